@@ -1,0 +1,218 @@
+/* kith: answers questions about things a knowledge graph has only just met.
+ *
+ * This is the one header to include. Link with `pkg-config --libs kith`.
+ *
+ * Conventions
+ *   - Calls that can fail return a kith_status; outputs come first in the argument list and are
+ *     written only on success. The message goes into the caller's kith_error, which may be NULL.
+ *   - What a call named _open, _new or _split_off gives you is yours to free with the matching
+ *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
+ *     lives as long as that object.
+ *   - The library never prints, exits or aborts, and has no global state. A kith_graph is not
+ *     changed after it is made, so any number of threads may read it at once.
+ */
+#ifndef KITH_KITH_H
+#define KITH_KITH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KITH_API __attribute__((visibility("default")))
+
+/* ---- status and errors ------------------------------------------------------------------- */
+
+typedef enum kith_status {
+    KITH_OK = 0,
+    KITH_ERR_MEMORY,   /* an allocation failed */
+    KITH_ERR_IO,       /* the operating system refused to read or write something */
+    KITH_ERR_INPUT,    /* a file's content is not what it must be */
+    KITH_ERR_ARGUMENT, /* the caller asked for something that makes no sense */
+    KITH_ERR_NOT_FOUND /* a name or an id that does not exist */
+} kith_status;
+
+/* A message for a person: where, what was found, what was expected. */
+typedef struct kith_error {
+    kith_status status;
+    char message[1024];
+} kith_error;
+
+/* "MAJOR.MINOR.PATCH" of the library that is linked. */
+KITH_API const char *kith_version(void);
+
+/* ---- graphs ------------------------------------------------------------------------------ */
+
+/* One fact. Ids are dense: entities 0..kith_graph_entity_count()-1, relations likewise. */
+typedef struct kith_triple {
+    uint32_t subject, relation, object;
+} kith_triple;
+
+/* The parts of a data set. A single file of triples is all KITH_TRAIN. */
+typedef enum kith_part { KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_AUX, KITH_PARTS } kith_part;
+
+/* The facts of one part in file order, duplicates dropped. `truth` is NULL where every fact is
+ * true; otherwise truth[i] is 1 for a true fact and 0 for a false one. */
+typedef struct kith_facts {
+    const kith_triple *at;
+    const int8_t *truth;
+    size_t count;
+} kith_facts;
+
+/* A neighbour: relation r < R says entity --r--> neighbour, r + R says neighbour --r--> entity,
+ * where R is kith_graph_relation_count(). */
+typedef struct kith_neighbor {
+    uint32_t relation, entity;
+} kith_neighbor;
+
+/* The neighbours of entity e are at[offset[e]] .. at[offset[e + 1] - 1], in file order. */
+typedef struct kith_neighborhoods {
+    const uint64_t *offset;
+    const kith_neighbor *at;
+} kith_neighborhoods;
+
+typedef struct kith_graph kith_graph;
+
+typedef struct kith_open_options {
+    int skip_bad;     /* count bad lines and go on, instead of stopping at the first */
+    unsigned threads; /* 0: one per core. The result does not depend on it. */
+} kith_open_options;
+
+/* What was met while reading. */
+typedef struct kith_load_report {
+    size_t duplicates;     /* facts that stood twice in their part and were dropped */
+    size_t bad_lines;      /* lines skipped because of skip_bad */
+    const char *first_bad; /* what was wrong with the first of them, "" if none */
+} kith_load_report;
+
+/* Open a knowledge graph. `path` is recognised by what is there:
+ *   a folder with train, dev or valid, test, aux (plain, .txt or .tsv; also .gz or .zst), holding
+ *   names or ids; with entity2id.txt, relation2id.txt, entity_name.txt where present;
+ *   a folder in OpenKE's layout; WordNet's database folder; or one file of triples: tab-separated,
+ *   N-Triples or Turtle, plain, .gz or .zst.
+ * Ids are given so that the entities of train come first, and so do its relations.
+ * `options` may be NULL. Fails with KITH_ERR_IO, _INPUT or _MEMORY. */
+KITH_API kith_status kith_graph_open(kith_graph **graph, const char *path,
+                                     const kith_open_options *options, kith_error *error);
+KITH_API void kith_graph_free(kith_graph *graph);
+
+/* What the source was recognised as, for a person, such as "OpenKE folder". */
+KITH_API const char *kith_graph_layout(const kith_graph *graph);
+KITH_API kith_load_report kith_graph_report(const kith_graph *graph);
+
+/* Counts over the whole source; "seen" ones occur in train and have the ids 0..seen-1. */
+KITH_API uint32_t kith_graph_entity_count(const kith_graph *graph);
+KITH_API uint32_t kith_graph_relation_count(const kith_graph *graph);
+KITH_API uint32_t kith_graph_seen_entity_count(const kith_graph *graph);
+KITH_API uint32_t kith_graph_seen_relation_count(const kith_graph *graph);
+
+/* The unique name; NULL for an id that does not exist. */
+KITH_API const char *kith_graph_entity_name(const kith_graph *graph, uint32_t entity);
+KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation);
+/* The label that entity_name.txt gives, or the name where there is none. */
+KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
+
+/* Name to id; KITH_ERR_NOT_FOUND where the graph does not have it. */
+KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *graph,
+                                            const char *name);
+KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
+                                              const char *name);
+
+KITH_API kith_facts kith_graph_facts(const kith_graph *graph, kith_part part);
+
+/* Seen entities have the neighbours that train gives them, in both directions. Entities that train
+ * lacks have those that aux gives them, towards seen entities, with relations that train has. */
+KITH_API kith_neighborhoods kith_graph_neighborhoods(const kith_graph *graph);
+
+/* Write a graph as a folder: train, dev, test, aux (those that have facts; train always), and
+ * entity_name.txt where there are labels. With `ids`, facts are ids and entity2id.txt and
+ * relation2id.txt name them. `note`, if not NULL, is written as split.json. The folder is written
+ * beside and renamed, so it is there whole or not at all; it must not exist, or be empty, or with
+ * `replace` be one that this call wrote before. */
+typedef struct kith_save_options {
+    int ids;
+    int replace;
+    const char *note;
+} kith_save_options;
+KITH_API kith_status kith_graph_save(const kith_graph *graph, const char *folder,
+                                     const kith_save_options *options, kith_error *error);
+
+/* ---- statistics -------------------------------------------------------------------------- */
+
+typedef struct kith_degree_bucket {
+    uint64_t low, high; /* inclusive */
+    size_t entities;
+} kith_degree_bucket;
+
+typedef struct kith_relation_count {
+    uint32_t relation;
+    size_t facts;
+} kith_relation_count;
+
+typedef struct kith_stats {
+    size_t relations;              /* that train has */
+    size_t seen;                   /* entities that train has */
+    size_t unseen;                 /* entities of test that train lacks, in facts whose relation
+                                      train has */
+    size_t facts[KITH_PARTS];      /* per part, false ones included */
+    size_t untrue[KITH_PARTS];     /* of those, labelled false */
+    size_t unusable[KITH_PARTS];   /* of those, with a relation that train lacks */
+    size_t leaked[KITH_PARTS];     /* of those, true facts that train holds too */
+    size_t isolated;               /* named entities that are in no fact at all */
+    size_t connected;              /* entities that have a neighbour */
+    uint64_t neighbors_min, neighbors_max;
+    double neighbors_mean;         /* over connected entities */
+    size_t duplicate_facts;        /* train facts whose subject and object another relation links
+                                      the same way */
+    size_t inverse_facts;          /* train facts whose object some fact links back to the subject */
+    size_t duplicate_relations;    /* relations with 80 % of their facts or more of that kind */
+    size_t inverse_relations;
+    size_t bucket_count;
+    kith_degree_bucket buckets[64]; /* neighbours per connected entity: 1, 2, 3-5, 6-10, 11-20 ... */
+    size_t common_count;
+    kith_relation_count common[10]; /* commonest relations of train, most facts first */
+} kith_stats;
+
+KITH_API kith_status kith_graph_stats(kith_stats *stats, const kith_graph *graph,
+                                      kith_error *error);
+
+/* ---- data sets with unseen entities ------------------------------------------------------ */
+
+typedef enum kith_strategy { KITH_SUBJECT, KITH_OBJECT, KITH_BOTH } kith_strategy;
+
+typedef struct kith_split_options {
+    kith_strategy strategy; /* which ends of the sampled test facts become unseen */
+    double rate;            /* percent of the test facts to sample; used where count is 0 */
+    size_t count;           /* number of test facts to sample */
+    double valid, test;     /* shares of train to set aside first, where the source has no dev
+                               (valid) or no test (test); 0 takes none */
+    uint64_t seed;
+    int labels; /* add one false fact per true one to dev and test */
+} kith_split_options;
+
+/* Subject strategy, 10 %, valid .05, test .10, seed 1, no labels. */
+KITH_API void kith_split_options_init(kith_split_options *options);
+
+typedef struct kith_split_report {
+    size_t sampled;         /* test facts sampled */
+    size_t candidates;      /* entities that were to become unseen */
+    size_t unseen;          /* of those, with a seen neighbour */
+    size_t left_out;        /* source entities that are in no part */
+    size_t known;           /* dev and test facts dropped because the new train or aux holds them */
+    size_t without_false;   /* true facts for which no false one could be made */
+    size_t ignored;         /* source facts not looked at: its aux, and those labelled false */
+} kith_split_report;
+
+/* Make a data set with unseen entities by the protocol of Wang et al. 2019 (for KITH_BOTH of
+ * Hamaguchi et al. 2017). `report` may be NULL. The same source, options and seed give the same
+ * graph. Fails with KITH_ERR_ARGUMENT where the source has nothing to sample. */
+KITH_API kith_status kith_graph_split_off(kith_graph **graph, kith_split_report *report,
+                                          const kith_graph *source,
+                                          const kith_split_options *options, kith_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

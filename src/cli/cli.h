@@ -1,0 +1,49 @@
+/* What the commands share. A command is one file, cmd_<name>.c, and one row in main.c's table. */
+#ifndef KITH_CLI_H
+#define KITH_CLI_H
+
+#include <getopt.h>
+#include <jansson.h>
+#include <kith/kith.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef struct command {
+    const char *name;
+    const char *summary; /* one line */
+    const char *usage;   /* what follows "kith NAME" */
+    const char *help;    /* options and examples */
+    int (*run)(const struct command *self, int argc, char **argv);
+} command;
+
+extern const command cmd_stats, cmd_split;
+
+/* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */
+int usage_error(const command *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Say what failed; returns EXIT_FAILED, or EXIT_USAGE for KITH_ERR_ARGUMENT. */
+int failure(const kith_error *error);
+int print_help(const command *self);
+
+/* Numbers from the command line; false where the text is none or out of range. */
+bool parse_count(uint64_t *value, const char *text);
+bool parse_share(double *value, const char *text, double low, double high);
+
+/* Print JSON and free it; returns the exit status. */
+int print_json(json_t *value);
+
+/* 1234567 as 1,234,567; the text lives in `out`. */
+#define GROUPED 32
+const char *grouped(char out[GROUPED], uint64_t number);
+
+/* A bar of a text chart, `width` columns at a share of 1; `out` must have 3 * width + 4 bytes. */
+const char *bar(char *out, double share, int width);
+
+/* Open a source and say on stderr what was skipped or dropped. */
+kith_status open_source(kith_graph **graph, const char *path, const kith_open_options *options,
+                        kith_error *error);
+
+#endif

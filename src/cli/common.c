@@ -1,0 +1,111 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+int usage_error(const command *self, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stderr, "kith %s: ", self->name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\nusage: kith %s %s\nTry 'kith help %s'.\n", self->name, self->usage,
+            self->name);
+    return EXIT_USAGE;
+}
+
+int failure(const kith_error *error)
+{
+    fprintf(stderr, "kith: %s\n", error->message);
+    return error->status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int print_help(const command *self)
+{
+    printf("kith %s - %s\n\nusage: kith %s %s\n\n%s", self->name, self->summary, self->name,
+           self->usage, self->help);
+    return EXIT_SUCCESS;
+}
+
+bool parse_count(uint64_t *value, const char *text)
+{
+    char *end;
+
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+bool parse_share(double *value, const char *text, double low, double high)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtod(text, &end);
+    return errno == 0 && end != text && *end == '\0' && *value >= low && *value <= high;
+}
+
+int print_json(json_t *value)
+{
+    int failed = !value || json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+
+    json_decref(value);
+    if (failed || putchar('\n') == EOF) {
+        fprintf(stderr, "kith: cannot write the result: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_SUCCESS;
+}
+
+const char *grouped(char out[GROUPED], uint64_t number)
+{
+    char digits[GROUPED];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
+
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out[to++] = ',';
+        out[to++] = digits[i];
+    }
+    out[to] = '\0';
+    return out;
+}
+
+const char *bar(char *out, double share, int width)
+{
+    /* Eighths of a block: U+2588 down to U+258F. */
+    int eighths = (int)(share * width * 8 + .5), to = 0;
+
+    if (share > 0 && eighths == 0)
+        eighths = 1;
+    for (; eighths >= 8; eighths -= 8)
+        to += sprintf(out + to, "\xe2\x96\x88");
+    if (eighths > 0)
+        to += sprintf(out + to, "\xe2\x96%c", 0x90 - eighths);
+    out[to] = '\0';
+    return out;
+}
+
+kith_status open_source(kith_graph **graph, const char *path, const kith_open_options *options,
+                        kith_error *error)
+{
+    kith_status status = kith_graph_open(graph, path, options, error);
+
+    if (status == KITH_OK) {
+        kith_load_report report = kith_graph_report(*graph);
+        if (report.bad_lines > 0)
+            fprintf(stderr, "kith: skipped %zu bad line%s; the first: %s\n", report.bad_lines,
+                    report.bad_lines == 1 ? "" : "s", report.first_bad);
+        if (report.duplicates > 0)
+            fprintf(stderr, "kith: dropped %zu duplicate fact%s\n", report.duplicates,
+                    report.duplicates == 1 ? "" : "s");
+    }
+    return status;
+}

@@ -1,0 +1,73 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const command *const commands[] = {&cmd_stats, &cmd_split};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static void print_overview(FILE *out)
+{
+    fprintf(out, "kith answers questions about things a knowledge graph has only just met.\n\n"
+                 "usage: kith COMMAND [ARGUMENTS]\n\ncommands:\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "  help     show how to use a command: kith help COMMAND\n"
+                 "  version  print the version\n\n"
+                 "A SOURCE is a folder with train, dev, test and aux; an OpenKE folder; WordNet's\n"
+                 "database folder; or one file of triples: tab-separated, N-Triples or Turtle,\n"
+                 "plain, .gz or .zst.\n");
+}
+
+static int unknown_command(const char *name)
+{
+    fprintf(stderr, "kith: there is no command '%s'. Try 'kith help'.\n", name);
+    return EXIT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stdout);
+        return EXIT_SUCCESS;
+    }
+    const command *wanted = find_command(argv[1]);
+    return wanted ? print_help(wanted) : unknown_command(argv[1]);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return help(argc - 1, argv + 1);
+    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
+        printf("kith %s\n", kith_version());
+        return EXIT_SUCCESS;
+    }
+    const command *wanted = find_command(argv[1]);
+    return wanted ? wanted->run(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+
+    /* A full disk or a closed pipe shows only when the last bytes are flushed. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        perror("kith: cannot write the output");
+        return status == EXIT_SUCCESS ? EXIT_FAILED : status;
+    }
+    return status;
+}

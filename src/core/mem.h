@@ -1,0 +1,23 @@
+/* Allocation with overflow-checked products, in one place so that tests can make the n-th fail. */
+#ifndef KITH_CORE_MEM_H
+#define KITH_CORE_MEM_H
+
+#include <stddef.h>
+
+/* Room for `count` items of `size` bytes, or NULL. A count of 0 gives a pointer that can be freed.
+ * kith__calloc gives zeroed room. */
+void *kith__alloc(size_t count, size_t size);
+void *kith__calloc(size_t count, size_t size);
+/* Changes the size; on failure NULL, and `old` stays valid. */
+void *kith__realloc(void *old, size_t count, size_t size);
+void kith__free(void *memory);
+char *kith__strdup(const char *text);
+
+/* Make room for `need` items in a growing array. Returns 0, or -1 where memory is short (and the
+ * array is as it was). */
+int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);
+
+/* For tests: the n-th allocation from now fails, once; 0 turns it off. */
+void kith__mem_fail_at(size_t n);
+
+#endif

@@ -1,0 +1,362 @@
+/* From facts as they were read to a graph: duplicates dropped, train's ids first, neighbourhoods
+ * in CSR. */
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "graph/triple_set.h"
+
+enum { MOST_RANGES = 16, AHEAD = 16 };
+
+/* ---- duplicates ---- */
+
+/* Each piece looks at the triples of its share of the hashes, in file order, so the first of equal
+ * ones stays whatever the number of pieces. */
+typedef struct {
+    const kith_triple *at;
+    size_t count, pieces;
+    uint8_t *drop; /* one byte per triple, so that pieces do not share any */
+    struct {
+        uint32_t *slots; /* index + 1 of a triple, 0 free */
+        size_t mask;     /* number of slots, a power of two, less one */
+        size_t dropped;
+        bool no_memory;
+    } piece[MOST_RANGES];
+} dedupe;
+
+static size_t share_of(uint64_t hash, size_t pieces)
+{
+    return (size_t)(((hash >> 40) * pieces) >> 24);
+}
+
+static void look_up(dedupe *d, size_t piece, size_t i, uint64_t hash)
+{
+    uint32_t *slots = d->piece[piece].slots;
+    size_t mask = d->piece[piece].mask;
+
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+        if (slots[at] == 0) {
+            slots[at] = (uint32_t)i + 1;
+            return;
+        }
+        if (kith__triple_equal(d->at[slots[at] - 1], d->at[i])) {
+            d->drop[i] = 1;
+            d->piece[piece].dropped++;
+            return;
+        }
+    }
+}
+
+static bool make_slots(dedupe *d, size_t piece)
+{
+    size_t mine = 0, slots = 16;
+
+    for (size_t i = 0; i < d->count; i++)
+        mine += share_of(kith__triple_hash(d->at[i]), d->pieces) == piece;
+    while (slots < mine + mine / 4)
+        slots *= 2;
+    d->piece[piece].mask = slots - 1;
+    d->piece[piece].slots = kith__calloc(slots, sizeof *d->piece[piece].slots);
+    d->piece[piece].no_memory = d->piece[piece].slots == NULL;
+    return !d->piece[piece].no_memory;
+}
+
+static void dedupe_piece(void *context, size_t piece)
+{
+    dedupe *d = context;
+    uint64_t hashes[AHEAD];
+    size_t waiting[AHEAD], queued = 0;
+
+    if (!make_slots(d, piece))
+        return;
+    /* A slot is fetched AHEAD triples before it is looked at. */
+    for (size_t i = 0; i < d->count; i++) {
+        uint64_t hash = kith__triple_hash(d->at[i]);
+        if (share_of(hash, d->pieces) != piece)
+            continue;
+        size_t turn = queued % AHEAD;
+        if (queued >= AHEAD)
+            look_up(d, piece, waiting[turn], hashes[turn]);
+        hashes[turn] = hash;
+        waiting[turn] = i;
+        queued++;
+        __builtin_prefetch(&d->piece[piece].slots[hash & d->piece[piece].mask]);
+    }
+    size_t left = queued < AHEAD ? queued : AHEAD;
+    for (size_t k = queued - left; k < queued; k++)
+        look_up(d, piece, waiting[k % AHEAD], hashes[k % AHEAD]);
+}
+
+static void compact(kith__facts *facts, const uint8_t *drop)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < facts->count; i++) {
+        if (drop[i])
+            continue;
+        facts->at[to] = facts->at[i];
+        if (facts->truth)
+            facts->truth[to] = facts->truth[i];
+        to++;
+    }
+    facts->count = to;
+}
+
+static size_t pieces_for(const kith__pool *pool)
+{
+    size_t size = kith__pool_size(pool);
+    return size > MOST_RANGES ? MOST_RANGES : size;
+}
+
+static kith_status drop_duplicates(kith_graph *graph, kith__facts *facts, kith__pool *pool,
+                                   kith_error *error)
+{
+    dedupe d = {.at = facts->at, .count = facts->count, .pieces = pieces_for(pool)};
+    size_t dropped = 0;
+    kith_status status = KITH_OK;
+
+    if (facts->count < 2)
+        return KITH_OK;
+    if (facts->count >= UINT32_MAX)
+        return kith__fail(error, KITH_ERR_INPUT, "a part has %zu facts, expected fewer than 2^32 - 1",
+                          facts->count);
+    d.drop = kith__calloc(facts->count, 1);
+    if (!d.drop)
+        return kith__no_memory(error);
+    kith__pool_run(pool, dedupe_piece, &d, d.pieces);
+    for (size_t i = 0; i < d.pieces; i++) {
+        dropped += d.piece[i].dropped;
+        if (d.piece[i].no_memory)
+            status = kith__no_memory(error);
+        kith__free(d.piece[i].slots);
+    }
+    if (status == KITH_OK && dropped > 0)
+        compact(facts, d.drop);
+    graph->duplicates += dropped;
+    kith__free(d.drop);
+    return status;
+}
+
+/* ---- seen ids first ---- */
+
+/* New ids: those marked first, in order. Returns how many are marked. */
+static uint32_t number_marked_first(uint32_t *ids, const uint8_t *marked, uint32_t count)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (marked[i])
+            ids[i] = next++;
+    uint32_t seen = next;
+    for (uint32_t i = 0; i < count; i++)
+        if (!marked[i])
+            ids[i] = next++;
+    return seen;
+}
+
+static bool is_identity(const uint32_t *ids, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] != i)
+            return false;
+    return true;
+}
+
+static kith_status reorder_names(kith__names *names, const uint32_t *ids, kith_error *error)
+{
+    kith__names ordered = {0};
+    uint32_t *old = kith__alloc(names->count, sizeof *old);
+    kith_status status = KITH_OK;
+
+    if (!old || kith__names_init(&ordered))
+        TRY(kith__no_memory(error));
+    for (uint32_t i = 0; i < names->count; i++)
+        old[ids[i]] = i;
+    for (uint32_t i = 0; i < names->count; i++) {
+        const char *name = kith__names_get(names, old[i]);
+        size_t length = kith__names_length(names, old[i]);
+        if (kith__names_add(&ordered, name, length, kith__names_hash(name, length)) == KITH__NO_ID)
+            TRY(kith__no_memory(error));
+    }
+    kith__names_release(names);
+    *names = ordered;
+    memset(&ordered, 0, sizeof ordered);
+cleanup:
+    kith__names_release(&ordered);
+    kith__free(old);
+    return status;
+}
+
+static kith_status reorder_labels(kith_graph *graph, const uint32_t *ids, kith_error *error)
+{
+    uint64_t *start = kith__alloc(graph->entities.count, sizeof *start);
+
+    if (!start)
+        return kith__no_memory(error);
+    for (uint32_t i = 0; i < graph->entities.count; i++)
+        start[ids[i]] = graph->label_start[i];
+    kith__free(graph->label_start);
+    graph->label_start = start;
+    return KITH_OK;
+}
+
+static void renumber_facts(kith_graph *graph, const uint32_t *entities, const uint32_t *relations)
+{
+    for (int part = 0; part < KITH_PARTS; part++)
+        for (size_t i = 0; i < graph->parts[part].count; i++) {
+            kith_triple *t = &graph->parts[part].at[i];
+            *t = (kith_triple){entities[t->subject], relations[t->relation], entities[t->object]};
+        }
+}
+
+static kith_status put_seen_first(kith_graph *graph, kith_error *error)
+{
+    uint32_t n = graph->entities.count, m = graph->relations.count;
+    uint8_t *seen = kith__calloc((size_t)n + m, 1);
+    uint32_t *ids = kith__alloc((size_t)n + m, sizeof *ids);
+    const kith__facts *train = &graph->parts[KITH_TRAIN];
+    kith_status status = KITH_OK;
+
+    if (!seen || !ids)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < train->count; i++) {
+        seen[train->at[i].subject] = seen[train->at[i].object] = 1;
+        seen[(size_t)n + train->at[i].relation] = 1;
+    }
+    graph->seen_entities = number_marked_first(ids, seen, n);
+    graph->seen_relations = number_marked_first(ids + n, seen + n, m);
+    bool entities_moved = !is_identity(ids, n), relations_moved = !is_identity(ids + n, m);
+    if (entities_moved)
+        TRY(reorder_names(&graph->entities, ids, error));
+    if (entities_moved && graph->label_start)
+        TRY(reorder_labels(graph, ids, error));
+    if (relations_moved)
+        TRY(reorder_names(&graph->relations, ids + n, error));
+    if (entities_moved || relations_moved)
+        renumber_facts(graph, ids, ids + n);
+cleanup:
+    kith__free(seen);
+    kith__free(ids);
+    return status;
+}
+
+/* ---- neighbourhoods ---- */
+
+/* Each piece serves a range of entities and looks at all facts, so every list is in file order and
+ * no two pieces write to the same place. */
+typedef struct {
+    const kith_graph *graph;
+    uint32_t bound[MOST_RANGES + 1];
+    uint64_t *offset, *cursor;
+    kith_neighbor *at;
+} connect;
+
+typedef void (*visitor)(connect *c, uint32_t entity, uint32_t relation, uint32_t neighbor);
+
+static void count_one(connect *c, uint32_t entity, uint32_t relation, uint32_t neighbor)
+{
+    (void)relation;
+    (void)neighbor;
+    c->offset[entity + 1]++;
+}
+
+static void place_one(connect *c, uint32_t entity, uint32_t relation, uint32_t neighbor)
+{
+    c->at[c->cursor[entity]++] = (kith_neighbor){relation, neighbor};
+}
+
+/* Inlined into its two callers, so that the visit costs no call. */
+static inline __attribute__((always_inline)) void visit_edges(connect *c, size_t piece,
+                                                              visitor visit)
+{
+    const kith_graph *g = c->graph;
+    const uint32_t inverse = g->relations.count, low = c->bound[piece];
+    const uint32_t width = c->bound[piece + 1] - low, seen = g->seen_entities;
+    const kith__facts *train = &g->parts[KITH_TRAIN], *aux = &g->parts[KITH_AUX];
+
+    for (size_t i = 0; i < train->count; i++) {
+        kith_triple t = train->at[i];
+        if (t.subject - low < width)
+            visit(c, t.subject, t.relation, t.object);
+        if (t.object - low < width)
+            visit(c, t.object, t.relation + inverse, t.subject);
+    }
+    for (size_t i = 0; i < aux->count; i++) {
+        kith_triple t = aux->at[i];
+        if (t.relation >= g->seen_relations)
+            continue;
+        if (t.subject - low < width && t.subject >= seen && t.object < seen)
+            visit(c, t.subject, t.relation, t.object);
+        if (t.object - low < width && t.object >= seen && t.subject < seen)
+            visit(c, t.object, t.relation + inverse, t.subject);
+    }
+}
+
+static void count_piece(void *context, size_t piece)
+{
+    visit_edges(context, piece, count_one);
+}
+
+static void place_piece(void *context, size_t piece)
+{
+    visit_edges(context, piece, place_one);
+}
+
+static void bound_by_count(connect *c, uint32_t entities, size_t pieces)
+{
+    for (size_t i = 0; i <= pieces; i++)
+        c->bound[i] = (uint32_t)((uint64_t)entities * i / pieces);
+}
+
+static void bound_by_neighbors(connect *c, uint32_t entities, size_t pieces)
+{
+    uint64_t total = c->offset[entities];
+    uint32_t e = 0;
+
+    for (size_t i = 1; i < pieces; i++) {
+        while (e < entities && c->offset[e] < total / pieces * i)
+            e++;
+        c->bound[i] = e;
+    }
+}
+
+static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith_error *error)
+{
+    uint32_t n = graph->entities.count;
+    size_t pieces = pieces_for(pool);
+    connect c = {.graph = graph};
+    kith_status status = KITH_OK;
+
+    c.offset = graph->offset = kith__calloc((size_t)n + 1, sizeof *graph->offset);
+    c.cursor = kith__alloc((size_t)n + 1, sizeof *c.cursor);
+    if (!c.offset || !c.cursor)
+        TRY(kith__no_memory(error));
+    bound_by_count(&c, n, pieces);
+    kith__pool_run(pool, count_piece, &c, pieces);
+    for (uint32_t e = 0; e < n; e++)
+        c.offset[e + 1] += c.offset[e];
+    memcpy(c.cursor, c.offset, ((size_t)n + 1) * sizeof *c.cursor);
+    c.at = graph->neighbors = kith__alloc(c.offset[n], sizeof *c.at);
+    if (!c.at)
+        TRY(kith__no_memory(error));
+    bound_by_neighbors(&c, n, pieces);
+    kith__pool_run(pool, place_piece, &c, pieces);
+cleanup:
+    kith__free(c.cursor);
+    return status;
+}
+
+kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    if (graph->relations.count > UINT32_MAX / 2)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "the graph has %u relations, expected at most 2^31 so that each has an "
+                          "inverse", graph->relations.count);
+    for (int part = 0; part < KITH_PARTS; part++)
+        TRY(drop_duplicates(graph, &graph->parts[part], pool, error));
+    TRY(put_seen_first(graph, error));
+    TRY(build_neighborhoods(graph, pool, error));
+cleanup:
+    return status;
+}

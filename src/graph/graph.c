@@ -1,0 +1,174 @@
+#include "graph/graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+
+kith_graph *kith__graph_new(void)
+{
+    kith_graph *graph = kith__calloc(1, sizeof *graph);
+
+    if (graph && (kith__names_init(&graph->entities) || kith__names_init(&graph->relations))) {
+        kith_graph_free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void kith_graph_free(kith_graph *graph)
+{
+    if (!graph)
+        return;
+    kith__names_release(&graph->entities);
+    kith__names_release(&graph->relations);
+    for (int part = 0; part < KITH_PARTS; part++)
+        kith__facts_release(&graph->parts[part]);
+    kith__free(graph->label_bytes);
+    kith__free(graph->label_start);
+    kith__free(graph->offset);
+    kith__free(graph->neighbors);
+    kith__free(graph);
+}
+
+int kith__facts_add(kith__facts *facts, kith_triple triple)
+{
+    if (kith__reserve(&facts->at, &facts->capacity, facts->count + 1, sizeof *facts->at))
+        return -1;
+    facts->at[facts->count++] = triple;
+    return 0;
+}
+
+int kith__facts_add_labelled(kith__facts *facts, kith_triple triple, int8_t truth)
+{
+    if (kith__reserve(&facts->truth, &facts->truth_capacity, facts->count + 1, 1))
+        return -1;
+    facts->truth[facts->count] = truth;
+    return kith__facts_add(facts, triple);
+}
+
+void kith__facts_release(kith__facts *facts)
+{
+    kith__free(facts->at);
+    kith__free(facts->truth);
+    memset(facts, 0, sizeof *facts);
+}
+
+kith_status kith__bad_line(kith__loader *loader, const char *path, size_t line, const char *format,
+                           ...)
+{
+    char place[32] = "", what[768];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    if (line > 0)
+        snprintf(place, sizeof place, ":%zu", line);
+    if (!loader->skip_bad)
+        return kith__fail(loader->error, KITH_ERR_INPUT, "%s%s: %s", path, place, what);
+    if (loader->graph->bad_lines++ == 0)
+        snprintf(loader->graph->first_bad, sizeof loader->graph->first_bad, "%s%s: %s", path, place,
+                 what);
+    return KITH_OK;
+}
+
+char *kith__path_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder) + strlen(name) + 2;
+    char *path = kith__alloc(length, 1);
+    if (path)
+        snprintf(path, length, "%s/%s", folder, name);
+    return path;
+}
+
+bool kith__path_exists(const char *folder, const char *name)
+{
+    struct stat info;
+    char *path = kith__path_join(folder, name);
+    bool there = path && stat(path, &info) == 0;
+    kith__free(path);
+    return there;
+}
+
+/* ---- the public reading side ---- */
+
+const char *kith_graph_layout(const kith_graph *graph)
+{
+    return graph->layout;
+}
+
+kith_load_report kith_graph_report(const kith_graph *graph)
+{
+    return (kith_load_report){graph->duplicates, graph->bad_lines, graph->first_bad};
+}
+
+uint32_t kith_graph_entity_count(const kith_graph *graph)
+{
+    return graph->entities.count;
+}
+
+uint32_t kith_graph_relation_count(const kith_graph *graph)
+{
+    return graph->relations.count;
+}
+
+uint32_t kith_graph_seen_entity_count(const kith_graph *graph)
+{
+    return graph->seen_entities;
+}
+
+uint32_t kith_graph_seen_relation_count(const kith_graph *graph)
+{
+    return graph->seen_relations;
+}
+
+const char *kith_graph_entity_name(const kith_graph *graph, uint32_t entity)
+{
+    return entity < graph->entities.count ? kith__names_get(&graph->entities, entity) : NULL;
+}
+
+const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation)
+{
+    return relation < graph->relations.count ? kith__names_get(&graph->relations, relation) : NULL;
+}
+
+const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity)
+{
+    if (entity < graph->entities.count && graph->label_start && graph->label_start[entity] > 0)
+        return graph->label_bytes + graph->label_start[entity] - 1;
+    return kith_graph_entity_name(graph, entity);
+}
+
+static kith_status find(uint32_t *id, const kith__names *names, const char *name)
+{
+    size_t length = strlen(name);
+    uint32_t found = kith__names_find(names, name, length, kith__names_hash(name, length));
+    if (found == KITH__NO_ID)
+        return KITH_ERR_NOT_FOUND;
+    *id = found;
+    return KITH_OK;
+}
+
+kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *graph, const char *name)
+{
+    return find(entity, &graph->entities, name);
+}
+
+kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph, const char *name)
+{
+    return find(relation, &graph->relations, name);
+}
+
+kith_facts kith_graph_facts(const kith_graph *graph, kith_part part)
+{
+    const kith__facts *facts = &graph->parts[part];
+    return (kith_facts){facts->at, facts->truth, facts->count};
+}
+
+kith_neighborhoods kith_graph_neighborhoods(const kith_graph *graph)
+{
+    return (kith_neighborhoods){graph->offset, graph->neighbors};
+}

@@ -1,0 +1,65 @@
+/* What a kith_graph is made of, shared by the readers, the splitter and the statistics. */
+#ifndef KITH_GRAPH_GRAPH_H
+#define KITH_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+
+#include "core/pool.h"
+#include "core/status.h"
+#include "graph/names.h"
+
+typedef struct kith__facts {
+    kith_triple *at;
+    int8_t *truth; /* NULL, or as many as at has */
+    size_t count, capacity, truth_capacity;
+} kith__facts;
+
+struct kith_graph {
+    kith__names entities, relations;
+    char *label_bytes; /* labels, each with a NUL; label_start[e] is one past where e's begins */
+    uint64_t *label_start; /* NULL where no entity has a label; 0 where this one has none */
+    kith__facts parts[KITH_PARTS];
+    uint64_t *offset;
+    kith_neighbor *neighbors;
+    uint32_t seen_entities, seen_relations;
+    char layout[160];
+    size_t duplicates, bad_lines;
+    char first_bad[1024];
+};
+
+/* An empty graph: kith_graph_free frees it. */
+kith_graph *kith__graph_new(void);
+
+/* Room for one more fact and the fact; -1 where memory is short. */
+int kith__facts_add(kith__facts *facts, kith_triple triple);
+int kith__facts_add_labelled(kith__facts *facts, kith_triple triple, int8_t truth);
+void kith__facts_release(kith__facts *facts);
+
+/* After all parts are read: drop duplicates, give train's entities and relations the first ids,
+ * build the neighbourhoods. */
+kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error);
+
+/* Reading, as passed from reader to reader. */
+typedef struct kith__loader {
+    kith_graph *graph;
+    kith__pool *pool;
+    bool skip_bad;
+    kith_error *error;
+} kith__loader;
+
+/* A line that is not what it must be: an error, or with skip_bad one more to count. `line` 0 means
+ * the file as a whole. */
+kith_status kith__bad_line(kith__loader *loader, const char *path, size_t line, const char *format,
+                           ...) __attribute__((format(printf, 4, 5)));
+
+/* The readers. */
+kith_status kith__read_folder(kith__loader *loader, const char *path);
+kith_status kith__read_openke(kith__loader *loader, const char *path);
+kith_status kith__read_wordnet(kith__loader *loader, const char *path);
+kith_status kith__read_file(kith__loader *loader, const char *path);
+
+/* "FOLDER/NAME" to be freed, NULL where memory is short. */
+char *kith__path_join(const char *folder, const char *name);
+bool kith__path_exists(const char *folder, const char *name);
+
+#endif

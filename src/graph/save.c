@@ -1,0 +1,189 @@
+/* Writing a graph as a folder. */
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "core/mem.h"
+#include "graph/graph.h"
+
+typedef kith_status (*writer)(FILE *out, const kith_graph *graph, const void *context,
+                              kith_error *error);
+
+static kith_status write_file(const char *folder, const char *name, writer write,
+                              const kith_graph *graph, const void *context, kith_error *error)
+{
+    kith__new_file file = {0};
+    char *path = kith__path_join(folder, name);
+    kith_status status = KITH_OK;
+
+    if (!path)
+        TRY(kith__no_memory(error));
+    TRY(kith__new_file_open(&file, path, error));
+    TRY(write(file.stream, graph, context, error));
+    TRY(kith__new_file_commit(&file, error));
+cleanup:
+    kith__new_file_abandon(&file);
+    kith__free(path);
+    return status;
+}
+
+typedef struct {
+    int part;
+    bool ids;
+} part_choice;
+
+static kith_status write_part(FILE *out, const kith_graph *graph, const void *context,
+                              kith_error *error)
+{
+    const part_choice *choice = context;
+    const kith__facts *facts = &graph->parts[choice->part];
+
+    (void)error; /* a failed write is found when the file is committed */
+    for (size_t i = 0; i < facts->count; i++) {
+        kith_triple t = facts->at[i];
+        if (choice->ids)
+            fprintf(out, "%u\t%u\t%u", t.subject, t.relation, t.object);
+        else
+            fprintf(out, "%s\t%s\t%s", kith_graph_entity_name(graph, t.subject),
+                    kith_graph_relation_name(graph, t.relation),
+                    kith_graph_entity_name(graph, t.object));
+        if (facts->truth)
+            fprintf(out, "\t%d", facts->truth[i]);
+        fputc('\n', out);
+    }
+    return KITH_OK;
+}
+
+static kith_status write_vocabulary(FILE *out, const kith_graph *graph, const void *context,
+                                    kith_error *error)
+{
+    const kith__names *names = context;
+
+    (void)graph;
+    (void)error;
+    for (uint32_t i = 0; i < names->count; i++)
+        fprintf(out, "%s\t%u\n", kith__names_get(names, i), i);
+    return KITH_OK;
+}
+
+static kith_status write_labels(FILE *out, const kith_graph *graph, const void *context,
+                                kith_error *error)
+{
+    (void)context;
+    (void)error;
+    for (uint32_t e = 0; e < graph->entities.count; e++)
+        if (graph->label_start[e] > 0)
+            fprintf(out, "%s\t%s\n", kith_graph_entity_name(graph, e),
+                    kith_graph_entity_label(graph, e));
+    return KITH_OK;
+}
+
+static kith_status write_note(FILE *out, const kith_graph *graph, const void *context,
+                              kith_error *error)
+{
+    (void)graph;
+    (void)error;
+    fputs(context, out);
+    return KITH_OK;
+}
+
+/* Names that the layout cannot hold are refused rather than written so that they read back as
+ * something else. */
+static kith_status check_names(const kith__names *names, const char *what, kith_error *error)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        const char *name = kith__names_get(names, i);
+        size_t length = kith__names_length(names, i);
+        char quoted[KITH__QUOTED];
+        if (length == 0 || strpbrk(name, "\t\n") || name[length - 1] == '\r')
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "the %s %s cannot be written in columns: its name holds a tab or a "
+                              "line end", what, kith__quote(quoted, name, length));
+    }
+    return KITH_OK;
+}
+
+static kith_status write_all(const kith_graph *graph, const char *folder,
+                             const kith_save_options *options, kith_error *error)
+{
+    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
+    kith_status status = KITH_OK;
+
+    for (int part = 0; part < KITH_PARTS; part++) {
+        part_choice choice = {part, options->ids};
+        if (graph->parts[part].count > 0)
+            TRY(write_file(folder, names[part], write_part, graph, &choice, error));
+    }
+    if (options->ids) {
+        TRY(write_file(folder, "entity2id.txt", write_vocabulary, graph, &graph->entities, error));
+        TRY(write_file(folder, "relation2id.txt", write_vocabulary, graph, &graph->relations,
+                       error));
+    }
+    if (graph->label_start)
+        TRY(write_file(folder, "entity_name.txt", write_labels, graph, NULL, error));
+    if (options->note)
+        TRY(write_file(folder, "split.json", write_note, graph, options->note, error));
+    TRY(kith__sync_folder(folder, error));
+cleanup:
+    return status;
+}
+
+/* Whether a folder may be written to: *full says that it has something in it. */
+static kith_status look_at_target(bool *full, const char *folder, bool replace, kith_error *error)
+{
+    struct stat info;
+    struct dirent *entry;
+    DIR *entries;
+
+    *full = false;
+    if (stat(folder, &info) != 0)
+        return errno == ENOENT ? KITH_OK
+                               : kith__fail(error, KITH_ERR_IO, "%s: cannot look at it: %s", folder,
+                                            strerror(errno));
+    entries = S_ISDIR(info.st_mode) ? opendir(folder) : NULL;
+    if (!entries)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "%s: exists and is no folder that can be read",
+                          folder);
+    while ((entry = readdir(entries)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            *full = true;
+    closedir(entries);
+    if (!*full || (replace && kith__path_exists(folder, "split.json")))
+        return KITH_OK;
+    return kith__fail(error, KITH_ERR_ARGUMENT,
+                      replace ? "%s: is not a folder that kith wrote (it has no split.json); remove "
+                                "it yourself or choose another name"
+                              : "%s: exists and is not empty; choose another name, or say that it "
+                                "may be replaced", folder);
+}
+
+kith_status kith_graph_save(const kith_graph *graph, const char *folder,
+                            const kith_save_options *options, kith_error *error)
+{
+    static const kith_save_options plain = {0};
+    char *work = NULL;
+    bool full;
+    kith_status status;
+
+    if (!options)
+        options = &plain;
+    TRY(check_names(&graph->entities, "entity", error));
+    TRY(check_names(&graph->relations, "relation", error));
+    TRY(look_at_target(&full, folder, options->replace, error));
+    work = kith__name_beside(folder);
+    if (!work)
+        TRY(kith__no_memory(error));
+    if (mkdir(work, 0777) != 0)
+        TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot make a folder: %s", work, strerror(errno)));
+    TRY(write_all(graph, work, options, error));
+    TRY(kith__place_folder(work, folder, full, error));
+cleanup:
+    /* On success only a replaced folder is still there. */
+    if (work)
+        kith__remove_folder(work);
+    kith__free(work);
+    return status;
+}

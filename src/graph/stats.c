@@ -1,0 +1,252 @@
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "graph/triple_set.h"
+
+/* A relation counts as a duplicate or an inverse when this share of its facts is one. */
+static const double covered = .8;
+
+/* ---- entities and parts ---- */
+
+static kith_status count_unseen(kith_stats *stats, const kith_graph *graph, kith_error *error)
+{
+    const kith__facts *test = &graph->parts[KITH_TEST];
+    uint8_t *met = kith__calloc(graph->entities.count, 1);
+
+    if (!met)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < test->count; i++) {
+        kith_triple t = test->at[i];
+        if (t.relation < graph->seen_relations)
+            met[t.subject] = met[t.object] = 1;
+    }
+    for (uint32_t e = graph->seen_entities; e < graph->entities.count; e++)
+        stats->unseen += met[e];
+    kith__free(met);
+    return KITH_OK;
+}
+
+static kith_status count_isolated(kith_stats *stats, const kith_graph *graph, kith_error *error)
+{
+    uint8_t *met = kith__calloc(graph->entities.count, 1);
+
+    if (!met)
+        return kith__no_memory(error);
+    for (int part = 0; part < KITH_PARTS; part++)
+        for (size_t i = 0; i < graph->parts[part].count; i++)
+            met[graph->parts[part].at[i].subject] = met[graph->parts[part].at[i].object] = 1;
+    for (uint32_t e = 0; e < graph->entities.count; e++)
+        stats->isolated += !met[e];
+    kith__free(met);
+    return KITH_OK;
+}
+
+static void count_part(kith_stats *stats, const kith_graph *graph, int part)
+{
+    const kith__facts *facts = &graph->parts[part];
+
+    stats->facts[part] = facts->count;
+    for (size_t i = 0; i < facts->count; i++) {
+        stats->untrue[part] += facts->truth && !facts->truth[i];
+        stats->unusable[part] += facts->at[i].relation >= graph->seen_relations;
+    }
+}
+
+/* Train's facts are looked up in the other parts, which are the small ones. */
+static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int part,
+                                kith_error *error)
+{
+    const kith__facts *facts = &graph->parts[part], *train = &graph->parts[KITH_TRAIN];
+    kith__triple_set set;
+    int added = 0;
+
+    if (facts->count == 0)
+        return KITH_OK;
+    if (kith__triple_set_init(&set, facts->count))
+        return kith__no_memory(error);
+    for (size_t i = 0; i < facts->count && added >= 0; i++)
+        if (!facts->truth || facts->truth[i])
+            added = kith__triple_set_add(&set, facts->at[i]);
+    for (size_t i = 0; i < train->count && added >= 0; i++)
+        stats->leaked[part] += kith__triple_set_has(&set, train->at[i]);
+    kith__triple_set_release(&set);
+    return added < 0 ? kith__no_memory(error) : KITH_OK;
+}
+
+/* ---- neighbours ---- */
+
+/* 1, 2, 3-5, 6-10, 11-20, 21-50, 51-100 ... up to the largest. */
+static void make_buckets(kith_stats *stats)
+{
+    static const unsigned steps[] = {2, 5, 10};
+    uint64_t low = 1, high = 1, ten = 1;
+
+    for (size_t i = 0; low <= stats->neighbors_max && i < 64; i++) {
+        stats->buckets[i] = (kith_degree_bucket){low, high, 0};
+        stats->bucket_count = i + 1;
+        low = high + 1;
+        high = steps[i % 3] * ten;
+        if (i % 3 == 2)
+            ten *= 10;
+    }
+}
+
+static void count_neighbors(kith_stats *stats, const kith_graph *graph)
+{
+    const uint64_t *offset = graph->offset;
+    uint32_t n = graph->entities.count;
+
+    for (uint32_t e = 0; e < n; e++) {
+        uint64_t degree = offset[e + 1] - offset[e];
+        if (degree == 0)
+            continue;
+        if (stats->connected++ == 0 || degree < stats->neighbors_min)
+            stats->neighbors_min = degree;
+        if (degree > stats->neighbors_max)
+            stats->neighbors_max = degree;
+    }
+    if (stats->connected > 0)
+        stats->neighbors_mean = (double)offset[n] / (double)stats->connected;
+    make_buckets(stats);
+    for (uint32_t e = 0; e < n; e++) {
+        uint64_t degree = offset[e + 1] - offset[e];
+        size_t i = 0;
+        while (degree > 0 && degree > stats->buckets[i].high)
+            i++;
+        stats->buckets[i].entities += degree > 0;
+    }
+}
+
+/* ---- relations ---- */
+
+/* How often one entity is linked to each of its neighbours, per direction: an open-addressing table
+ * that is made anew for each entity. */
+typedef struct {
+    struct link {
+        uint32_t entity, out, in;
+    } *slots;
+    size_t capacity, mask;
+} links;
+
+static int links_reset(links *l, size_t neighbors)
+{
+    size_t wanted = 8;
+
+    while (wanted < neighbors * 2)
+        wanted *= 2;
+    if (kith__reserve(&l->slots, &l->capacity, wanted, sizeof *l->slots))
+        return -1;
+    memset(l->slots, 0xff, wanted * sizeof *l->slots);
+    l->mask = wanted - 1;
+    return 0;
+}
+
+static struct link *links_at(links *l, uint32_t entity)
+{
+    size_t at = (entity * 0x9e3779b97f4a7c15u >> 32) & l->mask;
+
+    while (l->slots[at].entity != UINT32_MAX && l->slots[at].entity != entity)
+        at = (at + 1) & l->mask;
+    if (l->slots[at].entity == UINT32_MAX)
+        l->slots[at] = (struct link){entity, 0, 0};
+    return &l->slots[at];
+}
+
+typedef struct {
+    size_t facts, duplicate, inverse;
+} tally;
+
+static void tally_entity(tally *tallies, links *l, const kith_graph *graph, uint32_t e)
+{
+    const kith_neighbor *list = graph->neighbors + graph->offset[e];
+    size_t count = (size_t)(graph->offset[e + 1] - graph->offset[e]);
+    uint32_t inverse = graph->relations.count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct link *link = links_at(l, list[i].entity);
+        if (list[i].relation < inverse)
+            link->out++;
+        else
+            link->in++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].relation >= inverse)
+            continue;
+        tally *t = &tallies[list[i].relation];
+        const struct link *link = links_at(l, list[i].entity);
+        t->facts++;
+        t->duplicate += link->out > 1;
+        /* A loop would be its own inverse. */
+        t->inverse += list[i].entity != e && link->in > 0;
+    }
+}
+
+static void sum_tallies(kith_stats *stats, const tally *tallies, uint32_t count)
+{
+    for (uint32_t r = 0; r < count; r++) {
+        const tally *t = &tallies[r];
+        stats->duplicate_facts += t->duplicate;
+        stats->inverse_facts += t->inverse;
+        stats->duplicate_relations += (double)t->duplicate >= covered * (double)t->facts;
+        stats->inverse_relations += (double)t->inverse >= covered * (double)t->facts;
+    }
+}
+
+/* The ten commonest by insertion; equal ones stay in the order of their ids. */
+static void find_common(kith_stats *stats, const tally *tallies, uint32_t count)
+{
+    const size_t most = sizeof stats->common / sizeof *stats->common;
+
+    for (uint32_t r = 0; r < count; r++) {
+        size_t at = stats->common_count;
+        while (at > 0 && stats->common[at - 1].facts < tallies[r].facts)
+            at--;
+        if (at >= most)
+            continue;
+        if (stats->common_count < most)
+            stats->common_count++;
+        memmove(&stats->common[at + 1], &stats->common[at],
+                (stats->common_count - at - 1) * sizeof *stats->common);
+        stats->common[at] = (kith_relation_count){r, tallies[r].facts};
+    }
+}
+
+static kith_status count_relations(kith_stats *stats, const kith_graph *graph, kith_error *error)
+{
+    tally *tallies = kith__calloc(graph->seen_relations, sizeof *tallies);
+    links l = {0};
+    kith_status status = KITH_OK;
+
+    if (!tallies)
+        TRY(kith__no_memory(error));
+    for (uint32_t e = 0; e < graph->seen_entities; e++) {
+        if (links_reset(&l, (size_t)(graph->offset[e + 1] - graph->offset[e])))
+            TRY(kith__no_memory(error));
+        tally_entity(tallies, &l, graph, e);
+    }
+    sum_tallies(stats, tallies, graph->seen_relations);
+    find_common(stats, tallies, graph->seen_relations);
+cleanup:
+    kith__free(l.slots);
+    kith__free(tallies);
+    return status;
+}
+
+kith_status kith_graph_stats(kith_stats *out, const kith_graph *graph, kith_error *error)
+{
+    kith_stats stats = {.relations = graph->seen_relations, .seen = graph->seen_entities};
+    kith_status status = KITH_OK;
+
+    for (int part = 0; part < KITH_PARTS; part++)
+        count_part(&stats, graph, part);
+    for (int part = KITH_DEV; part < KITH_PARTS; part++)
+        TRY(count_leaked(&stats, graph, part, error));
+    TRY(count_unseen(&stats, graph, error));
+    TRY(count_isolated(&stats, graph, error));
+    count_neighbors(&stats, graph);
+    TRY(count_relations(&stats, graph, error));
+    *out = stats;
+cleanup:
+    return status;
+}
