@@ -1,9 +1,15 @@
 #include "core/mem.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Blocks of this size and more are laid out for huge pages: tables that are read at random spend
+ * most of their time on address translation otherwise, and page faults cost threads dearly. */
+enum { HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Only tests set this; it counts down to the allocation that must fail. */
 static atomic_size_t fail_at;
@@ -25,22 +31,42 @@ static int refused(size_t count, size_t size, size_t *bytes)
     return 0;
 }
 
+static void *alloc_large(size_t bytes)
+{
+    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *memory = aligned_alloc(HUGE_PAGE, bytes);
+    if (memory)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
 void *kith__alloc(size_t count, size_t size)
 {
     size_t bytes;
-    return refused(count, size, &bytes) ? NULL : malloc(bytes);
+    if (refused(count, size, &bytes))
+        return NULL;
+    return bytes < LARGE ? malloc(bytes) : alloc_large(bytes);
 }
 
 void *kith__calloc(size_t count, size_t size)
 {
     size_t bytes;
-    return refused(count, size, &bytes) ? NULL : calloc(bytes, 1);
+    if (refused(count, size, &bytes))
+        return NULL;
+    if (bytes < LARGE)
+        return calloc(bytes, 1);
+    void *memory = alloc_large(bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
 }
 
 void *kith__realloc(void *old, size_t count, size_t size)
 {
     size_t bytes;
-    return refused(count, size, &bytes) ? NULL : realloc(old, bytes);
+    if (refused(count, size, &bytes))
+        return NULL;
+    return realloc(old, bytes);
 }
 
 void kith__free(void *memory)
@@ -69,9 +95,15 @@ int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t siz
             return -1;
         wanted *= 2;
     }
-    void *grown = kith__realloc(*array, wanted, size);
+    /* A large block is moved, because only a new one gets huge pages from its first byte on. */
+    bool move = *array && wanted > LARGE / size;
+    void *grown = move ? kith__alloc(wanted, size) : kith__realloc(*array, wanted, size);
     if (!grown)
         return -1;
+    if (move) {
+        memcpy(grown, *array, *capacity * size);
+        kith__free(*array);
+    }
     *array = grown;
     *capacity = wanted;
     return 0;

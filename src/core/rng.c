@@ -1,5 +1,7 @@
 #include "core/rng.h"
 
+__extension__ typedef unsigned __int128 wide;
+
 /* splitmix64 (Steele, Lea, Flood 2014), which spreads a seed over the state. */
 static uint64_t spread(uint64_t *seed)
 {
@@ -38,12 +40,12 @@ uint64_t kith__rng_next(kith__rng *rng)
 uint64_t kith__rng_below(kith__rng *rng, uint64_t bound)
 {
     /* Lemire 2019: the high half of a product; draws that would favour some results are redone. */
-    unsigned __int128 product = (unsigned __int128)kith__rng_next(rng) * bound;
+    wide product = (wide)kith__rng_next(rng) * bound;
     uint64_t low = (uint64_t)product;
     if (low < bound) {
         uint64_t least = -bound % bound;
         while (low < least) {
-            product = (unsigned __int128)kith__rng_next(rng) * bound;
+            product = (wide)kith__rng_next(rng) * bound;
             low = (uint64_t)product;
         }
     }

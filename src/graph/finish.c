@@ -256,12 +256,28 @@ static void count_one(connect *c, uint32_t entity, uint32_t relation, uint32_t n
 {
     (void)relation;
     (void)neighbor;
-    c->offset[entity + 1]++;
+    c->cursor[entity]++;
 }
 
 static void place_one(connect *c, uint32_t entity, uint32_t relation, uint32_t neighbor)
 {
     c->at[c->cursor[entity]++] = (kith_neighbor){relation, neighbor};
+}
+
+/* Fetch a later fact's cursors, and where a nearer one's cursors point. */
+static inline __attribute__((always_inline)) void look_ahead(const connect *c, const kith_triple *at, uint32_t low,
+                              uint32_t width, bool placing)
+{
+    const kith_triple *far = at + 2 * AHEAD, *near = at + AHEAD;
+
+    if (far->subject - low < width)
+        __builtin_prefetch(&c->cursor[far->subject], 1);
+    if (far->object - low < width)
+        __builtin_prefetch(&c->cursor[far->object], 1);
+    if (placing && near->subject - low < width)
+        __builtin_prefetch(&c->at[c->cursor[near->subject]], 1);
+    if (placing && near->object - low < width)
+        __builtin_prefetch(&c->at[c->cursor[near->object]], 1);
 }
 
 /* Inlined into its two callers, so that the visit costs no call. */
@@ -275,6 +291,8 @@ static inline __attribute__((always_inline)) void visit_edges(connect *c, size_t
 
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[i];
+        if (i + 2 * AHEAD < train->count)
+            look_ahead(c, &train->at[i], low, width, visit == place_one);
         if (t.subject - low < width)
             visit(c, t.subject, t.relation, t.object);
         if (t.object - low < width)
@@ -327,14 +345,15 @@ static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith
     kith_status status = KITH_OK;
 
     c.offset = graph->offset = kith__calloc((size_t)n + 1, sizeof *graph->offset);
-    c.cursor = kith__alloc((size_t)n + 1, sizeof *c.cursor);
+    c.cursor = kith__calloc((size_t)n + 1, sizeof *c.cursor);
     if (!c.offset || !c.cursor)
         TRY(kith__no_memory(error));
     bound_by_count(&c, n, pieces);
     kith__pool_run(pool, count_piece, &c, pieces);
-    for (uint32_t e = 0; e < n; e++)
-        c.offset[e + 1] += c.offset[e];
-    memcpy(c.cursor, c.offset, ((size_t)n + 1) * sizeof *c.cursor);
+    for (uint32_t e = 0; e < n; e++) { /* from how many there are to where they begin */
+        c.offset[e + 1] = c.offset[e] + c.cursor[e];
+        c.cursor[e] = c.offset[e];
+    }
     c.at = graph->neighbors = kith__alloc(c.offset[n], sizeof *c.at);
     if (!c.at)
         TRY(kith__no_memory(error));

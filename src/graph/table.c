@@ -17,7 +17,7 @@ enum {
 
 typedef struct {
     kith__field text[3]; /* subject, relation, object */
-    uint32_t hash[3];
+    uint64_t hash[3];
     int8_t truth;
     size_t line;
 } row;
@@ -168,11 +168,11 @@ static bool resolve(uint32_t *id, piece *p, const row *r, int which)
     return *id != KITH__NO_ID;
 }
 
-static void prefetch_rows(const piece *p, int stage)
+/* Inlined by force, as what it calls. */
+static inline __attribute__((always_inline)) void prefetch_rows(const piece *p, int stage)
 {
     for (size_t i = 0; i < p->row_count; i++) {
         kith__names_prefetch(p->entities, p->rows[i].hash[0], stage);
-        kith__names_prefetch(p->relations, p->rows[i].hash[1], stage);
         kith__names_prefetch(p->entities, p->rows[i].hash[2], stage);
     }
 }
@@ -199,7 +199,7 @@ static void store_batch(piece *p)
 {
     size_t line = p->line;
 
-    for (int stage = 0; stage < 3; stage++)
+    for (int stage = 0; stage < 2; stage++)
         prefetch_rows(p, stage);
     for (size_t i = 0; i < p->row_count && !stopped(p); i++) {
         p->line = p->rows[i].line;
@@ -284,14 +284,24 @@ static void piece_release(piece *p)
 static uint32_t *adopt_names(kith__names *names, const kith__names *own)
 {
     uint32_t *ids = kith__alloc(own->count, sizeof *ids);
+    uint64_t hashes[BATCH];
 
-    for (uint32_t i = 0; ids && i < own->count; i++) {
-        const char *name = kith__names_get(own, i);
-        size_t length = kith__names_length(own, i);
-        ids[i] = kith__names_add(names, name, length, kith__names_hash(name, length));
-        if (ids[i] == KITH__NO_ID) {
-            kith__free(ids);
-            ids = NULL;
+    for (uint32_t from = 0; ids && from < own->count; from += BATCH) {
+        uint32_t size = own->count - from < BATCH ? own->count - from : BATCH;
+        for (uint32_t i = 0; i < size; i++) {
+            hashes[i] = kith__names_hash(kith__names_get(own, from + i),
+                                         kith__names_length(own, from + i));
+            kith__names_prefetch(names, hashes[i], 0);
+        }
+        for (uint32_t i = 0; i < size; i++)
+            kith__names_prefetch(names, hashes[i], 1);
+        for (uint32_t i = 0; i < size; i++) {
+            ids[from + i] = kith__names_add(names, kith__names_get(own, from + i),
+                                            kith__names_length(own, from + i), hashes[i]);
+            if (ids[from + i] == KITH__NO_ID) {
+                kith__free(ids);
+                return NULL;
+            }
         }
     }
     return ids;
@@ -517,7 +527,7 @@ typedef struct {
 static void vote(votes *v, const kith__names *names, kith__field field)
 {
     uint64_t value;
-    uint32_t hash = kith__names_hash(field.text, field.length);
+    uint64_t hash = kith__names_hash(field.text, field.length);
     v->names += kith__names_find(names, field.text, field.length, hash) != KITH__NO_ID;
     v->ids += kith__parse_number(&value, field) && value < names->count;
 }
