@@ -5,6 +5,12 @@ _kith() {
     local command=${COMP_WORDS[1]} options
 
     COMPREPLY=()
+    # Bash cuts --strategy=both in three words.
+    if [[ $current == = ]]; then
+        current=
+    elif [[ $previous == = ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W 'stats split help version --help --version' -- "$current")
         return
