@@ -1,0 +1,87 @@
+/* What the test programs share: temporary files, comparisons that print both values, random graphs.
+ */
+#ifndef KITH_TESTS_SUPPORT_H
+#define KITH_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <kith/kith.h>
+
+#include "core/rng.h"
+
+/* ---- files ---- */
+
+/* A new empty folder; all of them are removed when the program ends. */
+const char *new_folder(void);
+/* Text as by printf, in one of a few buffers that are used in turn. */
+const char *format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+/* Write FOLDER/NAME and return its path, which lives as long as the program. */
+const char *put(const char *folder, const char *name, const char *text);
+const char *put_bytes(const char *folder, const char *name, const void *bytes, size_t length);
+/* The same, packed; each text becomes a gzip member or a zstd frame of its own. */
+const char *put_gzip(const char *folder, const char *name, const char *text, const char *more);
+const char *put_zstd(const char *folder, const char *name, const char *text, const char *more);
+/* A file of its own in a new folder. */
+const char *file(const char *name, const char *text);
+/* What a file holds, to be freed; the test fails where there is none. */
+char *contents(const char *path, size_t *length);
+bool exists(const char *path);
+/* How many entries a folder has. */
+size_t entries(const char *folder);
+/* A folder of the data beside the checkout, or NULL after a line that says it is not there. */
+const char *shared_data(const char *name);
+
+/* ---- text that grows ---- */
+
+typedef struct {
+    char *at;
+    size_t length, capacity;
+} draft;
+
+void add(draft *t, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
+void draft_release(draft *t);
+
+/* ---- assertions ---- */
+
+#define assert_contains(message, part) check_contains(message, part, __FILE__, __LINE__)
+void check_contains(const char *message, const char *part, const char *file, int line);
+
+/* ---- graphs ---- */
+
+/* Open what must open. */
+kith_graph *opened(const char *path);
+kith_graph *opened_with(const char *path, unsigned threads, bool skip_bad);
+/* Open what must be refused with that status; the message must hold each of the parts, the last of
+ * which is NULL. */
+void refused(const char *path, kith_status status, ...) __attribute__((sentinel));
+/* The same with a number of threads. */
+void refused_with(const char *path, unsigned threads, kith_status status, ...)
+    __attribute__((sentinel));
+
+/* The fact at a place of a part as "subject relation object", with its label where it has one. */
+const char *fact(const kith_graph *graph, kith_part part, size_t i);
+/* All facts of a part, each with a ';'. */
+const char *facts(const kith_graph *graph, kith_part part);
+
+#define assert_same_graph(a, b) check_same_graph(a, b, __FILE__, __LINE__)
+void check_same_graph(const kith_graph *a, const kith_graph *b, const char *file, int line);
+
+/* A folder with a random graph: every part, labels at times, facts in two parts at times. */
+typedef struct {
+    unsigned entities, relations, train, dev, test, aux;
+    bool labels; /* of dev and test */
+    bool overlap; /* facts of train again in dev and test */
+    bool maps;    /* ids, with entity2id.txt and relation2id.txt */
+} random_shape;
+
+const char *random_folder(kith__rng *rng, const random_shape *shape);
+
+#endif
