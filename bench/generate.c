@@ -95,7 +95,8 @@ static fact draw(const plan *p, uint64_t index, uint64_t *state, bool again)
 static void write_fact(FILE *out, const plan *p, fact f)
 {
     static const char *const forms[] = {
-        "/m/0%05" PRIx64 "\t/domain%" PRIu64 "/type%" PRIu64 "/relation%" PRIu64 "\t/m/0%05" PRIx64 "\n",
+        "/m/0%05" PRIx64 "\t/domain%" PRIu64 "/type%" PRIu64 "/relation%" PRIu64 "\t/m/0%05" PRIx64
+        "\n",
         "<http://example.org/m/0%05" PRIx64 "> <http://example.org/domain%" PRIu64 "/type%" PRIu64
         "/relation%" PRIu64 "> <http://example.org/m/0%05" PRIx64 "> .\n"};
 
@@ -143,7 +144,8 @@ static int take_arguments(plan *p, int argc, char **argv)
         else if (option == 't')
             p->ntriples = strcmp(optarg, "nt") == 0;
         else
-            return fail("usage: [-n FACTS] [-e ENTITIES] [-r RELATIONS] [-s SEED] [-t tsv|nt] FILE");
+            return fail(
+                "usage: [-n FACTS] [-e ENTITIES] [-r RELATIONS] [-s SEED] [-t tsv|nt] FILE");
     }
     if (argc - optind != 1)
         return fail("expected one file to write");
