@@ -212,6 +212,181 @@ KITH_API kith_status kith_graph_split_off(kith_graph **graph, kith_split_report 
                                           const kith_graph *source,
                                           const kith_split_options *options, kith_error *error);
 
+/* ---- settings of a model ----------------------------------------------------------------- */
+
+typedef enum kith_logic_denominator {
+    KITH_LOGIC_MAX,         /* max P(r' => r), 1 where that is 0 or there is no other relation */
+    KITH_LOGIC_ONE_PLUS_MAX /* 1 + max P(r' => r) */
+} kith_logic_denominator;
+typedef enum kith_self_confidence { KITH_SELF_ONE, KITH_SELF_ROW_MEAN } kith_self_confidence;
+typedef enum kith_neighbors_kept {
+    KITH_NEIGHBORS_FIRST,
+    KITH_NEIGHBORS_RANDOM,
+    KITH_NEIGHBORS_ALL
+} kith_neighbors_kept;
+typedef enum kith_loss { KITH_LOSS_MARGIN, KITH_LOSS_LOGISTIC } kith_loss;
+typedef enum kith_predict {
+    KITH_PREDICT_OBJECT,
+    KITH_PREDICT_SUBJECT,
+    KITH_PREDICT_BOTH,
+    KITH_PREDICT_AUTO /* by which side of test the unseen entities stand on */
+} kith_predict;
+typedef enum kith_corrupt {
+    KITH_CORRUPT_PREDICTED, /* the side that is predicted; either where both are */
+    KITH_CORRUPT_OBJECT,
+    KITH_CORRUPT_SUBJECT,
+    KITH_CORRUPT_EITHER
+} kith_corrupt;
+typedef enum kith_adam { KITH_ADAM_DENSE, KITH_ADAM_LAZY } kith_adam;
+typedef enum kith_epsilon {
+    KITH_EPSILON_OUTSIDE, /* sqrt(v) + epsilon, as TensorFlow has it */
+    KITH_EPSILON_INSIDE   /* sqrt(v / correction) + epsilon, as the Adam paper has it */
+} kith_epsilon;
+
+enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
+
+/* Everything that decides what a model is and how it is trained. Aggregator and decoder are rows of
+ * tables: set them by name. */
+typedef struct kith_settings {
+    int aggregator;
+    int decoder;
+    kith_loss loss;
+    int subtask; /* the loss on input embeddings too */
+    uint32_t dim;
+    int64_t attention_width; /* or KITH_WIDTH_D, KITH_WIDTH_2D */
+    kith_logic_denominator logic_denominator;
+    kith_self_confidence self_confidence;
+    int normalize; /* TransE on vectors of length 1 */
+    kith_predict predict;
+    kith_corrupt corrupt;
+    kith_neighbors_kept neighbors;
+    uint32_t max_neighbors;
+    int mask;    /* leave the fact being trained on out of the neighbourhoods */
+    int padding; /* mean and lstm: a trained neighbour fills the list up to max_neighbors */
+    uint32_t batch, negatives;
+    double lr, margin, l2;
+    kith_adam adam;
+    kith_epsilon epsilon;
+    uint32_t epochs, eval_every, eval_facts, patience;
+    uint64_t seed;
+} kith_settings;
+
+/* `preset` is "release" (the authors' program) or "paper" (its text). */
+KITH_API kith_status kith_settings_init(kith_settings *settings, const char *preset,
+                                        kith_error *error);
+/* Set by name, as the command line and config.json do: "dim" to "50". Fails with
+ * KITH_ERR_NOT_FOUND for a name that is none, KITH_ERR_ARGUMENT for a value that will not do. */
+KITH_API kith_status kith_settings_set(kith_settings *settings, const char *name, const char *value,
+                                       kith_error *error);
+/* The value as text, at most `size` bytes with the NUL; NULL for a name that is none. */
+KITH_API const char *kith_settings_get(char *text, size_t size, const kith_settings *settings,
+                                       const char *name);
+/* The names one by one; NULL past the last. `help` and `choices` ("a|b" or "N") may be NULL. */
+KITH_API const char *kith_settings_name(size_t index, const char **help, const char **choices);
+
+/* ---- models ------------------------------------------------------------------------------ */
+
+/* A trained model with its graph. Not changed by any call below, but encoding and scoring use room
+ * inside it: one thread at a time per model. */
+typedef struct kith_model kith_model;
+
+/* Called at the end of an epoch; return 0 to go on, anything else to stop with a checkpoint. */
+typedef struct kith_progress {
+    uint32_t epoch, epochs;
+    uint64_t facts, facts_total; /* trained on in this epoch, and in all of it */
+    double loss;                 /* mean over the epoch so far */
+    double seconds;              /* spent on training in this epoch */
+    int epoch_done;
+    int evaluated; /* at the end of an epoch: dev was looked at, and `dev` says how it went */
+    int best;      /* and it was the best so far */
+    double dev;    /* MRR, or accuracy where dev has labels */
+} kith_progress;
+typedef int (*kith_progress_call)(void *context, const kith_progress *progress);
+
+typedef struct kith_train_options {
+    unsigned threads; /* 0: one per core. The result does not depend on it. */
+    kith_progress_call progress; /* NULL: none. Called after every batch and epoch. */
+    void *context;
+    double checkpoint_seconds; /* least time between checkpoints; they come at the end of epochs */
+} kith_train_options;
+
+typedef enum kith_train_end { KITH_TRAIN_FINISHED, KITH_TRAIN_STOPPED, KITH_TRAIN_WAS_FINISHED } kith_train_end;
+
+/* Train a model and keep it in a new folder: config.json, model.safetensors (the best weights by dev,
+ * or the last where dev is not looked at), checkpoint.safetensors, history.jsonl and the graph. The
+ * folder can be resumed from as soon as it is there. */
+KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
+                                const kith_settings *settings, const kith_train_options *options,
+                                kith_error *error);
+/* Go on from the last checkpoint. */
+KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
+                                       const kith_train_options *options, kith_error *error);
+
+KITH_API kith_status kith_model_open(kith_model **model, const char *folder, unsigned threads,
+                                     kith_error *error);
+/* A model with start values instead of trained ones; it borrows the graph. */
+KITH_API kith_status kith_model_new(kith_model **model, const kith_graph *graph,
+                                    const kith_settings *settings, unsigned threads,
+                                    kith_error *error);
+KITH_API void kith_model_free(kith_model *model);
+KITH_API const kith_graph *kith_model_graph(const kith_model *model);
+KITH_API const kith_settings *kith_model_settings(const kith_model *model);
+
+/* The vector of an entity for a query relation, `dim` floats; `inverse` for the relation's other
+ * direction, as for objects. An entity without neighbours has zeros. */
+KITH_API kith_status kith_model_encode(float *vector, kith_model *model, uint32_t entity,
+                                       uint32_t relation, int inverse, kith_error *error);
+/* How plausible a fact is; larger is more so. */
+KITH_API kith_status kith_model_score(float *score, kith_model *model, kith_triple fact,
+                                      kith_error *error);
+
+/* ---- evaluation -------------------------------------------------------------------------- */
+
+typedef struct kith_metrics {
+    size_t queries;
+    double mr, mrr, hits1, hits3, hits10; /* hits as shares of 1 */
+} kith_metrics;
+
+enum { KITH_RELATION_KINDS = 4, KITH_FACT_BUCKETS = 7 };
+
+/* One query: the fact whose side was hidden, and its rank among the candidates. */
+typedef struct kith_rank {
+    kith_triple fact;
+    int subject_hidden;
+    uint32_t optimistic, pessimistic;
+    double realistic; /* their mean */
+    uint32_t candidates; /* left after filtering, the right one included */
+} kith_rank;
+
+typedef struct kith_eval {
+    int classification;               /* the part has labels: accuracy; else ranking */
+    kith_metrics realistic;           /* ties share the mean rank */
+    kith_metrics optimistic, pessimistic;
+    kith_metrics by_kind[KITH_RELATION_KINDS]; /* 1-1, 1-N, N-1, N-N, from train */
+    kith_metrics by_facts[KITH_FACT_BUCKETS];  /* facts of the known entity: 0, 1, 2, 3-5, 6-10,
+                                                  11-50, more */
+    double accuracy;
+    size_t facts;        /* of the part */
+    size_t unusable;     /* left out: their relation is not in train */
+    size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
+    double seconds;      /* ranking or classifying alone */
+    kith_rank *ranks;    /* `realistic.queries` of them, by kith_evaluate */
+} kith_eval;
+
+typedef struct kith_eval_options {
+    kith_part part;     /* KITH_DEV or KITH_TEST */
+    int all_candidates; /* entities of the whole graph, not only seen ones */
+    size_t sample;      /* so many facts drawn at random; 0: all */
+    uint64_t seed;      /* of the draw */
+} kith_eval_options;
+
+/* Free what is in the result with kith_eval_release. */
+KITH_API kith_status kith_evaluate(kith_eval *result, kith_model *model,
+                                   const kith_eval_options *options, kith_error *error);
+KITH_API void kith_eval_release(kith_eval *result);
+KITH_API const char *kith_eval_kind_name(int kind);     /* "1-1" ... */
+KITH_API const char *kith_eval_bucket_name(int bucket); /* "3-5" ... */
+
 #ifdef __cplusplus
 }
 #endif

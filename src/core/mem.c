@@ -83,6 +83,35 @@ char *kith__strdup(const char *text)
     return copy;
 }
 
+void *kith__calloc_aligned(size_t count, size_t size)
+{
+    const size_t line = 64;
+    size_t bytes;
+    if (refused(count, size, &bytes))
+        return NULL;
+    bytes = (bytes + line - 1) / line * line;
+    void *memory = bytes < LARGE ? aligned_alloc(line, bytes) : alloc_large(bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size)
+{
+    void **array = array_pointer;
+
+    if (need <= *capacity)
+        return 0;
+    size_t wanted = need + need / 4 + 64; /* so that it soon grows no more */
+    kith__free(*array);
+    *capacity = 0;
+    *array = kith__calloc_aligned(wanted, size);
+    if (!*array)
+        return -1;
+    *capacity = wanted;
+    return 0;
+}
+
 int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void **array = array_pointer;

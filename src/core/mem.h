@@ -13,6 +13,12 @@ void *kith__realloc(void *old, size_t count, size_t size);
 void kith__free(void *memory);
 char *kith__strdup(const char *text);
 
+/* Zeroed room that begins at a multiple of 64 bytes. */
+void *kith__calloc_aligned(size_t count, size_t size);
+/* A growing array that begins at a multiple of 64 bytes and need not keep what is in it; -1 where
+ * memory is short. */
+int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size);
+
 /* Make room for `need` items in a growing array. Returns 0, or -1 where memory is short (and the
  * array is as it was). */
 int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);

@@ -1,0 +1,93 @@
+/* Weights from rules, from a neural attention, or from both added up: the Logic Attention Network
+ * (paper, eq. 5-9) and the parts of it that its table 5 compares. */
+#include <math.h>
+
+#include "model/encoder.h"
+
+/* weight = softmax of the logits, which are replaced by it; returns nothing of use to others. */
+static void softmax(kith__encoder *e, size_t i)
+{
+    size_t from = e->first_visit[i], to = e->first_visit[i + 1];
+    float *a = e->logit.at, most = -INFINITY, sum = 0;
+
+    for (size_t v = from; v < to; v++)
+        if (a[v] > most)
+            most = a[v];
+    for (size_t v = from; v < to; v++)
+        sum += a[v] = expf(a[v] - most);
+    for (size_t v = from; v < to; v++)
+        a[v] /= sum;
+}
+
+static void attention_forward(kith__encoder *e, size_t i)
+{
+    softmax(e, i);
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = e->logit.at[v];
+    kith__sum_weighted(e, i);
+}
+
+static void logic_forward(kith__encoder *e, size_t i)
+{
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = e->logic.at[v];
+    kith__sum_weighted(e, i);
+}
+
+static void lan_forward(kith__encoder *e, size_t i)
+{
+    softmax(e, i);
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = e->logic.at[v] + e->logit.at[v];
+    kith__sum_weighted(e, i);
+}
+
+/* a = softmax(l): gl = a (ga - sum a ga). */
+static void softmax_backward(kith__encoder *e, size_t i)
+{
+    const float *a = e->logit.at, *ga = e->weight_gradient.at;
+    float mean = 0;
+
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        mean += a[v] * ga[v];
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->logit_gradient.at[v] = a[v] * (ga[v] - mean);
+}
+
+#define ATTENTION_TABLES                                             \
+    {{"att_w", KITH__HIDDEN, KITH__2DIM, true, KITH__XAVIER}, false}, \
+    {{"att_u", KITH__ONE, KITH__HIDDEN, true, KITH__XAVIER}, false}
+#define QUERY_TABLE {{"query", KITH__DIRECTED, KITH__DIM, true, KITH__XAVIER}, false}
+
+const kith__aggregator kith__agg_attention_global = {
+    .name = "attention-global",
+    .attention = KITH__GLOBAL_ATTENTION,
+    .tables = 2,
+    .table = {ATTENTION_TABLES},
+    .forward = attention_forward,
+    .backward = softmax_backward,
+};
+
+const kith__aggregator kith__agg_attention_query = {
+    .name = "attention-query",
+    .query_aware = true,
+    .attention = KITH__QUERY_ATTENTION,
+    .tables = 3,
+    .table = {QUERY_TABLE, ATTENTION_TABLES},
+    .forward = attention_forward,
+    .backward = softmax_backward,
+};
+
+const kith__aggregator kith__agg_logic = {
+    .name = "logic", .query_aware = true, .logic = true, .forward = logic_forward};
+
+const kith__aggregator kith__agg_lan = {
+    .name = "lan",
+    .query_aware = true,
+    .logic = true,
+    .attention = KITH__QUERY_ATTENTION,
+    .tables = 3,
+    .table = {QUERY_TABLE, ATTENTION_TABLES},
+    .forward = lan_forward,
+    .backward = softmax_backward,
+};

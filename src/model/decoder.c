@@ -1,0 +1,76 @@
+#include "model/decoder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "nn/kernels.h"
+
+const kith__decoder *kith__decoder_get(int index)
+{
+#define ROW(name) &kith__##name,
+    static const kith__decoder *const decoders[] = {KITH__DECODERS(ROW)};
+#undef ROW
+    return decoders[index];
+}
+
+const char *kith__decoder_names(void)
+{
+#define ROW(name) "|" #name
+    return &KITH__DECODERS(ROW)[1];
+#undef ROW
+}
+
+float kith__normalize(float *y, const float *x, size_t width)
+{
+    size_t padded = kith__padded(width);
+    float square = kith__dot(x, x, padded);
+    /* The same floor as the released program has, so that a zero vector gives zeros. */
+    float inverse = 1 / sqrtf(square > 1e-12f ? square : 1e-12f);
+
+    memset(y, 0, padded * sizeof *y);
+    kith__axpy(y, inverse, x, padded);
+    return inverse;
+}
+
+/* y = x / |x|: gx = (gy - (gy . y) y) / |x| */
+void kith__normalize_backward(float *gx, const float *gy, const float *y, float inverse,
+                              size_t width)
+{
+    size_t padded = kith__padded(width);
+    kith__axpy2(gx, inverse, gy, -inverse * kith__dot(gy, y, padded), y, padded);
+}
+
+float kith__decode(const kith__decoder *decoder, bool normalize, const float *s, const float *q,
+                   const float *o, size_t width, float *scratch)
+{
+    size_t padded = kith__padded(width);
+
+    if (!normalize || !decoder->distance)
+        return decoder->score(s, q, o, width);
+    kith__normalize(scratch, s, width);
+    kith__normalize(scratch + padded, q, width);
+    kith__normalize(scratch + 2 * padded, o, width);
+    return decoder->score(scratch, scratch + padded, scratch + 2 * padded, width);
+}
+
+void kith__decode_backward(const kith__decoder *decoder, bool normalize, float *gs, float *gq,
+                           float *go, float g, const float *s, const float *q, const float *o,
+                           size_t width, float *scratch)
+{
+    size_t padded = kith__padded(width);
+    float *unit = scratch, *gradient = scratch + 3 * padded;
+
+    if (!normalize || !decoder->distance) {
+        decoder->backward(gs, gq, go, g, s, q, o, width);
+        return;
+    }
+    float is = kith__normalize(unit, s, width);
+    float iq = kith__normalize(unit + padded, q, width);
+    float io = kith__normalize(unit + 2 * padded, o, width);
+    memset(gradient, 0, 3 * padded * sizeof *gradient);
+    decoder->backward(gradient, gradient + padded, gradient + 2 * padded, g, unit, unit + padded,
+                      unit + 2 * padded, width);
+    kith__normalize_backward(gs, gradient, unit, is, width);
+    kith__normalize_backward(gq, gradient + padded, unit + padded, iq, width);
+    kith__normalize_backward(go, gradient + 2 * padded, unit + 2 * padded, io, width);
+}

@@ -1,0 +1,887 @@
+#include "model/encoder.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/rng.h"
+#include "model/decoder.h"
+#include "nn/kernels.h"
+
+enum {
+    PIECES = 16,        /* of forward work, where pieces share nothing */
+    MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
+    VISITS_A_PIECE = 16384,
+    ROWS_A_CHUNK = 1024 /* of matrix products */
+};
+
+/* ---- making and freeing ---- */
+
+kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
+                               const kith__lists *lists, const kith__rules *rules,
+                               const kith__params *params, kith__pool *pool, kith_error *error)
+{
+    memset(e, 0, sizeof *e);
+    e->aggregator = kith__aggregator_get(settings->aggregator);
+    e->settings = settings;
+    e->lists = lists;
+    e->rules = rules;
+    e->params = params;
+    e->pool = pool;
+    e->d = settings->dim;
+    e->ds = kith__padded(e->d);
+    e->h = kith__attention_width(settings);
+    e->hs = kith__padded(e->h);
+    e->relation_row = kith__calloc(lists->relations, sizeof *e->relation_row);
+    e->relation_of = kith__calloc(lists->relations, sizeof *e->relation_of);
+    if (!e->relation_row || !e->relation_of) {
+        kith__encoder_release(e);
+        return kith__no_memory(error);
+    }
+    return KITH_OK;
+}
+
+void kith__encoder_release(kith__encoder *e)
+{
+    kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
+                              &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
+                              &e->be, &e->bw, &e->az, &e->b_transposed, &e->a_transposed, &e->gbe,
+                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->partial, &e->b_plain,
+                              &e->a_plain, &e->products, &e->column};
+    void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
+                      e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
+                      e->items, e->spare, e->row_start, e->relation_row, e->relation_of,
+                      e->query_of, e->active_rows, e->active_start, e->row_pointer};
+
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        kith__free(floats[i]->at);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        kith__free(others[i]);
+    if (e->free_state && e->aggregator_state)
+        e->free_state(e->aggregator_state);
+    memset(e, 0, sizeof *e);
+}
+
+static int room(kith__floats *floats, size_t need)
+{
+    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
+}
+
+/* ---- requests to encodings ---- */
+
+void kith__encoder_begin(kith__encoder *e)
+{
+    e->request_count = 0;
+    e->no_memory = false;
+}
+
+size_t kith__encoder_request(kith__encoder *e, uint32_t entity, uint32_t query,
+                             const kith_neighbor *mask)
+{
+    static const kith_neighbor none = {UINT32_MAX, UINT32_MAX};
+    size_t i = e->request_count;
+
+    if (kith__reserve(&e->requests, &e->request_capacity, i + 1, sizeof *e->requests) ||
+        kith__reserve(&e->request_mask, &e->mask_capacity, i + 1, sizeof *e->request_mask)) {
+        e->no_memory = true;
+        return 0;
+    }
+    if (!e->aggregator->query_aware)
+        query = 0;
+    e->requests[i] = (kith__item){query, entity, (uint32_t)i};
+    e->request_mask[i] = mask ? *mask : none;
+    return e->request_count++;
+}
+
+static bool same_neighbor(kith_neighbor a, kith_neighbor b)
+{
+    return a.relation == b.relation && a.entity == b.entity;
+}
+
+static int room_for_encodings(kith__encoder *e, size_t n)
+{
+    return kith__renew(&e->sorted, &e->sorted_capacity, n, sizeof *e->sorted) ||
+           kith__renew(&e->encoding_of, &e->encoding_of_capacity, n, sizeof *e->encoding_of) ||
+           kith__renew(&e->entity, &e->count_capacity[0], n, sizeof *e->entity) ||
+           kith__renew(&e->query, &e->count_capacity[1], n, sizeof *e->query) ||
+           kith__renew(&e->mask, &e->count_capacity[2], n, sizeof *e->mask) ||
+           kith__renew(&e->first_visit, &e->count_capacity[3], n + 1, sizeof *e->first_visit) ||
+           kith__renew(&e->query_row, &e->count_capacity[4], n, sizeof *e->query_row) ||
+           kith__renew(&e->active, &e->count_capacity[5], n, 1) ||
+           kith__renew(&e->query_of, &e->query_of_capacity, n, sizeof *e->query_of);
+}
+
+static int find_encodings(kith__encoder *e)
+{
+    size_t n = e->request_count;
+
+    if (room_for_encodings(e, n))
+        return -1;
+    kith__radix_sort(e->requests, e->sorted, n, e->lists->relations, e->lists->entities);
+    e->count = 0;
+    e->query_rows = 0;
+    for (size_t k = 0; k < n; k++) {
+        const kith__item *r = &e->requests[k];
+        kith_neighbor mask = e->request_mask[r->index];
+        size_t last = e->count - 1;
+        if (k == 0 || e->query[last] != r->major || e->entity[last] != r->minor ||
+            !same_neighbor(e->mask[last], mask)) {
+            if (k == 0 || e->query[last] != r->major)
+                e->query_of[e->query_rows++] = r->major;
+            e->entity[e->count] = r->minor;
+            e->query[e->count] = r->major;
+            e->mask[e->count] = mask;
+            e->query_row[e->count++] = (uint32_t)e->query_rows - 1;
+        }
+        e->encoding_of[r->index] = (uint32_t)e->count - 1;
+    }
+    memset(e->active, 0, e->count);
+    return 0;
+}
+
+/* ---- visits ---- */
+
+static void count_visits(kith__encoder *e)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < e->count; i++) {
+        uint64_t from = e->lists->offset[e->entity[i]], to = e->lists->offset[e->entity[i] + 1];
+        e->first_visit[i] = total;
+        total += (size_t)(to - from);
+        if (e->mask[i].relation != UINT32_MAX)
+            for (uint64_t s = from; s < to; s++)
+                total -= same_neighbor(e->lists->at[s], e->mask[i]);
+    }
+    e->first_visit[e->count] = total;
+    e->visits = total;
+}
+
+static int room_for_visits(kith__encoder *e)
+{
+    size_t n = e->visits;
+
+    return kith__renew(&e->neighbor, &e->neighbor_capacity, n, sizeof *e->neighbor) ||
+           kith__renew(&e->encoding, &e->visit_encoding_capacity, n, sizeof *e->encoding) ||
+           kith__renew(&e->items, &e->item_capacity, n, sizeof *e->items) ||
+           kith__renew(&e->spare, &e->spare_capacity, n, sizeof *e->spare) ||
+           kith__renew(&e->row_start, &e->row_capacity, n + 1, sizeof *e->row_start) ||
+           kith__renew(&e->active_rows, &e->active_capacity, n, sizeof *e->active_rows) ||
+           kith__renew(&e->active_start, &e->active_start_capacity, n + 1,
+                       sizeof *e->active_start) ||
+           room(&e->c, n) || room(&e->logit, n) || room(&e->weight, n) ||
+           (e->rules && (room(&e->logic, n) || room(&e->column, PIECES * e->lists->relations))) ||
+           room(&e->out, e->count * e->ds) || room(&e->grad, e->count * e->ds) ||
+           room(&e->partial, 4 * e->ds);
+}
+
+/* Spread or take back P(. => query) over the 2m relations. */
+static void spread_column(float *column, const kith__encoder *e, uint32_t query, bool set)
+{
+    const kith__rules *rules = e->rules;
+
+    for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
+        column[rules->at[i].relation] = set ? rules->at[i].confidence : 0;
+    column[query] = set ? kith__rules_self(rules, query, (kith__self)e->settings->self_confidence)
+                        : 0;
+}
+
+static void shuffle_visits(kith__encoder *e, size_t i)
+{
+    kith__rng rng;
+
+    kith__rng_init(&rng, e->order_seed, e->entity[i]);
+    for (size_t k = kith__degree(e, i); k > 1; k--) {
+        kith_neighbor *list = e->neighbor + e->first_visit[i], swap = list[k - 1];
+        size_t other = (size_t)kith__rng_below(&rng, k);
+        list[k - 1] = list[other];
+        list[other] = swap;
+    }
+}
+
+static void fill_encoding(kith__encoder *e, size_t i, const float *column)
+{
+    const kith__lists *lists = e->lists;
+    size_t v = e->first_visit[i];
+
+    for (uint64_t s = lists->offset[e->entity[i]]; s < lists->offset[e->entity[i] + 1]; s++) {
+        kith_neighbor next = lists->at[s];
+        if (same_neighbor(next, e->mask[i]))
+            continue;
+        e->neighbor[v] = next;
+        if (column) /* paper, eq. 5 */
+            e->logic.at[v] = column[next.relation] / lists->denominator[s];
+        v++;
+    }
+    if (e->order_seed && e->aggregator->ordered)
+        shuffle_visits(e, i);
+    for (v = e->first_visit[i]; v < e->first_visit[i + 1]; v++) {
+        e->encoding[v] = (uint32_t)i;
+        e->items[v] = (kith__item){e->neighbor[v].entity, e->neighbor[v].relation, (uint32_t)v};
+    }
+}
+
+static void piece_of(size_t *from, size_t *to, size_t count, size_t piece, size_t pieces)
+{
+    *from = count * piece / pieces;
+    *to = count * (piece + 1) / pieces;
+}
+
+static void fill_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    float *column = e->rules ? e->column.at + piece * e->lists->relations : NULL;
+    size_t from, to;
+
+    piece_of(&from, &to, e->count, piece, PIECES);
+    for (size_t i = from; i < to; i++) {
+        if (column && (i == from || e->query[i] != e->query[i - 1])) {
+            if (i > from)
+                spread_column(column, e, e->query[i - 1], false);
+            spread_column(column, e, e->query[i], true);
+        }
+        fill_encoding(e, i, column);
+        memset(e->out.at + i * e->ds, 0, e->ds * sizeof *e->out.at);
+        memset(e->grad.at + i * e->ds, 0, e->ds * sizeof *e->grad.at);
+    }
+    if (column && to > from)
+        spread_column(column, e, e->query[to - 1], false);
+}
+
+/* Where each distinct neighbour's items begin, and which relations there are. */
+static void find_rows(kith__encoder *e)
+{
+    for (size_t k = 0; k < e->relation_rows; k++)
+        e->relation_row[e->relation_of[k]] = 0;
+    e->relation_rows = 0;
+    e->rows = 0;
+    for (size_t k = 0; k < e->visits; k++) {
+        const kith__item *item = &e->items[k];
+        if (k == 0 || item->major != e->items[k - 1].major)
+            e->row_start[e->rows++] = k;
+        if (!e->relation_row[item->minor]) {
+            e->relation_of[e->relation_rows] = item->minor;
+            e->relation_row[item->minor] = (uint32_t)++e->relation_rows;
+        }
+    }
+    e->row_start[e->rows] = e->visits;
+}
+
+/* ---- products of tables ---- */
+
+static const kith__table *table_of(const kith__encoder *e, const char *name)
+{
+    return kith__params_find(e->params, name);
+}
+
+static const float *entity_row(const kith__encoder *e, size_t row)
+{
+    return kith__row(&e->params->table[0], e->items[e->row_start[row]].major);
+}
+
+static void make_units(kith__encoder *e)
+{
+    const kith__table *trans = table_of(e, "trans");
+    for (size_t k = 0; k < e->relation_rows; k++)
+        e->inverse_norm.at[k] =
+            kith__normalize(e->unit.at + k * e->ds, kith__row(trans, e->relation_of[k]), e->d);
+}
+
+/* W_a = [A B], h x 2d: both halves as they are, padded, and transposed. */
+static void copy_halves(kith__encoder *e)
+{
+    const kith__table *w = table_of(e, "att_w");
+
+    memset(e->a_plain.at, 0, e->hs * e->ds * sizeof(float));
+    memset(e->b_plain.at, 0, e->hs * e->ds * sizeof(float));
+    memset(e->a_transposed.at, 0, e->hs * e->ds * sizeof(float));
+    memset(e->b_transposed.at, 0, e->hs * e->ds * sizeof(float));
+    for (size_t r = 0; r < e->h; r++)
+        for (size_t c = 0; c < e->d; c++) {
+            const float *row = kith__row(w, r);
+            e->a_plain.at[r * e->ds + c] = e->a_transposed.at[c * e->hs + r] = row[c];
+            e->b_plain.at[r * e->ds + c] = e->b_transposed.at[c * e->hs + r] = row[e->d + c];
+        }
+}
+
+/* One matrix product over many rows, cut into chunks. */
+typedef struct {
+    float *out;
+    const float *const *rows;
+    size_t count, inner, width;
+    const float *matrix;
+    int add;
+} product;
+
+static void product_chunk(void *context, size_t chunk)
+{
+    const product *p = context;
+    size_t from = chunk * ROWS_A_CHUNK;
+    size_t size = p->count - from < ROWS_A_CHUNK ? p->count - from : ROWS_A_CHUNK;
+    kith__rows_times(p->out + from * p->width, p->rows + from, size, p->matrix, p->inner, p->width,
+                     p->add);
+}
+
+static void run_product(kith__encoder *e, product p)
+{
+    kith__pool_run(e->pool, product_chunk, &p, (p.count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK);
+}
+
+static int make_products(kith__encoder *e)
+{
+    const kith__table *query = table_of(e, "query");
+    size_t square = e->hs * e->ds, most = e->rows + e->relation_rows + e->query_rows;
+
+    if (kith__renew(&e->row_pointer, &e->pointer_capacity, most, sizeof *e->row_pointer) ||
+        room(&e->be, e->rows * e->hs) || room(&e->bw, e->relation_rows * e->hs) ||
+        room(&e->az, e->query_rows * e->hs) || room(&e->a_plain, square) ||
+        room(&e->b_plain, square) || room(&e->a_transposed, square) ||
+        room(&e->b_transposed, square))
+        return -1;
+    copy_halves(e);
+    const float **at = e->row_pointer;
+    for (size_t k = 0; k < e->rows; k++)
+        at[k] = entity_row(e, k);
+    run_product(e, (product){e->be.at, at, e->rows, e->d, e->hs, e->b_transposed.at, 0});
+    for (size_t k = 0; k < e->relation_rows; k++)
+        at[k] = e->unit.at + k * e->ds;
+    run_product(e, (product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
+    if (e->aggregator->attention == KITH__GLOBAL_ATTENTION) {
+        memset(e->az.at, 0, e->query_rows * e->hs * sizeof(float));
+        return 0;
+    }
+    for (size_t k = 0; k < e->query_rows; k++)
+        at[k] = kith__row(query, e->query_of[k]);
+    run_product(e, (product){e->az.at, at, e->query_rows, e->d, e->hs, e->a_transposed.at, 0});
+    return 0;
+}
+
+/* ---- forward, by neighbour ---- */
+
+/* Rows are cut so that pieces have about as many items each. */
+static void rows_of_piece(size_t *from, size_t *to, const size_t *start,
+                          size_t rows, size_t piece, size_t pieces)
+{
+    size_t bound[2];
+
+
+    for (int k = 0; k < 2; k++) {
+        size_t wanted = start[rows] * (piece + (size_t)k) / pieces, low = 0, high = rows;
+        while (low < high) { /* the first row that begins at or after `wanted` */
+            size_t middle = (low + high) / 2;
+            if (start[middle] < wanted)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bound[k] = low;
+    }
+    *from = bound[0];
+    *to = bound[1];
+}
+
+/* The end of the run of items with the same relation. */
+static size_t pair_end(const kith__encoder *e, size_t from, size_t to)
+{
+    size_t k = from + 1;
+    while (k < to && e->items[k].minor == e->items[from].minor)
+        k++;
+    return k;
+}
+
+static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, float *p,
+                       const float *u)
+{
+    size_t r = e->relation_row[e->items[from].minor] - 1;
+    float c = kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds), logit = 0;
+    uint32_t query = UINT32_MAX;
+
+    if (u)
+        kith__minus(p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
+    for (size_t k = from; k < to; k++) {
+        size_t v = e->items[k].index;
+        e->c.at[v] = c;
+        if (!u)
+            continue;
+        /* Visits are in the order of queries, so equal ones are neighbours. */
+        if (e->query_row[e->encoding[v]] != query) {
+            query = e->query_row[e->encoding[v]];
+            logit = kith__logit(e->az.at + query * e->hs, p, u, e->hs);
+        }
+        e->logit.at[v] = logit;
+    }
+}
+
+static void visit_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    const float *u = e->aggregator->attention ? table_of(e, "att_u")->at : NULL;
+    float *p = e->products.at + piece * e->hs;
+    size_t row, last;
+
+    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    for (; row < last; row++)
+        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
+            end = pair_end(e, k, e->row_start[row + 1]);
+            visit_pair(e, row, k, end, p, u);
+        }
+}
+
+static void encode_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    size_t from, to;
+
+    piece_of(&from, &to, e->count, piece, PIECES);
+    for (size_t i = from; i < to; i++)
+        e->aggregator->forward(e, i);
+}
+
+void kith__sum_weighted(kith__encoder *e, size_t i)
+{
+    float *out = e->out.at + i * e->ds;
+
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++) {
+        size_t r = e->relation_row[e->neighbor[v].relation] - 1;
+        float a = e->weight.at[v];
+        kith__axpy2(out, a, kith__row(&e->params->table[0], e->neighbor[v].entity),
+                    -a * e->c.at[v], e->unit.at + r * e->ds, e->ds);
+    }
+}
+
+void kith__visit_vector(float *out, const kith__encoder *e, size_t v)
+{
+    size_t r = e->relation_row[e->neighbor[v].relation] - 1;
+    kith__minus(out, kith__row(&e->params->table[0], e->neighbor[v].entity), e->c.at[v],
+                e->unit.at + r * e->ds, e->ds);
+}
+
+kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
+{
+    const kith__aggregator *agg = e->aggregator;
+
+    if (e->no_memory || find_encodings(e))
+        return kith__no_memory(error);
+    count_visits(e);
+    if (e->visits >= UINT32_MAX)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "a batch has %zu neighbours, expected fewer "
+                          "than 2^32; use a smaller batch or fewer neighbours", e->visits);
+    if (room_for_visits(e))
+        return kith__no_memory(error);
+    kith__pool_run(e->pool, fill_piece, e, PIECES);
+    kith__radix_sort(e->items, e->spare, e->visits, e->lists->seen, e->lists->relations);
+    find_rows(e);
+    if (room(&e->unit, e->relation_rows * e->ds) || room(&e->inverse_norm, e->relation_rows) ||
+        room(&e->products, PIECES * e->hs) || (agg->prepare && agg->prepare(e)))
+        return kith__no_memory(error);
+    make_units(e);
+    if (agg->attention && make_products(e))
+        return kith__no_memory(error);
+    kith__pool_run(e->pool, visit_piece, e, PIECES);
+    if (agg->forward)
+        kith__pool_run(e->pool, encode_piece, e, PIECES);
+    if (agg->forward_all)
+        agg->forward_all(e);
+    return KITH_OK;
+}
+
+static void requery_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    const float *column = e->column.at;
+    size_t from, to;
+
+    piece_of(&from, &to, e->count, piece, PIECES);
+    memset(e->out.at + from * e->ds, 0, (to - from) * e->ds * sizeof *e->out.at);
+    for (size_t i = from; i < to; i++) {
+        e->query[i] = e->query_of[0];
+        e->query_row[i] = 0;
+        uint64_t s = e->lists->offset[e->entity[i]];
+        for (size_t v = e->first_visit[i]; e->rules && v < e->first_visit[i + 1]; v++, s++)
+            e->logic.at[v] = column[e->neighbor[v].relation] / e->lists->denominator[s];
+    }
+}
+
+kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *error)
+{
+    const kith__aggregator *agg = e->aggregator;
+    const kith__table *queries = table_of(e, "query");
+
+    if (!agg->query_aware)
+        return KITH_OK;
+    e->query_rows = 1;
+    e->query_of[0] = query;
+    if (e->rules)
+        spread_column(e->column.at, e, query, true);
+    kith__pool_run(e->pool, requery_piece, e, PIECES);
+    if (e->rules)
+        spread_column(e->column.at, e, query, false);
+    if (agg->attention == KITH__QUERY_ATTENTION) {
+        const float *row = kith__row(queries, query);
+        kith__rows_times(e->az.at, &row, 1, e->a_transposed.at, e->d, e->hs, 0);
+        kith__pool_run(e->pool, visit_piece, e, PIECES);
+    }
+    if (agg->prepare && agg->prepare(e))
+        return kith__no_memory(error);
+    if (agg->forward)
+        kith__pool_run(e->pool, encode_piece, e, PIECES);
+    if (agg->forward_all)
+        agg->forward_all(e);
+    return KITH_OK;
+}
+
+/* ---- backward ---- */
+
+float *kith__encoder_grad(kith__encoder *e, size_t encoding)
+{
+    e->active[encoding] = 1;
+    return e->grad.at + encoding * e->ds;
+}
+
+static bool is_active(const kith__encoder *e, size_t k)
+{
+    return e->active[e->encoding[e->items[k].index]];
+}
+
+/* The gradient by a neighbour's weight: grad . T. */
+static void weigh_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    float *t = e->products.at + piece * e->ds;
+    size_t row, last;
+
+    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    for (; row < last; row++)
+        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
+            bool made = false;
+            end = pair_end(e, k, e->row_start[row + 1]);
+            for (size_t i = k; i < end; i++) {
+                size_t v = e->items[i].index;
+                if (!is_active(e, i))
+                    continue;
+                if (!made)
+                    kith__visit_vector(t, e, v);
+                made = true;
+                e->weight_gradient.at[v] =
+                    kith__dot(e->grad.at + e->encoding[v] * e->ds, t, e->ds);
+            }
+        }
+}
+
+static void aggregate_backward_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    size_t from, to;
+
+    piece_of(&from, &to, e->count, piece, PIECES);
+    for (size_t i = from; i < to; i++)
+        if (e->active[i])
+            e->aggregator->backward(e, i);
+}
+
+/* Neighbours that some active encoding looks at get a row of gradients, in order. */
+static int find_active_rows(kith__encoder *e)
+{
+    size_t items = 0;
+
+    e->active_count = 0;
+    for (size_t row = 0; row < e->rows; row++) {
+        size_t active = 0;
+        for (size_t k = e->row_start[row]; k < e->row_start[row + 1]; k++)
+            active += is_active(e, k);
+        if (active == 0)
+            continue;
+        e->active_start[e->active_count] = items;
+        items += active;
+        e->active_rows[e->active_count++] = (uint32_t)row;
+        if (kith__gradient_make(e->gradients, e->items[e->row_start[row]].major))
+            return -1;
+    }
+    e->active_start[e->active_count] = items;
+    return 0;
+}
+
+/* Everything a piece of the backward pass adds to beside rows of its own. */
+typedef struct {
+    float *gaz, *gbw, *gunit, *gu;
+} sums;
+
+static sums sums_of(const kith__encoder *e, size_t piece)
+{
+    return (sums){e->gaz.at + piece * e->query_rows * e->hs,
+                  e->gbw.at + piece * e->relation_rows * e->hs,
+                  e->gunit.at + piece * e->relation_rows * e->ds, e->gu.at + piece * e->hs};
+}
+
+/* The attention's part of one pair: with p = B e - c B w, the gradient by p is gathered over the
+ * visits; then gB e += gp, gB w -= c gp, and the derivative by c is -(gp . B w). */
+static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, size_t r, float c,
+                            size_t from, size_t to, float *p)
+{
+    const float *u = table_of(e, "att_u")->at, *bw = e->bw.at + r * e->hs;
+    float *gp = p + e->hs;
+
+    kith__minus(p, e->be.at + row * e->hs, c, bw, e->hs);
+    memset(gp, 0, e->hs * sizeof *gp);
+    for (size_t k = from; k < to;) {
+        uint32_t query = e->query_row[e->encoding[e->items[k].index]];
+        float g = 0;
+        bool any = false;
+        for (; k < to && e->query_row[e->encoding[e->items[k].index]] == query; k++)
+            if (is_active(e, k)) {
+                g += e->logit_gradient.at[e->items[k].index];
+                any = true;
+            }
+        if (any)
+            kith__logit_backward(s.gaz + query * e->hs, gp, s.gu, g, e->az.at + query * e->hs, p, u,
+                                 e->hs);
+    }
+    kith__axpy(gbe, 1, gp, e->hs);
+    kith__axpy(s.gbw + r * e->hs, -c, gp, e->hs);
+    return -kith__dot(gp, bw, e->hs);
+}
+
+/* T's part: with G the gradient by T, summed over the visits, and T = e - c w, c = w . e:
+ * ge += G + (gc - G . w) w and gw += -c G + (gc - G . w) e. */
+static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row, size_t r,
+                           float c, float gc, size_t from, size_t to, float *sum)
+{
+    const float *unit = e->unit.at + r * e->ds;
+    float *one = sum + e->ds;
+
+    memset(sum, 0, e->ds * sizeof *sum);
+    for (size_t k = from; k < to; k++) {
+        size_t v = e->items[k].index, i = e->encoding[v];
+        if (!is_active(e, k))
+            continue;
+        if (e->aggregator->visit_gradient) {
+            e->aggregator->visit_gradient(one, e, i, v);
+            kith__axpy(sum, 1, one, e->ds);
+        } else {
+            kith__axpy(sum, e->weight.at[v], e->grad.at + i * e->ds, e->ds);
+        }
+    }
+    gc -= kith__dot(sum, unit, e->ds);
+    kith__axpy2(ge, 1, sum, gc, unit, e->ds);
+    kith__axpy2(s.gunit + r * e->ds, -c, sum, gc, row, e->ds);
+}
+
+static void backward_row(kith__encoder *e, sums s, size_t index, float *scratch)
+{
+    size_t row = e->active_rows[index], end = e->row_start[row + 1];
+    float *ge = kith__gradient_of(e->gradients, e->items[e->row_start[row]].major);
+    float *gbe = e->gbe.at + index * e->hs;
+
+    if (e->aggregator->attention)
+        memset(gbe, 0, e->hs * sizeof *gbe);
+    for (size_t k = e->row_start[row], next; k < end; k = next) {
+        bool active = false;
+        next = pair_end(e, k, end);
+        for (size_t i = k; i < next && !active; i++)
+            active = is_active(e, i);
+        if (!active)
+            continue;
+        size_t r = e->relation_row[e->items[k].minor] - 1;
+        float c = e->c.at[e->items[k].index], gc = 0;
+        if (e->aggregator->attention)
+            gc = pair_attention(e, s, gbe, row, r, c, k, next, scratch);
+        pair_transform(e, s, ge, entity_row(e, row), r, c, gc, k, next, scratch);
+    }
+}
+
+static void backward_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    sums s = sums_of(e, piece);
+    float *scratch = e->products.at + piece * (2 * e->hs + 2 * e->ds);
+    size_t from, to;
+
+    memset(s.gunit, 0, e->relation_rows * e->ds * sizeof(float));
+    if (e->aggregator->attention) {
+        memset(s.gbw, 0, e->relation_rows * e->hs * sizeof(float));
+        memset(s.gaz, 0, e->query_rows * e->hs * sizeof(float));
+        memset(s.gu, 0, e->hs * sizeof(float));
+    }
+    rows_of_piece(&from, &to, e->active_start, e->active_count, piece, e->pieces);
+    for (; from < to; from++)
+        backward_row(e, s, from, scratch);
+}
+
+static void add_pieces(float *sum, size_t floats, size_t pieces)
+{
+    for (size_t p = 1; p < pieces; p++)
+        kith__axpy(sum, 1, sum + p * floats, floats);
+}
+
+/* ---- back through the products ---- */
+
+/* sum over rows of left^T right, each chunk of rows summed apart and the chunks added in order. */
+typedef struct {
+    float *partial;
+    const float *left;
+    const float *const *right;
+    size_t count, height, width;
+} outer;
+
+static void outer_chunk(void *context, size_t chunk)
+{
+    const outer *o = context;
+    size_t from = chunk * ROWS_A_CHUNK;
+    size_t size = o->count - from < ROWS_A_CHUNK ? o->count - from : ROWS_A_CHUNK;
+    float *to = o->partial + chunk * o->height * o->width;
+
+    memset(to, 0, o->height * o->width * sizeof *to);
+    kith__outer_sum(to, o->left + from * o->height, o->right + from, size, o->height, o->width);
+}
+
+/* Adds to `sum`, hs x ds. */
+static int add_outer(kith__encoder *e, float *sum, const float *left, const float *const *right,
+                     size_t count)
+{
+    size_t chunks = (count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK, square = e->hs * e->ds;
+
+    if (room(&e->partial, (chunks + 4) * square))
+        return -1;
+    outer o = {e->partial.at, left, right, count, e->hs, e->ds};
+    kith__pool_run(e->pool, outer_chunk, &o, chunks);
+    for (size_t c = 0; c < chunks; c++)
+        kith__axpy(sum, 1, e->partial.at + c * square, square);
+    return 0;
+}
+
+/* ga and gb (hs x ds) into the gradient of att_w = [A B]. */
+static void store_halves(kith__encoder *e, const float *ga, const float *gb)
+{
+    const kith__table *w = kith__params_find(&e->gradients->dense, "att_w");
+
+    for (size_t r = 0; r < e->h; r++) {
+        float *row = kith__gradient_row(e->gradients, w, r);
+        for (size_t c = 0; c < e->d; c++) {
+            row[c] += ga[r * e->ds + c];
+            row[e->d + c] += gb[r * e->ds + c];
+        }
+    }
+}
+
+/* B e: gB += gbe^T e, ge += gbe B. */
+static int back_through_entities(kith__encoder *e, float *gb)
+{
+    const float **at = e->row_pointer;
+    float *first = e->gradients->ent.at;
+
+    for (size_t k = 0; k < e->active_count; k++)
+        at[k] = entity_row(e, e->active_rows[k]);
+    if (add_outer(e, gb, e->gbe.at, at, e->active_count))
+        return -1;
+    for (size_t k = 0; k < e->active_count; k++)
+        at[k] = e->gbe.at + k * e->hs;
+    /* The encoder is the first to make rows, so they are in the order of active_rows. */
+    run_product(e, (product){first, at, e->active_count, e->h, e->ds, e->b_plain.at, 1});
+    return 0;
+}
+
+/* B w: gB += gbw^T w, gw += gbw B. */
+static int back_through_relations(kith__encoder *e, float *gb)
+{
+    const float **at = e->row_pointer;
+
+    for (size_t k = 0; k < e->relation_rows; k++)
+        at[k] = e->unit.at + k * e->ds;
+    if (add_outer(e, gb, e->gbw.at, at, e->relation_rows))
+        return -1;
+    for (size_t k = 0; k < e->relation_rows; k++)
+        at[k] = e->gbw.at + k * e->hs;
+    run_product(e, (product){e->gunit.at, at, e->relation_rows, e->h, e->ds, e->b_plain.at, 1});
+    return 0;
+}
+
+/* A z: gA += gaz^T z, gz += gaz A. */
+static int back_through_queries(kith__encoder *e, float *ga)
+{
+    const kith__table *query = table_of(e, "query");
+    const kith__table *gradient = kith__params_find(&e->gradients->dense, "query");
+    const float **at = e->row_pointer;
+
+    if (!query)
+        return 0;
+    for (size_t k = 0; k < e->query_rows; k++)
+        at[k] = kith__row(query, e->query_of[k]);
+    if (add_outer(e, ga, e->gaz.at, at, e->query_rows))
+        return -1;
+    for (size_t k = 0; k < e->query_rows; k++) {
+        const float *row = e->gaz.at + k * e->hs;
+        kith__rows_times(kith__gradient_row(e->gradients, gradient, e->query_of[k]), &row, 1,
+                         e->a_plain.at, e->h, e->ds, 1);
+    }
+    return 0;
+}
+
+static int back_through_products(kith__encoder *e)
+{
+    size_t square = e->hs * e->ds;
+    const kith__table *u = kith__params_find(&e->gradients->dense, "att_u");
+
+    add_pieces(e->gaz.at, e->query_rows * e->hs, e->pieces);
+    add_pieces(e->gbw.at, e->relation_rows * e->hs, e->pieces);
+    add_pieces(e->gu.at, e->hs, e->pieces);
+    kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
+    if (room(&e->products, 2 * square + PIECES * e->hs))
+        return -1;
+    float *ga = e->products.at, *gb = ga + square;
+    memset(ga, 0, 2 * square * sizeof *ga);
+    if (back_through_entities(e, gb) || back_through_relations(e, gb) ||
+        back_through_queries(e, ga))
+        return -1;
+    store_halves(e, ga, gb);
+    return 0;
+}
+
+static void back_through_units(kith__encoder *e)
+{
+    const kith__table *trans = kith__params_find(&e->gradients->dense, "trans");
+
+    for (size_t k = 0; k < e->relation_rows; k++)
+        kith__normalize_backward(kith__gradient_row(e->gradients, trans, e->relation_of[k]),
+                                 e->gunit.at + k * e->ds, e->unit.at + k * e->ds,
+                                 e->inverse_norm.at[k], e->d);
+}
+
+static int room_for_backward(kith__encoder *e)
+{
+    size_t k = e->pieces;
+
+    return room(&e->gunit, k * e->relation_rows * e->ds) || room(&e->gu, k * e->hs) ||
+           room(&e->products, (k + PIECES) * (2 * e->hs + 2 * e->ds)) ||
+           room(&e->weight_gradient, e->visits) || room(&e->logit_gradient, e->visits) ||
+           (e->aggregator->attention && (room(&e->gbe, e->active_count * e->hs) ||
+                                         room(&e->gaz, k * e->query_rows * e->hs) ||
+                                         room(&e->gbw, k * e->relation_rows * e->hs)));
+}
+
+kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients, kith_error *error)
+{
+    const kith__aggregator *agg = e->aggregator;
+    size_t active_visits = 0;
+
+    e->gradients = gradients;
+    for (size_t i = 0; i < e->count; i++)
+        active_visits += e->active[i] ? kith__degree(e, i) : 0;
+    e->pieces = active_visits / VISITS_A_PIECE + 2;
+    if (e->pieces > MOST_BACKWARD)
+        e->pieces = MOST_BACKWARD;
+    if (find_active_rows(e) || room_for_backward(e))
+        return kith__no_memory(error);
+    if (agg->backward) {
+        kith__pool_run(e->pool, weigh_piece, e, PIECES);
+        kith__pool_run(e->pool, aggregate_backward_piece, e, PIECES);
+    }
+    if (agg->backward_all)
+        agg->backward_all(e);
+    if (e->no_memory)
+        return kith__no_memory(error);
+    kith__pool_run(e->pool, backward_piece, e, e->pieces);
+    add_pieces(e->gunit.at, e->relation_rows * e->ds, e->pieces);
+    if (agg->attention && back_through_products(e))
+        return kith__no_memory(error);
+    back_through_units(e);
+    return KITH_OK;
+}

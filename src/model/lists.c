@@ -1,0 +1,156 @@
+#include "model/lists.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/rng.h"
+
+/* The largest P(r' => r) over the other relations r' that the entity has. Rules are stored
+ * strongest first, so the first one from a relation that is there is the one. */
+static float redundancy(uint32_t relation, const kith__rules *rules, const uint8_t *there)
+{
+    for (uint64_t i = rules->offset[relation]; i < rules->offset[relation + 1]; i++)
+        if (there[rules->at[i].relation])
+            return rules->at[i].confidence;
+    return 0;
+}
+
+void kith__logic_denominators(float *denominator, const kith_neighbor *at, size_t count,
+                              const kith__rules *rules, const kith_settings *settings,
+                              uint8_t *relations)
+{
+    for (size_t i = 0; i < count; i++)
+        relations[at[i].relation] = 1;
+    for (size_t i = 0; i < count; i++) {
+        float most = redundancy(at[i].relation, rules, relations);
+        if (settings->logic_denominator == KITH_LOGIC_ONE_PLUS_MAX)
+            denominator[i] = 1 + most;
+        else
+            denominator[i] = most > 0 ? most : 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        relations[at[i].relation] = 0;
+}
+
+/* Keep `cap` of the list, each choice equally likely, in the order of the file. */
+static void choose(uint8_t *kept, size_t count, size_t cap, kith__rng *rng)
+{
+    size_t wanted = cap;
+
+    for (size_t i = 0; i < count; i++) {
+        kept[i] = kith__rng_below(rng, count - i) < wanted;
+        wanted -= kept[i];
+    }
+}
+
+typedef struct {
+    kith_neighbor *at;
+    float *denominator;
+    uint8_t *kept, *relations;
+    size_t capacity;
+} scratch;
+
+static int scratch_reserve(scratch *s, size_t count)
+{
+    size_t capacity[3] = {s->capacity, s->capacity, s->capacity};
+
+    if (kith__reserve(&s->at, &capacity[0], count, sizeof *s->at) ||
+        kith__reserve(&s->denominator, &capacity[1], count, sizeof *s->denominator) ||
+        kith__reserve(&s->kept, &capacity[2], count, 1))
+        return -1;
+    s->capacity = capacity[0];
+    return 0;
+}
+
+/* One entity's list; returns how many were kept. */
+static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
+                        uint32_t entity, const kith__rules *rules, const kith_settings *settings)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]), kept = 0;
+    bool all = settings->neighbors == KITH_NEIGHBORS_ALL || count <= settings->max_neighbors;
+
+    for (size_t i = 0; i < count; i++) {
+        kith_neighbor next = hood.at[hood.offset[entity] + i];
+        s->at[i] = (kith_neighbor){kith__directed(graph, next.relation), next.entity};
+        s->kept[i] = all || i < settings->max_neighbors;
+    }
+    if (lists->denominator)
+        kith__logic_denominators(s->denominator, s->at, count, rules, settings, s->relations);
+    if (!all && settings->neighbors == KITH_NEIGHBORS_RANDOM) {
+        kith__rng rng;
+        kith__rng_init(&rng, settings->seed, UINT64_C(1) << 40 | entity);
+        choose(s->kept, count, settings->max_neighbors, &rng);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!s->kept[i])
+            continue;
+        lists->at[to + kept] = s->at[i];
+        if (lists->denominator)
+            lists->denominator[to + kept] = s->denominator[i];
+        kept++;
+    }
+    return kept;
+}
+
+static size_t count_kept(const kith_graph *graph, const kith_settings *settings)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    size_t total = 0;
+
+    for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++) {
+        size_t count = (size_t)(hood.offset[e + 1] - hood.offset[e]);
+        bool cut = settings->neighbors != KITH_NEIGHBORS_ALL && count > settings->max_neighbors;
+        total += cut ? settings->max_neighbors : count;
+    }
+    return total;
+}
+
+kith_status kith__lists_new(kith__lists **out, const kith_graph *graph, const kith__rules *rules,
+                            const kith_settings *settings, kith_error *error)
+{
+    kith__lists *lists = kith__calloc(1, sizeof *lists);
+    uint32_t entities = kith_graph_entity_count(graph);
+    size_t total = count_kept(graph, settings), used = 0;
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    scratch s = {0};
+    kith_status status = KITH_OK;
+
+    if (!lists)
+        return kith__no_memory(error);
+    lists->entities = entities;
+    lists->seen = kith_graph_seen_entity_count(graph);
+    lists->relations = 2 * kith_graph_seen_relation_count(graph);
+    lists->offset = kith__alloc((size_t)entities + 1, sizeof *lists->offset);
+    lists->at = kith__alloc(total, sizeof *lists->at);
+    lists->denominator = rules ? kith__alloc(total, sizeof *lists->denominator) : NULL;
+    s.relations = kith__calloc(lists->relations, 1);
+    if (!lists->offset || !lists->at || (rules && !lists->denominator) || !s.relations)
+        TRY(kith__no_memory(error));
+    for (uint32_t e = 0; e < entities; e++) {
+        if (scratch_reserve(&s, (size_t)(hood.offset[e + 1] - hood.offset[e])))
+            TRY(kith__no_memory(error));
+        lists->offset[e] = used;
+        used += fill_list(lists, used, &s, graph, e, rules, settings);
+    }
+    lists->offset[entities] = used;
+    *out = lists;
+    lists = NULL;
+cleanup:
+    kith__free(s.at);
+    kith__free(s.denominator);
+    kith__free(s.kept);
+    kith__free(s.relations);
+    kith__lists_free(lists);
+    return status;
+}
+
+void kith__lists_free(kith__lists *lists)
+{
+    if (!lists)
+        return;
+    kith__free(lists->offset);
+    kith__free(lists->at);
+    kith__free(lists->denominator);
+    kith__free(lists);
+}

@@ -1,0 +1,28 @@
+/* The neighbours that the model looks at: the graph's neighbourhoods cut to a cap, with relations
+ * numbered 0..2m-1, and what the logic weight divides by (paper, eq. 5). */
+#ifndef KITH_MODEL_LISTS_H
+#define KITH_MODEL_LISTS_H
+
+#include "model/settings.h"
+#include "rules/confidence.h"
+
+typedef struct kith__lists {
+    uint32_t entities;     /* all of the graph: seen ones first, then those with aux facts or none */
+    uint32_t seen;         /* n */
+    uint32_t relations;    /* 2m */
+    uint64_t *offset;      /* of entity e: at[offset[e]] .. at[offset[e + 1] - 1] */
+    kith_neighbor *at;
+    float *denominator; /* per neighbour; NULL where the aggregator has no logic weight */
+} kith__lists;
+
+kith_status kith__lists_new(kith__lists **lists, const kith_graph *graph, const kith__rules *rules,
+                            const kith_settings *settings, kith_error *error);
+void kith__lists_free(kith__lists *lists);
+
+/* The denominators for a list of neighbours given as they come, one after the other. `relations` is
+ * scratch of 2m bytes, all 0 before and after. */
+void kith__logic_denominators(float *denominator, const kith_neighbor *at, size_t count,
+                              const kith__rules *rules, const kith_settings *settings,
+                              uint8_t *relations);
+
+#endif

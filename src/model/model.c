@@ -1,0 +1,154 @@
+#include "model/model.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "model/decoder.h"
+
+kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
+{
+    uint32_t seen = kith_graph_seen_entity_count(graph);
+    kith_facts test = kith_graph_facts(graph, KITH_TEST);
+    bool subjects = false, objects = false;
+
+    if (settings->predict != KITH_PREDICT_AUTO)
+        return settings->predict;
+    for (size_t i = 0; i < test.count; i++) {
+        subjects |= test.at[i].subject >= seen;
+        objects |= test.at[i].object >= seen;
+    }
+    if (subjects == objects) /* mixed or none */
+        return KITH_PREDICT_BOTH;
+    return subjects ? KITH_PREDICT_OBJECT : KITH_PREDICT_SUBJECT;
+}
+
+static kith_corrupt resolve_corrupt(const kith_settings *settings)
+{
+    if (settings->corrupt != KITH_CORRUPT_PREDICTED)
+        return settings->corrupt;
+    if (settings->predict == KITH_PREDICT_BOTH)
+        return KITH_CORRUPT_EITHER;
+    return settings->predict == KITH_PREDICT_OBJECT ? KITH_CORRUPT_OBJECT : KITH_CORRUPT_SUBJECT;
+}
+
+static kith_status fill_model(kith_model *model, unsigned threads, kith_error *error)
+{
+    const kith_graph *graph = model->graph;
+    kith_settings *settings = &model->settings;
+    kith_status status;
+
+    TRY(kith__settings_check(settings, error));
+    settings->predict = kith__resolve_predict(settings, graph);
+    settings->corrupt = resolve_corrupt(settings);
+    model->pool = kith__pool_new(threads);
+    if (!model->pool)
+        TRY(kith__no_memory(error));
+    if (kith__aggregator_get(settings->aggregator)->logic)
+        TRY(kith__rules_new(&model->rules, graph, model->pool, error));
+    TRY(kith__lists_new(&model->lists, graph, model->rules, settings, error));
+    TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
+                          kith_graph_seen_relation_count(graph), error));
+    TRY(kith__encoder_init(&model->encoder, settings, model->lists, model->rules, &model->params,
+                           model->pool, error));
+cleanup:
+    return status;
+}
+
+kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith_settings *settings,
+                           unsigned threads, kith_error *error)
+{
+    kith_model *model = kith__calloc(1, sizeof *model);
+
+    if (!model)
+        return kith__no_memory(error);
+    model->settings = *settings;
+    model->graph = graph;
+    kith_status status = fill_model(model, threads, error);
+    if (status == KITH_OK) {
+        kith__params_start(&model->params, settings->seed);
+        *out = model;
+    } else {
+        kith_model_free(model);
+    }
+    return status;
+}
+
+void kith_model_free(kith_model *model)
+{
+    if (!model)
+        return;
+    kith__encoder_release(&model->encoder);
+    kith__params_release(&model->params);
+    kith__lists_free(model->lists);
+    kith__rules_free(model->rules);
+    kith__pool_free(model->pool);
+    kith_graph_free(model->own_graph);
+    kith__free(model);
+}
+
+const kith_graph *kith_model_graph(const kith_model *model)
+{
+    return model->graph;
+}
+
+const kith_settings *kith_model_settings(const kith_model *model)
+{
+    return &model->settings;
+}
+
+static kith_status check_ids(const kith_model *model, uint32_t entity, uint32_t relation,
+                             kith_error *error)
+{
+    uint32_t entities = kith_graph_entity_count(model->graph);
+    uint32_t relations = kith_graph_seen_relation_count(model->graph);
+
+    if (entity >= entities)
+        return kith__fail(error, KITH_ERR_NOT_FOUND, "there is no entity %u, the graph has %u",
+                          entity, entities);
+    if (relation >= relations)
+        return kith__fail(error, KITH_ERR_NOT_FOUND,
+                          "there is no relation %u that training has seen, it has seen %u",
+                          relation, relations);
+    return KITH_OK;
+}
+
+kith_status kith_model_encode(float *vector, kith_model *model, uint32_t entity, uint32_t relation,
+                              int inverse, kith_error *error)
+{
+    kith__encoder *e = &model->encoder;
+    uint32_t query = relation + (inverse ? model->lists->relations / 2 : 0);
+    kith_status status;
+
+    TRY(check_ids(model, entity, relation, error));
+    kith__encoder_begin(e);
+    kith__encoder_request(e, entity, query, NULL);
+    TRY(kith__encoder_forward(e, error));
+    memcpy(vector, e->out.at, e->d * sizeof *vector);
+cleanup:
+    return status;
+}
+
+kith_status kith_model_score(float *score, kith_model *model, kith_triple fact, kith_error *error)
+{
+    kith__encoder *e = &model->encoder;
+    uint32_t m = model->lists->relations / 2;
+    float *scratch = NULL;
+    kith_status status;
+
+    TRY(check_ids(model, fact.subject, fact.relation, error));
+    TRY(check_ids(model, fact.object, fact.relation, error));
+    scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
+    if (!scratch)
+        TRY(kith__no_memory(error));
+    kith__encoder_begin(e);
+    size_t s = kith__encoder_request(e, fact.subject, fact.relation, NULL);
+    size_t o = kith__encoder_request(e, fact.object, fact.relation + m, NULL);
+    TRY(kith__encoder_forward(e, error));
+    *score = kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
+                          e->out.at + e->encoding_of[s] * e->ds,
+                          kith__row(&model->params.table[1], fact.relation),
+                          e->out.at + e->encoding_of[o] * e->ds, e->d, scratch);
+cleanup:
+    kith__free(scratch);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* A model: settings, graph, lists, parameters and an encoder over them. */
+#ifndef KITH_MODEL_MODEL_H
+#define KITH_MODEL_MODEL_H
+
+#include "model/encoder.h"
+
+struct kith_model {
+    kith_settings settings; /* predict and corrupt resolved: never auto or predicted */
+    const kith_graph *graph;
+    kith_graph *own_graph; /* the same where the model must free it */
+    kith__pool *pool;
+    kith__rules *rules; /* NULL without logic weights */
+    kith__lists *lists;
+    kith__params params;
+    kith__encoder encoder;
+};
+
+/* Which side the unseen entities of test stand on decides what is predicted. */
+kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph);
+
+#endif

@@ -1,0 +1,65 @@
+/* The model's parameters: one block, described by one table, so that sizes, gradients, the
+ * optimiser's state and files cannot drift apart. */
+#ifndef KITH_MODEL_PARAMS_H
+#define KITH_MODEL_PARAMS_H
+
+#include <stdbool.h>
+
+#include "core/status.h"
+
+/* Sizes that a table's shape can name. */
+typedef enum kith__size {
+    KITH__ONE,
+    KITH__ENTITIES,  /* n */
+    KITH__RELATIONS, /* m */
+    KITH__DIRECTED,  /* 2m */
+    KITH__DIM,       /* d */
+    KITH__2DIM,
+    KITH__4DIM,
+    KITH__HIDDEN, /* width of the attention layer */
+    KITH__SIZES
+} kith__size;
+
+typedef struct kith__table_spec {
+    const char *name;
+    kith__size rows, cols;
+    bool decayed; /* counts in the L2 penalty */
+    enum { KITH__XAVIER, KITH__LSTM_BIAS } start;
+} kith__table_spec;
+
+typedef struct kith__table {
+    const kith__table_spec *spec;
+    size_t rows, cols, stride; /* a row takes `stride` floats, the last of them 0 */
+    float *at;
+} kith__table;
+
+enum { KITH__MOST_TABLES = 12 };
+
+typedef struct kith__params {
+    kith__table table[KITH__MOST_TABLES];
+    size_t tables;
+    size_t floats; /* in the whole block */
+    float *block;
+} kith__params;
+
+/* The tables that a model with these settings has, for n seen entities and m relations, all 0. */
+kith_status kith__params_init(kith__params *params, const kith_settings *settings,
+                              uint32_t entities, uint32_t relations, kith_error *error);
+/* Another block of the same shape, all 0. */
+kith_status kith__params_like(kith__params *params, const kith__params *model, kith_error *error);
+void kith__params_release(kith__params *params);
+/* Xavier-normal start values, drawn from the seed. */
+void kith__params_start(kith__params *params, uint64_t seed);
+
+/* NULL where the model has no table of that name. */
+const kith__table *kith__params_find(const kith__params *params, const char *name);
+
+static inline float *kith__row(const kith__table *table, size_t row)
+{
+    return table->at + row * table->stride;
+}
+
+/* The first table with a value that is not finite, NULL if there is none. */
+const kith__table *kith__params_broken(const kith__params *params);
+
+#endif

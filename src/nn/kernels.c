@@ -1,0 +1,224 @@
+/* Compiled with its own flags (see meson.build): no errno, no traps, no NaN or signed zero to respect,
+ * which is what lets clamps become min and max. Callers look for NaN in what comes out. */
+#include "nn/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define CLONES
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* Eight floats; where the machine has no such register gcc takes two or more. */
+typedef float lanes __attribute__((vector_size(32)));
+enum { WIDE = 8 };
+
+INLINE float sum_lanes(const float acc[KITH__LANES])
+{
+    float sum = 0;
+    for (int k = 0; k < KITH__LANES; k++)
+        sum += acc[k];
+    return sum;
+}
+
+CLONES float kith__dot(const float *restrict a, const float *restrict b, size_t width)
+{
+    float acc[KITH__LANES] = {0};
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            acc[k] += a[j + k] * b[j + k];
+    return sum_lanes(acc);
+}
+
+CLONES void kith__axpy(float *restrict y, float a, const float *restrict x, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            y[j + k] += a * x[j + k];
+}
+
+CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, float b,
+                        const float *restrict z, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            y[j + k] += a * x[j + k] + b * z[j + k];
+}
+
+CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t width)
+{
+    float acc[KITH__LANES] = {0};
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            acc[k] += fabsf(a[j + k] - b[j + k]);
+    return sum_lanes(acc);
+}
+
+/* A rational minimax approximation, odd of degree 13 over even of degree 6, on the range where
+ * tanh differs from 1 in single precision. */
+INLINE float tanh_one(float x)
+{
+    const float most = 7.90531110763549805f;
+    x = x > most ? most : x;
+    x = x < -most ? -most : x;
+    float y = x * x;
+    float p = -2.76076847742355e-16f;
+    p = p * y + 2.00018790482477e-13f;
+    p = p * y - 8.60467152213735e-11f;
+    p = p * y + 5.12229709037114e-08f;
+    p = p * y + 1.48572235717979e-05f;
+    p = p * y + 6.37261928875436e-04f;
+    p = p * y + 4.89352455891786e-03f;
+    float q = 1.19825839466702e-06f;
+    q = q * y + 1.18534705686654e-04f;
+    q = q * y + 2.26843463243900e-03f;
+    q = q * y + 4.89352518554385e-03f;
+    return p * x / q;
+}
+
+CLONES void kith__tanh(float *restrict y, const float *restrict x, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            y[j + k] = tanh_one(x[j + k]);
+}
+
+CLONES void kith__minus(float *restrict y, const float *restrict a, float c,
+                        const float *restrict b, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            y[j + k] = a[j + k] - c * b[j + k];
+}
+
+CLONES float kith__logit(const float *restrict z, const float *restrict p, const float *restrict u,
+                         size_t width)
+{
+    float acc[KITH__LANES] = {0};
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            acc[k] += u[j + k] * tanh_one(z[j + k] + p[j + k]);
+    return sum_lanes(acc);
+}
+
+CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *restrict gu,
+                                 float g, const float *restrict z, const float *restrict p,
+                                 const float *restrict u, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            float t = tanh_one(z[j + k] + p[j + k]);
+            float v = g * u[j + k] * (1 - t * t);
+            gz[j + k] += v;
+            gp[j + k] += v;
+            gu[j + k] += g * t;
+        }
+}
+
+/* Six rows by sixteen columns stay in registers while the inner index runs. */
+enum { ROWS = 6 };
+
+INLINE void block_times(float *restrict out, const float *const *rows, int count,
+                        const float *restrict matrix, size_t inner, size_t width, int add)
+{
+    for (size_t j = 0; j < width; j += 2 * WIDE) {
+        lanes sum[ROWS][2];
+        for (int r = 0; r < count; r++) {
+            if (add) {
+                sum[r][0] = *(const lanes *)(out + r * width + j);
+                sum[r][1] = *(const lanes *)(out + r * width + j + WIDE);
+            } else {
+                sum[r][0] = sum[r][1] = (lanes){0};
+            }
+        }
+        for (size_t k = 0; k < inner; k++) {
+            lanes b0 = *(const lanes *)(matrix + k * width + j);
+            lanes b1 = *(const lanes *)(matrix + k * width + j + WIDE);
+#pragma GCC unroll 6
+            for (int r = 0; r < count; r++) {
+                sum[r][0] += b0 * rows[r][k];
+                sum[r][1] += b1 * rows[r][k];
+            }
+        }
+        for (int r = 0; r < count; r++) {
+            *(lanes *)(out + r * width + j) = sum[r][0];
+            *(lanes *)(out + r * width + j + WIDE) = sum[r][1];
+        }
+    }
+}
+
+CLONES void kith__rows_times(float *restrict out, const float *const *rows, size_t count,
+                             const float *restrict matrix, size_t inner, size_t width, int add)
+{
+    size_t i = 0;
+    for (; i + ROWS <= count; i += ROWS)
+        block_times(out + i * width, rows + i, ROWS, matrix, inner, width, add);
+    for (; i < count; i++)
+        block_times(out + i * width, rows + i, 1, matrix, inner, width, add);
+}
+
+INLINE void block_outer(float *restrict matrix, const float *restrict left, size_t stride,
+                        const float *const *right, size_t count, size_t width, int height)
+{
+    for (size_t j = 0; j < width; j += 2 * WIDE) {
+        lanes sum[ROWS][2];
+        for (int r = 0; r < height; r++)
+            sum[r][0] = sum[r][1] = (lanes){0};
+        for (size_t i = 0; i < count; i++) {
+            lanes b0 = *(const lanes *)(right[i] + j);
+            lanes b1 = *(const lanes *)(right[i] + j + WIDE);
+#pragma GCC unroll 6
+            for (int r = 0; r < height; r++) {
+                sum[r][0] += b0 * left[i * stride + r];
+                sum[r][1] += b1 * left[i * stride + r];
+            }
+        }
+        for (int r = 0; r < height; r++) {
+            *(lanes *)(matrix + r * width + j) += sum[r][0];
+            *(lanes *)(matrix + r * width + j + WIDE) += sum[r][1];
+        }
+    }
+}
+
+/* Rows are taken a few hundred at a time, so that they are still in the cache for the next block of
+ * the result. */
+CLONES void kith__outer_sum(float *restrict matrix, const float *restrict left,
+                            const float *const *right, size_t count, size_t height, size_t width)
+{
+    enum { CHUNK = 256 };
+    for (size_t from = 0; from < count; from += CHUNK) {
+        size_t size = count - from < CHUNK ? count - from : CHUNK, h = 0;
+        const float *l = left + from * height;
+        for (; h + ROWS <= height; h += ROWS)
+            block_outer(matrix + h * width, l + h, height, right + from, size, width, ROWS);
+        for (; h < height; h++)
+            block_outer(matrix + h * width, l + h, height, right + from, size, width, 1);
+    }
+}
+
+INLINE void adam_lanes(float *restrict value, float *restrict m, float *restrict v,
+                       const float *restrict gradient, const kith__adam_rates r, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            float g = gradient ? gradient[j + k] : 0;
+            float mean = r.beta1 * m[j + k] + (1 - r.beta1) * g;
+            float square = r.beta2 * v[j + k] + (1 - r.beta2) * g * g;
+            m[j + k] = mean;
+            v[j + k] = square;
+            value[j + k] -= r.step * mean / (sqrtf(square * r.v_scale) + r.epsilon);
+        }
+}
+
+CLONES void kith__adam_row(float *restrict value, float *restrict m, float *restrict v,
+                           const float *restrict gradient, const kith__adam_rates *rates,
+                           size_t width)
+{
+    if (gradient)
+        adam_lanes(value, m, v, gradient, *rates, width);
+    else
+        adam_lanes(value, m, v, NULL, *rates, width);
+}

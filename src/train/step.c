@@ -1,0 +1,205 @@
+#include "train/step.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "model/decoder.h"
+#include "nn/kernels.h"
+
+enum { PIECES = 8 };
+
+kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__params *params,
+                            const kith_settings *settings, kith_error *error)
+{
+    memset(s, 0, sizeof *s);
+    s->encoder = encoder;
+    s->settings = settings;
+    s->params = params;
+    return kith__gradients_init(&s->gradients, params, error);
+}
+
+void kith__step_release(kith__step *s)
+{
+    kith__gradients_release(&s->gradients);
+    kith__free(s->request);
+    kith__free(s->out.at);
+    kith__free(s->in.at);
+    kith__free(s->by_out.at);
+    kith__free(s->by_in.at);
+    kith__free(s->scratch.at);
+    memset(s, 0, sizeof *s);
+}
+
+double kith__step_loss(const kith__step *s)
+{
+    return s->loss_out + s->loss_in + s->penalty;
+}
+
+static size_t facts_of(const kith__step *s)
+{
+    return s->count * (1 + s->per);
+}
+
+static kith_triple fact_at(const kith__step *s, size_t f)
+{
+    return f < s->count ? s->positive[f] : s->negative[f - s->count];
+}
+
+static const float *row_of(const kith__step *s, int table, size_t row)
+{
+    return kith__row(&s->params->table[table], row);
+}
+
+/* ---- encodings ---- */
+
+/* The side that a false fact shares with its true one is encoded for both at once, so where the
+ * true fact is hidden from its ends it is hidden there too. */
+static void request_fact(kith__step *s, size_t f)
+{
+    uint32_t m = s->encoder->lists->relations / 2;
+    kith_triple t = fact_at(s, f), p = f < s->count ? t : s->positive[(f - s->count) / s->per];
+    kith_neighbor from_subject = {p.relation, p.object}, from_object = {p.relation + m, p.subject};
+    bool mask = s->settings->mask;
+
+    s->request[2 * f] = kith__encoder_request(s->encoder, t.subject, t.relation,
+                                              mask && t.subject == p.subject ? &from_subject : NULL);
+    s->request[2 * f + 1] = kith__encoder_request(s->encoder, t.object, t.relation + m,
+                                                  mask && t.object == p.object ? &from_object : NULL);
+}
+
+static kith_status encode(kith__step *s, kith_error *error)
+{
+    size_t facts = facts_of(s), width = 6 * s->encoder->ds;
+
+    if (kith__renew(&s->request, &s->request_capacity, 2 * facts, sizeof *s->request) ||
+        kith__renew(&s->out.at, &s->out.capacity, facts, sizeof(float)) ||
+        kith__renew(&s->in.at, &s->in.capacity, facts, sizeof(float)) ||
+        kith__renew(&s->by_out.at, &s->by_out.capacity, facts, sizeof(float)) ||
+        kith__renew(&s->by_in.at, &s->by_in.capacity, facts, sizeof(float)) ||
+        kith__renew(&s->scratch.at, &s->scratch.capacity, PIECES * width, sizeof(float)))
+        return kith__no_memory(error);
+    kith__encoder_begin(s->encoder);
+    for (size_t f = 0; f < facts; f++)
+        request_fact(s, f);
+    return kith__encoder_forward(s->encoder, error);
+}
+
+static size_t encoding_of(const kith__step *s, size_t f, int side)
+{
+    return s->encoder->encoding_of[s->request[2 * f + (size_t)side]];
+}
+
+static const float *encoded(const kith__step *s, size_t f, int side)
+{
+    return s->encoder->out.at + encoding_of(s, f, side) * s->encoder->ds;
+}
+
+/* ---- scores ---- */
+
+static void score_piece(void *context, size_t piece)
+{
+    kith__step *s = context;
+    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
+    float *scratch = s->scratch.at + piece * 6 * s->encoder->ds;
+    size_t facts = facts_of(s);
+
+    for (size_t f = facts * piece / PIECES; f < facts * (piece + 1) / PIECES; f++) {
+        kith_triple t = fact_at(s, f);
+        const float *q = row_of(s, 1, t.relation);
+        s->out.at[f] = kith__decode(decoder, s->settings->normalize, encoded(s, f, 0), q,
+                                    encoded(s, f, 1), s->encoder->d, scratch);
+        if (s->settings->subtask)
+            s->in.at[f] = kith__decode(decoder, s->settings->normalize, row_of(s, 0, t.subject), q,
+                                       row_of(s, 0, t.object), s->encoder->d, scratch);
+    }
+}
+
+/* ---- gradients ---- */
+
+static void scatter_out(kith__step *s)
+{
+    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
+    const kith__table *rel = &s->gradients.dense.table[1];
+
+    for (size_t f = 0; f < facts_of(s); f++) {
+        if (s->by_out.at[f] == 0)
+            continue;
+        kith_triple t = fact_at(s, f);
+        kith__decode_backward(decoder, s->settings->normalize,
+                              kith__encoder_grad(s->encoder, encoding_of(s, f, 0)),
+                              kith__gradient_row(&s->gradients, rel, t.relation),
+                              kith__encoder_grad(s->encoder, encoding_of(s, f, 1)), s->by_out.at[f],
+                              encoded(s, f, 0), row_of(s, 1, t.relation), encoded(s, f, 1),
+                              s->encoder->d, s->scratch.at);
+    }
+}
+
+static int scatter_in(kith__step *s)
+{
+    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
+    const kith__table *rel = &s->gradients.dense.table[1];
+
+    for (size_t f = 0; f < facts_of(s); f++)
+        if (s->by_in.at[f] != 0 && (kith__gradient_make(&s->gradients, fact_at(s, f).subject) ||
+                                    kith__gradient_make(&s->gradients, fact_at(s, f).object)))
+            return -1;
+    for (size_t f = 0; f < facts_of(s); f++) {
+        if (s->by_in.at[f] == 0)
+            continue;
+        kith_triple t = fact_at(s, f);
+        kith__decode_backward(decoder, s->settings->normalize,
+                              kith__gradient_of(&s->gradients, t.subject),
+                              kith__gradient_row(&s->gradients, rel, t.relation),
+                              kith__gradient_of(&s->gradients, t.object), s->by_in.at[f],
+                              row_of(s, 0, t.subject), row_of(s, 1, t.relation),
+                              row_of(s, 0, t.object), s->encoder->d, s->scratch.at);
+    }
+    return 0;
+}
+
+/* l2 / 2 times the squares of the encoder's own tables. */
+static void add_penalty(kith__step *s)
+{
+    double sum = 0;
+
+    s->penalty = 0;
+    if (s->settings->l2 == 0)
+        return;
+    for (size_t i = 1; i < s->params->tables; i++) {
+        const kith__table *t = &s->params->table[i];
+        for (size_t r = 0; t->spec->decayed && r < t->rows; r++) {
+            sum += kith__dot(kith__row(t, r), kith__row(t, r), t->stride);
+            kith__axpy(kith__gradient_row(&s->gradients, &s->gradients.dense.table[i], r),
+                       (float)s->settings->l2, kith__row(t, r), t->stride);
+        }
+    }
+    s->penalty = s->settings->l2 / 2 * sum;
+}
+
+kith_status kith__step_run(kith__step *s, const kith_triple *positive, const kith_triple *negative,
+                           size_t count, size_t per, kith_error *error)
+{
+    kith__loss loss = kith__loss_get(s->settings->loss);
+    kith_status status;
+
+    s->positive = positive;
+    s->negative = negative;
+    s->count = count;
+    s->per = per;
+    TRY(encode(s, error));
+    kith__pool_run(s->encoder->pool, score_piece, s, PIECES);
+    s->loss_out = loss(s->by_out.at, s->by_out.at + count, s->out.at, s->out.at + count, count, per,
+                       s->settings->margin);
+    scatter_out(s);
+    TRY(kith__encoder_backward(s->encoder, &s->gradients, error));
+    s->loss_in = 0;
+    if (s->settings->subtask) {
+        s->loss_in = loss(s->by_in.at, s->by_in.at + count, s->in.at, s->in.at + count, count, per,
+                          s->settings->margin);
+        if (scatter_in(s))
+            TRY(kith__no_memory(error));
+    }
+    add_penalty(s);
+cleanup:
+    return status;
+}

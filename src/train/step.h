@@ -1,0 +1,33 @@
+/* One step of training: the loss of a batch and its gradients. */
+#ifndef KITH_TRAIN_STEP_H
+#define KITH_TRAIN_STEP_H
+
+#include "model/encoder.h"
+#include "train/loss.h"
+
+typedef struct kith__step {
+    kith__encoder *encoder;
+    const kith_settings *settings;
+    const kith__params *params;
+    kith__gradients gradients;
+    /* The batch. */
+    const kith_triple *positive, *negative;
+    size_t count, per;
+    size_t *request; /* of subjects and objects, true facts first */
+    size_t request_capacity;
+    /* Scores and derivatives: true facts, then false ones; of encoded vectors and of input rows. */
+    kith__floats out, in, by_out, by_in, scratch;
+    double loss_out, loss_in, penalty;
+} kith__step;
+
+kith_status kith__step_init(kith__step *step, kith__encoder *encoder, const kith__params *params,
+                            const kith_settings *settings, kith_error *error);
+void kith__step_release(kith__step *step);
+
+/* Compute the batch's losses; gradients are left in step->gradients, which must be clear before. */
+kith_status kith__step_run(kith__step *step, const kith_triple *positive,
+                           const kith_triple *negative, size_t count, size_t per,
+                           kith_error *error);
+double kith__step_loss(const kith__step *step);
+
+#endif
