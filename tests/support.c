@@ -87,17 +87,23 @@ const char *put(const char *folder, const char *name, const char *text)
     return put_bytes(folder, name, text, strlen(text));
 }
 
+static void append_gzip(const char *path, const char *member)
+{
+    gzFile out = gzopen(path, "ab");
+
+    assert_non_null(out);
+    assert_int_equal(gzwrite(out, member, (unsigned)strlen(member)), strlen(member));
+    assert_int_equal(gzclose(out), Z_OK);
+}
+
 const char *put_gzip(const char *folder, const char *name, const char *text, const char *more)
 {
     const char *path = keep(format("%s/%s", folder, name));
 
     unlink(path);
-    for (const char *member = text; member; member = member == text ? more : NULL) {
-        gzFile out = gzopen(path, "ab");
-        assert_non_null(out);
-        assert_int_equal(gzwrite(out, member, (unsigned)strlen(member)), strlen(member));
-        assert_int_equal(gzclose(out), Z_OK);
-    }
+    append_gzip(path, text);
+    if (more)
+        append_gzip(path, more);
     return path;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -51,6 +52,29 @@ static kith_status refill(kith__input *input, kith_error *error)
     return KITH_OK;
 }
 
+static bool is_named(const kith__input *input, const char *ending)
+{
+    size_t length = strlen(input->path), n = strlen(ending);
+    return length >= n && strcasecmp(input->path + length - n, ending) == 0;
+}
+
+/* A frame of content, or one to be skipped: pzstd puts such before the others. */
+static bool is_zstd(const unsigned char *magic, size_t length)
+{
+    return length >= 4 && (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0 ||
+                           ((magic[0] & 0xf0) == 0x50 && memcmp(magic + 1, "\x2a\x4d\x18", 3) == 0));
+}
+
+static kith_status not_packed(const kith__input *input, const char *expected, kith_error *error)
+{
+    char quoted[KITH__QUOTED];
+    return kith__fail(error, KITH_ERR_INPUT,
+                      "%s: begins with %s, expected %s data (is the file cut off, or not packed?)",
+                      input->path,
+                      kith__quote(quoted, input->raw, input->raw_to < 8 ? input->raw_to : 8),
+                      expected);
+}
+
 static kith_status start_packing(kith__input *input, kith_error *error)
 {
     const unsigned char *magic = (const unsigned char *)input->raw;
@@ -60,12 +84,14 @@ static kith_status start_packing(kith__input *input, kith_error *error)
         if (inflateInit2(&input->gzip, 15 + 16) != Z_OK)
             return kith__no_memory(error);
         input->gzip_open = true;
-    } else if (input->raw_to >= 4 && memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0) {
+    } else if (is_zstd(magic, input->raw_to)) {
         input->packing = ZSTD;
         input->zstd = ZSTD_createDStream();
         if (!input->zstd)
             return kith__no_memory(error);
         input->zstd_state = 1;
+    } else if (is_named(input, ".gz") || is_named(input, ".zst")) {
+        return not_packed(input, is_named(input, ".gz") ? "gzip" : "zstd", error);
     }
     return KITH_OK;
 }

@@ -60,6 +60,8 @@ static syntax syntax_by_content(const char *text, size_t length)
             return TURTLE;
         if (line.text[0] == '#')
             continue;
+        while (kith__is_blank((kith__field){line.text + line.length - 1, 1}))
+            line.length--;
         bool node = line.text[0] == '<' || starts_with(line, "_:");
         bool tabs = memchr(line.text, '\t', line.length) != NULL;
         return node && (!tabs || line.text[line.length - 1] == '.') ? NTRIPLES : TABLE;

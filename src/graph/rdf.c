@@ -3,9 +3,11 @@
 #include <serd/serd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/mem.h"
 #include "core/utf8.h"
+#include "graph/fields.h"
 
 enum { PAGE = 1 << 16 };
 
@@ -19,14 +21,16 @@ typedef struct {
     kith__loader *loader;
     kith__input *input;
     SerdEnv *env;
-    text name; /* of the node at hand, where it has to be put together */
+    text name;      /* of the node at hand, where it has to be put together */
+    text line_text; /* the line at hand, where lines are read one by one */
     bool turtle;
     kith_status status; /* what went wrong outside serd */
-    bool complained;    /* serd found something wrong since the last look */
-    unsigned line;      /* where, counted from where serd began */
+    bool complained;    /* something was found wrong since the last look */
+    unsigned line;      /* where, counted from where serd began; 0 where serd has not said */
     char complaint[256];
-    /* Only with skip_bad, when bytes are handed over one at a time so that reading can go on
-     * behind a bad line: */
+    bool trying;        /* statements are looked at but not kept */
+    /* Where the bytes of Turtle are handed over one at a time, so that reading can go on behind a
+     * bad statement: */
     char buffer[PAGE];
     size_t from, to;
     size_t lines; /* line ends handed over */
@@ -34,29 +38,58 @@ typedef struct {
     bool ended;
 } reading;
 
+/* Something is wrong that serd would let pass. */
+static bool object_to(reading *r, const char *name, size_t length, const char *what)
+{
+    char quoted[KITH__QUOTED];
+
+    if (!r->complained)
+        snprintf(r->complaint, sizeof r->complaint, "%s %s", kith__quote(quoted, name, length), what);
+    r->complained = true;
+    return false;
+}
+
 /* ---- bytes for serd ---- */
 
+static size_t fill(char *buffer, size_t size, reading *r)
+{
+    size_t filled = 0, got;
+
+    do {
+        got = 0;
+        r->status = kith__input_read(&got, r->input, buffer + filled, size - filled,
+                                     r->loader->error);
+        filled += got;
+    } while (r->status == KITH_OK && got > 0 && filled < size);
+    return r->status == KITH_OK ? filled : 0;
+}
+
+/* A full page, because serd takes one that is not full for the last, as it takes a NUL for the
+ * end. */
 static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
 {
-    reading *r = stream;
-    size_t got = 0;
-    kith_status status = kith__input_read(&got, r->input, buffer, size * count, r->loader->error);
-    if (status != KITH_OK)
-        r->status = status;
-    return status == KITH_OK ? got : 0;
+    size_t filled = fill(buffer, size * count, stream);
+
+    if (memchr(buffer, '\0', filled))
+        object_to(stream, "\0", 1, "is no text");
+    return filled;
 }
 
 static bool next_byte(reading *r, char *byte)
 {
     if (r->from == r->to) {
         r->from = 0;
-        r->to = give_page(r->buffer, 1, PAGE, r);
+        r->to = fill(r->buffer, PAGE, r);
         if (r->to == 0) {
             r->ended = true;
             return false;
         }
     }
     *byte = r->last = r->buffer[r->from++];
+    if (*byte == '\0') {
+        object_to(r, byte, 1, "is no text");
+        *byte = '\x01';
+    }
     if (*byte == '\n')
         r->lines++;
     else if (*byte != ' ' && *byte != '\t' && *byte != '\r')
@@ -110,14 +143,9 @@ static bool append_expanded(text *t, reading *r, const SerdNode *node)
 {
     if (node->type == SERD_CURIE) {
         SerdChunk prefix, suffix;
-        if (serd_env_expand(r->env, node, &prefix, &suffix) != SERD_SUCCESS) {
-            char quoted[KITH__QUOTED];
-            r->status = kith__fail(r->loader->error, KITH_ERR_INPUT,
-                                   "%s: found %s, whose prefix was not declared",
-                                   kith__input_path(r->input),
-                                   kith__quote(quoted, (const char *)node->buf, node->n_bytes));
-            return false;
-        }
+        if (serd_env_expand(r->env, node, &prefix, &suffix) != SERD_SUCCESS)
+            return object_to(r, (const char *)node->buf, node->n_bytes,
+                             "has a prefix that was not declared");
         return append(t, (const char *)prefix.buf, prefix.len) &&
                append(t, (const char *)suffix.buf, suffix.len);
     }
@@ -162,11 +190,20 @@ static bool name_node(const char **name, size_t *length, reading *r, const SerdN
         done = append(t, "_:", 2) && append(t, (const char *)node->buf, node->n_bytes);
     else
         done = append_expanded(t, r, node);
-    if (!done && r->status == KITH_OK)
+    if (!done && !r->complained)
         r->status = kith__no_memory(r->loader->error);
     *name = t->at;
     *length = t->length;
     return done;
+}
+
+static bool name_checked(const char **name, size_t *length, reading *r, const SerdNode *node,
+                         const SerdNode *datatype, const SerdNode *language)
+{
+    if (!name_node(name, length, r, node, datatype, language))
+        return false;
+    return kith__utf8_valid(*name, *length) ||
+           object_to(r, *name, *length, "holds a NUL or is not UTF-8");
 }
 
 static bool intern(uint32_t *id, reading *r, kith__names *names, const SerdNode *node,
@@ -175,15 +212,8 @@ static bool intern(uint32_t *id, reading *r, kith__names *names, const SerdNode 
     const char *name;
     size_t length;
 
-    if (!name_node(&name, &length, r, node, datatype, language))
+    if (!name_checked(&name, &length, r, node, datatype, language))
         return false;
-    if (!kith__utf8_valid(name, length)) {
-        char quoted[KITH__QUOTED];
-        r->complained = true;
-        snprintf(r->complaint, sizeof r->complaint, "%s holds a NUL or is not UTF-8",
-                 kith__quote(quoted, name, length));
-        return false;
-    }
     *id = kith__names_add(names, name, length, kith__names_hash(name, length));
     if (*id == KITH__NO_ID)
         r->status = kith__no_memory(r->loader->error);
@@ -200,16 +230,28 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
     reading *r = handle;
     kith_graph *g = r->loader->graph;
     kith_triple t;
+    const char *name;
+    size_t length;
 
     (void)flags;
     (void)graph;
+    if (r->complained)
+        return SERD_ERR_UNKNOWN;
+    /* A statement that is going to be skipped must leave no names behind. */
+    if ((r->trying || r->loader->skip_bad) &&
+        (!name_checked(&name, &length, r, subject, NULL, NULL) ||
+         !name_checked(&name, &length, r, predicate, NULL, NULL) ||
+         !name_checked(&name, &length, r, object, datatype, language)))
+        return SERD_ERR_UNKNOWN;
+    if (r->trying)
+        return SERD_SUCCESS;
     if (!intern(&t.subject, r, &g->entities, subject, NULL, NULL) ||
         !intern(&t.relation, r, &g->relations, predicate, NULL, NULL) ||
         !intern(&t.object, r, &g->entities, object, datatype, language))
-        return SERD_FAILURE;
+        return SERD_ERR_UNKNOWN;
     if (kith__facts_add(&g->parts[KITH_TRAIN], t)) {
         r->status = kith__no_memory(r->loader->error);
-        return SERD_FAILURE;
+        return SERD_ERR_UNKNOWN;
     }
     return SERD_SUCCESS;
 }
@@ -248,31 +290,71 @@ static kith_status complain(reading *r, size_t line)
                           r->complained ? r->complaint : "cannot be read");
 }
 
-static kith_status read_strictly(reading *r, SerdReader *reader)
+/* N-Triples: each line is tried first, so that a bad one leaves nothing behind and cannot reach
+ * into the next. */
+static kith_status read_line(reading *r, SerdReader *reader, size_t number)
 {
-    SerdStatus code = serd_reader_read_source(
-        reader, give_page, stream_failed, r, (const uint8_t *)kith__input_path(r->input), PAGE);
-    if (r->status != KITH_OK)
-        return r->status;
-    return code > SERD_FAILURE || r->complained ? complain(r, r->line) : KITH_OK;
+    const uint8_t *line = (const uint8_t *)r->line_text.at;
+
+    r->complained = false;
+    r->trying = true;
+    if (memchr(line, '\0', r->line_text.length - 1))
+        object_to(r, "\0", 1, "is no text");
+    else if (serd_reader_read_string(reader, line) > SERD_FAILURE && !r->complained)
+        object_to(r, r->line_text.at, r->line_text.length - 1, "cannot be read");
+    r->trying = false;
+    if (r->status == KITH_OK && r->complained)
+        return complain(r, number);
+    if (r->status == KITH_OK)
+        serd_reader_read_string(reader, line);
+    return r->status;
 }
 
-/* Go to where a statement can begin again: the next line, for Turtle the next line after one that
- * ends with a full stop. */
+static kith_status read_lines(reading *r, SerdReader *reader)
+{
+    kith__lines lines;
+    size_t number = 0, length;
+    char *block;
+    kith_status status;
+
+    kith__lines_init(&lines, r->input);
+    for (;;) {
+        TRY(kith__lines_next(&block, &length, &lines, r->loader->error));
+        if (length == 0)
+            break;
+        const char *at = block + (number == 0 ? kith__skip_bom(block, length) : 0);
+        while (at < block + length) {
+            kith__field line = kith__next_line(&at, block + length);
+            number++;
+            if (kith__is_blank(line)) /* of an empty string serd reads more than there is */
+                continue;
+            r->line_text.length = 0;
+            if (!append(&r->line_text, line.text, line.length) || !append(&r->line_text, "", 1))
+                TRY(kith__no_memory(r->loader->error));
+            TRY(read_line(r, reader, number));
+        }
+    }
+cleanup:
+    kith__lines_release(&lines);
+    return status;
+}
+
+/* Turtle: go to where a statement can begin again, the line after one that ends with a full stop. */
 static void skip_statement(reading *r)
 {
     char byte;
-    while (!r->ended && !(r->last == '\n' && (!r->turtle || r->last_ink == '.')))
+    while (!r->ended && !(r->last == '\n' && r->last_ink == '.'))
         next_byte(r, &byte);
 }
 
-static kith_status read_leniently(reading *r, SerdReader *reader)
+static kith_status read_statements(reading *r, SerdReader *reader)
 {
     kith_status status = KITH_OK;
 
     while (status == KITH_OK && !r->ended) {
         size_t before = r->lines;
         r->complained = false;
+        r->line = 0;
         r->last = '\0';
         serd_reader_start_source_stream(reader, give_byte, stream_failed, r,
                                         (const uint8_t *)kith__input_path(r->input), 1);
@@ -284,11 +366,46 @@ static kith_status read_leniently(reading *r, SerdReader *reader)
         if (r->status != KITH_OK)
             return r->status;
         if (r->complained || code > SERD_FAILURE) {
-            status = complain(r, r->complained ? before + r->line : r->lines + 1);
+            status = complain(r, r->line ? before + r->line : r->lines + (r->last != '\n'));
             skip_statement(r);
         }
     }
     return status;
+}
+
+static kith_status read_leniently(reading *r, SerdReader *reader)
+{
+    return r->turtle ? read_statements(r, reader) : read_lines(r, reader);
+}
+
+/* Pages are fast but do not tell the line where a statement went wrong, so the file is read again,
+ * line by line, up to there. What comes from a pipe cannot be. */
+static kith_status find_bad_line(reading *r, SerdReader *reader)
+{
+    kith__input *input = r->input, *again = NULL;
+    struct stat info;
+    kith_status status = KITH_OK;
+
+    if (stat(kith__input_path(input), &info) == 0 && S_ISREG(info.st_mode)) {
+        TRY(kith__input_open(&again, kith__input_path(input), r->loader->error));
+        r->input = again;
+        status = read_leniently(r, reader);
+        r->input = input;
+        TRY(status);
+    }
+    status = complain(r, r->line);
+cleanup:
+    kith__input_close(again);
+    return status;
+}
+
+static kith_status read_strictly(reading *r, SerdReader *reader)
+{
+    SerdStatus code = serd_reader_read_source(
+        reader, give_page, stream_failed, r, (const uint8_t *)kith__input_path(r->input), PAGE);
+    if (r->status != KITH_OK)
+        return r->status;
+    return code > SERD_FAILURE || r->complained ? find_bad_line(r, reader) : KITH_OK;
 }
 
 kith_status kith__read_rdf(kith__loader *loader, kith__input *input, bool turtle)
@@ -317,6 +434,7 @@ cleanup:
     serd_reader_free(reader);
     serd_env_free(r->env);
     kith__free(r->name.at);
+    kith__free(r->line_text.at);
     kith__free(r);
     return status;
 }

@@ -58,7 +58,8 @@ typedef struct {
 __attribute__((format(printf, 2, 3)))
 static bool bad(piece *p, const char *format, ...)
 {
-    if (p->bad++ == 0) {
+    /* Rows wait in a batch while lines behind them are cut, so an earlier line may turn out later. */
+    if (p->bad++ == 0 || p->line < p->bad_line) {
         va_list arguments;
         va_start(arguments, format);
         vsnprintf(p->bad_text, sizeof p->bad_text, format, arguments);
@@ -184,10 +185,12 @@ static bool stopped(const piece *p)
 
 static void store_row(piece *p, const row *r)
 {
+    /* What may be refused comes before what adds a name, so that a bad line leaves none behind. */
+    bool relation_first = p->form->relations != KITH__NEW_NAMES;
     kith_triple t;
 
-    if (!resolve(&t.subject, p, r, 0) || !resolve(&t.relation, p, r, 1) ||
-        !resolve(&t.object, p, r, 2))
+    if ((relation_first && !resolve(&t.relation, p, r, 1)) || !resolve(&t.subject, p, r, 0) ||
+        !resolve(&t.object, p, r, 2) || (!relation_first && !resolve(&t.relation, p, r, 1)))
         return;
     p->good++;
     if (p->labelled ? kith__facts_add_labelled(&p->facts, t, r->truth)
@@ -201,7 +204,7 @@ static void store_batch(piece *p)
 
     for (int stage = 0; stage < 2; stage++)
         prefetch_rows(p, stage);
-    for (size_t i = 0; i < p->row_count && !stopped(p); i++) {
+    for (size_t i = 0; i < p->row_count && p->status == KITH_OK; i++) {
         p->line = p->rows[i].line;
         store_row(p, &p->rows[i]);
     }
@@ -532,11 +535,12 @@ static void vote(votes *v, const kith__names *names, kith__field field)
     v->ids += kith__parse_number(&value, field) && value < names->count;
 }
 
+/* Where names are numbers too, what kith_graph_save writes as ids must read back as ids. */
 static kith__column winner(const votes *v, bool named)
 {
     if (!named)
         return KITH__NEW_NAMES;
-    return v->names >= v->ids && v->names > 0 ? KITH__KNOWN_NAMES : KITH__IDS;
+    return v->names > v->ids ? KITH__KNOWN_NAMES : KITH__IDS;
 }
 
 kith_status kith__recognise_columns(kith__table_form *form, kith__loader *loader,

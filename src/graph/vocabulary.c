@@ -69,7 +69,10 @@ static bool cut_pair(kith__field *name, kith__field *value, kith__field line)
 /* The names of a vocabulary in file order, and the id that the file gives to each. */
 typedef struct {
     kith__names names;
-    uint32_t *ids;
+    struct entry {
+        uint32_t id;
+        size_t line;
+    } *entries;
     size_t capacity;
     const char *what;
 } listing;
@@ -95,13 +98,39 @@ static kith_status add_entry(listing *list, kith__loader *loader, const char *pa
     uint32_t at = kith__names_add(&list->names, name.text, name.length,
                                   kith__names_hash(name.text, name.length));
     if (at == KITH__NO_ID ||
-        kith__reserve(&list->ids, &list->capacity, (size_t)at + 1, sizeof *list->ids))
+        kith__reserve(&list->entries, &list->capacity, (size_t)at + 1, sizeof *list->entries))
         return kith__no_memory(loader->error);
     if (at != before)
         return kith__bad_line(loader, path, number, "found %s a second time, expected each name once",
                               kith__quote(quoted, name.text, name.length));
-    list->ids[at] = (uint32_t)id;
+    list->entries[at] = (struct entry){(uint32_t)id, number};
     return KITH_OK;
+}
+
+/* Gaps in the ids cannot be passed over, even with skip_bad: no fact could be told what it means. */
+static kith_status bad_id(const listing *list, uint32_t i, kith__loader *loader, const char *path)
+{
+    char quoted[KITH__QUOTED];
+    return kith__fail(loader->error, KITH_ERR_INPUT,
+                      "%s:%zu: found the id %u for %s, which is out of range: %u names are given, so "
+                      "ids must run from 0 to %u", path, list->entries[i].line, list->entries[i].id,
+                      kith__quote(quoted, kith__names_get(&list->names, i),
+                                  kith__names_length(&list->names, i)),
+                      list->names.count, list->names.count - 1);
+}
+
+static kith_status id_twice(const listing *list, uint32_t first, uint32_t second,
+                            kith__loader *loader, const char *path)
+{
+    char quoted[2][KITH__QUOTED];
+    return kith__fail(loader->error, KITH_ERR_INPUT,
+                      "%s:%zu: found the id %u for %s, but line %zu gives it to %s, expected each id "
+                      "once", path, list->entries[second].line, list->entries[second].id,
+                      kith__quote(quoted[0], kith__names_get(&list->names, second),
+                                  kith__names_length(&list->names, second)),
+                      list->entries[first].line,
+                      kith__quote(quoted[1], kith__names_get(&list->names, first),
+                                  kith__names_length(&list->names, first)));
 }
 
 /* Put the names into the order of their ids, which must be 0..n-1, each once. */
@@ -116,17 +145,11 @@ static kith_status order_names(kith__names *names, const listing *list, kith__lo
         return kith__no_memory(loader->error);
     memset(at, 0xff, count * sizeof *at);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = list->ids[i];
+        uint32_t id = list->entries[i].id;
         if (id >= count)
-            TRY(kith__fail(loader->error, KITH_ERR_INPUT,
-                           "%s: %s has the id %u, which is out of range: %u names are given, so ids "
-                           "must run from 0 to %u",
-                           path, kith__names_get(&list->names, i), id, count, count - 1));
+            TRY(bad_id(list, i, loader, path));
         if (at[id] != KITH__NO_ID)
-            TRY(kith__fail(loader->error, KITH_ERR_INPUT,
-                           "%s: the id %u is given to both %s and %s, expected each id once", path,
-                           id, kith__names_get(&list->names, at[id]),
-                           kith__names_get(&list->names, i)));
+            TRY(id_twice(list, at[id], i, loader, path));
         at[id] = i;
     }
     for (uint32_t id = 0; id < count; id++) {
@@ -173,7 +196,7 @@ kith_status kith__read_vocabulary(kith__loader *loader, const char *path, kith__
 cleanup:
     reader_close(&r);
     kith__names_release(&list.names);
-    kith__free(list.ids);
+    kith__free(list.entries);
     return status;
 }
 

@@ -273,7 +273,9 @@ static kith_status read_pointers(wordnet *w, int part, const char *path, size_t 
         return KITH_OK; /* counted in the first pass */
     synset_key(synset, speech[part].letter, offset);
     uint32_t from = find(&w->synsets, synset, 9);
-    if (!take_number(&count, &rest, 10) || from == KITH__NO_ID)
+    if (from == KITH__NO_ID)
+        return KITH_OK; /* likewise */
+    if (!take_number(&count, &rest, 10))
         return bad_entry(w, path, number, line, "the number of pointers");
     for (uint64_t i = 0; i < count && status == KITH_OK; i++) {
         if (rest.length == 0)
@@ -300,7 +302,8 @@ static kith_status read_lines(wordnet *w, int part, const char *path, line_reade
         TRY(kith__lines_next(&block, &length, &lines, w->loader->error));
         if (length == 0)
             break;
-        const char *text = block, *end = block + length;
+        const char *text = block + (number == 0 ? kith__skip_bom(block, length) : 0);
+        const char *end = block + length;
         while (text < end) {
             kith__field line = kith__next_line(&text, end);
             number++;

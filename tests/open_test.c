@@ -1,0 +1,1637 @@
+/* Every layout in, and every bad input refused. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+#define EURO "\xe2\x82\xac"
+
+static const char *const three_facts = "a\tlikes\tb\nb\tlikes\tc\na\tknows\tc\n";
+static const char *const three_read = "a likes b;b likes c;a knows c;";
+
+static void check_facts(const char *path, const char *layout, const char *expected)
+{
+    kith_graph *graph = opened(path);
+
+    assert_contains(kith_graph_layout(graph), layout);
+    assert_string_equal(facts(graph, KITH_TRAIN), expected);
+    assert_int_equal(kith_graph_report(graph).bad_lines, 0);
+    assert_string_equal(kith_graph_report(graph).first_bad, "");
+    kith_graph_free(graph);
+}
+
+/* ---- single files of columns ---- */
+
+static void open__tsv_gives_names_ids_in_the_order_met(void **state)
+{
+    kith_graph *graph = opened(file("g.tsv", "b\ts\ta\na\tr\tc\n"));
+    uint32_t id;
+
+    (void)state;
+    assert_int_equal(kith_graph_entity_count(graph), 3);
+    assert_int_equal(kith_graph_relation_count(graph), 2);
+    assert_string_equal(kith_graph_entity_name(graph, 0), "b");
+    assert_string_equal(kith_graph_entity_name(graph, 1), "a");
+    assert_string_equal(kith_graph_entity_name(graph, 2), "c");
+    assert_string_equal(kith_graph_entity_label(graph, 2), "c");
+    assert_null(kith_graph_entity_name(graph, 3));
+    assert_null(kith_graph_entity_label(graph, 3));
+    assert_string_equal(kith_graph_relation_name(graph, 1), "r");
+    assert_null(kith_graph_relation_name(graph, 2));
+    assert_int_equal(kith_graph_find_entity(&id, graph, "c"), KITH_OK);
+    assert_int_equal(id, 2);
+    assert_int_equal(kith_graph_find_relation(&id, graph, "s"), KITH_OK);
+    assert_int_equal(id, 0);
+    assert_int_equal(kith_graph_find_entity(&id, graph, "r"), KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_graph_find_relation(&id, graph, "a"), KITH_ERR_NOT_FOUND);
+    kith_graph_free(graph);
+    kith_graph_free(NULL);
+}
+
+static void open__tsv_is_read_under_any_name(void **state)
+{
+    (void)state;
+    check_facts(file("g.tsv", three_facts), "file of triples", three_read);
+    check_facts(file("g.txt", three_facts), "file of triples", three_read);
+    check_facts(file("g", three_facts), "file of triples", three_read);
+    check_facts(file("facts.data", "a likes b\nb  likes  c\na knows c\n"), "file of triples",
+                three_read);
+}
+
+static void open__tsv_is_read_packed(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    check_facts(put_gzip(folder, "g.tsv.gz", three_facts, NULL), "file of triples", three_read);
+    check_facts(put_zstd(folder, "g.tsv.zst", three_facts, NULL), "file of triples", three_read);
+    check_facts(put_gzip(folder, "gz", three_facts, NULL), "file of triples", three_read);
+    check_facts(put_zstd(folder, "zst", three_facts, NULL), "file of triples", three_read);
+}
+
+static void open__gzip_members_and_zstd_frames_follow_each_other(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    /* The cut is in the middle of a line. */
+    check_facts(put_gzip(folder, "g.tsv.gz", "a\tlikes\tb\nb\tli", "kes\tc\na\tknows\tc\n"),
+                "file of triples", three_read);
+    check_facts(put_zstd(folder, "g.tsv.zst", "a\tlikes\tb\nb\tli", "kes\tc\na\tknows\tc\n"),
+                "file of triples", three_read);
+}
+
+/* pzstd begins its files with a skippable frame. */
+static void open__a_skippable_zstd_frame_may_come_first(void **state)
+{
+    const char *folder = new_folder(), *plain = put_zstd(folder, "plain", three_facts, NULL);
+    size_t length;
+    char *packed = contents(plain, &length), *whole = malloc(length + 12);
+
+    (void)state;
+    memcpy(whole, "\x50\x2a\x4d\x18\x04\0\0\0skip", 12);
+    memcpy(whole + 12, packed, length);
+    check_facts(put_bytes(folder, "g.tsv.zst", whole, length + 12), "file of triples", three_read);
+    free(packed);
+    free(whole);
+}
+
+/* Content that packs well leaves output waiting when all input is taken. */
+static void open__large_packed_files_are_read_whole(void **state)
+{
+    const char *folder = new_folder();
+    draft t = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 60000; i++)
+        add(&t, "entity%u\trelation\tentity%u\n", i, i + 1);
+    kith_graph *plain = opened(put(folder, "g.tsv", t.at));
+    kith_graph *gzip = opened(put_gzip(folder, "g.tsv.gz", t.at, t.at));
+    kith_graph *zstd = opened(put_zstd(folder, "g.tsv.zst", t.at, t.at));
+    assert_same_graph(gzip, plain);
+    assert_same_graph(zstd, plain);
+    assert_int_equal(kith_graph_report(gzip).duplicates, 60000);
+    assert_int_equal(kith_graph_report(zstd).duplicates, 60000);
+    kith_graph_free(plain);
+    kith_graph_free(gzip);
+    kith_graph_free(zstd);
+    draft_release(&t);
+}
+
+static void open__bom_crlf_blank_lines_and_no_last_newline_are_fine(void **state)
+{
+    static const char text[] =
+        "\xef\xbb\xbf" "a\tlikes\tb\r\n\r\n\n  \t \nb\tlikes\tc\n\n\na\tknows\tc";
+    const char *folder = new_folder();
+
+    (void)state;
+    check_facts(put(folder, "g.tsv", text), "file of triples", three_read);
+    check_facts(put_gzip(folder, "g.tsv.gz", text, NULL), "file of triples", three_read);
+    check_facts(put_zstd(folder, "g.tsv.zst", text, NULL), "file of triples", three_read);
+    check_facts(put(folder, "no-end", "a\tlikes\tb\r\nb\tlikes\tc\r\na\tknows\tc\r"),
+                "file of triples", three_read);
+}
+
+static void open__names_are_any_utf8(void **state)
+{
+    (void)state;
+    check_facts(file("g.tsv", "Z\xc3\xbcrich\tliegt in\tdie Schweiz\n\xe6\x97\xa5\t" EURO
+                              "\t\xf0\x9f\x90\xb6 \"'<>\\\n"),
+                "file of triples",
+                "Z\xc3\xbcrich liegt in die Schweiz;\xe6\x97\xa5 " EURO
+                " \xf0\x9f\x90\xb6 \"'<>\\;");
+}
+
+static void open__a_name_of_a_megabyte_is_read(void **state)
+{
+    size_t length = 1 << 20;
+    char *text = malloc(length + 32);
+
+    (void)state;
+    memset(text, 'x', length);
+    strcpy(text + length, "\tr\tb\nb\tr\tc\n");
+    kith_graph *graph = opened(file("g.tsv", text));
+    assert_int_equal(strlen(kith_graph_entity_name(graph, 0)), length);
+    assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, 2);
+    kith_graph_free(graph);
+    free(text);
+}
+
+static void open__duplicates_are_dropped_and_counted(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\nb\tr\ta\na\tr\tb\na\ts\tb\na\tr\tb\n");
+    put(folder, "dev", "a\tr\tb\t1\nb\ts\ta\t0\nb\ts\ta\t0\n");
+    kith_graph *graph = opened(folder);
+    assert_string_equal(facts(graph, KITH_TRAIN), "a r b;b r a;a s b;");
+    /* Only what stands twice in its own part is a duplicate. */
+    assert_string_equal(facts(graph, KITH_DEV), "a r b true;b s a false;");
+    assert_int_equal(kith_graph_report(graph).duplicates, 3);
+    kith_graph_free(graph);
+}
+
+/* ---- N-Triples and Turtle ---- */
+
+static const char *const n_triples =
+    "# a comment\n"
+    "<http://x/a> <http://x/r> <http://x/b> .\n"
+    "\n"
+    "_:n1 <http://x/r> \"text\" .\n"
+    "<http://x/a> <http://x/s> \"caf\xc3\xa9 \\\"q\\\"\\tt\\u20AC\"@fr .\n"
+    "<http://x/a> <http://x/s> \"5\"^^<http://x/int> . # behind";
+static const char *const n_triples_read =
+    "http://x/a http://x/r http://x/b;"
+    "_:n1 http://x/r \"text\";"
+    "http://x/a http://x/s \"caf\xc3\xa9 \\\"q\\\"\\tt" EURO "\"@fr;"
+    "http://x/a http://x/s \"5\"^^<http://x/int>;";
+
+static void open__n_triples_are_read_plain_and_packed(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    check_facts(put(folder, "g.nt", n_triples), "N-Triples", n_triples_read);
+    check_facts(put(folder, "g", n_triples), "N-Triples", n_triples_read);
+    check_facts(put_gzip(folder, "g.nt.gz", n_triples, NULL), "N-Triples", n_triples_read);
+    check_facts(put_zstd(folder, "g.nt.zst", n_triples, NULL), "N-Triples", n_triples_read);
+    check_facts(put_gzip(folder, "g.gz", n_triples, NULL), "N-Triples", n_triples_read);
+}
+
+static void open__n_triples_may_have_bom_and_crlf(void **state)
+{
+    (void)state;
+    check_facts(file("g.nt", "\xef\xbb\xbf<http://x/a> <http://x/r> <http://x/b> .\r\n\r\n"
+                             "<http://x/b>\t<http://x/r>\t<http://x/c>\t.\r\n"),
+                "N-Triples", "http://x/a http://x/r http://x/b;http://x/b http://x/r http://x/c;");
+    check_facts(file("g", "\xef\xbb\xbf<http://x/b>\t<http://x/r>\t<http://x/c>\t. \r\n"),
+                "N-Triples", "http://x/b http://x/r http://x/c;");
+}
+
+static void open__angle_brackets_in_columns_are_no_n_triples(void **state)
+{
+    (void)state;
+    check_facts(file("g", "<a>\t<r>\t<b>\n"), "file of triples", "<a> <r> <b>;");
+}
+
+static const char *const turtle =
+    "@prefix x: <http://x/> .\n"
+    "PREFIX y: <http://y/>\n"
+    "@base <http://base/> .\n"
+    "x:a x:r x:b , y:c ;\n"
+    "    a <rel> .\n"
+    "<#frag> x:p \"\"\"two\nlines\"\"\"@en-GB .\n"
+    "x:n x:v 42 , true , \"5\"^^x:int .\n"
+    "_:b x:r [ x:s x:t ] .\n";
+
+static void open__turtle_expands_prefixes_base_and_abbreviations(void **state)
+{
+    kith_graph *graph = opened(file("g.ttl", turtle));
+
+    (void)state;
+    assert_contains(kith_graph_layout(graph), "Turtle");
+    assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, 9);
+    assert_string_equal(fact(graph, KITH_TRAIN, 0), "http://x/a http://x/r http://x/b");
+    assert_string_equal(fact(graph, KITH_TRAIN, 1), "http://x/a http://x/r http://y/c");
+    assert_string_equal(
+        fact(graph, KITH_TRAIN, 2),
+        "http://x/a http://www.w3.org/1999/02/22-rdf-syntax-ns#type http://base/rel");
+    assert_string_equal(fact(graph, KITH_TRAIN, 3),
+                        "http://base/#frag http://x/p \"two\\nlines\"@en-GB");
+    assert_string_equal(fact(graph, KITH_TRAIN, 4),
+                        "http://x/n http://x/v \"42\"^^<http://www.w3.org/2001/XMLSchema#integer>");
+    assert_string_equal(
+        fact(graph, KITH_TRAIN, 5),
+        "http://x/n http://x/v \"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>");
+    assert_string_equal(fact(graph, KITH_TRAIN, 6), "http://x/n http://x/v \"5\"^^<http://x/int>");
+    kith_graph_free(graph);
+}
+
+static void open__turtle_blank_nodes_are_entities_of_their_own(void **state)
+{
+    kith_graph *graph = opened(file("g.ttl", turtle));
+    kith_facts f = kith_graph_facts(graph, KITH_TRAIN);
+    uint32_t named, unnamed = f.at[7].object;
+
+    (void)state;
+    assert_int_equal(kith_graph_find_entity(&named, graph, "_:b"), KITH_OK);
+    assert_int_equal(f.at[7].subject, named);
+    assert_int_not_equal(unnamed, named);
+    assert_int_equal(f.at[8].subject, unnamed);
+    assert_contains(kith_graph_entity_name(graph, unnamed), "_:");
+    kith_graph_free(graph);
+}
+
+static void open__turtle_is_read_plain_and_packed(void **state)
+{
+    const char *folder = new_folder(), *paths[5];
+    kith_graph *plain = opened(put(folder, "g.ttl", turtle));
+
+    (void)state;
+    paths[0] = put(folder, "g", turtle); /* recognised by its first line */
+    paths[1] = put_gzip(folder, "g.ttl.gz", turtle, NULL);
+    paths[2] = put_zstd(folder, "g.ttl.zst", turtle, NULL);
+    paths[3] = put_gzip(folder, "g.gz", turtle, NULL);
+    paths[4] = put(folder, "bom", format("\xef\xbb\xbf%s", turtle));
+    for (int i = 0; i < 5; i++) {
+        kith_graph *graph = opened(paths[i]);
+        assert_contains(kith_graph_layout(graph), "Turtle");
+        assert_same_graph(graph, plain);
+        kith_graph_free(graph);
+    }
+    kith_graph_free(plain);
+}
+
+/* Packed content comes in pieces of any size; serd takes a short one for the last. */
+static void open__large_packed_n_triples_are_read_whole(void **state)
+{
+    const char *folder = new_folder();
+    kith__rng rng;
+    draft t = {0};
+
+    (void)state;
+    kith__rng_init(&rng, 16, 0);
+    for (unsigned i = 0; i < 30000; i++)
+        add(&t, "<http://x/%u> <http://x/r> \"%016llx%016llx%016llx\" .\n", i,
+            (unsigned long long)kith__rng_next(&rng), (unsigned long long)kith__rng_next(&rng),
+            (unsigned long long)kith__rng_next(&rng));
+    kith_graph *plain = opened(put(folder, "g.nt", t.at));
+    kith_graph *gzip = opened(put_gzip(folder, "g.nt.gz", t.at, NULL));
+    kith_graph *zstd = opened(put_zstd(folder, "g.ttl.zst", t.at, NULL));
+    assert_int_equal(kith_graph_facts(plain, KITH_TRAIN).count, 30000);
+    assert_same_graph(gzip, plain);
+    assert_same_graph(zstd, plain);
+    kith_graph_free(plain);
+    kith_graph_free(gzip);
+    kith_graph_free(zstd);
+    draft_release(&t);
+}
+
+/* ---- folders ---- */
+
+static const char *const part_files[KITH_PARTS] = {"train", "dev", "test", "aux"};
+
+static void put_parts(const char *folder, const char *ending)
+{
+    put(folder, format("train%s", ending), "a\tr\tb\nb\ts\tc\n");
+    put(folder, format("dev%s", ending), "a\tr\tc\n");
+    put(folder, format("test%s", ending), "d\tr\ta\n");
+    put(folder, format("aux%s", ending), "d\ts\tb\n");
+}
+
+static void check_parts(const char *folder)
+{
+    kith_graph *graph = opened(folder);
+
+    assert_contains(kith_graph_layout(graph), "folder of train");
+    assert_string_equal(facts(graph, KITH_TRAIN), "a r b;b s c;");
+    assert_string_equal(facts(graph, KITH_DEV), "a r c;");
+    assert_string_equal(facts(graph, KITH_TEST), "d r a;");
+    assert_string_equal(facts(graph, KITH_AUX), "d s b;");
+    assert_int_equal(kith_graph_seen_entity_count(graph), 3);
+    kith_graph_free(graph);
+}
+
+static void open__folder_parts_may_end_in_txt_or_tsv_or_nothing(void **state)
+{
+    static const char *const endings[] = {"", ".txt", ".tsv"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *folder = new_folder();
+        put_parts(folder, endings[i]);
+        check_parts(folder);
+        check_parts(format("%s/", folder));
+    }
+}
+
+static void open__folder_parts_may_be_packed(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put_gzip(folder, "train.txt.gz", "a\tr\tb\nb\ts\tc\n", NULL);
+    put_zstd(folder, "dev.zst", "a\tr\tc\n", NULL);
+    put_gzip(folder, "test.gz", "d\tr\ta\n", NULL);
+    put_zstd(folder, "aux.tsv.zst", "d\ts\tb\n", NULL);
+    check_parts(folder);
+}
+
+static void open__valid_is_another_name_for_dev(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put_parts(folder, ".txt");
+    assert_int_equal(rename(format("%s/dev.txt", folder), format("%s/valid.txt", folder)), 0);
+    check_parts(folder);
+}
+
+static void open__a_folder_needs_only_train(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "train.txt", three_facts);
+    graph = opened(folder);
+    assert_string_equal(facts(graph, KITH_TRAIN), three_read);
+    for (int part = KITH_DEV; part < KITH_PARTS; part++)
+        assert_int_equal(kith_graph_facts(graph, part).count, 0);
+    kith_graph_free(graph);
+}
+
+static void open__labels_are_1_for_true_and_0_or_minus_1_for_false(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\n");
+    put(folder, "dev", "a\tr\tb\t1\nb\tr\ta\t-1\n");
+    put(folder, "test", "c\tr\tb\t0\nc\tr\ta\t1\n");
+    graph = opened(folder);
+    assert_null(kith_graph_facts(graph, KITH_TRAIN).truth);
+    assert_string_equal(facts(graph, KITH_DEV), "a r b true;b r a false;");
+    assert_string_equal(facts(graph, KITH_TEST), "c r b false;c r a true;");
+    kith_graph_free(graph);
+}
+
+static void put_maps(const char *folder)
+{
+    put(folder, "entity2id.txt", "/m/a\t1\n/m/b\t0\n/m/c d\t3\n/m/e\t2\n");
+    put(folder, "relation2id.txt", "likes\t1\nknows\t0\n");
+}
+
+static void open__folder_of_ids_is_named_by_its_maps(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put_maps(folder);
+    put(folder, "train", "1\t0\t3\n3\t0\t1\n");
+    put(folder, "test", "0\t1\t1\n");
+    graph = opened(folder);
+    assert_contains(kith_graph_layout(graph), "entities as ids, relations as ids");
+    assert_string_equal(facts(graph, KITH_TRAIN), "/m/a knows /m/c d;/m/c d knows /m/a;");
+    assert_string_equal(facts(graph, KITH_TEST), "/m/b likes /m/a;");
+    /* All that have a name are there, those of train first and else in the order of the map. */
+    assert_int_equal(kith_graph_entity_count(graph), 4);
+    assert_int_equal(kith_graph_seen_entity_count(graph), 2);
+    assert_string_equal(kith_graph_entity_name(graph, 0), "/m/a");
+    assert_string_equal(kith_graph_entity_name(graph, 1), "/m/c d");
+    assert_string_equal(kith_graph_entity_name(graph, 2), "/m/b");
+    assert_string_equal(kith_graph_entity_name(graph, 3), "/m/e");
+    kith_graph_free(graph);
+}
+
+static void open__folder_of_names_may_have_maps_too(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put_maps(folder);
+    put(folder, "train.txt", "/m/a\tknows\t/m/c d\n");
+    graph = opened(folder);
+    assert_contains(kith_graph_layout(graph), "entities as names listed");
+    assert_string_equal(facts(graph, KITH_TRAIN), "/m/a knows /m/c d;");
+    assert_int_equal(kith_graph_entity_count(graph), 4);
+    kith_graph_free(graph);
+}
+
+static void open__maps_may_begin_with_their_count_and_part_columns_by_blanks(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "entity2id.txt", "\xef\xbb\xbf" "2\r\na b 0\r\n\r\nc 1");
+    put(folder, "relation2id.txt", "1\nr\t0\n");
+    put(folder, "train", "0 0 1\n");
+    graph = opened(folder);
+    assert_string_equal(facts(graph, KITH_TRAIN), "a b r c;");
+    kith_graph_free(graph);
+}
+
+/* Names that are numbers themselves: what kith writes as ids must be read as ids. */
+static void open__ids_win_where_every_id_is_a_name_too(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "entity2id.txt", "2\t0\n0\t1\n1\t2\n");
+    put(folder, "relation2id.txt", "1\t0\n0\t1\n");
+    put(folder, "train", "0\t0\t1\n1\t1\t2\n");
+    graph = opened(folder);
+    assert_string_equal(facts(graph, KITH_TRAIN), "2 1 0;0 0 1;");
+    kith_graph_free(graph);
+}
+
+static void open__entity_name_txt_gives_labels(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+    uint32_t id;
+
+    (void)state;
+    put(folder, "train", "q1\tr\tq2\nq2\tr\tq3\n");
+    put(folder, "test", "q0\tr\tq2\n");
+    put(folder, "entity_name.txt", "\xef\xbb\xbfq2\tsecond one\r\nq9\tunknown\n\nq0\tz\xc3\xa9ro\n");
+    graph = opened(folder);
+    assert_int_equal(kith_graph_find_entity(&id, graph, "q2"), KITH_OK);
+    assert_string_equal(kith_graph_entity_label(graph, id), "second one");
+    assert_int_equal(kith_graph_find_entity(&id, graph, "q0"), KITH_OK);
+    assert_string_equal(kith_graph_entity_label(graph, id), "z\xc3\xa9ro");
+    assert_int_equal(kith_graph_find_entity(&id, graph, "q1"), KITH_OK);
+    assert_string_equal(kith_graph_entity_label(graph, id), "q1");
+    assert_int_equal(kith_graph_find_entity(&id, graph, "q9"), KITH_ERR_NOT_FOUND);
+    kith_graph_free(graph);
+}
+
+/* The labels move with the entities when train's are put first. */
+static void open__labels_stay_with_entities_that_are_renumbered(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "entity2id.txt", "a\t0\nb\t1\nc\t2\n");
+    put(folder, "relation2id.txt", "r\t0\n");
+    put(folder, "train", "1\t0\t2\n");
+    put(folder, "entity_name.txt", "a\tAlpha\nb\tBeta\n");
+    graph = opened(folder);
+    assert_string_equal(kith_graph_entity_label(graph, 0), "Beta");
+    assert_string_equal(kith_graph_entity_label(graph, 1), "c");
+    assert_string_equal(kith_graph_entity_label(graph, 2), "Alpha");
+    kith_graph_free(graph);
+}
+
+/* ---- OpenKE ---- */
+
+static const char *openke(const char *train)
+{
+    const char *folder = new_folder();
+
+    put(folder, "entity2id.txt", "3\na\t0\nb\t1\nc\t2\n");
+    put(folder, "relation2id.txt", "2\nr\t0\ns\t1\n");
+    put(folder, "train2id.txt", train);
+    return folder;
+}
+
+static void open__openke_has_counts_and_the_object_second(void **state)
+{
+    const char *folder = openke("2\n0 1 1\n1 2 0\n");
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "valid2id.txt", "1\r\n0\t2\t0\r\n");
+    put(folder, "test2id.txt", "1\n2 0 1");
+    graph = opened(folder);
+    assert_contains(kith_graph_layout(graph), "OpenKE");
+    assert_string_equal(facts(graph, KITH_TRAIN), "a s b;b r c;");
+    assert_string_equal(facts(graph, KITH_DEV), "a r c;");
+    assert_string_equal(facts(graph, KITH_TEST), "c s a;");
+    kith_graph_free(graph);
+}
+
+static void open__openke_count_lines_that_lie_are_refused(void **state)
+{
+    (void)state;
+    refused(openke("3\n0 1 1\n1 2 0\n"), KITH_ERR_INPUT, "train2id.txt:1:", "says 3", "2 facts",
+            NULL);
+    refused(openke("1\n0 1 1\n1 2 0\n"), KITH_ERR_INPUT, "train2id.txt:1:", "says 1", "2 facts",
+            NULL);
+    refused(openke("99999999999999999999999\n0 1 1\n"), KITH_ERR_INPUT, "train2id.txt:1:", "says",
+            "1 facts", NULL);
+    refused(openke("2\n"), KITH_ERR_INPUT, "train2id.txt:1:", "says 2", "0 facts", NULL);
+    refused(openke("0\n"), KITH_ERR_INPUT, "train has no facts", NULL);
+    const char *folder = openke("1\n0 1 1\n");
+    put(folder, "entity2id.txt", "4\na\t0\nb\t1\nc\t2\n");
+    refused(folder, KITH_ERR_INPUT, "entity2id.txt:1:", "says 4", "3 names", NULL);
+}
+
+static void open__openke_without_count_line_is_refused(void **state)
+{
+    (void)state;
+    refused(openke("0 1 1\n1 2 0\n"), KITH_ERR_INPUT, "train2id.txt:1:", "found '0 1 1'",
+            "expected the number of facts", NULL);
+}
+
+static void open__openke_ids_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    refused(openke("2\n0 1 1\n0 3 1\n"), KITH_ERR_INPUT, "train2id.txt:3:", "entity id '3'",
+            "0 to 2", NULL);
+    refused(openke("2\n0 1 1\n0 1 2\n"), KITH_ERR_INPUT, "train2id.txt:3:", "relation id '2'",
+            "0 to 1", NULL);
+    refused(openke("1\n0 -1 1\n"), KITH_ERR_INPUT, "train2id.txt:2:", "'-1'", "expected an id",
+            NULL);
+}
+
+static void open__openke_needs_both_maps(void **state)
+{
+    const char *folder = openke("1\n0 1 1\n");
+
+    (void)state;
+    unlink(format("%s/relation2id.txt", folder));
+    refused(folder, KITH_ERR_INPUT, "no relation2id.txt", "expected both", NULL);
+}
+
+/* ---- WordNet ---- */
+
+static const char *wordnet(void)
+{
+    const char *folder = new_folder();
+
+    put(folder, "data.noun",
+        "  1 The licence is indented.\n"
+        "00000100 03 n 01 entity 0 001 ~ 00000200 n 0000 | all there is  \n"
+        "00000200 05 n 02 dog 0 domestic_dog 0 002 @ 00000100 n 0000 + 00000300 v 0101 | barks  \n"
+        "00000400 18 n 01 dog 1 001 @ 00000100 n 0000 | a dull person  \n"
+        "00000500 18 n 01 Fido 0 001 @i 00000200 n 0000 | a name  \n");
+    put(folder, "index.noun",
+        "  1 The licence is indented.\n"
+        "dog n 2 2 @ + 2 1 00000400 00000200  \n"
+        "domestic_dog n 1 1 @ 1 0 00000200  \n"
+        "entity n 1 1 ~ 1 0 00000100  \n"
+        "fido n 1 1 @i 1 0 00000500  \n");
+    put(folder, "data.verb",
+        "00000300 38 v 01 dog 0 001 + 00000200 n 0101 01 + 08 00 | follow  \n");
+    put(folder, "index.verb", "dog v 1 1 + 1 0 00000300  \n");
+    put(folder, "data.adj",
+        "00000200 00 a 01 galore(ip) 0 001 & 00000700 a 0000 | in plenty  \n"
+        "00000700 00 s 01 plentiful 0 001 & 00000200 a 0000 | much  \n");
+    put(folder, "index.adj", "galore a 1 1 & 1 0 00000200  \nplentiful a 1 1 & 1 0 00000700  \n");
+    put(folder, "data.adv", "00000800 02 r 01 Doggedly 0 001 \\ 00000200 a 0101 | so  \n");
+    put(folder, "index.adv", "doggedly r 1 1 \\ 1 0 00000800  \n");
+    return folder;
+}
+
+static void open__wordnet_names_synsets_by_the_order_of_the_index(void **state)
+{
+    kith_graph *graph = opened(wordnet());
+
+    (void)state;
+    assert_contains(kith_graph_layout(graph), "WordNet");
+    assert_string_equal(facts(graph, KITH_TRAIN),
+                        "entity.n.01 hyponym dog.n.02;"
+                        "dog.n.02 hypernym entity.n.01;"
+                        "dog.n.02 derivationally_related_form dog.v.01;"
+                        "dog.n.01 hypernym entity.n.01;"
+                        "fido.n.01 instance_hypernym dog.n.02;"
+                        "dog.v.01 derivationally_related_form dog.n.02;"
+                        "galore.a.01 similar_to plentiful.s.01;"
+                        "plentiful.s.01 similar_to galore.a.01;"
+                        "doggedly.r.01 pertainym galore.a.01;");
+    kith_graph_free(graph);
+}
+
+/* Words are counted in base 16, pointers in base 10. */
+static void open__wordnet_counts_words_in_base_16(void **state)
+{
+    const char *folder = new_folder();
+    draft t = {0};
+
+    (void)state;
+    add(&t, "00000100 03 n 0a");
+    for (int i = 0; i < 10; i++)
+        add(&t, " w%d 0", i);
+    add(&t, " 011");
+    for (int i = 0; i < 11; i++)
+        add(&t, " %s 00000200 n 0000", i % 2 ? "@" : "#p");
+    add(&t, " | x\n00000200 03 n 01 other 0 000 | y\n");
+    put(folder, "data.noun", t.at);
+    kith_graph *graph = opened(folder);
+    assert_string_equal(facts(graph, KITH_TRAIN),
+                        "w0.n.01 part_holonym other.n.01;w0.n.01 hypernym other.n.01;");
+    assert_int_equal(kith_graph_report(graph).duplicates, 9);
+    kith_graph_free(graph);
+    draft_release(&t);
+}
+
+static void open__wordnet_may_have_bom_crlf_and_no_last_newline(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "data.noun",
+        "\xef\xbb\xbf  1 The licence.\r\n\r\n00000100 03 n 01 a 0 001 @ 00000200 n 0000 | x\r\n"
+        "00000200 03 n 01 b 0 000 | y");
+    check_facts(folder, "WordNet", "a.n.01 hypernym b.n.01;");
+}
+
+static void refuse_wordnet(const char *line, const char *found, const char *expected)
+{
+    const char *folder = new_folder();
+
+    put(folder, "data.noun", format("  1 licence\n00000100 03 n 01 ok 0 000 | x\n%s\n", line));
+    refused(folder, KITH_ERR_INPUT, "data.noun:3:", found, expected, NULL);
+}
+
+static void open__wordnet_bad_entries_are_refused(void **state)
+{
+    (void)state;
+    refuse_wordnet("0000020 03 n 01 b 0 000 | y", "'0000020 03", "expected a synset");
+    refuse_wordnet("00000200 03 x 01 b 0 000 | y", "03 x 01", "expected a synset");
+    refuse_wordnet("00000200 03 n 00 b 0 000 | y", "n 00", "expected a synset");
+    refuse_wordnet("00000200 03 n 0g b 0 000 | y", "n 0g", "expected a synset");
+    refuse_wordnet("00000200", "'00000200'", "expected a synset");
+    refuse_wordnet("00000200 03 n 01 b\xff 0 000 | y", "b\\xff", "expected a synset");
+    refuse_wordnet("00000100 03 n 01 b 0 000 | y", "'00000100 03", "expected each synset once");
+    refuse_wordnet("00000200 03 n 01 b 0 x | y", "b 0 x", "expected the number of pointers");
+    refuse_wordnet("00000200 03 n 01 b 0 001 Q 00000100 n 0000 | y", "'Q'", "expected a pointer symbol");
+    refuse_wordnet("00000200 03 n 01 b 0 001 @ 00000900 n 0000 | y", "'00000900'",
+                   "expected the offset of a synset");
+    refuse_wordnet("00000200 03 n 01 b 0 001 @ 00000100 v 0000 | y", "'00000100'",
+                   "expected the offset of a synset");
+    refuse_wordnet("00000200 03 n 01 b 0 002 @ 00000100 n 0000", "b 0 002", "as many pointers");
+}
+
+static void open__wordnet_bad_index_is_refused(void **state)
+{
+    const char *folder = wordnet();
+
+    (void)state;
+    put(folder, "index.noun", "dog n 3 2 @ + 2 1 00000400 00000200  \n");
+    refused(folder, KITH_ERR_INPUT, "index.noun:1:", "found 'dog n 3", "expected an index entry",
+            NULL);
+    put(folder, "index.noun", "dog n two\n");
+    refused(folder, KITH_ERR_INPUT, "index.noun:1:", "found 'dog n two'", "expected an index entry",
+            NULL);
+}
+
+/* ---- ids and neighbourhoods ---- */
+
+static void open__train_has_the_first_ids(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 11, 0);
+    for (int round = 0; round < 50; round++) {
+        random_shape shape = {30, 5, 20, 10, 10, 10, .maps = round % 2};
+        kith_graph *graph = opened(random_folder(&rng, &shape));
+        uint8_t entity[1000] = {0}, relation[1000] = {0};
+        kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+        for (size_t i = 0; i < train.count; i++) {
+            entity[train.at[i].subject] = entity[train.at[i].object] = 1;
+            relation[train.at[i].relation] = 1;
+        }
+        for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++)
+            assert_int_equal(entity[e], e < kith_graph_seen_entity_count(graph));
+        for (uint32_t r = 0; r < kith_graph_relation_count(graph); r++)
+            assert_int_equal(relation[r], r < kith_graph_seen_relation_count(graph));
+        kith_graph_free(graph);
+    }
+}
+
+/* One entity's neighbours, straight from the header's words. */
+static size_t expected_neighbors(kith_neighbor *out, const kith_graph *graph, uint32_t e)
+{
+    uint32_t seen = kith_graph_seen_entity_count(graph), inverse = kith_graph_relation_count(graph);
+    kith_facts f = kith_graph_facts(graph, e < seen ? KITH_TRAIN : KITH_AUX);
+    size_t count = 0;
+
+    for (size_t i = 0; i < f.count; i++) {
+        kith_triple t = f.at[i];
+        if (e >= seen && t.relation >= kith_graph_seen_relation_count(graph))
+            continue;
+        if (t.subject == e && t.object < seen)
+            out[count++] = (kith_neighbor){t.relation, t.object};
+        if (t.object == e && t.subject < seen)
+            out[count++] = (kith_neighbor){t.relation + inverse, t.subject};
+    }
+    return count;
+}
+
+static void check_neighborhoods(const kith_graph *graph)
+{
+    kith_neighborhoods n = kith_graph_neighborhoods(graph);
+    kith_neighbor expected[2000];
+
+    assert_int_equal(n.offset[0], 0);
+    for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++) {
+        size_t count = expected_neighbors(expected, graph, e);
+        assert_int_equal(n.offset[e + 1] - n.offset[e], count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(n.at[n.offset[e] + i].relation, expected[i].relation);
+            assert_int_equal(n.at[n.offset[e] + i].entity, expected[i].entity);
+        }
+    }
+}
+
+static void open__neighborhoods_are_those_of_the_oracle(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 12, 0);
+    for (unsigned round = 0; round < 100; round++) {
+        random_shape shape = {2 + round % 40, 1 + round % 6, 1 + round * 3, round % 20, round % 20,
+                              round % 60, .overlap = round % 3 == 0, .maps = round % 2};
+        kith_graph *graph = opened_with(random_folder(&rng, &shape), 1 + round % 7, false);
+        check_neighborhoods(graph);
+        kith_graph_free(graph);
+    }
+}
+
+/* ---- threads ---- */
+
+static const unsigned thread_counts[] = {1, 2, 3, 7};
+
+/* Enough that it is cut into seven pieces. */
+static void large_table(draft *t, kith__rng *rng, bool ids)
+{
+    while (t->length < 7 << 20) {
+        unsigned s = (unsigned)kith__rng_below(rng, 40000), o = (unsigned)kith__rng_below(rng, 4000);
+        unsigned r = (unsigned)kith__rng_below(rng, 50);
+        if (ids)
+            add(t, "%u\t%u\t%u\n", s, r, o);
+        else
+            add(t, "http://example.org/%u\trelation %u\thttp://example.org/%u%s\n", s, r, o,
+                s % 100 ? "" : "\n");
+    }
+}
+
+static void open__the_number_of_threads_changes_nothing(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graphs[4];
+    kith__rng rng;
+    draft t = {0};
+
+    (void)state;
+    kith__rng_init(&rng, 13, 0);
+    large_table(&t, &rng, false);
+    put(folder, "train", t.at);
+    put(folder, "aux", "new\trelation 1\thttp://example.org/1\n");
+    for (int i = 0; i < 4; i++) {
+        graphs[i] = opened_with(folder, thread_counts[i], false);
+        assert_same_graph(graphs[i], graphs[0]);
+        assert_int_equal(kith_graph_report(graphs[i]).duplicates,
+                         kith_graph_report(graphs[0]).duplicates);
+    }
+    assert_true(kith_graph_facts(graphs[0], KITH_TRAIN).count > 100000);
+    for (int i = 0; i < 4; i++)
+        kith_graph_free(graphs[i]);
+    draft_release(&t);
+}
+
+static char *line_start(char *text, size_t line)
+{
+    while (--line > 0)
+        text = strchr(text, '\n') + 1;
+    return text;
+}
+
+static void open__bad_lines_have_the_same_number_at_any_number_of_threads(void **state)
+{
+    static const size_t bad[] = {1, 2, 77777, 120001};
+    kith__rng rng;
+    draft t = {0};
+
+    (void)state;
+    kith__rng_init(&rng, 14, 0);
+    large_table(&t, &rng, false);
+    for (int k = 0; k < 4; k++) {
+        char *place = line_start(t.at, bad[k]);
+        while (*place == '\n') /* a blank line */
+            place++;
+        char old = *place;
+        *place = '\xff';
+        size_t number = 1;
+        for (char *c = t.at; c < place; c++)
+            number += *c == '\n';
+        const char *path = file("g.tsv", t.at);
+        for (int i = 0; i < 4; i++) {
+            refused_with(path, thread_counts[i], KITH_ERR_INPUT, format("g.tsv:%zu:", number),
+                         "not UTF-8", "\\xff", "expected UTF-8", NULL);
+            kith_graph *graph = opened_with(path, thread_counts[i], true);
+            assert_int_equal(kith_graph_report(graph).bad_lines, 1);
+            assert_contains(kith_graph_report(graph).first_bad, format("g.tsv:%zu:", number));
+            kith_graph_free(graph);
+        }
+        *place = old;
+        unlink(path);
+    }
+    draft_release(&t);
+}
+
+/* Names are looked up some lines after these are cut: the first bad line must win all the same. */
+static void open__the_first_bad_line_is_reported_whatever_is_wrong_with_it(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put_maps(folder);
+    put(folder, "train", "0\t0\t1\n0\t0\t99\n0\t0\n0\t0\t98\n");
+    refused(folder, KITH_ERR_INPUT, "train:2:", "'99'", NULL);
+    graph = opened_with(folder, 1, true);
+    assert_int_equal(kith_graph_report(graph).bad_lines, 3);
+    assert_contains(kith_graph_report(graph).first_bad, "train:2:");
+    kith_graph_free(graph);
+}
+
+static void open__the_first_bad_id_is_reported_at_any_number_of_threads(void **state)
+{
+    const char *folder = new_folder();
+    kith__rng rng;
+    draft t = {0}, names = {0};
+
+    (void)state;
+    kith__rng_init(&rng, 15, 0);
+    large_table(&t, &rng, true);
+    for (unsigned i = 0; i < 40000; i++)
+        add(&names, "n%u\t%u\n", i, i);
+    put(folder, "entity2id.txt", names.at);
+    names.length = 0;
+    for (unsigned i = 0; i < 50; i++)
+        add(&names, "r%u\t%u\n", i, i);
+    put(folder, "relation2id.txt", names.at);
+    memcpy(line_start(t.at, 200000), "-", 1);   /* no id */
+    memcpy(line_start(t.at, 200003), "\t", 1);  /* wrong columns or an empty field */
+    memcpy(line_start(t.at, 300000), "\xff", 1);
+    put(folder, "train", t.at);
+    for (int i = 0; i < 4; i++) {
+        refused_with(folder, thread_counts[i], KITH_ERR_INPUT, "train:200000:", "expected an id",
+                     NULL);
+        kith_graph *graph = opened_with(folder, thread_counts[i], true);
+        assert_int_equal(kith_graph_report(graph).bad_lines, 3);
+        assert_contains(kith_graph_report(graph).first_bad, "train:200000:");
+        kith_graph_free(graph);
+    }
+    draft_release(&t);
+    draft_release(&names);
+}
+
+/* ---- bad input ---- */
+
+static void open__bad_line_names_file_line_found_expected(void **state)
+{
+    static const struct {
+        const char *text, *where, *found, *expected;
+    } bad[] = {
+        {"a\tr\tb\na\tr\n", "g.tsv:2:", "found 2 columns in 'a\\x09r'", "expected 3"},
+        {"a\n", "g.tsv:1:", "found 1 column in 'a'", "expected 3"},
+        {"a\tr\tb\tc\n", "g.tsv:1:", "found 4 columns", "expected 3"},
+        {"a\tr\tb\t\n", "g.tsv:1:", "found 4 columns", "expected 3"},
+        {"\n\na\tr\tb\r\na\tr\tb\tc\td", "g.tsv:4:", "found 5 columns", "parted by tabs"},
+        {"a r b\na r b c\n", "g.tsv:2:", "found 4 columns", "parted by blanks"},
+        {"a\tr\tb\n\tr\tb\n", "g.tsv:2:", "found an empty subject", "expected a name"},
+        {"a\tr\tb\na\t\tb\n", "g.tsv:2:", "found an empty relation", "expected a name"},
+        {"a\tr\tb\na\tr\t\n", "g.tsv:2:", "found an empty object", "expected a name"},
+        {"a\tr\tb\na\tr\xc3(\tb\n", "g.tsv:2:", "not UTF-8 in 'a\\x09r\\xc3(", "expected UTF-8"},
+        {"a\tr\tb\na\tr\tb\xed\xa0\x80\n", "g.tsv:2:", "not UTF-8", "expected UTF-8"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(file("g.tsv", bad[i].text), KITH_ERR_INPUT, bad[i].where, bad[i].found,
+                bad[i].expected, NULL);
+}
+
+static void open__a_name_with_nul_is_refused(void **state)
+{
+    static const char text[] = "a\tr\tb\na\0x\tr\tb\n";
+
+    (void)state;
+    refused(put_bytes(new_folder(), "g.tsv", text, sizeof text - 1), KITH_ERR_INPUT, "g.tsv:2:",
+            "found a NUL byte in 'a\\x00x", "expected text", NULL);
+}
+
+static void open__empty_files_are_refused(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    refused(put(folder, "g.tsv", ""), KITH_ERR_INPUT, "g.tsv: is empty", "expected", NULL);
+    refused(put(folder, "g.nt", ""), KITH_ERR_INPUT, "g.nt: is empty", NULL);
+    refused(put(folder, "g.ttl", ""), KITH_ERR_INPUT, "g.ttl: is empty", NULL);
+    refused(put(folder, "blank.tsv", "\n \r\n\n"), KITH_ERR_INPUT, "blank.tsv: holds no facts",
+            "expected", NULL);
+    refused(put(folder, "bom.tsv", "\xef\xbb\xbf"), KITH_ERR_INPUT, "bom.tsv: holds no facts", NULL);
+    refused(put(folder, "c.nt", "# nothing\n"), KITH_ERR_INPUT, "c.nt: holds no facts", NULL);
+    refused(put(folder, "c.ttl", "@prefix x: <http://x/> .\n"), KITH_ERR_INPUT,
+            "c.ttl: holds no facts", NULL);
+    refused(put_gzip(folder, "g.tsv.gz", "", NULL), KITH_ERR_INPUT, "g.tsv.gz: holds no facts",
+            NULL);
+    refused(put_zstd(folder, "g.tsv.zst", "", NULL), KITH_ERR_INPUT, "g.tsv.zst: holds no facts",
+            NULL);
+}
+
+static void open__empty_files_in_a_folder_are_refused(void **state)
+{
+    static const char *const others[] = {"dev", "test", "aux", "entity2id.txt", "relation2id.txt",
+                                         "entity_name.txt"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *folder = new_folder();
+        put(folder, "train", three_facts);
+        put(folder, others[i], "");
+        refused(folder, KITH_ERR_INPUT, format("%s: is empty", others[i]), NULL);
+    }
+    const char *folder = new_folder();
+    put(folder, "train", "");
+    refused(folder, KITH_ERR_INPUT, "train: is empty", NULL);
+}
+
+/* Cut at every place: never a shorter graph, always a message about the packing. */
+static void refuse_cut(const char *path, const char *name, const char *kind)
+{
+    size_t length;
+    char *whole = contents(path, &length);
+    const char *folder = new_folder();
+
+    for (size_t cut = 1; cut < length; cut++)
+        refused(put_bytes(folder, name, whole, cut), KITH_ERR_INPUT, name, kind, NULL);
+    free(whole);
+}
+
+static void open__truncated_gzip_and_zstd_are_refused(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    refuse_cut(put_gzip(folder, "a", three_facts, NULL), "g.tsv.gz", "gzip");
+    refuse_cut(put_zstd(folder, "b", three_facts, NULL), "g.tsv.zst", "zstd");
+    refuse_cut(put_gzip(folder, "c", n_triples, NULL), "g.nt.gz", "gzip");
+    refuse_cut(put_zstd(folder, "d", turtle, NULL), "g.ttl.zst", "zstd");
+}
+
+static void open__damaged_gzip_and_zstd_are_refused(void **state)
+{
+    const char *folder = new_folder();
+    size_t length;
+    char *bytes = contents(put_gzip(folder, "a", three_facts, NULL), &length);
+
+    (void)state;
+    bytes[length - 6] ^= 1; /* the checksum */
+    refused(put_bytes(folder, "g.tsv.gz", bytes, length), KITH_ERR_INPUT, "g.tsv.gz",
+            "damaged gzip", NULL);
+    free(bytes);
+    bytes = contents(put_zstd(folder, "b", three_facts, NULL), &length);
+    bytes[4] ^= 8; /* a reserved bit of the frame's header */
+    refused(put_bytes(folder, "g.tsv.zst", bytes, length), KITH_ERR_INPUT, "g.tsv.zst",
+            "damaged zstd", NULL);
+    free(bytes);
+}
+
+static void open__missing_paths_are_named(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    refused(format("%s/nothing", folder), KITH_ERR_IO, "/nothing: cannot open", "No such file", NULL);
+    refused(format("%s/nothing", put(folder, "g.tsv", three_facts)), KITH_ERR_IO, "cannot open",
+            "Not a directory", NULL);
+    refused(folder, KITH_ERR_INPUT, folder, "no knowledge graph in this folder", "expected train",
+            "train2id.txt", "WordNet", NULL);
+}
+
+static void open__a_broken_link_in_a_folder_is_no_missing_file(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", three_facts);
+    assert_int_equal(symlink("nowhere", format("%s/aux", folder)), 0);
+    refused(folder, KITH_ERR_IO, "aux: cannot open", "No such file", NULL);
+}
+
+static void open__unreadable_files_are_named(void **state)
+{
+    const char *folder = new_folder(), *path = put(folder, "g.tsv", three_facts);
+    bool root = geteuid() == 0;
+
+    (void)state;
+    assert_int_equal(chmod(path, 0), 0);
+    if (root) /* who may read everything */
+        assert_int_equal(seteuid(65534), 0);
+    refused(path, KITH_ERR_IO, "g.tsv: cannot open", "Permission denied", NULL);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+}
+
+static void open__a_folder_given_as_a_file_is_refused(void **state)
+{
+    static const char *const names[] = {"train", "dev", "test.txt", "aux.tsv", "entity2id.txt",
+                                        "relation2id.txt", "entity_name.txt"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *folder = new_folder();
+        if (i > 0)
+            put(folder, "train", three_facts);
+        assert_int_equal(mkdir(format("%s/%s", folder, names[i]), 0755), 0);
+        refused(folder, KITH_ERR_INPUT, format("%s: is a folder", names[i]), "expected a file",
+                NULL);
+    }
+}
+
+static void open__two_files_for_one_part_are_refused(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put_parts(folder, "");
+    put(folder, "valid.txt", "a\tr\tc\n");
+    refused(folder, KITH_ERR_INPUT, "has both dev and valid.txt", "expected one file", NULL);
+    unlink(format("%s/valid.txt", folder));
+    put(folder, "train.tsv", "a\tr\tc\n");
+    refused(folder, KITH_ERR_INPUT, "has both train and train.tsv", "expected one file", NULL);
+}
+
+static void refuse_train(const char *train, const char *where, const char *found,
+                         const char *expected)
+{
+    const char *folder = new_folder();
+
+    put_maps(folder);
+    put(folder, "train", train);
+    refused(folder, KITH_ERR_INPUT, where, found, expected, NULL);
+}
+
+static void open__ids_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    refuse_train("0\t0\t1\n4\t0\t1\n", "train:2:", "entity id '4'", "from 0 to 3");
+    refuse_train("0\t0\t1\n0\t2\t1\n", "train:2:", "relation id '2'", "from 0 to 1");
+    refuse_train("0\t0\t4294967295\n", "train:1:", "entity id '4294967295'", "from 0 to 3");
+    refuse_train("0\t0\t4294967296\n", "train:1:", "entity id '4294967296'", "from 0 to 3");
+    refuse_train("0\t0\t4294967297\n", "train:1:", "entity id '4294967297'", "from 0 to 3");
+    refuse_train("0\t0\t1\n0\t0\t18446744073709551617\n", "train:2:",
+                 "entity id '18446744073709551617'", "from 0 to 3");
+    refuse_train("0\t0\t1\n-1\t0\t1\n", "train:2:", "entity '-1'", "expected an id from 0 to 3");
+    refuse_train("0\t0\t1\n0x1\t0\t1\n", "train:2:", "entity '0x1'", "expected an id");
+}
+
+static void open__names_that_the_maps_lack_are_refused(void **state)
+{
+    (void)state;
+    refuse_train("/m/a\tknows\t/m/b\n/m/a\tknows\t/m/z\n", "train:2:", "the entity '/m/z'",
+                 "not in entity2id.txt");
+    refuse_train("/m/a\tknows\t/m/b\n/m/a\thates\t/m/b\n", "train:2:", "the relation 'hates'",
+                 "not in relation2id.txt");
+}
+
+static void refuse_map(const char *map, const char *where, const char *found, const char *expected)
+{
+    const char *folder = new_folder();
+
+    put(folder, "entity2id.txt", map);
+    put(folder, "relation2id.txt", "r\t0\n");
+    put(folder, "train", "0\t0\t1\n");
+    refused(folder, KITH_ERR_INPUT, where, found, expected, NULL);
+}
+
+static void open__bad_maps_are_refused(void **state)
+{
+    (void)state;
+    refuse_map("a\t0\nb\n", "entity2id.txt:2:", "found 'b'", "expected a name and its id");
+    refuse_map("a\t0\nb\tx\n", "entity2id.txt:2:", "found 'b\\x09x'", "expected a name and its id");
+    refuse_map("a\t0\nb\t-1\n", "entity2id.txt:2:", "found 'b\\x09-1'", "expected a name and its id");
+    refuse_map("a\t0\nb\t\n", "entity2id.txt:2:", "found 'b\\x09'", "expected a name and its id");
+    refuse_map("a\t0\n\t1\n", "entity2id.txt:2:", "found '\\x091'", "expected a name and its id");
+    refuse_map("a\t0\nb\xff\t1\n", "entity2id.txt:2:", "found 'b\\xff", "expected UTF-8");
+    refuse_map("a\t0\na\t1\n", "entity2id.txt:2:", "found 'a' a second time", "expected each name");
+    refuse_map("a\t0\nb\t1\nc\t1\n", "entity2id.txt:3:", "the id 1", "expected each id once");
+    refuse_map("a\t0\nb\t2\n", "entity2id.txt:2:", "the id 2", "from 0 to 1");
+    refuse_map("a\t0\nb\t4294967294\n", "entity2id.txt:2:", "the id 4294967294", "from 0 to 1");
+    refuse_map("a\t0\nb\t4294967295\n", "entity2id.txt:2:", "4294967295", "from 0");
+    refuse_map("a\t0\nb\t4294967297\n", "entity2id.txt:2:", "4294967297", "from 0");
+    refuse_map("a\t0\nb\t18446744073709551617\n", "entity2id.txt:2:", "18446744073709551617",
+               "from 0");
+    refuse_map("5\na\t0\nb\t1\n", "entity2id.txt:1:", "says 5", "2 names");
+    refuse_map("4294967296\na\t0\nb\t1\n", "entity2id.txt:1:", "says 4294967296", "2 names");
+    refuse_map("\n\n", "entity2id.txt:", "holds no names", "expected");
+    refuse_map("0\n", "entity2id.txt:", "holds no names", "expected");
+}
+
+static void refuse_dev(const char *dev, const char *where, const char *found, const char *expected)
+{
+    const char *folder = new_folder();
+
+    put(folder, "train", three_facts);
+    put(folder, "dev", dev);
+    refused(folder, KITH_ERR_INPUT, where, found, expected, NULL);
+}
+
+static void open__bad_labels_are_refused(void **state)
+{
+    (void)state;
+    refuse_dev("a\tlikes\tb\t2\n", "dev:1:", "the label '2'", "expected 1, 0 or -1");
+    refuse_dev("a\tlikes\tb\t1\na\tlikes\tc\ttrue\n", "dev:2:", "the label 'true'",
+               "expected 1, 0 or -1");
+    refuse_dev("a\tlikes\tb\t1\na\tlikes\tc\t\n", "dev:2:", "the label ''", "expected 1, 0 or -1");
+    refuse_dev("a\tlikes\tb\t1\na\tlikes\tc\n", "dev:2:", "found 3 columns", "expected 4");
+    refuse_dev("a\tlikes\tb\na\tlikes\tc\t1\n", "dev:2:", "found 4 columns", "expected 3");
+}
+
+static void open__train_and_aux_have_no_labels(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", "a\tlikes\tb\t1\n");
+    refused(folder, KITH_ERR_INPUT, "train:1:", "found 4 columns", "expected 3", NULL);
+    put(folder, "train", three_facts);
+    put(folder, "aux", "a\tlikes\tb\t1\n");
+    refused(folder, KITH_ERR_INPUT, "aux:1:", "found 4 columns", "expected 3", NULL);
+}
+
+static void open__bad_entity_names_are_refused(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", three_facts);
+    put(folder, "entity_name.txt", "a\tAlpha\nb Beta\n");
+    refused(folder, KITH_ERR_INPUT, "entity_name.txt:2:", "found 'b Beta'",
+            "expected a name and its label", NULL);
+    put(folder, "entity_name.txt", "a\tAl\xffpha\n");
+    refused(folder, KITH_ERR_INPUT, "entity_name.txt:1:", "Al\\xffpha", "expected", NULL);
+}
+
+static void open__bad_n_triples_name_their_line(void **state)
+{
+    static const char good[] = "<http://x/a> <http://x/r> <http://x/b> .\n";
+    static const char *const bad[] = {
+        "<http://x/a> <http://x/r> .\n",
+        "<http://x/a> \"r\" <http://x/b> .\n",
+        "nonsense\n",
+        "<http://x/a> <http://x/r> \"open\n",
+        "<http://x/a> <http://x/ r> <http://x/b> .\n",
+        "<http://x/a> <http://x/r> \"\\q\" .\n",
+        "<http://x/a> <http://x/r> \"\xff\" .\n",
+        "<http://x/a> <http://x/r> \"\\u0000\" .\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(file("g.nt", format("%s%s%s", good, bad[i], good)), KITH_ERR_INPUT, "g.nt:2:",
+                "found", "N-Triples", NULL);
+}
+
+static void open__n_triples_with_nul_are_refused(void **state)
+{
+    static const char text[] = "<http://x/a> <http://x/r> <http://x/b> .\n"
+                               "<http://x/a> <http://x/r> \"a\0b\" .\n"
+                               "<http://x/a> <http://x/r> <http://x/c> .\n";
+    static const char between[] = "<http://x/a> <http://x/r> <http://x/b> .\n\0\n"
+                                  "<http://x/a> <http://x/r> <http://x/c> .\n";
+    const char *folder = new_folder();
+
+    (void)state;
+    refused(put_bytes(folder, "g.nt", text, sizeof text - 1), KITH_ERR_INPUT, "g.nt:2:", NULL);
+    refused(put_bytes(folder, "h.nt", between, sizeof between - 1), KITH_ERR_INPUT, "h.nt:2:", NULL);
+    refused(put_bytes(folder, "g.ttl", between, sizeof between - 1), KITH_ERR_INPUT, "g.ttl:2:",
+            NULL);
+}
+
+static void open__bad_turtle_names_its_line(void **state)
+{
+    static const char *const bad[] = {
+        "x:a x:r .\n",
+        "x:a x:r x:b x:c .\n",
+        "x:a y:r x:b .\n", /* a prefix that nobody declared */
+        "y:a x:r x:b .\n",
+        "x:a x:r \"5\"^^y:int .\n",
+        "x:a x:r \"a\xff\" .\n",
+        "x:a x:r \"\\u0000\" .\n",
+        "@prefix y <http://y/> .\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(file("g.ttl", format("@prefix x: <http://x/> .\nx:a x:r x:b .\n%sx:c x:r x:d .\n",
+                                     bad[i])),
+                KITH_ERR_INPUT, "g.ttl:3:", "found", "Turtle", NULL);
+}
+
+/* ---- skip_bad ---- */
+
+static void check_skipped(const char *path, size_t bad, const char *first, const char *what,
+                          const char *expected)
+{
+    kith_graph *graph = opened_with(path, 0, true);
+    kith_load_report report = kith_graph_report(graph);
+
+    if (report.bad_lines != bad)
+        fail_msg("%s: found %zu bad lines (the first: %s), expected %zu", path, report.bad_lines,
+                 report.first_bad, bad);
+    assert_contains(report.first_bad, first);
+    assert_contains(report.first_bad, what);
+    assert_string_equal(facts(graph, KITH_TRAIN), expected);
+    kith_graph_free(graph);
+}
+
+static void skip_bad__counts_bad_lines_and_reports_the_first(void **state)
+{
+    (void)state;
+    check_skipped(file("g.tsv", "a\tlikes\tb\na\t\tb\nb\tlikes\tc\nx\xff\tr\tb\nx\na\tknows\tc\n"), 3,
+                  "g.tsv:2:", "empty relation", three_read);
+}
+
+static void skip_bad__goes_on_behind_bad_labels_ids_and_names(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put_maps(folder);
+    put(folder, "train", "0\t0\t1\n9\t0\t1\n1\t0\t2\n");
+    put(folder, "dev", "0\t0\t1\t1\n0\t0\t1\t7\n0\t1\t1\t0\n");
+    graph = opened_with(folder, 0, true);
+    assert_string_equal(facts(graph, KITH_TRAIN), "/m/b knows /m/a;/m/a knows /m/e;");
+    assert_string_equal(facts(graph, KITH_DEV), "/m/b knows /m/a true;/m/b likes /m/a false;");
+    assert_int_equal(kith_graph_report(graph).bad_lines, 2);
+    assert_contains(kith_graph_report(graph).first_bad, "train:2:");
+    kith_graph_free(graph);
+}
+
+static void skip_bad__a_skipped_line_leaves_no_names_behind(void **state)
+{
+    const char *folder = new_folder();
+    kith_graph *graph;
+
+    (void)state;
+    put(folder, "relation2id.txt", "r\t0\n");
+    put(folder, "train", "a\t0\tb\nghost\t9\tb\n");
+    graph = opened_with(folder, 0, true);
+    assert_int_equal(kith_graph_report(graph).bad_lines, 1);
+    assert_int_equal(kith_graph_entity_count(graph), 2);
+    kith_graph_free(graph);
+    folder = new_folder();
+    put(folder, "entity2id.txt", "a\t0\nb\t1\n");
+    put(folder, "train", "0\tr\t1\n0\tghost\t9\n");
+    graph = opened_with(folder, 0, true);
+    assert_int_equal(kith_graph_report(graph).bad_lines, 1);
+    assert_int_equal(kith_graph_relation_count(graph), 1);
+    kith_graph_free(graph);
+}
+
+static void skip_bad__a_lying_count_is_reported(void **state)
+{
+    (void)state;
+    check_skipped(openke("7\n0 1 1\n1 2 0\n"), 1, "train2id.txt:1:", "says 7", "a s b;b r c;");
+    check_skipped(openke("0 1 1\n1 2 0\n"), 1, "train2id.txt:1:", "expected the number of facts",
+                  "a s b;b r c;");
+    /* A bad line was a line all the same: the count is right. */
+    check_skipped(openke("3\n0 1 1\n0 9 1\n1 2 0\n"), 1, "train2id.txt:3:", "id '9'",
+                  "a s b;b r c;");
+}
+
+static void skip_bad__n_triples_go_on_with_the_next_line(void **state)
+{
+    static const char text[] = "<http://x/a> <http://x/r> <http://x/b> .\n"
+                               "nonsense\n"
+                               "<http://x/b> <http://x/r> <http://x/c> .\n"
+                               "<http://x/a> <http://x/r> <http://x/d>\n"
+                               "<http://x/c> <http://x/r> <http://x/d> .\n"
+                               "<http://x/ghost> <http://x/r> \"\xff\" .\n"
+                               "<http://x/ghost> <http://x/r> \"\\u0000\" .\n"
+                               "<http://x/d> <http://x/r> <http://x/e> .\n"
+                               "<http://x/a> <http://x/r> \"open .\n";
+    kith_graph *graph;
+    uint32_t id;
+
+    (void)state;
+    check_skipped(file("g.nt", text), 5, "g.nt:2:", "found",
+                  "http://x/a http://x/r http://x/b;http://x/b http://x/r http://x/c;"
+                  "http://x/c http://x/r http://x/d;http://x/d http://x/r http://x/e;");
+    graph = opened_with(file("g.nt", text), 0, true);
+    assert_int_equal(kith_graph_find_entity(&id, graph, "http://x/ghost"), KITH_ERR_NOT_FOUND);
+    kith_graph_free(graph);
+}
+
+static void skip_bad__n_triples_without_bad_lines_are_all_read(void **state)
+{
+    kith_graph *strict = opened(file("g.nt", n_triples));
+    kith_graph *lenient = opened_with(file("g.nt", n_triples), 0, true);
+
+    (void)state;
+    assert_same_graph(lenient, strict);
+    assert_int_equal(kith_graph_report(lenient).bad_lines, 0);
+    kith_graph_free(strict);
+    kith_graph_free(lenient);
+    strict = opened(file("g.ttl", turtle));
+    lenient = opened_with(file("g.ttl", turtle), 0, true);
+    assert_same_graph(lenient, strict);
+    assert_int_equal(kith_graph_report(lenient).bad_lines, 0);
+    kith_graph_free(strict);
+    kith_graph_free(lenient);
+}
+
+static void skip_bad__turtle_goes_on_with_the_next_statement(void **state)
+{
+    (void)state;
+    check_skipped(file("g.ttl", "@prefix x: <http://x/> .\n"
+                                "x:a x:r x:b .\n"
+                                "x:a x:r x:b x:c\n"
+                                "  x:d .\n"
+                                "x:b x:r x:c .\n"
+                                "x:b nobody:r x:c .\n"
+                                "x:c x:r x:d .\n"),
+                  2, "g.ttl:3:", "found",
+                  "http://x/a http://x/r http://x/b;http://x/b http://x/r http://x/c;"
+                  "http://x/c http://x/r http://x/d;");
+}
+
+static void skip_bad__wordnet_counts_bad_entries_once(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "data.noun",
+        "00000100 03 n 01 a 0 001 @ 00000200 n 0000 | x\n"
+        "nonsense\n"
+        "00000200 03 n 01 b 0 001 Q 00000100 n 0000 | x\n"
+        "00000300 03 n 01 c\xff 0 001 @ 00000200 n 0000 | x\n");
+    check_skipped(folder, 3, "data.noun:2:", "found 'nonsense'", "a.n.01 hypernym b.n.01;");
+}
+
+static void skip_bad__a_file_without_a_good_line_is_refused(void **state)
+{
+    static const char *const names[] = {"g.tsv", "g.nt", "g.ttl"};
+    kith_open_options options = {.skip_bad = 1};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        kith_graph *graph = NULL;
+        kith_error error;
+        assert_int_equal(kith_graph_open(&graph, file(names[i], "nonsense\nmore\n"), &options,
+                                         &error),
+                         KITH_ERR_INPUT);
+        assert_contains(error.message, names[i]);
+        assert_contains(error.message, "found");
+    }
+}
+
+static void skip_bad__an_empty_part_is_reported(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", three_facts);
+    put(folder, "aux", "");
+    check_skipped(folder, 1, "aux:", "is empty", three_read);
+}
+
+static void open__works_without_options_and_error(void **state)
+{
+    kith_graph *graph = NULL;
+
+    (void)state;
+    assert_int_equal(kith_graph_open(&graph, file("g.tsv", three_facts), NULL, NULL), KITH_OK);
+    kith_graph_free(graph);
+    assert_int_equal(kith_graph_open(&graph, file("g.tsv", "a\n"), NULL, NULL), KITH_ERR_INPUT);
+    assert_int_equal(kith_graph_open(&graph, "/nowhere", NULL, NULL), KITH_ERR_IO);
+}
+
+/* ---- real data ---- */
+
+static void check_real(const char *name, const char *layout, size_t relations, size_t seen,
+                       size_t unseen, uint64_t most, double mean)
+{
+    const char *path = shared_data(name);
+    kith_stats stats;
+
+    if (!path)
+        skip();
+    kith_graph *graph = opened(path);
+    assert_contains(kith_graph_layout(graph), layout);
+    assert_int_equal(kith_graph_stats(&stats, graph, NULL), KITH_OK);
+    assert_int_equal(stats.relations, relations);
+    assert_int_equal(stats.seen, seen);
+    assert_int_equal(stats.unseen, unseen);
+    assert_int_equal(stats.neighbors_min, 1);
+    if (most) {
+        assert_int_equal(stats.neighbors_max, most);
+        if (stats.neighbors_mean < mean - .05 || stats.neighbors_mean >= mean + .05)
+            fail_msg("found a mean of %g neighbours, expected %g", stats.neighbors_mean, mean);
+    }
+    kith_graph_free(graph);
+}
+
+static void real__subject_10_has_the_statistics_of_the_paper(void **state)
+{
+    (void)state;
+    check_real("fb15k/subject-10", "folder of train", 1170, 10336, 2082, 5639, 31.6);
+}
+
+static void real__object_10_has_the_statistics_of_the_paper(void **state)
+{
+    (void)state;
+    check_real("fb15k/object-10", "folder of train", 1126, 10603, 1934, 5718, 30.9);
+}
+
+static void real__wn18rr_is_read_in_openke_layout(void **state)
+{
+    const char *path = shared_data("wn18rr");
+
+    (void)state;
+    if (!path)
+        skip();
+    kith_graph *graph = opened(path);
+    assert_contains(kith_graph_layout(graph), "OpenKE");
+    assert_int_equal(kith_graph_entity_count(graph), 40943);
+    assert_int_equal(kith_graph_relation_count(graph), 11);
+    assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, 86835);
+    assert_int_equal(kith_graph_facts(graph, KITH_DEV).count, 3034);
+    assert_int_equal(kith_graph_facts(graph, KITH_TEST).count, 3134);
+    assert_string_equal(fact(graph, KITH_TRAIN, 0), "00260881 _hypernym 00260622");
+    kith_graph_free(graph);
+}
+
+static size_t count_lines(const char *path)
+{
+    size_t length, lines = 0;
+    char *text = contents(path, &length);
+
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n' || i + 1 == length;
+    free(text);
+    return lines;
+}
+
+static void real__wn11_has_labelled_dev_and_test(void **state)
+{
+    const char *path = shared_data("wn11/both-1000");
+    size_t all = 0, untrue = 0;
+
+    (void)state;
+    if (!path)
+        skip();
+    kith_graph *graph = opened(path);
+    for (int part = 0; part < KITH_PARTS; part++) {
+        kith_facts f = kith_graph_facts(graph, part);
+        assert_int_equal(f.truth != NULL, part == KITH_DEV || part == KITH_TEST);
+        all += f.count;
+        for (size_t i = 0; f.truth && i < f.count; i++)
+            untrue += !f.truth[i];
+    }
+    size_t lines = 0;
+    for (int part = 0; part < KITH_PARTS; part++)
+        lines += count_lines(format("%s/%s", path, part_files[part]));
+    assert_int_equal(all + kith_graph_report(graph).duplicates, lines);
+    assert_true(untrue > 0);
+    assert_int_equal(kith_graph_relation_count(graph), 11);
+    kith_graph_free(graph);
+}
+
+static void real__wordnet_of_debian_has_known_synsets(void **state)
+{
+    uint32_t dog, canine, hypernym;
+    bool found = false;
+
+    (void)state;
+    if (!exists("/usr/share/wordnet/data.noun")) {
+        printf("# /usr/share/wordnet is not there, so nothing is checked against it\n");
+        skip();
+    }
+    kith_graph *graph = opened("/usr/share/wordnet");
+    assert_int_equal(kith_graph_entity_count(graph), 117659);
+    assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, 364552);
+    assert_int_equal(kith_graph_relation_count(graph), 26);
+    assert_int_equal(kith_graph_find_entity(&dog, graph, "dog.n.01"), KITH_OK);
+    assert_int_equal(kith_graph_find_entity(&canine, graph, "canine.n.02"), KITH_OK);
+    assert_int_equal(kith_graph_find_relation(&hypernym, graph, "hypernym"), KITH_OK);
+    kith_neighborhoods n = kith_graph_neighborhoods(graph);
+    for (uint64_t i = n.offset[dog]; i < n.offset[dog + 1]; i++)
+        found |= n.at[i].relation == hypernym && n.at[i].entity == canine;
+    assert_true(found);
+    kith_graph_free(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open__tsv_gives_names_ids_in_the_order_met),
+        cmocka_unit_test(open__tsv_is_read_under_any_name),
+        cmocka_unit_test(open__tsv_is_read_packed),
+        cmocka_unit_test(open__gzip_members_and_zstd_frames_follow_each_other),
+        cmocka_unit_test(open__a_skippable_zstd_frame_may_come_first),
+        cmocka_unit_test(open__large_packed_files_are_read_whole),
+        cmocka_unit_test(open__bom_crlf_blank_lines_and_no_last_newline_are_fine),
+        cmocka_unit_test(open__names_are_any_utf8),
+        cmocka_unit_test(open__a_name_of_a_megabyte_is_read),
+        cmocka_unit_test(open__duplicates_are_dropped_and_counted),
+        cmocka_unit_test(open__n_triples_are_read_plain_and_packed),
+        cmocka_unit_test(open__n_triples_may_have_bom_and_crlf),
+        cmocka_unit_test(open__angle_brackets_in_columns_are_no_n_triples),
+        cmocka_unit_test(open__turtle_expands_prefixes_base_and_abbreviations),
+        cmocka_unit_test(open__turtle_blank_nodes_are_entities_of_their_own),
+        cmocka_unit_test(open__turtle_is_read_plain_and_packed),
+        cmocka_unit_test(open__large_packed_n_triples_are_read_whole),
+        cmocka_unit_test(open__folder_parts_may_end_in_txt_or_tsv_or_nothing),
+        cmocka_unit_test(open__folder_parts_may_be_packed),
+        cmocka_unit_test(open__valid_is_another_name_for_dev),
+        cmocka_unit_test(open__a_folder_needs_only_train),
+        cmocka_unit_test(open__labels_are_1_for_true_and_0_or_minus_1_for_false),
+        cmocka_unit_test(open__folder_of_ids_is_named_by_its_maps),
+        cmocka_unit_test(open__folder_of_names_may_have_maps_too),
+        cmocka_unit_test(open__maps_may_begin_with_their_count_and_part_columns_by_blanks),
+        cmocka_unit_test(open__ids_win_where_every_id_is_a_name_too),
+        cmocka_unit_test(open__entity_name_txt_gives_labels),
+        cmocka_unit_test(open__labels_stay_with_entities_that_are_renumbered),
+        cmocka_unit_test(open__openke_has_counts_and_the_object_second),
+        cmocka_unit_test(open__openke_count_lines_that_lie_are_refused),
+        cmocka_unit_test(open__openke_without_count_line_is_refused),
+        cmocka_unit_test(open__openke_ids_out_of_range_are_refused),
+        cmocka_unit_test(open__openke_needs_both_maps),
+        cmocka_unit_test(open__wordnet_names_synsets_by_the_order_of_the_index),
+        cmocka_unit_test(open__wordnet_counts_words_in_base_16),
+        cmocka_unit_test(open__wordnet_may_have_bom_crlf_and_no_last_newline),
+        cmocka_unit_test(open__wordnet_bad_entries_are_refused),
+        cmocka_unit_test(open__wordnet_bad_index_is_refused),
+        cmocka_unit_test(open__train_has_the_first_ids),
+        cmocka_unit_test(open__neighborhoods_are_those_of_the_oracle),
+        cmocka_unit_test(open__the_number_of_threads_changes_nothing),
+        cmocka_unit_test(open__bad_lines_have_the_same_number_at_any_number_of_threads),
+        cmocka_unit_test(open__the_first_bad_line_is_reported_whatever_is_wrong_with_it),
+        cmocka_unit_test(open__the_first_bad_id_is_reported_at_any_number_of_threads),
+        cmocka_unit_test(open__bad_line_names_file_line_found_expected),
+        cmocka_unit_test(open__a_name_with_nul_is_refused),
+        cmocka_unit_test(open__empty_files_are_refused),
+        cmocka_unit_test(open__empty_files_in_a_folder_are_refused),
+        cmocka_unit_test(open__truncated_gzip_and_zstd_are_refused),
+        cmocka_unit_test(open__damaged_gzip_and_zstd_are_refused),
+        cmocka_unit_test(open__missing_paths_are_named),
+        cmocka_unit_test(open__a_broken_link_in_a_folder_is_no_missing_file),
+        cmocka_unit_test(open__unreadable_files_are_named),
+        cmocka_unit_test(open__a_folder_given_as_a_file_is_refused),
+        cmocka_unit_test(open__two_files_for_one_part_are_refused),
+        cmocka_unit_test(open__ids_out_of_range_are_refused),
+        cmocka_unit_test(open__names_that_the_maps_lack_are_refused),
+        cmocka_unit_test(open__bad_maps_are_refused),
+        cmocka_unit_test(open__bad_labels_are_refused),
+        cmocka_unit_test(open__train_and_aux_have_no_labels),
+        cmocka_unit_test(open__bad_entity_names_are_refused),
+        cmocka_unit_test(open__bad_n_triples_name_their_line),
+        cmocka_unit_test(open__n_triples_with_nul_are_refused),
+        cmocka_unit_test(open__bad_turtle_names_its_line),
+        cmocka_unit_test(skip_bad__counts_bad_lines_and_reports_the_first),
+        cmocka_unit_test(skip_bad__goes_on_behind_bad_labels_ids_and_names),
+        cmocka_unit_test(skip_bad__a_skipped_line_leaves_no_names_behind),
+        cmocka_unit_test(skip_bad__a_lying_count_is_reported),
+        cmocka_unit_test(skip_bad__n_triples_go_on_with_the_next_line),
+        cmocka_unit_test(skip_bad__n_triples_without_bad_lines_are_all_read),
+        cmocka_unit_test(skip_bad__turtle_goes_on_with_the_next_statement),
+        cmocka_unit_test(skip_bad__wordnet_counts_bad_entries_once),
+        cmocka_unit_test(skip_bad__a_file_without_a_good_line_is_refused),
+        cmocka_unit_test(skip_bad__an_empty_part_is_reported),
+        cmocka_unit_test(open__works_without_options_and_error),
+        cmocka_unit_test(real__subject_10_has_the_statistics_of_the_paper),
+        cmocka_unit_test(real__object_10_has_the_statistics_of_the_paper),
+        cmocka_unit_test(real__wn18rr_is_read_in_openke_layout),
+        cmocka_unit_test(real__wn11_has_labelled_dev_and_test),
+        cmocka_unit_test(real__wordnet_of_debian_has_known_synsets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
