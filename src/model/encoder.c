@@ -50,7 +50,8 @@ void kith__encoder_release(kith__encoder *e)
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
                       e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
                       e->items, e->spare, e->row_start, e->relation_row, e->relation_of,
-                      e->query_of, e->active_rows, e->active_start, e->row_pointer};
+                      e->query_of, e->active_rows, e->active_start, e->row_pointer,
+                      e->relation_slot, e->query_slot, e->active_relations, e->active_queries};
 
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         kith__free(floats[i]->at);
@@ -578,16 +579,51 @@ static void aggregate_backward_piece(void *context, size_t piece)
             e->aggregator->backward(e, i);
 }
 
-/* Neighbours that some active encoding looks at get a row of gradients, in order. */
+static int room_for_slots(kith__encoder *e)
+{
+    return kith__renew(&e->relation_slot, &e->slot_capacity[0], e->relation_rows,
+                       sizeof *e->relation_slot) ||
+           kith__renew(&e->active_relations, &e->slot_capacity[1], e->relation_rows,
+                       sizeof *e->active_relations) ||
+           kith__renew(&e->query_slot, &e->slot_capacity[2], e->query_rows,
+                       sizeof *e->query_slot) ||
+           kith__renew(&e->active_queries, &e->slot_capacity[3], e->query_rows,
+                       sizeof *e->active_queries);
+}
+
+static void mark_active(kith__encoder *e, const kith__item *item)
+{
+    uint32_t relation = e->relation_row[item->minor] - 1;
+    uint32_t query = e->query_row[e->encoding[item->index]];
+
+    if (e->relation_slot[relation] == UINT32_MAX) {
+        e->relation_slot[relation] = (uint32_t)e->active_relation_count;
+        e->active_relations[e->active_relation_count++] = relation;
+    }
+    if (e->query_slot[query] == UINT32_MAX) {
+        e->query_slot[query] = (uint32_t)e->active_query_count;
+        e->active_queries[e->active_query_count++] = query;
+    }
+}
+
+/* Neighbours that some active encoding looks at get a row of gradients, in order; relations and
+ * queries that take part get a place. */
 static int find_active_rows(kith__encoder *e)
 {
     size_t items = 0;
 
-    e->active_count = 0;
+    if (room_for_slots(e))
+        return -1;
+    memset(e->relation_slot, 0xff, e->relation_rows * sizeof *e->relation_slot);
+    memset(e->query_slot, 0xff, e->query_rows * sizeof *e->query_slot);
+    e->active_count = e->active_relation_count = e->active_query_count = 0;
     for (size_t row = 0; row < e->rows; row++) {
         size_t active = 0;
         for (size_t k = e->row_start[row]; k < e->row_start[row + 1]; k++)
-            active += is_active(e, k);
+            if (is_active(e, k)) {
+                mark_active(e, &e->items[k]);
+                active++;
+            }
         if (active == 0)
             continue;
         e->active_start[e->active_count] = items;
@@ -607,9 +643,10 @@ typedef struct {
 
 static sums sums_of(const kith__encoder *e, size_t piece)
 {
-    return (sums){e->gaz.at + piece * e->query_rows * e->hs,
-                  e->gbw.at + piece * e->relation_rows * e->hs,
-                  e->gunit.at + piece * e->relation_rows * e->ds, e->gu.at + piece * e->hs};
+    return (sums){e->gaz.at + piece * e->active_query_count * e->hs,
+                  e->gbw.at + piece * e->active_relation_count * e->hs,
+                  e->gunit.at + piece * e->active_relation_count * e->ds,
+                  e->gu.at + piece * e->hs};
 }
 
 /* The attention's part of one pair: with p = B e - c B w, the gradient by p is gathered over the
@@ -632,11 +669,11 @@ static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, si
                 any = true;
             }
         if (any)
-            kith__logit_backward(s.gaz + query * e->hs, gp, s.gu, g, e->az.at + query * e->hs, p, u,
+            kith__logit_backward(s.gaz + e->query_slot[query] * e->hs, gp, s.gu, g, e->az.at + query * e->hs, p, u,
                                  e->hs);
     }
     kith__axpy(gbe, 1, gp, e->hs);
-    kith__axpy(s.gbw + r * e->hs, -c, gp, e->hs);
+    kith__axpy(s.gbw + e->relation_slot[r] * e->hs, -c, gp, e->hs);
     return -kith__dot(gp, bw, e->hs);
 }
 
@@ -662,7 +699,7 @@ static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row
     }
     gc -= kith__dot(sum, unit, e->ds);
     kith__axpy2(ge, 1, sum, gc, unit, e->ds);
-    kith__axpy2(s.gunit + r * e->ds, -c, sum, gc, row, e->ds);
+    kith__axpy2(s.gunit + e->relation_slot[r] * e->ds, -c, sum, gc, row, e->ds);
 }
 
 static void backward_row(kith__encoder *e, sums s, size_t index, float *scratch)
@@ -695,10 +732,10 @@ static void backward_piece(void *context, size_t piece)
     float *scratch = e->products.at + piece * (2 * e->hs + 2 * e->ds);
     size_t from, to;
 
-    memset(s.gunit, 0, e->relation_rows * e->ds * sizeof(float));
+    memset(s.gunit, 0, e->active_relation_count * e->ds * sizeof(float));
     if (e->aggregator->attention) {
-        memset(s.gbw, 0, e->relation_rows * e->hs * sizeof(float));
-        memset(s.gaz, 0, e->query_rows * e->hs * sizeof(float));
+        memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
+        memset(s.gaz, 0, e->active_query_count * e->hs * sizeof(float));
         memset(s.gu, 0, e->hs * sizeof(float));
     }
     rows_of_piece(&from, &to, e->active_start, e->active_count, piece, e->pieces);
@@ -783,14 +820,15 @@ static int back_through_entities(kith__encoder *e, float *gb)
 static int back_through_relations(kith__encoder *e, float *gb)
 {
     const float **at = e->row_pointer;
+    size_t count = e->active_relation_count;
 
-    for (size_t k = 0; k < e->relation_rows; k++)
-        at[k] = e->unit.at + k * e->ds;
-    if (add_outer(e, gb, e->gbw.at, at, e->relation_rows))
+    for (size_t k = 0; k < count; k++)
+        at[k] = e->unit.at + e->active_relations[k] * e->ds;
+    if (add_outer(e, gb, e->gbw.at, at, count))
         return -1;
-    for (size_t k = 0; k < e->relation_rows; k++)
+    for (size_t k = 0; k < count; k++)
         at[k] = e->gbw.at + k * e->hs;
-    run_product(e, (product){e->gunit.at, at, e->relation_rows, e->h, e->ds, e->b_plain.at, 1});
+    run_product(e, (product){e->gunit.at, at, count, e->h, e->ds, e->b_plain.at, 1});
     return 0;
 }
 
@@ -800,17 +838,19 @@ static int back_through_queries(kith__encoder *e, float *ga)
     const kith__table *query = table_of(e, "query");
     const kith__table *gradient = kith__params_find(&e->gradients->dense, "query");
     const float **at = e->row_pointer;
+    size_t count = e->active_query_count;
 
     if (!query)
         return 0;
-    for (size_t k = 0; k < e->query_rows; k++)
-        at[k] = kith__row(query, e->query_of[k]);
-    if (add_outer(e, ga, e->gaz.at, at, e->query_rows))
+    for (size_t k = 0; k < count; k++)
+        at[k] = kith__row(query, e->query_of[e->active_queries[k]]);
+    if (add_outer(e, ga, e->gaz.at, at, count))
         return -1;
-    for (size_t k = 0; k < e->query_rows; k++) {
+    for (size_t k = 0; k < count; k++) {
         const float *row = e->gaz.at + k * e->hs;
-        kith__rows_times(kith__gradient_row(e->gradients, gradient, e->query_of[k]), &row, 1,
-                         e->a_plain.at, e->h, e->ds, 1);
+        kith__rows_times(
+            kith__gradient_row(e->gradients, gradient, e->query_of[e->active_queries[k]]), &row, 1,
+            e->a_plain.at, e->h, e->ds, 1);
     }
     return 0;
 }
@@ -820,8 +860,8 @@ static int back_through_products(kith__encoder *e)
     size_t square = e->hs * e->ds;
     const kith__table *u = kith__params_find(&e->gradients->dense, "att_u");
 
-    add_pieces(e->gaz.at, e->query_rows * e->hs, e->pieces);
-    add_pieces(e->gbw.at, e->relation_rows * e->hs, e->pieces);
+    add_pieces(e->gaz.at, e->active_query_count * e->hs, e->pieces);
+    add_pieces(e->gbw.at, e->active_relation_count * e->hs, e->pieces);
     add_pieces(e->gu.at, e->hs, e->pieces);
     kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
     if (room(&e->products, 2 * square + PIECES * e->hs))
@@ -839,22 +879,24 @@ static void back_through_units(kith__encoder *e)
 {
     const kith__table *trans = kith__params_find(&e->gradients->dense, "trans");
 
-    for (size_t k = 0; k < e->relation_rows; k++)
-        kith__normalize_backward(kith__gradient_row(e->gradients, trans, e->relation_of[k]),
-                                 e->gunit.at + k * e->ds, e->unit.at + k * e->ds,
-                                 e->inverse_norm.at[k], e->d);
+    for (size_t k = 0; k < e->active_relation_count; k++) {
+        size_t r = e->active_relations[k];
+        kith__normalize_backward(kith__gradient_row(e->gradients, trans, e->relation_of[r]),
+                                 e->gunit.at + k * e->ds, e->unit.at + r * e->ds,
+                                 e->inverse_norm.at[r], e->d);
+    }
 }
 
 static int room_for_backward(kith__encoder *e)
 {
     size_t k = e->pieces;
 
-    return room(&e->gunit, k * e->relation_rows * e->ds) || room(&e->gu, k * e->hs) ||
+    return room(&e->gunit, k * e->active_relation_count * e->ds) || room(&e->gu, k * e->hs) ||
            room(&e->products, (k + PIECES) * (2 * e->hs + 2 * e->ds)) ||
            room(&e->weight_gradient, e->visits) || room(&e->logit_gradient, e->visits) ||
            (e->aggregator->attention && (room(&e->gbe, e->active_count * e->hs) ||
-                                         room(&e->gaz, k * e->query_rows * e->hs) ||
-                                         room(&e->gbw, k * e->relation_rows * e->hs)));
+                                         room(&e->gaz, k * e->active_query_count * e->hs) ||
+                                         room(&e->gbw, k * e->active_relation_count * e->hs)));
 }
 
 kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients, kith_error *error)
@@ -879,7 +921,7 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
     if (e->no_memory)
         return kith__no_memory(error);
     kith__pool_run(e->pool, backward_piece, e, e->pieces);
-    add_pieces(e->gunit.at, e->relation_rows * e->ds, e->pieces);
+    add_pieces(e->gunit.at, e->active_relation_count * e->ds, e->pieces);
     if (agg->attention && back_through_products(e))
         return kith__no_memory(error);
     back_through_units(e);

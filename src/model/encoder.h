@@ -103,6 +103,10 @@ struct kith__encoder {
     uint32_t *active_rows;
     size_t *active_start; /* items before each of them, and all at the end */
     size_t active_count, active_capacity, active_start_capacity;
+    uint32_t *relation_slot, *query_slot;         /* per row: its place among the active ones */
+    uint32_t *active_relations, *active_queries; /* rows */
+    size_t active_relation_count, active_query_count;
+    size_t slot_capacity[4];
     size_t pieces; /* of backward: each has its own gaz, gbw, gunit, gu */
     kith__floats gbe, gaz, gbw, gunit, gu, partial, b_plain, a_plain, products;
     const float **row_pointer;
