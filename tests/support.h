@@ -23,6 +23,8 @@
 const char *new_folder(void);
 /* Text as by printf, in one of a few buffers that are used in turn. */
 const char *format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+/* A copy that lives as long as the program. */
+const char *keep(const char *text);
 /* Write FOLDER/NAME and return its path, which lives as long as the program. */
 const char *put(const char *folder, const char *name, const char *text);
 const char *put_bytes(const char *folder, const char *name, const void *bytes, size_t length);

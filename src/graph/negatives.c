@@ -20,6 +20,7 @@ typedef struct {
     pool pools[2][SIDES];   /* [unseen ones][side] */
     uint32_t *options;      /* scratch */
     size_t option_capacity;
+    bool no_memory;
 } maker;
 
 static int compare_keys(const void *a, const void *b)
@@ -84,8 +85,10 @@ static size_t list_options(maker *m, kith_triple t, int side, const uint32_t *li
 {
     size_t count = 0;
 
-    if (kith__reserve(&m->options, &m->option_capacity, size, sizeof *m->options))
+    if (kith__reserve(&m->options, &m->option_capacity, size, sizeof *m->options)) {
+        m->no_memory = true;
         return 0;
+    }
     for (size_t i = 0; i < size; i++)
         if (!kith__triple_set_has(&m->taken, with_end(t, side, list[i])))
             m->options[count++] = list[i];
@@ -136,11 +139,13 @@ static int add_to_part(kith__facts *facts, maker *m, kith_part part)
         failed = kith__facts_add_labelled(&labelled, facts->at[i], 1);
         if (failed)
             break;
-        if (!make_false(&untrue, m, facts->at[i], part)) {
+        bool made = make_false(&untrue, m, facts->at[i], part);
+        failed = m->no_memory;
+        if (!made) {
             ++*m->plan->missing;
             continue;
         }
-        failed = kith__facts_add_labelled(&labelled, untrue, 0) ||
+        failed = failed || kith__facts_add_labelled(&labelled, untrue, 0) ||
                  kith__triple_set_add(&m->taken, untrue) < 0;
     }
     kith__facts_release(facts);

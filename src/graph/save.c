@@ -9,6 +9,8 @@
 #include "core/mem.h"
 #include "graph/graph.h"
 
+static const char *const part_files[KITH_PARTS] = {"train", "dev", "test", "aux"};
+
 typedef kith_status (*writer)(FILE *out, const kith_graph *graph, const void *context,
                               kith_error *error);
 
@@ -109,13 +111,12 @@ static kith_status check_names(const kith__names *names, const char *what, kith_
 static kith_status write_all(const kith_graph *graph, const char *folder,
                              const kith_save_options *options, kith_error *error)
 {
-    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
     kith_status status = KITH_OK;
 
     for (int part = 0; part < KITH_PARTS; part++) {
         part_choice choice = {part, options->ids};
         if (graph->parts[part].count > 0)
-            TRY(write_file(folder, names[part], write_part, graph, &choice, error));
+            TRY(write_file(folder, part_files[part], write_part, graph, &choice, error));
     }
     if (options->ids) {
         TRY(write_file(folder, "entity2id.txt", write_vocabulary, graph, &graph->entities, error));
@@ -131,11 +132,38 @@ cleanup:
     return status;
 }
 
+static bool is_ours(const char *name)
+{
+    static const char *const others[] = {"entity2id.txt", "relation2id.txt", "entity_name.txt",
+                                         "split.json"};
+
+    for (size_t i = 0; i < KITH_PARTS; i++)
+        if (strcmp(name, part_files[i]) == 0 || strcmp(name, others[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a folder has anything in it, and the name of one thing that kith did not write. */
+static void look_inside(bool *full, char foreign[256], DIR *entries)
+{
+    struct dirent *entry;
+
+    *full = false;
+    foreign[0] = '\0';
+    while ((entry = readdir(entries))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        *full = true;
+        if (!is_ours(entry->d_name))
+            snprintf(foreign, 256, "%s", entry->d_name);
+    }
+}
+
 /* Whether a folder may be written to: *full says that it has something in it. */
 static kith_status look_at_target(bool *full, const char *folder, bool replace, kith_error *error)
 {
     struct stat info;
-    struct dirent *entry;
+    char foreign[256];
     DIR *entries;
 
     *full = false;
@@ -147,12 +175,15 @@ static kith_status look_at_target(bool *full, const char *folder, bool replace, 
     if (!entries)
         return kith__fail(error, KITH_ERR_ARGUMENT, "%s: exists and is no folder that can be read",
                           folder);
-    while ((entry = readdir(entries)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            *full = true;
+    look_inside(full, foreign, entries);
     closedir(entries);
-    if (!*full || (replace && kith__path_exists(folder, "split.json")))
+    bool written = kith__path_exists(folder, "split.json");
+    if (!*full || (replace && written && !foreign[0]))
         return KITH_OK;
+    if (replace && written)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s: holds %s, which kith did not write; move it away or choose another "
+                          "name", folder, foreign);
     return kith__fail(error, KITH_ERR_ARGUMENT,
                       replace ? "%s: is not a folder that kith wrote (it has no split.json); remove "
                                 "it yourself or choose another name"
@@ -165,7 +196,7 @@ kith_status kith_graph_save(const kith_graph *graph, const char *folder,
 {
     static const kith_save_options plain = {0};
     char *work = NULL;
-    bool full;
+    bool full, made = false;
     kith_status status;
 
     if (!options)
@@ -176,13 +207,14 @@ kith_status kith_graph_save(const kith_graph *graph, const char *folder,
     work = kith__name_beside(folder);
     if (!work)
         TRY(kith__no_memory(error));
-    if (mkdir(work, 0777) != 0)
+    made = mkdir(work, 0777) == 0;
+    if (!made)
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot make a folder: %s", work, strerror(errno)));
     TRY(write_all(graph, work, options, error));
     TRY(kith__place_folder(work, folder, full, error));
 cleanup:
     /* On success only a replaced folder is still there. */
-    if (work)
+    if (made)
         kith__remove_folder(work);
     kith__free(work);
     return status;
