@@ -31,7 +31,8 @@ typedef enum kith_status {
     KITH_ERR_IO,       /* the operating system refused to read or write something */
     KITH_ERR_INPUT,    /* a file's content is not what it must be */
     KITH_ERR_ARGUMENT, /* the caller asked for something that makes no sense */
-    KITH_ERR_NOT_FOUND /* a name or an id that does not exist */
+    KITH_ERR_NOT_FOUND, /* a name or an id that does not exist */
+    KITH_ERR_DIVERGED   /* training met a number that is not finite */
 } kith_status;
 
 /* A message for a person: where, what was found, what was expected. */
@@ -211,6 +212,24 @@ typedef struct kith_split_report {
 KITH_API kith_status kith_graph_split_off(kith_graph **graph, kith_split_report *report,
                                           const kith_graph *source,
                                           const kith_split_options *options, kith_error *error);
+
+/* ---- rules ------------------------------------------------------------------------------- */
+
+/* An entity that has the premise also has the conclusion, in `confidence` of the cases (Wang et al.
+ * 2019, eq. 4). Relations are ids; `inverse` says that the entity is the object. */
+typedef struct kith_rule {
+    uint32_t premise, conclusion;
+    int premise_inverse, conclusion_inverse;
+    uint32_t support; /* entities with both */
+    double confidence;
+} kith_rule;
+
+/* The `top` strongest rules of train, by confidence, then support: all of them, or with a relation
+ * (its id, else UINT32_MAX) those that conclude it or its inverse. Free with kith_rules_free. */
+KITH_API kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph *graph,
+                                      uint32_t conclusion, uint32_t min_support, size_t top,
+                                      unsigned threads, kith_error *error);
+KITH_API void kith_rules_free(kith_rule *rules);
 
 /* ---- settings of a model ----------------------------------------------------------------- */
 

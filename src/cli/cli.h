@@ -19,11 +19,13 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-extern const command cmd_stats, cmd_split;
+extern const command cmd_eval, cmd_rules, cmd_split, cmd_stats, cmd_train;
 
 /* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */
 int usage_error(const command *self, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What getopt_long gave for an option that is wrong: '?' unknown, ':' without its value. */
+int bad_option(const command *self, int option, char **argv);
 /* Say what failed; returns EXIT_FAILED, or EXIT_USAGE for KITH_ERR_ARGUMENT. */
 int failure(const kith_error *error);
 int print_help(const command *self);
@@ -32,6 +34,8 @@ int print_help(const command *self);
 bool parse_count(uint64_t *value, const char *text);
 bool parse_share(double *value, const char *text, double low, double high);
 
+/* Text from outside as JSON, also where it is not UTF-8. */
+json_t *text_json(const char *text);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
 

@@ -8,7 +8,7 @@ typedef struct {
     kith_save_options save;
     kith_open_options open;
     const char *source, *folder;
-    bool json, shares_given;
+    bool json, rate_given, valid_given, test_given;
 } arguments;
 
 static const char *const strategies[] = {"subject", "object", "both"};
@@ -75,6 +75,20 @@ static void print_split(const arguments *a, const kith_split_report *r, const ki
            grouped(b[7], kith_graph_facts(graph, KITH_AUX).count));
 }
 
+/* A share that would change nothing is a misunderstanding. */
+static kith_status check_shares(const arguments *a, const kith_graph *source, kith_error *error)
+{
+    bool dev = a->valid_given && kith_graph_facts(source, KITH_DEV).count > 0;
+    bool test = a->test_given && kith_graph_facts(source, KITH_TEST).count > 0;
+
+    if (!dev && !test)
+        return KITH_OK;
+    snprintf(error->message, sizeof error->message,
+             "%s has %s facts of its own, so there is nothing to set aside: leave out --%s",
+             a->source, dev ? "dev" : "test", dev ? "valid" : "test");
+    return error->status = KITH_ERR_ARGUMENT;
+}
+
 static kith_status split_and_save(json_t **report, const arguments *a, kith_error *error)
 {
     kith_graph *source = NULL, *graph = NULL;
@@ -83,13 +97,8 @@ static kith_status split_and_save(json_t **report, const arguments *a, kith_erro
     char *note = NULL;
     kith_status status = open_source(&source, a->source, &a->open, error);
 
-    if (status == KITH_OK && a->shares_given &&
-        kith_graph_facts(source, KITH_DEV).count + kith_graph_facts(source, KITH_TEST).count > 0) {
-        snprintf(error->message, sizeof error->message,
-                 "%s has dev or test facts of its own; --valid and --test are for sources that "
-                 "have neither", a->source);
-        status = error->status = KITH_ERR_ARGUMENT;
-    }
+    if (status == KITH_OK)
+        status = check_shares(a, source, error);
     if (status == KITH_OK)
         status = kith_graph_split_off(&graph, &r, source, &a->split, error);
     if (status == KITH_OK) {
@@ -133,6 +142,7 @@ static int take_option(arguments *a, const command *self, int option, const char
         if (!parse_share(&a->split.rate, given, 0, 100) || a->split.rate == 0)
             return usage_error(self, "--rate is '%s', expected a percentage above 0, up to 100",
                                given);
+        a->rate_given = true;
         return 0;
     case COUNT:
         if (!parse_count(&number, given) || number == 0)
@@ -141,7 +151,7 @@ static int take_option(arguments *a, const command *self, int option, const char
         return 0;
     case VALID:
     case TEST:
-        a->shares_given = true;
+        *(option == VALID ? &a->valid_given : &a->test_given) = true;
         if (!parse_share(option == VALID ? &a->split.valid : &a->split.test, given, 0, .999))
             return usage_error(self, "--%s is '%s', expected a share of the facts from 0 to 1, "
                                "such as 0.05", option == VALID ? "valid" : "test", given);
@@ -151,7 +161,7 @@ static int take_option(arguments *a, const command *self, int option, const char
             return usage_error(self, "--seed is '%s', expected a whole number", given);
         return 0;
     default:
-        return usage_error(self, "cannot use the option '%s'", given);
+        return EXIT_USAGE;
     }
 }
 
@@ -196,17 +206,21 @@ static int run(const command *self, int argc, char **argv)
 
     kith_split_options_init(&a.split);
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
         if (option == 'h')
             return print_help(self);
         if (take_flag(&a, option))
             continue;
-        status = take_option(&a, self, option, option == '?' ? argv[optind - 1] : optarg);
+        if (option == '?' || option == ':')
+            return bad_option(self, option, argv);
+        status = take_option(&a, self, option, optarg);
         if (status)
             return status;
     }
     if (argc - optind != 1)
         return usage_error(self, "found %d sources, expected one", argc - optind);
+    if (a.rate_given && a.split.count > 0)
+        return usage_error(self, "found both --rate and --count, expected one of them");
     if (!a.folder)
         return usage_error(self, "found no output folder, expected -o DIR");
     a.source = argv[optind];

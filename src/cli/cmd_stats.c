@@ -127,7 +127,7 @@ static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const ch
 {
     kith_load_report report = kith_graph_report(graph);
     json_t *object = json_pack(
-        "{ss+ss sIsIsIsI s{sIsIsf} sIsIsIsI sIsI}", "source", path, "", "layout",
+        "{soss sIsIsIsI s{sIsIsf} sIsIsIsI sIsI}", "source", text_json(path), "layout",
         kith_graph_layout(graph), "relations", (json_int_t)s->relations, "seen",
         (json_int_t)s->seen, "unseen", (json_int_t)s->unseen, "isolated", (json_int_t)s->isolated,
         "neighbors", "min", (json_int_t)s->neighbors_min, "max", (json_int_t)s->neighbors_max,
@@ -165,7 +165,7 @@ static int run(const command *self, int argc, char **argv)
     int option, status;
 
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         switch (option) {
         case JSON:
             json = true;
@@ -181,7 +181,7 @@ static int run(const command *self, int argc, char **argv)
         case 'h':
             return print_help(self);
         default:
-            return usage_error(self, "cannot use the option '%s'", argv[optind - 1]);
+            return bad_option(self, option, argv);
         }
     }
     if (argc - optind != 1)

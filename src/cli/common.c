@@ -19,6 +19,13 @@ int usage_error(const command *self, const char *format, ...)
     return EXIT_USAGE;
 }
 
+int bad_option(const command *self, int option, char **argv)
+{
+    if (option == ':')
+        return usage_error(self, "the option '%s' needs a value", argv[optind - 1]);
+    return usage_error(self, "cannot use the option '%s'", argv[optind - 1]);
+}
+
 int failure(const kith_error *error)
 {
     fprintf(stderr, "kith: %s\n", error->message);
@@ -50,6 +57,20 @@ bool parse_share(double *value, const char *text, double low, double high)
     errno = 0;
     *value = strtod(text, &end);
     return errno == 0 && end != text && *end == '\0' && *value >= low && *value <= high;
+}
+
+json_t *text_json(const char *text)
+{
+    json_t *value = json_string(text);
+    char *plain = value ? NULL : strdup(text);
+
+    for (char *c = plain; c && *c; c++)
+        if ((unsigned char)*c > 0x7f)
+            *c = '?';
+    if (plain)
+        value = json_string(plain);
+    free(plain);
+    return value;
 }
 
 int print_json(json_t *value)

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-static const command *const commands[] = {&cmd_stats, &cmd_split};
+static const command *const commands[] = {&cmd_stats, &cmd_split, &cmd_rules, &cmd_train, &cmd_eval};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const command *find_command(const char *name)

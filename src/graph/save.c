@@ -88,7 +88,7 @@ static kith_status write_note(FILE *out, const kith_graph *graph, const void *co
 {
     (void)graph;
     (void)error;
-    fputs(context, out);
+    fprintf(out, "%s\n", (const char *)context);
     return KITH_OK;
 }
 
@@ -187,8 +187,8 @@ static kith_status look_at_target(bool *full, const char *folder, bool replace, 
     return kith__fail(error, KITH_ERR_ARGUMENT,
                       replace ? "%s: is not a folder that kith wrote (it has no split.json); remove "
                                 "it yourself or choose another name"
-                              : "%s: exists and is not empty; choose another name, or say that it "
-                                "may be replaced", folder);
+                              : "%s: exists and is not empty; choose another name, or replace it "
+                                "with --force", folder);
 }
 
 kith_status kith_graph_save(const kith_graph *graph, const char *folder,

@@ -22,11 +22,14 @@ kith_predict kith__resolve_predict(const kith_settings *settings, const kith_gra
     return subjects ? KITH_PREDICT_OBJECT : KITH_PREDICT_SUBJECT;
 }
 
-static kith_corrupt resolve_corrupt(const kith_settings *settings)
+/* Classification tells true from false facts on both sides, so both are replaced there. */
+static kith_corrupt resolve_corrupt(const kith_settings *settings, const kith_graph *graph)
 {
+    bool classifies = kith_graph_facts(graph, KITH_DEV).truth != NULL;
+
     if (settings->corrupt != KITH_CORRUPT_PREDICTED)
         return settings->corrupt;
-    if (settings->predict == KITH_PREDICT_BOTH)
+    if (settings->predict == KITH_PREDICT_BOTH || classifies)
         return KITH_CORRUPT_EITHER;
     return settings->predict == KITH_PREDICT_OBJECT ? KITH_CORRUPT_OBJECT : KITH_CORRUPT_SUBJECT;
 }
@@ -39,7 +42,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
 
     TRY(kith__settings_check(settings, error));
     settings->predict = kith__resolve_predict(settings, graph);
-    settings->corrupt = resolve_corrupt(settings);
+    settings->corrupt = resolve_corrupt(settings, graph);
     model->pool = kith__pool_new(threads);
     if (!model->pool)
         TRY(kith__no_memory(error));

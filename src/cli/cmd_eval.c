@@ -1,0 +1,229 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+typedef struct {
+    kith_eval_options eval;
+    const char *ranks, *folder;
+    unsigned threads;
+    bool json;
+} arguments;
+
+/* ---- for people ---- */
+
+static void print_row(const char *name, const kith_metrics *m)
+{
+    char text[GROUPED];
+
+    if (m->queries == 0)
+        return;
+    printf("  %-12s %9s %9.1f %8.4f %8.4f %8.4f %8.4f\n", name, grouped(text, m->queries), m->mr,
+           m->mrr, m->hits1, m->hits3, m->hits10);
+}
+
+static void print_header(const char *title)
+{
+    printf("\n%-14s %9s %9s %8s %8s %8s %8s\n", title, "queries", "MR", "MRR", "Hits@1", "Hits@3",
+           "Hits@10");
+}
+
+static void print_ranking(const kith_eval *e)
+{
+    print_header("Ties");
+    print_row("realistic", &e->realistic);
+    print_row("optimistic", &e->optimistic);
+    print_row("pessimistic", &e->pessimistic);
+    print_header("Relations");
+    for (int i = 0; i < KITH_RELATION_KINDS; i++)
+        print_row(kith_eval_kind_name(i), &e->by_kind[i]);
+    print_header("Known facts");
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+        print_row(kith_eval_bucket_name(i), &e->by_facts[i]);
+}
+
+static void print_eval(const kith_eval *e, const arguments *a)
+{
+    printf("%s: %s, %zu facts\n", a->folder, a->eval.part == KITH_DEV ? "dev" : "test", e->facts);
+    if (e->unusable > 0)
+        printf("  %zu left out, because train lacks their relation\n", e->unusable);
+    if (e->no_neighbors > 0)
+        printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
+               e->no_neighbors);
+    if (e->classification)
+        printf("\n  accuracy %.4f over %zu facts, thresholds chosen on dev\n", e->accuracy,
+               e->realistic.queries);
+    else
+        print_ranking(e);
+    printf("\n  %.2f seconds\n", e->seconds);
+}
+
+/* ---- for programs ---- */
+
+static json_t *metrics_json(const kith_metrics *m)
+{
+    return json_pack("{sI sf sf s{sf sf sf}}", "queries", (json_int_t)m->queries, "mr", m->mr, "mrr",
+                     m->mrr, "hits", "1", m->hits1, "3", m->hits3, "10", m->hits10);
+}
+
+static json_t *eval_json(const kith_eval *e, const arguments *a)
+{
+    json_t *object = e->classification
+                         ? json_pack("{sf sI}", "accuracy", e->accuracy, "queries",
+                                     (json_int_t)e->realistic.queries)
+                         : metrics_json(&e->realistic);
+    json_t *kinds = json_object(), *facts = json_object();
+
+    if (!object)
+        return NULL;
+    json_object_set_new(object, "split", json_string(a->eval.part == KITH_DEV ? "dev" : "test"));
+    json_object_set_new(object, "task", json_string(e->classification ? "classification"
+                                                                      : "ranking"));
+    json_object_set_new(object, "facts", json_integer((json_int_t)e->facts));
+    json_object_set_new(object, "left_out", json_integer((json_int_t)e->unusable));
+    json_object_set_new(object, "without_neighbors", json_integer((json_int_t)e->no_neighbors));
+    json_object_set_new(object, "seconds", json_real(e->seconds));
+    for (int i = 0; i < KITH_RELATION_KINDS; i++)
+        json_object_set_new(kinds, kith_eval_kind_name(i), metrics_json(&e->by_kind[i]));
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+        json_object_set_new(facts, kith_eval_bucket_name(i), metrics_json(&e->by_facts[i]));
+    if (e->classification) {
+        json_decref(kinds);
+        json_decref(facts);
+        return object;
+    }
+    json_object_set_new(object, "optimistic", metrics_json(&e->optimistic));
+    json_object_set_new(object, "pessimistic", metrics_json(&e->pessimistic));
+    json_object_set_new(object, "by_relation_kind", kinds);
+    json_object_set_new(object, "by_known_facts", facts);
+    return object;
+}
+
+static int write_ranks(const kith_eval *e, const kith_graph *graph, const char *path)
+{
+    FILE *out = fopen(path, "w");
+
+    if (out) {
+        fprintf(out, "subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\t"
+                     "candidates\n");
+        for (size_t i = 0; i < e->realistic.queries; i++) {
+            const kith_rank *r = &e->ranks[i];
+            fprintf(out, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
+                    kith_graph_entity_name(graph, r->fact.subject),
+                    kith_graph_relation_name(graph, r->fact.relation),
+                    kith_graph_entity_name(graph, r->fact.object),
+                    r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic,
+                    r->realistic, r->candidates);
+        }
+    }
+    if (!out || ferror(out) || fclose(out) != 0) {
+        fprintf(stderr, "kith: %s: cannot write: %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int evaluate(const arguments *a)
+{
+    kith_model *model = NULL;
+    kith_eval result = {0};
+    kith_error error;
+    int status = EXIT_SUCCESS;
+
+    if (kith_model_open(&model, a->folder, a->threads, &error) != KITH_OK ||
+        kith_evaluate(&result, model, &a->eval, &error) != KITH_OK) {
+        status = failure(&error);
+    } else {
+        if (a->ranks && result.classification)
+            fprintf(stderr, "kith: a part with labels is classified, so there are no ranks\n");
+        else if (a->ranks)
+            status = write_ranks(&result, kith_model_graph(model), a->ranks);
+        if (a->json && status == EXIT_SUCCESS)
+            status = print_json(eval_json(&result, a));
+        else if (status == EXIT_SUCCESS)
+            print_eval(&result, a);
+    }
+    kith_eval_release(&result);
+    kith_model_free(model);
+    return status;
+}
+
+enum { SPLIT = 256, CANDIDATES, RANKS, THREADS, JSON };
+
+static int take_option(arguments *a, const command *self, int option, char **argv)
+{
+    uint64_t number;
+
+    switch (option) {
+    case SPLIT:
+        if (strcmp(optarg, "dev") != 0 && strcmp(optarg, "test") != 0)
+            return usage_error(self, "--split is '%s', expected dev or test", optarg);
+        a->eval.part = optarg[0] == 'd' ? KITH_DEV : KITH_TEST;
+        return 0;
+    case CANDIDATES:
+        if (strcmp(optarg, "seen") != 0 && strcmp(optarg, "all") != 0)
+            return usage_error(self, "--candidates is '%s', expected seen or all", optarg);
+        a->eval.all_candidates = optarg[0] == 'a';
+        return 0;
+    case RANKS:
+        a->ranks = optarg;
+        return 0;
+    case THREADS:
+        if (!parse_count(&number, optarg) || number > 1024)
+            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
+        a->threads = (unsigned)number;
+        return 0;
+    case JSON:
+        a->json = true;
+        return 0;
+    default:
+        return bad_option(self, option, argv);
+    }
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    static const struct option options[] = {{"split", required_argument, NULL, SPLIT},
+                                            {"candidates", required_argument, NULL, CANDIDATES},
+                                            {"ranks", required_argument, NULL, RANKS},
+                                            {"threads", required_argument, NULL, THREADS},
+                                            {"json", no_argument, NULL, JSON},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    arguments a = {.eval = {.part = KITH_TEST}};
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == 'h')
+            return print_help(self);
+        int status = take_option(&a, self, option, argv);
+        if (status)
+            return status;
+    }
+    if (argc - optind != 1)
+        return usage_error(self, "found %d runs, expected one", argc - optind);
+    a.folder = argv[optind];
+    return evaluate(&a);
+}
+
+const command cmd_eval = {
+    .name = "eval",
+    .summary = "measure how good a trained model is",
+    .usage = "RUN [--split dev|test] [--candidates seen|all] [--ranks FILE] [--json]",
+    .help = "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
+            "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
+            "instead, with a threshold per relation chosen on dev.\n\n"
+            "  --split dev|test        what to evaluate on (default: test)\n"
+            "  --candidates seen|all   what to rank: entities of train (default), or all\n"
+            "  --ranks FILE            write every query and its ranks as TSV\n"
+            "  --threads N             use N threads (default: one per core)\n"
+            "  --json                  print one JSON object\n"
+            "  -h, --help              print this help\n\n"
+            "examples:\n"
+            "  kith eval lan\n"
+            "  kith eval lan --split dev --json\n"
+            "  kith eval lan --ranks ranks.tsv\n",
+    .run = run,
+};

@@ -1,0 +1,267 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/settings.h"
+
+enum { MOST_SETTINGS = 64 };
+
+typedef struct {
+    const char *preset, *folder, *resume;
+    const char *name[MOST_SETTINGS], *value[MOST_SETTINGS]; /* settings as given */
+    size_t given;
+    kith_open_options open;
+    kith_train_options train;
+    bool json, quiet;
+} arguments;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* ---- progress ---- */
+
+typedef struct {
+    double began, shown;
+    uint32_t first_epoch; /* of this session */
+    double facts;         /* trained on in this session */
+    double last_facts;
+    bool terminal, quiet;
+} display;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void print_duration(FILE *out, double seconds)
+{
+    long s = (long)(seconds + .5);
+    if (s >= 3600)
+        fprintf(out, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+    else
+        fprintf(out, "%ld:%02ld", s / 60, s % 60);
+}
+
+static void show_line(display *d, const kith_progress *p)
+{
+    double time = now() - d->began, rate = time > 0 ? d->facts / time : 0;
+    double left = (double)(p->epochs - p->epoch) * (double)p->facts_total +
+                  (double)(p->facts_total - p->facts);
+    char text[GROUPED];
+
+    fprintf(stderr, "\r\033[Kepoch %u/%u  %3.0f %%  loss %.5f  %s facts/s  ", p->epoch, p->epochs,
+            100.0 * (double)p->facts / (double)p->facts_total, p->loss,
+            grouped(text, (uint64_t)rate));
+    if (rate > 0) {
+        print_duration(stderr, left / rate);
+        fprintf(stderr, " left");
+    }
+    d->shown = now();
+}
+
+static int on_progress(void *context, const kith_progress *p)
+{
+    display *d = context;
+
+    if (!p->epoch_done) {
+        d->facts += (double)p->facts - d->last_facts;
+        d->last_facts = (double)p->facts;
+        if (d->terminal && now() - d->shown > .2 && now() - d->began > 1)
+            show_line(d, p);
+    } else {
+        d->last_facts = 0;
+        if (p->evaluated && !d->quiet) {
+            fprintf(stderr, "%sepoch %u  loss %.5f  dev %.4f%s\n", d->terminal ? "\r\033[K" : "",
+                    p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
+        }
+    }
+    return interrupted;
+}
+
+/* ---- training ---- */
+
+static kith_status make_settings(kith_settings *s, const arguments *a, kith_error *error)
+{
+    kith_status status = kith_settings_init(s, a->preset, error);
+    for (size_t i = 0; i < a->given && status == KITH_OK; i++)
+        status = kith_settings_set(s, a->name[i], a->value[i], error);
+    return status;
+}
+
+static kith_status train(kith_train_end *end, const arguments *a, const char *source,
+                         kith_error *error)
+{
+    kith_graph *graph = NULL;
+    kith_settings settings;
+    kith_status status;
+
+    if (a->resume)
+        return kith_train_resume(end, a->resume, &a->train, error);
+    status = make_settings(&settings, a, error);
+    if (status == KITH_OK)
+        status = open_source(&graph, source, &a->open, error);
+    if (status == KITH_OK)
+        status = kith_train(end, a->folder, graph, &settings, &a->train, error);
+    kith_graph_free(graph);
+    return status;
+}
+
+static int tell_end(kith_train_end end, const arguments *a)
+{
+    static const char *const words[] = {"finished", "stopped", "was finished"};
+    const char *folder = a->resume ? a->resume : a->folder;
+
+    if (a->json)
+        return print_json(json_pack("{ss ss}", "run", folder, "state", words[end]));
+    if (end == KITH_TRAIN_STOPPED)
+        printf("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder,
+               folder);
+    else if (end == KITH_TRAIN_WAS_FINISHED)
+        printf("%s: is finished already, nothing to do\n", folder);
+    else
+        printf("%s: finished; see how good it is with: kith eval %s\n", folder, folder);
+    return EXIT_SUCCESS;
+}
+
+static int go(const arguments *a, const char *source)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+    display d = {.began = now(), .terminal = isatty(STDERR_FILENO) && !a->quiet, .quiet = a->quiet};
+    arguments with = *a;
+    kith_train_end end;
+    kith_error error;
+
+    /* A second Ctrl-C ends the program at once. */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    with.train.progress = on_progress;
+    with.train.context = &d;
+    kith_status status = train(&end, &with, source, &error);
+    if (d.terminal)
+        fprintf(stderr, "\r\033[K");
+    if (status != KITH_OK)
+        return failure(&error);
+    return tell_end(end, a);
+}
+
+enum { PRESET = 256, RESUME, THREADS, SKIP_BAD, JSON, QUIET, EVERY };
+
+static int take_option(arguments *a, const command *self, int option, char **argv)
+{
+    const char *setting = setting_of_option(option);
+    uint64_t number;
+
+    if (setting) {
+        if (a->given == MOST_SETTINGS)
+            return usage_error(self, "more than %d settings given", MOST_SETTINGS);
+        a->name[a->given] = setting;
+        a->value[a->given++] = optarg;
+        return 0;
+    }
+    switch (option) {
+    case 'o':
+        a->folder = optarg;
+        return 0;
+    case PRESET:
+        a->preset = optarg;
+        return 0;
+    case RESUME:
+        a->resume = optarg;
+        return 0;
+    case THREADS:
+        if (!parse_count(&number, optarg) || number > 1024)
+            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
+        a->train.threads = a->open.threads = (unsigned)number;
+        return 0;
+    case EVERY:
+        if (!parse_share(&a->train.checkpoint_seconds, optarg, 0, 1e9))
+            return usage_error(self, "--checkpoint-every is '%s', expected seconds", optarg);
+        return 0;
+    case SKIP_BAD:
+        a->open.skip_bad = 1;
+        return 0;
+    case JSON:
+        a->json = a->quiet = true;
+        return 0;
+    case QUIET:
+        a->quiet = true;
+        return 0;
+    default:
+        return bad_option(self, option, argv);
+    }
+}
+
+static int check(const arguments *a, const command *self, int sources)
+{
+    if (a->resume && (sources > 0 || a->folder || a->given > 0))
+        return usage_error(self, "--resume takes its source, folder and settings from the run");
+    if (!a->resume && sources != 1)
+        return usage_error(self, "found %d sources, expected one", sources);
+    if (!a->resume && !a->folder)
+        return usage_error(self, "found no output folder, expected -o RUN");
+    return 0;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+                                        {"preset", required_argument, NULL, PRESET},
+                                        {"resume", required_argument, NULL, RESUME},
+                                        {"threads", required_argument, NULL, THREADS},
+                                        {"checkpoint-every", required_argument, NULL, EVERY},
+                                        {"skip-bad", no_argument, NULL, SKIP_BAD},
+                                        {"json", no_argument, NULL, JSON},
+                                        {"quiet", no_argument, NULL, QUIET},
+                                        {"help", no_argument, NULL, 'h'}};
+    struct option *options = setting_options(own, sizeof own / sizeof *own);
+    arguments a = {.preset = "release", .train = {.checkpoint_seconds = 10}};
+    int option, status = 0;
+
+    opterr = 0;
+    while (options && !status && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        if (option == 'h') {
+            print_help(self);
+            print_settings_help();
+            free(options);
+            return EXIT_SUCCESS;
+        }
+        status = take_option(&a, self, option, argv);
+    }
+    free(options);
+    if (!status)
+        status = check(&a, self, argc - optind);
+    return status ? status : go(&a, argv[optind]);
+}
+
+const command cmd_train = {
+    .name = "train",
+    .summary = "train a model on a knowledge graph",
+    .usage = "SOURCE -o RUN [--preset release|paper] [SETTINGS] | --resume RUN",
+    .help = "Trains on the source's train facts and keeps all that later commands need in the folder\n"
+            "RUN. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on and\n"
+            "gives the same bytes as a run without a break.\n\n"
+            "  -o, --output RUN        the folder to make; it must not exist, or be empty\n"
+            "  --preset NAME           release: as the authors' program; paper: as their text\n"
+            "                          (default: release). Settings given beside it override it\n"
+            "  --resume RUN            go on with a run\n"
+            "  --threads N             use N threads (default: one per core)\n"
+            "  --checkpoint-every S    least seconds between checkpoints (default: 10)\n"
+            "  --skip-bad              count bad lines and go on, instead of stopping at the first\n"
+            "  --quiet                 say nothing while training\n"
+            "  --json                  print one JSON object at the end\n"
+            "  -h, --help              print this help\n\n"
+            "examples:\n"
+            "  kith train subject-10 -o lan --epochs 200\n"
+            "  kith train subject-10 -o mean --aggregator mean --dim 50 --lr 0.005\n"
+            "  kith train --resume lan\n\n",
+    .run = run,
+};

@@ -1,0 +1,20 @@
+/* Triplet classification: true where phi >= the relation's threshold, chosen on dev. */
+#ifndef KITH_EVAL_CLASSIFY_H
+#define KITH_EVAL_CLASSIFY_H
+
+#include "model/model.h"
+
+/* Sets accuracy, no_neighbors and the number of queries. */
+kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
+                           const int8_t *truth, size_t count, kith_error *error);
+
+/* The threshold that classifies most of the scores right; the lowest such where several do. The
+ * arrays are sorted by score on return. */
+typedef struct kith__scored {
+    float score;
+    uint32_t relation;
+    int8_t truth;
+} kith__scored;
+float kith__best_threshold(kith__scored *scored, size_t count);
+
+#endif

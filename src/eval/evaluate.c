@@ -1,0 +1,245 @@
+/* Link prediction and triplet classification over a part of the data. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/mem.h"
+#include "core/rng.h"
+#include "eval/classify.h"
+#include "eval/rank.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+const char *kith_eval_kind_name(int kind)
+{
+    static const char *const names[KITH_RELATION_KINDS] = {"1-1", "1-N", "N-1", "N-N"};
+    return names[kind];
+}
+
+const char *kith_eval_bucket_name(int bucket)
+{
+    static const char *const names[KITH_FACT_BUCKETS] = {"0",    "1",     "2",   "3-5",
+                                                         "6-10", "11-50", "51+"};
+    return names[bucket];
+}
+
+static int bucket_of(uint64_t facts)
+{
+    static const uint64_t most[] = {0, 1, 2, 5, 10, 50};
+    for (int i = 0; i < KITH_FACT_BUCKETS - 1; i++)
+        if (facts <= most[i])
+            return i;
+    return KITH_FACT_BUCKETS - 1;
+}
+
+/* ---- metrics ---- */
+
+static void add_rank(kith_metrics *m, double rank)
+{
+    m->queries++;
+    m->mr += rank;
+    m->mrr += 1 / rank;
+    m->hits1 += rank <= 1;
+    m->hits3 += rank <= 3;
+    m->hits10 += rank <= 10;
+}
+
+static void divide(kith_metrics *m)
+{
+    double n = m->queries ? (double)m->queries : 1;
+    m->mr /= n;
+    m->mrr /= n;
+    m->hits1 /= n;
+    m->hits3 /= n;
+    m->hits10 /= n;
+}
+
+/* Kinds of relations as Bordes et al. 2013 have them: "N" where a side has 1.5 entities or more on
+ * average for each entity on the other. */
+static kith_status find_kinds(uint8_t **out, const kith_graph *graph, kith_error *error)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    uint32_t m = kith_graph_seen_relation_count(graph);
+    kith__item *items = kith__alloc(train.count, sizeof *items);
+    kith__item *spare = kith__alloc(train.count, sizeof *spare);
+    size_t *count = kith__calloc(3 * (size_t)m, sizeof *count); /* facts, subjects, objects */
+    uint8_t *kinds = kith__calloc(m, 1);
+    kith_status status = KITH_OK;
+
+    if (!items || !spare || !count || !kinds)
+        TRY(kith__no_memory(error));
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < train.count; i++)
+            items[i] = (kith__item){train.at[i].relation,
+                                    side ? train.at[i].object : train.at[i].subject, 0};
+        kith__radix_sort(items, spare, train.count, m, kith_graph_entity_count(graph));
+        for (size_t i = 0; i < train.count; i++)
+            count[(size_t)(1 + side) * m + items[i].major] +=
+                i == 0 || items[i].major != items[i - 1].major ||
+                items[i].minor != items[i - 1].minor;
+    }
+    for (size_t i = 0; i < train.count; i++)
+        count[train.at[i].relation]++;
+    for (uint32_t r = 0; r < m; r++) {
+        double facts = (double)count[r];
+        bool many_objects = facts / (double)count[m + r] >= 1.5;
+        bool many_subjects = facts / (double)count[2 * (size_t)m + r] >= 1.5;
+        kinds[r] = (uint8_t)(2 * many_subjects + many_objects);
+    }
+    *out = kinds;
+    kinds = NULL;
+cleanup:
+    kith__free(items);
+    kith__free(spare);
+    kith__free(count);
+    kith__free(kinds);
+    return status;
+}
+
+static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error *error)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
+    size_t count = result->realistic.queries;
+    uint8_t *kinds;
+    kith_status status = find_kinds(&kinds, model->graph, error);
+
+    if (status != KITH_OK)
+        return status;
+    result->realistic.queries = 0;
+    for (size_t i = 0; i < count; i++) {
+        const kith_rank *r = &result->ranks[i];
+        uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
+        uint64_t facts = hood.offset[known + 1] - hood.offset[known];
+        add_rank(&result->realistic, r->realistic);
+        add_rank(&result->optimistic, r->optimistic);
+        add_rank(&result->pessimistic, r->pessimistic);
+        add_rank(&result->by_kind[kinds[r->fact.relation]], r->realistic);
+        add_rank(&result->by_facts[bucket_of(facts)], r->realistic);
+        result->no_neighbors += facts == 0;
+    }
+    divide(&result->realistic);
+    divide(&result->optimistic);
+    divide(&result->pessimistic);
+    for (int i = 0; i < KITH_RELATION_KINDS; i++)
+        divide(&result->by_kind[i]);
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+        divide(&result->by_facts[i]);
+    kith__free(kinds);
+    return KITH_OK;
+}
+
+/* ---- queries ---- */
+
+/* The facts to look at: usable ones, or a random choice of them, in the order of the file. */
+static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count, kith_eval *result,
+                                const kith_model *model, const kith_eval_options *options,
+                                kith_error *error)
+{
+    kith_facts facts = kith_graph_facts(model->graph, options->part);
+    uint32_t m = kith_graph_seen_relation_count(model->graph);
+    size_t usable = 0, wanted;
+    kith__rng rng;
+
+    *out = kith__alloc(facts.count, sizeof **out);
+    *truth = kith__alloc(facts.count, 1);
+    if (!*out || !*truth)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < facts.count; i++) {
+        if (facts.at[i].relation >= m)
+            continue;
+        (*truth)[usable] = facts.truth ? facts.truth[i] : 1;
+        (*out)[usable++] = facts.at[i];
+    }
+    result->facts = facts.count;
+    result->unusable = facts.count - usable;
+    wanted = options->sample && options->sample < usable ? options->sample : usable;
+    kith__rng_init(&rng, options->seed, UINT64_C(1) << 42);
+    *count = 0;
+    for (size_t i = 0; i < usable; i++)
+        if (kith__rng_below(&rng, usable - i) < wanted - *count) {
+            (*truth)[*count] = (*truth)[i];
+            (*out)[(*count)++] = (*out)[i];
+        }
+    return KITH_OK;
+}
+
+static size_t make_queries(kith__query *queries, const kith_triple *facts, size_t count,
+                           kith_predict predict, uint32_t candidates)
+{
+    size_t made = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        /* Only what is among the candidates can be ranked. */
+        if (predict != KITH_PREDICT_SUBJECT && facts[i].object < candidates)
+            queries[made++] = (kith__query){facts[i], false};
+        if (predict != KITH_PREDICT_OBJECT && facts[i].subject < candidates)
+            queries[made++] = (kith__query){facts[i], true};
+    }
+    return made;
+}
+
+static kith_status rank_part(kith_eval *result, kith_model *model, const kith_triple *facts,
+                             size_t count, const kith_eval_options *options, kith_error *error)
+{
+    uint32_t candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
+                                                  : kith_graph_seen_entity_count(model->graph);
+    kith__query *queries = kith__alloc(2 * count, sizeof *queries);
+    kith_status status = KITH_OK;
+
+    if (!queries)
+        return kith__no_memory(error);
+    size_t made = make_queries(queries, facts, count, model->settings.predict, candidates);
+    result->ranks = kith__alloc(made, sizeof *result->ranks);
+    if (!result->ranks)
+        TRY(kith__no_memory(error));
+    double began = now();
+    TRY(kith__rank_all(result->ranks, model, queries, made, options->all_candidates, error));
+    result->seconds = now() - began;
+    result->realistic.queries = made;
+    TRY(sum_up(result, model, error));
+cleanup:
+    kith__free(queries);
+    return status;
+}
+
+kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_options *options,
+                          kith_error *error)
+{
+    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
+    kith_facts facts = kith_graph_facts(model->graph, options->part);
+    kith_eval result = {.classification = facts.truth != NULL};
+    kith_triple *chosen = NULL;
+    int8_t *truth = NULL;
+    size_t count = 0;
+    kith_status status = KITH_OK;
+
+    if (facts.count == 0)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the run has no %s facts to evaluate on",
+                       names[options->part]));
+    TRY(choose_facts(&chosen, &truth, &count, &result, model, options, error));
+    if (result.classification) {
+        double began = now();
+        TRY(kith__classify(&result, model, chosen, truth, count, error));
+        result.seconds = now() - began;
+    } else {
+        TRY(rank_part(&result, model, chosen, count, options, error));
+    }
+    *out = result;
+    result.ranks = NULL;
+cleanup:
+    kith__free(chosen);
+    kith__free(truth);
+    kith__free(result.ranks);
+    return status;
+}
+
+void kith_eval_release(kith_eval *result)
+{
+    kith__free(result->ranks);
+    result->ranks = NULL;
+}

@@ -1,0 +1,180 @@
+#include "model/tensors.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/files.h"
+
+enum { HEADER_LIMIT = 1 << 24 };
+
+static void tensor_name(char name[64], const kith__tensor_group *group, const kith__table *table)
+{
+    snprintf(name, 64, "%s%s", group->prefix, table->spec->name);
+}
+
+/* ---- saving ---- */
+
+static json_t *header_of(const kith__tensor_group *groups, size_t count, const kith__note *notes,
+                         size_t note_count)
+{
+    json_t *header = json_object(), *metadata = json_object();
+    json_int_t used = 0;
+
+    for (size_t i = 0; i < note_count; i++)
+        json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
+    json_object_set_new(header, "__metadata__", metadata);
+    for (size_t g = 0; g < count; g++)
+        for (size_t i = 0; i < groups[g].params->tables; i++) {
+            const kith__table *t = &groups[g].params->table[i];
+            json_int_t bytes = (json_int_t)(t->rows * t->cols * sizeof(float));
+            char name[64];
+            tensor_name(name, &groups[g], t);
+            json_object_set_new(header, name,
+                                json_pack("{ss s[II] s[II]}", "dtype", "F32", "shape",
+                                          (json_int_t)t->rows, (json_int_t)t->cols, "data_offsets",
+                                          used, used + bytes));
+            used += bytes;
+        }
+    return header;
+}
+
+static void write_tables(FILE *out, const kith__params *params)
+{
+    for (size_t i = 0; i < params->tables; i++) {
+        const kith__table *t = &params->table[i];
+        for (size_t r = 0; r < t->rows; r++)
+            fwrite(kith__row(t, r), sizeof(float), t->cols, out);
+    }
+}
+
+kith_status kith__tensors_save(const char *path, const kith__tensor_group *groups, size_t count,
+                               const kith__note *notes, size_t note_count, kith_error *error)
+{
+    kith__new_file file = {0};
+    json_t *header = header_of(groups, count, notes, note_count);
+    char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
+    kith_status status = KITH_OK;
+
+    if (!text)
+        TRY(kith__no_memory(error));
+    TRY(kith__new_file_open(&file, path, error));
+    /* The header is filled up with blanks, so that the data begins at a multiple of 8. */
+    uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;
+    fwrite(&padded, sizeof padded, 1, file.stream);
+    fwrite(text, 1, length, file.stream);
+    fprintf(file.stream, "%*s", (int)(padded - length), "");
+    for (size_t g = 0; g < count; g++)
+        write_tables(file.stream, groups[g].params);
+    TRY(kith__new_file_commit(&file, error));
+cleanup:
+    kith__new_file_abandon(&file);
+    free(text);
+    json_decref(header);
+    return status;
+}
+
+/* ---- loading ---- */
+
+typedef struct {
+    const char *path;
+    FILE *in;
+    json_t *header;
+    uint64_t data_at, data_bytes;
+} reading;
+
+static kith_status damaged(const reading *r, kith_error *error, const char *what)
+{
+    return kith__fail(error, KITH_ERR_INPUT, "%s: %s, expected a safetensors file that kith wrote",
+                      r->path, what);
+}
+
+static kith_status read_header(reading *r, kith_error *error)
+{
+    uint64_t length;
+    char *text;
+    kith_status status = KITH_OK;
+
+    if (fread(&length, sizeof length, 1, r->in) != 1)
+        return damaged(r, error, "is cut off in its first bytes");
+    if (length < 2 || length > HEADER_LIMIT)
+        return damaged(r, error, "has no header");
+    text = malloc(length);
+    if (!text)
+        return kith__no_memory(error);
+    if (fread(text, 1, length, r->in) != length)
+        status = damaged(r, error, "is cut off in its header");
+    else if (!(r->header = json_loadb(text, length, 0, NULL)) || !json_is_object(r->header))
+        status = damaged(r, error, "has a header that is not JSON");
+    free(text);
+    r->data_at = length + sizeof length;
+    if (status == KITH_OK && fseek(r->in, 0, SEEK_END) != 0)
+        status = damaged(r, error, "cannot be read to its end");
+    long end = ftell(r->in);
+    if (status == KITH_OK && end < (long)r->data_at)
+        status = damaged(r, error, "is cut off");
+    r->data_bytes = (uint64_t)end - r->data_at;
+    return status;
+}
+
+static kith_status read_table(const reading *r, const char *name, const kith__table *t,
+                              kith_error *error)
+{
+    json_int_t rows, cols, from, to;
+    const char *type;
+    json_t *entry = json_object_get(r->header, name);
+
+    if (!entry || json_unpack(entry, "{ss s[II] s[II]}", "dtype", &type, "shape", &rows, &cols,
+                              "data_offsets", &from, &to) != 0)
+        return kith__fail(error, KITH_ERR_INPUT, "%s: has no table '%s', expected one of %zu x %zu",
+                          r->path, name, t->rows, t->cols);
+    if (strcmp(type, "F32") != 0 || rows != (json_int_t)t->rows || cols != (json_int_t)t->cols)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: the table '%s' is %" PRId64 " x %" PRId64 " of %s, expected %zu x %zu "
+                          "of F32", r->path, name, (int64_t)rows, (int64_t)cols, type, t->rows,
+                          t->cols);
+    if (from < 0 || to - from != rows * cols * (json_int_t)sizeof(float) ||
+        (uint64_t)to > r->data_bytes)
+        return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path, name);
+    if (fseek(r->in, (long)(r->data_at + (uint64_t)from), SEEK_SET) != 0)
+        return damaged(r, error, "cannot be read");
+    for (size_t i = 0; i < t->rows; i++)
+        if (fread(kith__row(t, i), sizeof(float), t->cols, r->in) != t->cols)
+            return damaged(r, error, "is cut off");
+    return KITH_OK;
+}
+
+static void read_notes(const reading *r, kith__note *notes, size_t count)
+{
+    const json_t *metadata = json_object_get(r->header, "__metadata__");
+
+    for (size_t i = 0; i < count; i++) {
+        const char *value = json_string_value(json_object_get(metadata, notes[i].key));
+        snprintf(notes[i].value, sizeof notes[i].value, "%s", value ? value : "");
+    }
+}
+
+kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
+                               kith__note *notes, size_t note_count, kith_error *error)
+{
+    reading r = {.path = path, .in = fopen(path, "re")};
+    kith_status status = KITH_OK;
+
+    if (!r.in)
+        return kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    TRY(read_header(&r, error));
+    for (size_t g = 0; g < count; g++)
+        for (size_t i = 0; i < groups[g].params->tables; i++) {
+            char name[64];
+            tensor_name(name, &groups[g], &groups[g].params->table[i]);
+            TRY(read_table(&r, name, &groups[g].params->table[i], error));
+        }
+    read_notes(&r, notes, note_count);
+cleanup:
+    fclose(r.in);
+    json_decref(r.header);
+    return status;
+}

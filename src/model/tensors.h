@@ -1,0 +1,25 @@
+/* Tables in a safetensors file: a JSON header and raw rows of 32-bit floats. */
+#ifndef KITH_MODEL_TENSORS_H
+#define KITH_MODEL_TENSORS_H
+
+#include "model/params.h"
+
+/* What goes into or comes out of one file. Tensors are named PREFIX + table name. */
+typedef struct kith__tensor_group {
+    const char *prefix;
+    const kith__params *params;
+} kith__tensor_group;
+
+typedef struct kith__note {
+    char key[32], value[64];
+} kith__note;
+
+/* Written beside, synced and renamed. */
+kith_status kith__tensors_save(const char *path, const kith__tensor_group *groups, size_t count,
+                               const kith__note *notes, size_t note_count, kith_error *error);
+/* Fill the groups' tables, which must all be there with the same shapes, and the values of notes
+ * (empty where the file lacks them). */
+kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
+                               kith__note *notes, size_t note_count, kith_error *error);
+
+#endif

@@ -1,0 +1,301 @@
+/* The training loop. Everything random is drawn anew from (seed, epoch, batch), so a run that goes on
+ * from a checkpoint does exactly what it would have done without the break. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/mem.h"
+#include "core/rng.h"
+#include "train/run.h"
+#include "train/step.h"
+
+/* Streams of random numbers. */
+enum { SHUFFLE = 1, NEGATIVES, ORDER };
+
+typedef struct {
+    const char *folder;
+    const kith_train_options *options;
+    kith_model *model;
+    const kith_settings *settings;
+    kith_facts facts;
+    kith__step step;
+    kith__adam_state adam;
+    kith__position at;
+    uint32_t *order; /* the epoch's order of facts */
+    kith_triple *positive, *negative;
+    double last_checkpoint;
+    bool stop, classifies, evaluates;
+} training;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint64_t stream(int kind, uint32_t epoch, uint64_t batch)
+{
+    return (uint64_t)kind << 60 | (uint64_t)epoch << 28 | batch;
+}
+
+/* ---- batches ---- */
+
+static void shuffle(training *t)
+{
+    kith__rng rng;
+
+    kith__rng_init(&rng, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
+    for (size_t i = 0; i < t->facts.count; i++)
+        t->order[i] = (uint32_t)i;
+    for (size_t i = t->facts.count; i > 1; i--) {
+        size_t other = (size_t)kith__rng_below(&rng, i);
+        uint32_t swap = t->order[i - 1];
+        t->order[i - 1] = t->order[other];
+        t->order[other] = swap;
+    }
+    /* Never 0, which means the order of the list. */
+    t->model->encoder.order_seed = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
+}
+
+static bool replaces_object(const training *t, kith__rng *rng)
+{
+    if (t->settings->corrupt == KITH_CORRUPT_EITHER)
+        return kith__rng_next(rng) >> 63;
+    return t->settings->corrupt == KITH_CORRUPT_OBJECT;
+}
+
+/* One side replaced by any seen entity, known facts not excluded. */
+static size_t make_batch(training *t)
+{
+    size_t from = (size_t)t->at.batch * t->settings->batch, per = t->settings->negatives;
+    size_t count = t->facts.count - from;
+    kith__rng rng;
+
+    if (count > t->settings->batch)
+        count = t->settings->batch;
+    kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
+    for (size_t i = 0; i < count; i++) {
+        t->positive[i] = t->facts.at[t->order[from + i]];
+        for (size_t k = i * per; k < (i + 1) * per; k++) {
+            uint32_t entity = (uint32_t)kith__rng_below(&rng, t->model->lists->seen);
+            t->negative[k] = t->positive[i];
+            if (replaces_object(t, &rng))
+                t->negative[k].object = entity;
+            else
+                t->negative[k].subject = entity;
+        }
+    }
+    return count;
+}
+
+static kith_status broken(const training *t, kith_error *error)
+{
+    const kith__table *table = kith__params_broken(&t->model->params);
+    return kith__fail(error, KITH_ERR_DIVERGED,
+                      "training diverged in epoch %u, step %llu: %s%s%s is not finite; a smaller lr "
+                      "or another loss may help", t->at.epoch + 1,
+                      (unsigned long long)t->at.batch + 1, table ? "the table '" : "the loss",
+                      table ? table->spec->name : "", table ? "'" : "");
+}
+
+static void tell(training *t, kith_progress *p)
+{
+    p->epochs = t->settings->epochs;
+    p->facts_total = t->facts.count;
+    if (t->options->progress && t->options->progress(t->options->context, p))
+        t->stop = true;
+}
+
+static kith_status train_batch(training *t, kith_error *error)
+{
+    double began = now();
+    size_t count = make_batch(t);
+    kith_status status;
+
+    TRY(kith__step_run(&t->step, t->positive, t->negative, count, t->settings->negatives, error));
+    double loss = kith__step_loss(&t->step);
+    if (!isfinite(loss))
+        TRY(broken(t, error));
+    kith__adam_step(&t->adam, &t->model->params, &t->step.gradients, t->settings, t->model->pool);
+    kith__gradients_clear(&t->step.gradients);
+    t->at.batch++;
+    t->at.loss_sum += loss * (double)count;
+    t->at.facts += count;
+    t->at.seconds += now() - began;
+    kith_progress p = {.epoch = t->at.epoch + 1,
+                       .facts = t->at.facts,
+                       .loss = t->at.loss_sum / (double)t->at.facts,
+                       .seconds = t->at.seconds};
+    tell(t, &p);
+cleanup:
+    return status;
+}
+
+/* ---- the end of an epoch ---- */
+
+static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
+{
+    kith_eval_options options = {.part = KITH_DEV,
+                                 .sample = t->settings->eval_facts,
+                                 .seed = t->settings->seed};
+    kith_eval result;
+
+    t->model->encoder.order_seed = 0;
+    kith_status status = kith_evaluate(&result, t->model, &options, error);
+    if (status != KITH_OK)
+        return status;
+    p->evaluated = 1;
+    p->dev = result.classification ? result.accuracy : result.realistic.mrr;
+    kith_eval_release(&result);
+    p->best = p->dev > t->at.best;
+    t->at.looks = p->best ? 0 : t->at.looks + 1;
+    if (!p->best)
+        return KITH_OK;
+    t->at.best = p->dev;
+    t->at.best_epoch = p->epoch;
+    return kith__run_save_model(t->folder, t->model, error);
+}
+
+static kith_status checkpoint(training *t, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    /* The model first: a run killed between the two does this epoch again and writes it again. */
+    if (!t->evaluates)
+        TRY(kith__run_save_model(t->folder, t->model, error));
+    TRY(kith__run_save_position(t->folder, &t->at, t->model, &t->adam, error));
+    t->last_checkpoint = now();
+cleanup:
+    return status;
+}
+
+static kith_status finish_epoch(training *t, kith_error *error)
+{
+    const kith_settings *s = t->settings;
+    kith_progress p = {.epoch = t->at.epoch + 1,
+                       .facts = t->at.facts,
+                       .loss = t->at.loss_sum / (double)t->at.facts,
+                       .seconds = t->at.seconds,
+                       .epoch_done = 1};
+    kith_status status;
+
+    if (kith__params_broken(&t->model->params))
+        TRY(broken(t, error));
+    if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs))
+        TRY(look_at_dev(t, &p, error));
+    TRY(kith__run_log(t->folder, &p, t->classifies ? "accuracy" : "mrr", error));
+    t->at.epoch++;
+    t->at.batch = t->at.facts = 0;
+    t->at.loss_sum = t->at.seconds = 0;
+    t->at.finished = t->at.epoch == s->epochs || (s->patience > 0 && t->at.looks >= s->patience);
+    if (t->at.finished || p.evaluated ||
+        now() - t->last_checkpoint >= t->options->checkpoint_seconds)
+        TRY(checkpoint(t, error));
+    tell(t, &p);
+cleanup:
+    return status;
+}
+
+static kith_status train_epochs(training *t, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    while (!t->at.finished && !t->stop) {
+        size_t batches = (t->facts.count + t->settings->batch - 1) / t->settings->batch;
+        shuffle(t);
+        while (t->at.batch < batches && !t->stop)
+            TRY(train_batch(t, error));
+        if (t->at.batch == batches)
+            TRY(finish_epoch(t, error));
+    }
+    if (t->stop && !t->at.finished)
+        TRY(checkpoint(t, error));
+cleanup:
+    return status;
+}
+
+/* ---- from outside ---- */
+
+static kith_status training_init(training *t, kith_error *error)
+{
+    const kith_settings *s = t->settings = &t->model->settings;
+    kith_facts dev = kith_graph_facts(t->model->graph, KITH_DEV);
+    kith_status status;
+
+    t->facts = kith_graph_facts(t->model->graph, KITH_TRAIN);
+    t->classifies = dev.truth != NULL;
+    t->evaluates = s->eval_every > 0 && dev.count > 0;
+    TRY(kith__step_init(&t->step, &t->model->encoder, &t->model->params, s, error));
+    TRY(kith__adam_init(&t->adam, &t->model->params, error));
+    t->order = kith__alloc(t->facts.count, sizeof *t->order);
+    t->positive = kith__alloc(s->batch, sizeof *t->positive);
+    t->negative = kith__alloc((size_t)s->batch * s->negatives, sizeof *t->negative);
+    if (!t->order || !t->positive || !t->negative)
+        TRY(kith__no_memory(error));
+    t->last_checkpoint = now();
+cleanup:
+    return status;
+}
+
+static void training_release(training *t)
+{
+    kith__step_release(&t->step);
+    kith__adam_release(&t->adam);
+    kith__free(t->order);
+    kith__free(t->positive);
+    kith__free(t->negative);
+    kith_model_free(t->model);
+}
+
+kith_status kith_train_resume(kith_train_end *end, const char *folder,
+                              const kith_train_options *options, kith_error *error)
+{
+    static const kith_train_options plain = {.checkpoint_seconds = 10};
+    training t = {.folder = folder, .options = options ? options : &plain};
+    kith_status status;
+
+    TRY(kith__run_open(&t.model, folder, t.options->threads, error));
+    TRY(training_init(&t, error));
+    TRY(kith__run_load_position(&t.at, folder, t.model, &t.adam, error));
+    if (t.at.finished) {
+        *end = KITH_TRAIN_WAS_FINISHED;
+        goto cleanup;
+    }
+    TRY(kith__run_cut_log(folder, t.at.epoch, error));
+    TRY(train_epochs(&t, error));
+    *end = t.at.finished ? KITH_TRAIN_FINISHED : KITH_TRAIN_STOPPED;
+cleanup:
+    training_release(&t);
+    return status;
+}
+
+kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
+                       const kith_settings *settings, const kith_train_options *options,
+                       kith_error *error)
+{
+    kith_settings resolved = *settings;
+    kith_status status;
+
+    TRY(kith__settings_check(settings, error));
+    resolved.predict = kith__resolve_predict(settings, graph);
+    TRY(kith__run_create(folder, graph, &resolved, error));
+    TRY(kith_train_resume(end, folder, options, error));
+cleanup:
+    return status;
+}
+
+kith_status kith_model_open(kith_model **out, const char *folder, unsigned threads,
+                            kith_error *error)
+{
+    kith_model *model = NULL;
+    kith_status status;
+
+    TRY(kith__run_open(&model, folder, threads, error));
+    TRY(kith__run_load_model(folder, model, error));
+    *out = model;
+    model = NULL;
+cleanup:
+    kith_model_free(model);
+    return status;
+}
