@@ -1,0 +1,141 @@
+#!/bin/bash
+# The library as it is installed: symbols, soname, pkg-config, and the examples built against it.
+# Prints TAP.
+#   KITH_ROOT=. KITH_BUILD=build tests/library_test.sh
+set -u
+
+root=${KITH_ROOT:?says where the checkout is}
+build=${KITH_BUILD:?says where the build is}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+number=0 failed=0
+
+report() { # good?, name, what was found
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+        printf '%s\n' "$3" | sed 's/^/# /'
+    fi
+}
+
+skip() { # name, why
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+finish() {
+    echo "1..$number"
+    [ "$failed" = 0 ]
+    exit
+}
+
+meson install -C "$build" --no-rebuild --destdir "$work/root" >"$work/log" 2>&1
+report $? 'it installs' "$(tail -5 "$work/log")"
+shared=$(find "$work/root" -name 'libkith.so.0' | head -1)
+static=$(find "$work/root" -name 'libkith.a' | head -1)
+header=$(find "$work/root" -path '*/include/kith/kith.h' | head -1)
+pc=$(find "$work/root" -name 'kith.pc' | head -1)
+program=$(find "$work/root" -path '*/bin/kith' | head -1)
+[ -n "$shared" ] && [ -n "$static" ] && [ -n "$header" ] && [ -n "$pc" ] && [ -x "$program" ]
+report $? 'library, archive, header, pkg-config file and program are there' \
+    "$(cd "$work/root" && find . -type f)"
+[ -n "$shared" ] || finish
+
+# ---- symbols ----
+
+readelf -d "$shared" | grep -q 'SONAME.*\[libkith\.so\.0\]'
+report $? 'the soname is libkith.so.0' "$(readelf -d "$shared" | grep SONAME)"
+exported=$(nm -D --defined-only "$shared" | awk '{ print $3 }')
+others=$(printf '%s\n' "$exported" | grep -Ev '^kith_')
+[ -n "$exported" ] && [ -z "$others" ]
+report $? 'only kith_ symbols are exported' "$others"
+inner=$(printf '%s\n' "$exported" | grep '^kith__')
+[ -z "$inner" ]
+report $? 'no kith__ symbol is exported' "$inner"
+declared=$(sed -n 's/.*KITH_API.*[ *]\(kith_[a-z0-9_]*\)(.*/\1/p' "$header" | sort -u)
+missing=$(comm -23 <(printf '%s\n' "$declared") <(printf '%s\n' "$exported" | sort -u))
+[ "$(printf '%s\n' "$declared" | wc -l)" -ge 18 ] && [ -z "$missing" ]
+report $? 'all that the header declares is exported' "missing: $missing
+declared: $declared"
+undeclared=$(comm -13 <(printf '%s\n' "$declared") <(printf '%s\n' "$exported" | sort -u))
+[ -z "$undeclared" ]
+report $? 'all that is exported is declared in the header' "$undeclared"
+# Only names that another object could clash with: globals, but for what a sanitizer adds.
+clashing=$(nm -g --defined-only "$static" 2>/dev/null | awk 'NF == 3 { print $3 }' |
+    grep -Ev '^(kith_|__asan_|__odr_asan|__ubsan_|__tsan_|_sub_[ID]_|__x86\.get_pc)')
+[ -z "$clashing" ]
+report $? 'the global names of the archive begin with kith_' "$clashing"
+
+# ---- the header ----
+
+printf '#include <kith/kith.h>\n#include <kith/kith.h>\nint main(void) { return 0; }\n' >"$work/h.c"
+include=$(dirname "$(dirname "$header")")
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$include" -c "$work/h.c" -o "$work/h.o" \
+    2>"$work/log"
+report $? 'the header compiles alone, twice, as pedantic C99' "$(cat "$work/log")"
+if command -v c++ >/dev/null; then
+    c++ -Wall -Wextra -Werror -I"$include" -x c++ -c "$work/h.c" -o "$work/h.o" 2>"$work/log"
+    report $? 'the header compiles as C++' "$(cat "$work/log")"
+else
+    skip 'the header compiles as C++' 'there is no C++ compiler'
+fi
+
+# ---- programs against the installed library ----
+
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR=$work/root
+PKG_CONFIG_PATH=$(dirname "$pc")
+version=$(pkg-config --modversion kith)
+[ "kith $version" = "$("$program" version)" ]
+report $? 'pkg-config gives the version of the program' "$version"
+
+mkdir "$work/graph"
+printf 'rex\tis a\tdog\nrex\tlives with\tann\ndog\tis a\tanimal\n' >"$work/graph/train"
+printf 'bo\tis a\tdog\n' >"$work/graph/test"
+printf 'bo\tlives with\tann\n' >"$work/graph/aux"
+
+# One example, shared and static: it compiles without a warning, runs on a small graph, says
+# something, and fails where there is no graph.
+try_example() { # source, shared or static
+    local name kind=$2 flags
+    name=$(basename "$1" .c)
+    if [ "$kind" = static ]; then
+        flags="-static-libgcc $(pkg-config --cflags --libs --static kith |
+            sed "s| -lkith | $static |")"
+    else
+        flags="$(pkg-config --cflags --libs kith) -Wl,-rpath,$(dirname "$shared")"
+    fi
+    # shellcheck disable=SC2086 # a list of words on purpose
+    cc -std=c99 -Wall -Wextra -Werror "$1" -o "$work/$name" $flags 2>"$work/log"
+    report $? "$name compiles against the $kind library" "$(cat "$work/log")"
+    "$work/$name" "$work/graph" >"$work/out" 2>"$work/log" && [ -s "$work/out" ]
+    report $? "$name runs with the $kind library" "$(cat "$work/out" "$work/log")"
+    "$work/$name" "$work/nowhere" >"$work/out" 2>"$work/log"
+    [ $? -ne 0 ] && grep -q 'nowhere' "$work/log"
+    report $? "$name tells why it fails with the $kind library" "$(cat "$work/out" "$work/log")"
+    if [ "$kind" = static ]; then
+        ! readelf -d "$work/$name" | grep -q 'NEEDED.*libkith'
+    else
+        readelf -d "$work/$name" | grep -q 'NEEDED.*libkith\.so\.0'
+    fi
+    report $? "$name is linked with the $kind library" "$(readelf -d "$work/$name" | grep NEEDED)"
+}
+
+sanitized=$(nm -D "$shared" | grep -c '__asan_init')
+found=no
+for example in "$root"/examples/*.c; do
+    [ -e "$example" ] || continue
+    found=yes
+    for kind in shared static; do
+        if [ "$sanitized" != 0 ]; then
+            skip "$(basename "$example") against the $kind library" \
+                'this build needs the sanitizers, which users of an installed library lack'
+        else
+            try_example "$example" "$kind"
+        fi
+    done
+done
+[ $found = yes ] || skip 'the examples' 'there are none'
+finish
