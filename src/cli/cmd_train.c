@@ -1,9 +1,7 @@
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "cli/progress.h"
 #include "cli/settings.h"
 
 enum { MOST_SETTINGS = 64 };
@@ -16,76 +14,6 @@ typedef struct {
     kith_train_options train;
     bool json, quiet;
 } arguments;
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-/* ---- progress ---- */
-
-typedef struct {
-    double began, shown;
-    uint32_t first_epoch; /* of this session */
-    double facts;         /* trained on in this session */
-    double last_facts;
-    bool terminal, quiet;
-} display;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void print_duration(FILE *out, double seconds)
-{
-    long s = (long)(seconds + .5);
-    if (s >= 3600)
-        fprintf(out, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-    else
-        fprintf(out, "%ld:%02ld", s / 60, s % 60);
-}
-
-static void show_line(display *d, const kith_progress *p)
-{
-    double time = now() - d->began, rate = time > 0 ? d->facts / time : 0;
-    double left = (double)(p->epochs - p->epoch) * (double)p->facts_total +
-                  (double)(p->facts_total - p->facts);
-    char text[GROUPED];
-
-    fprintf(stderr, "\r\033[Kepoch %u/%u  %3.0f %%  loss %.5f  %s facts/s  ", p->epoch, p->epochs,
-            100.0 * (double)p->facts / (double)p->facts_total, p->loss,
-            grouped(text, (uint64_t)rate));
-    if (rate > 0) {
-        print_duration(stderr, left / rate);
-        fprintf(stderr, " left");
-    }
-    d->shown = now();
-}
-
-static int on_progress(void *context, const kith_progress *p)
-{
-    display *d = context;
-
-    if (!p->epoch_done) {
-        d->facts += (double)p->facts - d->last_facts;
-        d->last_facts = (double)p->facts;
-        if (d->terminal && now() - d->shown > .2 && now() - d->began > 1)
-            show_line(d, p);
-    } else {
-        d->last_facts = 0;
-        if (p->evaluated && !d->quiet) {
-            fprintf(stderr, "%sepoch %u  loss %.5f  dev %.4f%s\n", d->terminal ? "\r\033[K" : "",
-                    p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
-        }
-    }
-    return interrupted;
-}
 
 /* ---- training ---- */
 
@@ -134,23 +62,17 @@ static int tell_end(kith_train_end end, const arguments *a)
 
 static int go(const arguments *a, const char *source)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-    display d = {.began = now(), .terminal = isatty(STDERR_FILENO) && !a->quiet, .quiet = a->quiet};
     arguments with = *a;
+    display d;
     kith_train_end end;
     kith_error error;
 
-    /* A second Ctrl-C ends the program at once. */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    with.train.progress = on_progress;
+    display_begin(&d, a->quiet, "");
+    with.train.progress = show_progress;
     with.train.context = &d;
     kith_status status = train(&end, &with, source, &error);
-    if (d.terminal)
-        fprintf(stderr, "\r\033[K");
-    if (status != KITH_OK)
-        return failure(&error);
-    return tell_end(end, a);
+    display_end(&d);
+    return status == KITH_OK ? tell_end(end, a) : failure(&error);
 }
 
 enum { PRESET = 256, RESUME, THREADS, SKIP_BAD, JSON, QUIET, EVERY };

@@ -1,0 +1,372 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/progress.h"
+#include "cli/settings.h"
+
+enum { MOST_SETTINGS = 64, MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
+
+/* One setting and the values to try. */
+typedef struct {
+    char name[32];
+    char text[1024]; /* the values, each ended by a NUL */
+    const char *value[MOST_VALUES];
+    size_t count;
+} axis;
+
+typedef struct {
+    const char *preset, *folder, *source;
+    const char *name[MOST_SETTINGS], *value[MOST_SETTINGS];
+    size_t given;
+    axis axes[MOST_AXES];
+    size_t axis_count;
+    kith_open_options open;
+    kith_train_options train;
+    bool json, quiet;
+} arguments;
+
+/* What came of one point of the grid. */
+typedef struct {
+    size_t point;
+    double dev; /* below 0: none */
+    long epoch;
+    const char *state;
+} outcome;
+
+/* ---- the grid ---- */
+
+static int add_axis(arguments *a, const command *self, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    kith_settings check;
+    kith_error error;
+    axis *x = &a->axes[a->axis_count];
+
+    if (a->axis_count == MOST_AXES)
+        return usage_error(self, "found more than %d lists of values", MOST_AXES);
+    if (!equals || equals[1] == '\0' || (size_t)(equals - text) >= sizeof x->name ||
+        strlen(equals) >= sizeof x->text)
+        return usage_error(self, "--grid is '%s', expected SETTING=VALUE,VALUE,...", text);
+    *x = (axis){0};
+    memcpy(x->name, text, (size_t)(equals - text));
+    strcpy(x->text, equals + 1);
+    for (char *next = x->text, *value; (value = strsep(&next, ","));) {
+        kith_status status = kith_settings_init(&check, "release", &error);
+        if (status == KITH_OK)
+            status = kith_settings_set(&check, x->name, value, &error);
+        if (status != KITH_OK)
+            return usage_error(self, "--grid: %s", error.message);
+        if (x->count == MOST_VALUES)
+            return usage_error(self, "--grid has more than %d values for %s", MOST_VALUES, x->name);
+        x->value[x->count++] = value;
+    }
+    a->axis_count++;
+    return 0;
+}
+
+/* The grid of the paper's experiments. */
+static int add_default_axes(arguments *a, const command *self)
+{
+    static const char *const paper[] = {"lr=0.001,0.005,0.01,0.1", "dim=20,50,100,200",
+                                        "margin=0.5,1,2,4"};
+    int status = 0;
+    for (size_t i = 0; i < 3 && !status && a->axis_count < 3; i++)
+        status = add_axis(a, self, paper[i]);
+    return status;
+}
+
+static size_t count_points(const arguments *a)
+{
+    size_t points = 1;
+    for (size_t i = 0; i < a->axis_count; i++) {
+        points *= a->axes[i].count;
+        if (points > MOST_RUNS)
+            return 0;
+    }
+    return points;
+}
+
+static const char *value_at(const arguments *a, size_t point, size_t axis_index)
+{
+    for (size_t i = a->axis_count; i-- > axis_index + 1;)
+        point /= a->axes[i].count;
+    return a->axes[axis_index].value[point % a->axes[axis_index].count];
+}
+
+/* "lr=0.001 dim=50", with another separator for names of folders. */
+static void describe(char *out, size_t size, const arguments *a, size_t point, const char *between)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < a->axis_count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s=%s", i ? between : "",
+                                 a->axes[i].name, value_at(a, point, i));
+}
+
+static kith_status settings_at(kith_settings *s, const arguments *a, size_t point,
+                               kith_error *error)
+{
+    kith_status status = kith_settings_init(s, a->preset, error);
+    for (size_t i = 0; i < a->given && status == KITH_OK; i++)
+        status = kith_settings_set(s, a->name[i], a->value[i], error);
+    for (size_t i = 0; i < a->axis_count && status == KITH_OK; i++)
+        status = kith_settings_set(s, a->axes[i].name, value_at(a, point, i), error);
+    return status;
+}
+
+/* ---- one run ---- */
+
+/* The best look at dev that a run's history tells of. */
+static void read_history(outcome *o, const char *run)
+{
+    char path[4200], *line = NULL;
+    size_t capacity = 0;
+
+    snprintf(path, sizeof path, "%s/history.jsonl", run);
+    FILE *in = fopen(path, "r");
+    while (in && getline(&line, &capacity, in) > 0) {
+        json_t *entry = json_loads(line, 0, NULL);
+        const json_t *dev = json_object_get(entry, "mrr");
+        if (!dev)
+            dev = json_object_get(entry, "accuracy");
+        if (dev && json_number_value(dev) > o->dev) {
+            o->dev = json_number_value(dev);
+            o->epoch = (long)json_integer_value(json_object_get(entry, "epoch"));
+        }
+        json_decref(entry);
+    }
+    if (in)
+        fclose(in);
+    free(line);
+}
+
+static kith_status train_point(outcome *o, const arguments *a, const kith_graph *graph,
+                               size_t points, kith_error *error)
+{
+    char run[4096], name[2048], title[2176];
+    struct stat info;
+    kith_settings settings;
+    kith_train_options train = a->train;
+    kith_train_end end = KITH_TRAIN_STOPPED;
+    display d;
+    kith_status status = settings_at(&settings, a, o->point, error);
+
+    describe(name, sizeof name, a, o->point, ",");
+    snprintf(run, sizeof run, "%s/%s", a->folder, name);
+    snprintf(title, sizeof title, "%zu/%zu %s  ", o->point + 1, points, name);
+    display_begin(&d, a->quiet, title);
+    train.progress = show_progress;
+    train.context = &d;
+    if (status == KITH_OK && stat(run, &info) == 0)
+        status = kith_train_resume(&end, run, &train, error);
+    else if (status == KITH_OK)
+        status = kith_train(&end, run, graph, &settings, &train, error);
+    display_end(&d);
+    o->state = end == KITH_TRAIN_STOPPED ? "stopped" : "finished";
+    if (status == KITH_ERR_DIVERGED) {
+        o->state = "diverged";
+        status = KITH_OK;
+    }
+    read_history(o, run);
+    return status;
+}
+
+/* ---- results ---- */
+
+static int better_first(const void *a, const void *b)
+{
+    const outcome *x = a, *y = b;
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? 1 : -1;
+    return (x->point > y->point) - (x->point < y->point);
+}
+
+static json_t *results_json(const arguments *a, const outcome *outcomes, size_t count)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        const outcome *o = &outcomes[i];
+        json_t *settings = json_object();
+        char name[2048];
+        for (size_t k = 0; k < a->axis_count; k++)
+            json_object_set_new(settings, a->axes[k].name, json_string(value_at(a, o->point, k)));
+        describe(name, sizeof name, a, o->point, ",");
+        json_array_append_new(list, json_pack("{ss so ss so si}", "run", name, "settings", settings,
+                                              "state", o->state, "dev",
+                                              o->dev < 0 ? json_null() : json_real(o->dev), "epoch",
+                                              (int)o->epoch));
+    }
+    return json_pack("{so}", "results", list);
+}
+
+static int show_results(const arguments *a, outcome *outcomes, size_t count)
+{
+    char name[2048];
+
+    qsort(outcomes, count, sizeof *outcomes, better_first);
+    if (a->json)
+        return print_json(results_json(a, outcomes, count));
+    printf("     dev  epoch  settings\n");
+    for (size_t i = 0; i < count; i++) {
+        describe(name, sizeof name, a, outcomes[i].point, "  ");
+        if (outcomes[i].dev < 0)
+            printf("       -      -  %s  (%s)\n", name, outcomes[i].state);
+        else
+            printf("  %.4f  %5ld  %s%s\n", outcomes[i].dev, outcomes[i].epoch, name,
+                   strcmp(outcomes[i].state, "diverged") == 0 ? "  (diverged later)" : "");
+    }
+    return EXIT_SUCCESS;
+}
+
+static int check_graph(const command *self, const arguments *a, const kith_graph *graph)
+{
+    kith_settings s;
+    kith_error error;
+
+    if (kith_graph_facts(graph, KITH_DEV).count == 0)
+        return usage_error(self, "%s has no dev facts, expected some to choose settings on",
+                           a->source);
+    if (settings_at(&s, a, 0, &error) != KITH_OK)
+        return failure(&error);
+    if (s.eval_every == 0)
+        return usage_error(self, "--eval-every is 0, expected looks at dev to choose settings by");
+    return 0;
+}
+
+static int tune(const command *self, const arguments *a)
+{
+    size_t points = count_points(a), done = 0;
+    outcome *outcomes = calloc(points + 1, sizeof *outcomes);
+    kith_graph *graph = NULL;
+    kith_error error;
+    int status = 0;
+
+    if (points == 0)
+        status = usage_error(self, "the grid has more than %d points", MOST_RUNS);
+    else if (open_source(&graph, a->source, &a->open, &error) != KITH_OK)
+        status = failure(&error);
+    else
+        status = check_graph(self, a, graph);
+    if (!status && mkdir(a->folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "kith: %s: cannot make a folder: %s\n", a->folder, strerror(errno));
+        status = EXIT_FAILED;
+    }
+    for (; !status && done < points && !was_interrupted(); done++) {
+        outcomes[done] = (outcome){.point = done, .dev = -1, .state = "stopped"};
+        if (train_point(&outcomes[done], a, graph, points, &error) != KITH_OK)
+            status = failure(&error);
+    }
+    if (!status) {
+        status = show_results(a, outcomes, done);
+        if (was_interrupted())
+            fprintf(stderr, "kith: stopped; the same command goes on\n");
+    }
+    kith_graph_free(graph);
+    free(outcomes);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+enum { PRESET = 256, GRID, THREADS, SKIP_BAD, JSON, QUIET };
+
+static int take_option(arguments *a, const command *self, int option, char **argv)
+{
+    const char *setting = setting_of_option(option);
+    uint64_t number;
+
+    if (setting && a->given < MOST_SETTINGS) {
+        a->name[a->given] = setting;
+        a->value[a->given++] = optarg;
+        return 0;
+    }
+    switch (option) {
+    case 'o':
+        a->folder = optarg;
+        return 0;
+    case PRESET:
+        a->preset = optarg;
+        return 0;
+    case GRID:
+        return add_axis(a, self, optarg);
+    case THREADS:
+        if (!parse_count(&number, optarg) || number > 1024)
+            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
+        a->train.threads = a->open.threads = (unsigned)number;
+        return 0;
+    case SKIP_BAD:
+        a->open.skip_bad = 1;
+        return 0;
+    case JSON:
+        a->json = a->quiet = true;
+        return 0;
+    case QUIET:
+        a->quiet = true;
+        return 0;
+    default:
+        return bad_option(self, option, argv);
+    }
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+                                        {"preset", required_argument, NULL, PRESET},
+                                        {"grid", required_argument, NULL, GRID},
+                                        {"threads", required_argument, NULL, THREADS},
+                                        {"skip-bad", no_argument, NULL, SKIP_BAD},
+                                        {"json", no_argument, NULL, JSON},
+                                        {"quiet", no_argument, NULL, QUIET},
+                                        {"help", no_argument, NULL, 'h'}};
+    struct option *options = setting_options(own, sizeof own / sizeof *own);
+    static arguments a; /* too large for the stack */
+    int option, status = 0;
+
+    a = (arguments){.preset = "release", .train = {.checkpoint_seconds = 10}};
+    opterr = 0;
+    while (options && !status && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        if (option == 'h') {
+            print_help(self);
+            print_settings_help();
+            free(options);
+            return EXIT_SUCCESS;
+        }
+        status = take_option(&a, self, option, argv);
+    }
+    free(options);
+    if (status)
+        return status;
+    if (argc - optind != 1)
+        return usage_error(self, "found %d sources, expected one", argc - optind);
+    if (!a.folder)
+        return usage_error(self, "found no output folder, expected -o DIR");
+    a.source = argv[optind];
+    if (a.axis_count == 0)
+        status = add_default_axes(&a, self);
+    return status ? status : tune(self, &a);
+}
+
+const command cmd_tune = {
+    .name = "tune",
+    .summary = "try settings and compare them on dev",
+    .usage = "SOURCE -o DIR [--grid SETTING=VALUE,VALUE...]... [SETTINGS]",
+    .help = "Trains one run for each combination of the values, each in a folder of its own in DIR,\n"
+            "and prints a table with the best look at dev of each, best first. Test is never looked\n"
+            "at. The same command goes on where it was stopped.\n\n"
+            "  -o, --output DIR    where the runs go\n"
+            "  --grid NAME=V,V     values to try for a setting; may be given several times. Without\n"
+            "                      any: lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4\n"
+            "  --preset NAME       release or paper (default: release)\n"
+            "  --threads N         use N threads (default: one per core)\n"
+            "  --skip-bad          count bad lines and go on, instead of stopping at the first\n"
+            "  --quiet             say nothing while training\n"
+            "  --json              print one JSON object at the end\n"
+            "  -h, --help          print this help\n\n"
+            "examples:\n"
+            "  kith tune subject-10 -o tuned --epochs 50 --eval-every 10\n"
+            "  kith tune subject-10 -o agg --grid aggregator=mean,logic,lan --epochs 20\n\n",
+    .run = run,
+};
