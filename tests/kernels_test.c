@@ -1,0 +1,420 @@
+/* Every kernel against a plain loop in double precision, on random shapes. */
+#include <float.h>
+#include <math.h>
+
+#include "core/mem.h"
+#include "nn/kernels.h"
+#include "support.h"
+
+enum { ROUNDS = 60 };
+
+static const double unit = FLT_EPSILON;
+static kith__rng rng;
+
+/* ---- shapes and values ---- */
+
+static size_t between(size_t low, size_t high)
+{
+    return low + (size_t)kith__rng_below(&rng, high - low + 1);
+}
+
+/* Widths of 1..300, with those around whole vectors more often. */
+static size_t some_width(void)
+{
+    size_t near = 16 * between(0, 18);
+    return kith__rng_below(&rng, 2) ? between(1, 300) : near + between(1, 3);
+}
+
+static float some_value(double scale)
+{
+    return (float)(scale * (2 * kith__rng_unit(&rng) - 1));
+}
+
+/* `rows` rows of `width` values, each filled up with zeros to `stride`. */
+static float *some_rows(size_t rows, size_t width, size_t stride, double scale)
+{
+    float *at = kith__calloc_aligned(rows * stride + 1, sizeof *at);
+
+    assert_non_null(at);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t k = 0; k < width; k++)
+            at[r * stride + k] = some_value(scale);
+    return at;
+}
+
+static float *some_row(size_t width, double scale)
+{
+    return some_rows(1, width, kith__padded(width), scale);
+}
+
+static float *copy_of(const float *from, size_t count)
+{
+    float *at = kith__calloc_aligned(count + 1, sizeof *at);
+
+    assert_non_null(at);
+    memcpy(at, from, count * sizeof *at);
+    return at;
+}
+
+/* ---- comparing ---- */
+
+static void check_near(double found, double expected, double error, const char *what, size_t k)
+{
+    if (!(fabs(found - expected) <= error))
+        fail_msg("%s[%zu]: found %.9g, expected %.9g within %.3g", what, k, found, expected, error);
+}
+
+static void check_padding(const float *at, size_t width, const char *what)
+{
+    for (size_t k = width; k < kith__padded(width); k++)
+        if (at[k] != 0)
+            fail_msg("%s[%zu]: found %g behind a width of %zu, expected 0", what, k, (double)at[k],
+                     width);
+}
+
+/* ---- sums ---- */
+
+static void dot__equals_the_plain_sum(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width();
+        float *a = some_row(n, 2), *b = some_row(n, 2);
+        double sum = 0, size = 0;
+        for (size_t k = 0; k < n; k++) {
+            sum += (double)a[k] * b[k];
+            size += fabs((double)a[k] * b[k]);
+        }
+        check_near(kith__dot(a, b, kith__padded(n)), sum, 40 * unit * size, "dot", n);
+        kith__free(a);
+        kith__free(b);
+    }
+    assert_true(kith__dot(NULL, NULL, 0) == 0);
+}
+
+static void l1__equals_the_plain_sum(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width();
+        float *a = some_row(n, 2), *b = some_row(n, 2);
+        double sum = 0;
+        for (size_t k = 0; k < n; k++)
+            sum += fabs((double)a[k] - b[k]);
+        check_near(kith__l1(a, b, kith__padded(n)), sum, 40 * unit * sum, "l1", n);
+        assert_true(kith__l1(a, a, kith__padded(n)) == 0);
+        kith__free(a);
+        kith__free(b);
+    }
+}
+
+/* ---- one value at a time ---- */
+
+static void axpy__and_minus_equal_the_plain_loops(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n);
+        float *x = some_row(n, 2), *z = some_row(n, 2), *y = some_row(n, 2), *y2 = copy_of(y, ns);
+        float *before = copy_of(y, ns), *difference = some_row(n, 2);
+        float a = some_value(3), b = some_value(3);
+        kith__axpy(y, a, x, ns);
+        kith__axpy2(y2, a, x, b, z, ns);
+        kith__minus(difference, x, a, z, ns);
+        for (size_t k = 0; k < n; k++) {
+            double ax = (double)a * x[k], bz = (double)b * z[k], az = (double)a * z[k];
+            check_near(y[k], before[k] + ax, 2 * unit * (fabs(ax) + 2), "axpy", k);
+            check_near(y2[k], before[k] + ax + bz, 3 * unit * (fabs(ax) + fabs(bz) + 2), "axpy2", k);
+            check_near(difference[k], x[k] - az, 2 * unit * (fabs(az) + 2), "minus", k);
+        }
+        check_padding(y, n, "axpy");
+        check_padding(y2, n, "axpy2");
+        check_padding(difference, n, "minus");
+        float *all[] = {x, z, y, y2, before, difference};
+        for (int k = 0; k < 6; k++)
+            kith__free(all[k]);
+    }
+}
+
+static void tanh__is_within_the_stated_error(void **state)
+{
+    enum { N = 16 * 4096 };
+    float *x = kith__calloc_aligned(N, sizeof *x), *y = kith__calloc_aligned(N, sizeof *y);
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        x[i] = (float)(-20 + 40. * i / (N - 1));
+    kith__tanh(y, x, N);
+    for (size_t i = 0; i < N; i++)
+        check_near(y[i], tanh(x[i]), KITH__TANH_ERROR, "tanh", i);
+    for (int i = 0; i < N; i++) /* small ones, where tanh is almost x itself */
+        x[i] = some_value(pow(10, -(double)(i % 12)));
+    kith__tanh(y, x, N);
+    for (size_t i = 0; i < N; i++)
+        check_near(y[i], tanh(x[i]), KITH__TANH_ERROR * fmin(1, fabs((double)x[i])) + 1e-30, "tanh",
+                   i);
+    kith__free(x);
+    kith__free(y);
+}
+
+static void tanh__of_huge_values_is_one_and_of_padding_zero(void **state)
+{
+    const float huge[] = {100, 1e10f, 1e30f, FLT_MAX, FLT_MIN, 1e-40f, 0};
+    size_t count = sizeof huge / sizeof *huge;
+    float *x = some_row(2 * count, 1), *y = some_row(2 * count, 1);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        x[i] = huge[i];
+        x[count + i] = -huge[i];
+    }
+    kith__tanh(y, x, kith__padded(2 * count));
+    for (size_t i = 0; i < 2 * count; i++)
+        check_near(y[i], tanh(x[i]), KITH__TANH_ERROR, "tanh", i);
+    check_padding(y, 2 * count, "tanh");
+    kith__free(x);
+    kith__free(y);
+}
+
+static void exp_twice__is_within_the_stated_error_and_gives_the_largest(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n);
+        double scale = i % 2 ? KITH__EXP_MOST : 3;
+        float *x = some_row(n, scale), *b = some_row(n, scale / 4), *y = some_row(n, 1);
+        float c = some_value(1), most = kith__exp_twice(y, x, ns), largest = 0;
+        for (size_t k = 0; k < n; k++) {
+            largest = fmaxf(largest, fabsf(x[k]));
+            check_near(y[k] / exp(2. * x[k]), 1, KITH__EXP_ERROR, "exp_twice", k);
+        }
+        assert_true(most == largest);
+        for (size_t k = 0; k < n; k++)
+            x[k] /= 2;
+        most = kith__exp_twice_minus(y, x, c, b, ns);
+        double most_minus = 0;
+        for (size_t k = 0; k < n; k++) {
+            double v = x[k] - (double)c * b[k];
+            most_minus = fmax(most_minus, fabs(v));
+            check_near(y[k] / exp(2 * v), 1, KITH__EXP_ERROR + 4 * unit * (fabs(v) + fabs(c * b[k])),
+                       "exp_twice_minus", k);
+        }
+        check_near(most, most_minus, 4 * unit * (2 * scale), "the largest", n);
+        kith__free(x);
+        kith__free(b);
+        kith__free(y);
+    }
+}
+
+/* ---- logits ---- */
+
+static void logit__equals_the_plain_sum_from_exponentials_too(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n);
+        double scale = i % 3 ? 1 : 8, sum = 0, size = 0, total = 0;
+        float *z = some_row(n, scale), *p = some_row(n, scale), *u = some_row(n, 1);
+        float *ez = some_row(n, 1), *ep = some_row(n, 1);
+        for (size_t k = 0; k < n; k++) {
+            sum += u[k] * tanh((double)z[k] + p[k]);
+            size += fabs((double)u[k]);
+            total += u[k];
+        }
+        double error = (KITH__TANH_ERROR + 40 * unit) * size;
+        check_near(kith__logit(z, p, u, ns), sum, error, "logit", n);
+        kith__exp_twice(ez, z, ns);
+        kith__exp_twice(ep, p, ns);
+        check_near(kith__logit_of_exp(ez, ep, u, (float)total, ns), sum, 2 * error, "logit_of_exp", n);
+        float *all[] = {z, p, u, ez, ep};
+        for (int k = 0; k < 5; k++)
+            kith__free(all[k]);
+    }
+}
+
+static void logit_backward__adds_the_plain_gradient(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n);
+        float *z = some_row(n, 2), *p = some_row(n, 2), *u = some_row(n, 2), g = some_value(2);
+        float *gz = some_row(n, 1), *gp = some_row(n, 1), *gu = some_row(n, 1);
+        float *bz = copy_of(gz, ns), *bp = copy_of(gp, ns), *bu = copy_of(gu, ns);
+        kith__logit_backward(gz, gp, gu, g, z, p, u, ns);
+        for (size_t k = 0; k < n; k++) {
+            double t = tanh((double)z[k] + p[k]), v = (double)g * u[k] * (1 - t * t);
+            double error = 4 * KITH__TANH_ERROR + 16 * unit;
+            check_near(gz[k], bz[k] + v, error * (1 + fabs((double)g * u[k])), "gz", k);
+            check_near(gp[k], bp[k] + v, error * (1 + fabs((double)g * u[k])), "gp", k);
+            check_near(gu[k], bu[k] + g * t, error * (1 + fabs((double)g)), "gu", k);
+        }
+        check_padding(gz, n, "gz");
+        check_padding(gp, n, "gp");
+        check_padding(gu, n, "gu");
+        float *all[] = {z, p, u, gz, gp, gu, bz, bp, bu};
+        for (int k = 0; k < 9; k++)
+            kith__free(all[k]);
+    }
+}
+
+/* ---- rows ---- */
+
+static void gather_sum__adds_the_rows_that_are_named(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n), table = between(1, 30);
+        size_t count = between(0, 50), step = between(1, 3);
+        float *rows = some_rows(table, n, ns, 2), *out = some_row(n, 1), *before = copy_of(out, ns);
+        float *a = some_row(count + 1, 2);
+        uint32_t ids[151] = {0};
+        for (size_t k = 0; k < count; k++)
+            ids[k * step] = (uint32_t)kith__rng_below(&rng, table);
+        kith__gather_sum(out, a, rows, ids, step, count, ns);
+        for (size_t k = 0; k < n; k++) {
+            double sum = before[k], size = 1;
+            for (size_t c = 0; c < count; c++) {
+                sum += (double)a[c] * rows[ids[c * step] * ns + k];
+                size += fabs((double)a[c] * rows[ids[c * step] * ns + k]);
+            }
+            check_near(out[k], sum, 60 * unit * size, "gather_sum", k);
+        }
+        check_padding(out, n, "gather_sum");
+        kith__free(rows);
+        kith__free(out);
+        kith__free(before);
+        kith__free(a);
+    }
+}
+
+static void rows_times__equals_the_plain_product(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t inner = some_width(), width = some_width(), count = i < 8 ? (size_t)i : between(0, 50);
+        size_t is = kith__padded(inner), ws = kith__padded(width);
+        int adds = i % 2;
+        float *rows = some_rows(count, inner, is, 1), *matrix = some_rows(inner, width, ws, 1);
+        float *out = some_rows(count, width, ws, 1), *before = copy_of(out, count * ws);
+        const float *at[50];
+        for (size_t r = 0; r < count; r++) /* in another order than they lie */
+            at[r] = rows + (count - 1 - r) * is;
+        kith__rows_times(out, at, count, matrix, inner, ws, adds);
+        for (size_t r = 0; r < count; r++) {
+            for (size_t k = 0; k < width; k++) {
+                double sum = adds ? before[r * ws + k] : 0, size = fabs(sum);
+                for (size_t j = 0; j < inner; j++) {
+                    sum += (double)at[r][j] * matrix[j * ws + k];
+                    size += fabs((double)at[r][j] * matrix[j * ws + k]);
+                }
+                check_near(out[r * ws + k], sum, 300 * unit * size, "rows_times", k);
+            }
+            check_padding(out + r * ws, width, "rows_times");
+        }
+        kith__free(rows);
+        kith__free(matrix);
+        kith__free(out);
+        kith__free(before);
+    }
+}
+
+static void check_outer_sum(size_t count, size_t height, size_t width)
+{
+    size_t ws = kith__padded(width);
+    float *left = some_rows(count, height, height, 1), *right = some_rows(count, width, ws, 1);
+    float *matrix = some_rows(height, width, ws, 1), *before = copy_of(matrix, height * ws);
+    const float **at = calloc(count + 1, sizeof *at);
+
+    for (size_t r = 0; r < count; r++)
+        at[r] = right + (count - 1 - r) * ws;
+    kith__outer_sum(matrix, left, at, count, height, ws);
+    for (size_t h = 0; h < height; h++) {
+        for (size_t k = 0; k < width; k++) {
+            double sum = before[h * ws + k], size = 1;
+            for (size_t r = 0; r < count; r++) {
+                sum += (double)left[r * height + h] * at[r][k];
+                size += fabs((double)left[r * height + h] * at[r][k]);
+            }
+            check_near(matrix[h * ws + k], sum, 300 * unit * size, "outer_sum", k);
+        }
+        check_padding(matrix + h * ws, width, "outer_sum");
+    }
+    kith__free(left);
+    kith__free(right);
+    kith__free(matrix);
+    kith__free(before);
+    free(at);
+}
+
+static void outer_sum__adds_the_plain_product(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++)
+        check_outer_sum(i < 8 ? (size_t)i : between(0, 50), between(1, 60), between(1, 80));
+    check_outer_sum(1, 300, 300);
+    check_outer_sum(255, 5, 17);
+    check_outer_sum(256, 6, 16);
+    check_outer_sum(700, 13, 33);
+}
+
+/* ---- adam ---- */
+
+static void check_adam(const float *gradient, size_t n, const kith__adam_rates *r)
+{
+    size_t ns = kith__padded(n);
+    float *value = some_row(n, 1), *m = some_row(n, .1), *v = some_row(n, .1);
+
+    for (size_t k = 0; k < n; k++)
+        v[k] = fabsf(v[k]) + 1e-6f;
+    float *value0 = copy_of(value, ns), *m0 = copy_of(m, ns), *v0 = copy_of(v, ns);
+    kith__adam_row(value, m, v, gradient, r, ns);
+    for (size_t k = 0; k < n; k++) {
+        double g = gradient ? gradient[k] : 0;
+        double mean = r->beta1 * (double)m0[k] + (1 - (double)r->beta1) * g;
+        double square = r->beta2 * (double)v0[k] + (1 - (double)r->beta2) * g * g;
+        double moved = r->step * mean / (sqrt(square * r->v_scale) + r->epsilon);
+        /* 1 - beta is itself rounded, which is 6e-8 / .001 of v's share of the gradient. */
+        check_near(m[k], mean, 8 * unit * (fabs(mean) + fabs(g)), "m", k);
+        check_near(v[k], square, 8 * unit * square + 1e-7 * g * g, "v", k);
+        check_near(value[k], value0[k] - moved, 2 * unit + 2e-4 * fabs(moved), "value", k);
+    }
+    check_padding(value, n, "value");
+    check_padding(m, n, "m");
+    check_padding(v, n, "v");
+    float *all[] = {value, m, v, value0, m0, v0};
+    for (int k = 0; k < 6; k++)
+        kith__free(all[k]);
+}
+
+static void adam_row__equals_the_plain_step(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width();
+        float *gradient = some_row(n, 1);
+        kith__adam_rates rates = {.9f, .999f, .01f, 1e-8f, i % 2 ? 1 : 3.7f};
+        check_adam(gradient, n, &rates);
+        check_adam(NULL, n, &rates);
+        kith__free(gradient);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dot__equals_the_plain_sum),
+        cmocka_unit_test(l1__equals_the_plain_sum),
+        cmocka_unit_test(axpy__and_minus_equal_the_plain_loops),
+        cmocka_unit_test(tanh__is_within_the_stated_error),
+        cmocka_unit_test(tanh__of_huge_values_is_one_and_of_padding_zero),
+        cmocka_unit_test(exp_twice__is_within_the_stated_error_and_gives_the_largest),
+        cmocka_unit_test(logit__equals_the_plain_sum_from_exponentials_too),
+        cmocka_unit_test(logit_backward__adds_the_plain_gradient),
+        cmocka_unit_test(gather_sum__adds_the_rows_that_are_named),
+        cmocka_unit_test(rows_times__equals_the_plain_product),
+        cmocka_unit_test(outer_sum__adds_the_plain_product),
+        cmocka_unit_test(adam_row__equals_the_plain_step),
+    };
+    kith__rng_init(&rng, 3, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
