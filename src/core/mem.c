@@ -137,3 +137,12 @@ int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t siz
     *capacity = wanted;
     return 0;
 }
+
+int kith__reserve_exactly(void *array_pointer, size_t *capacity, size_t need, size_t size)
+{
+    void **array = array_pointer;
+
+    *array = kith__alloc(need, size);
+    *capacity = *array ? need : 0;
+    return *array ? 0 : -1;
+}

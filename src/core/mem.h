@@ -22,6 +22,8 @@ int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size)
 /* Make room for `need` items in a growing array. Returns 0, or -1 where memory is short (and the
  * array is as it was). */
 int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);
+/* The same for an array that is still empty, and not a byte more. */
+int kith__reserve_exactly(void *array_pointer, size_t *capacity, size_t need, size_t size);
 
 /* For tests: the n-th allocation from now fails, once; 0 turns it off. */
 void kith__mem_fail_at(size_t n);

@@ -1,5 +1,6 @@
 #include "graph/names.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -32,6 +33,45 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Up to eight bytes as one number, by reads that may overlap: no call, no loop. The length is in the
+ * hash already, so that reading a byte twice does no harm. */
+static uint64_t last_bytes(const char *name, size_t length)
+{
+    uint32_t first, last;
+
+    if (length >= 4) {
+        memcpy(&first, name, 4);
+        memcpy(&last, name + length - 4, 4);
+        return (uint64_t)first << 32 | last;
+    }
+    if (length == 0)
+        return 0;
+    return (uint64_t)(unsigned char)name[0] << 16 | (uint64_t)(unsigned char)name[length / 2] << 8 |
+           (unsigned char)name[length - 1];
+}
+
+/* Whether two names of one length are the same; most are short, so no call is worth making. */
+static bool same_bytes(const char *a, const char *b, size_t length)
+{
+    uint64_t x, y;
+
+    if (length < 8) {
+        for (size_t i = 0; i < length; i++)
+            if (a[i] != b[i])
+                return false;
+        return true;
+    }
+    for (size_t i = 0; i + 8 < length; i += 8) {
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        if (x != y)
+            return false;
+    }
+    memcpy(&x, a + length - 8, 8);
+    memcpy(&y, b + length - 8, 8);
+    return x == y;
+}
+
 /* Multiply and fold, eight bytes at a time, as wyhash does. */
 uint64_t kith__names_hash(const char *name, size_t length)
 {
@@ -44,9 +84,7 @@ uint64_t kith__names_hash(const char *name, size_t length)
         name += 8;
         length -= 8;
     }
-    word = 0;
-    memcpy(&word, name, length);
-    return fold(word ^ hash, 0xa0761d6478bd642fu);
+    return fold(last_bytes(name, length) ^ hash, 0xa0761d6478bd642fu);
 }
 
 static uint32_t number_at(const char *bytes)
@@ -78,7 +116,7 @@ static size_t probe(const kith__names *names, const char *name, size_t length, u
         if (((slot ^ hash) & ~KITH__PLACE_MASK) != 0)
             continue;
         const char *record = names->bytes + (slot & KITH__PLACE_MASK) - 1;
-        if (number_at(record + 4) == length && memcmp(record + HEAD, name, length) == 0)
+        if (number_at(record + 4) == length && same_bytes(record + HEAD, name, length))
             return at;
     }
 }

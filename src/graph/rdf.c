@@ -8,8 +8,9 @@
 #include "core/mem.h"
 #include "core/utf8.h"
 #include "graph/fields.h"
+#include "graph/merge.h"
 
-enum { PAGE = 1 << 16 };
+enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21 };
 
 /* A piece of text that grows. */
 typedef struct {
@@ -29,6 +30,8 @@ typedef struct {
     unsigned line;      /* where, counted from where serd began; 0 where serd has not said */
     char complaint[256];
     bool trying;        /* statements are looked at but not kept */
+    bool ranged;        /* only a range of a plain file is read: */
+    uint64_t place, end;
     /* Where the bytes of Turtle are handed over one at a time, so that reading can go on behind a
      * bad statement: */
     char buffer[PAGE];
@@ -55,11 +58,18 @@ static size_t fill(char *buffer, size_t size, reading *r)
 {
     size_t filled = 0, got;
 
+    if (r->ranged && size > r->end - r->place)
+        size = (size_t)(r->end - r->place);
+    if (size == 0)
+        return 0;
     do {
         got = 0;
-        r->status = kith__input_read(&got, r->input, buffer + filled, size - filled,
-                                     r->loader->error);
+        r->status = r->ranged ? kith__input_read_at(&got, r->input, buffer + filled, size - filled,
+                                                    r->place, r->loader->error)
+                              : kith__input_read(&got, r->input, buffer + filled, size - filled,
+                                                 r->loader->error);
         filled += got;
+        r->place += got;
     } while (r->status == KITH_OK && got > 0 && filled < size);
     return r->status == KITH_OK ? filled : 0;
 }
@@ -408,14 +418,92 @@ static kith_status read_strictly(reading *r, SerdReader *reader)
     return code > SERD_FAILURE || r->complained ? find_bad_line(r, reader) : KITH_OK;
 }
 
+/* ---- pieces of a plain N-Triples file, one for each thread ---- */
+
+typedef struct {
+    kith__loader loader; /* with a graph of its own */
+    reading reading;
+    bool failed;
+} piece;
+
+static void read_piece(void *context, size_t index)
+{
+    piece *p = (piece *)context + index;
+    reading *r = &p->reading;
+    SerdReader *reader =
+        serd_reader_new(SERD_NTRIPLES, r, NULL, on_base, on_prefix, on_statement, NULL);
+
+    p->failed = !reader;
+    if (!reader)
+        return;
+    serd_reader_set_strict(reader, true);
+    serd_reader_set_error_sink(reader, on_error, r);
+    SerdStatus code = serd_reader_read_source(reader, give_page, stream_failed, r,
+                                              (const uint8_t *)kith__input_path(r->input), PAGE);
+    p->failed = code > SERD_FAILURE || r->complained || r->status != KITH_OK;
+    serd_reader_free(reader);
+}
+
+static kith_status piece_init(piece *p, kith__loader *loader, kith__input *input, uint64_t from,
+                              uint64_t nominal)
+{
+    p->loader = *loader;
+    p->loader.error = NULL;
+    p->loader.graph = kith__graph_new();
+    if (!p->loader.graph)
+        return kith__no_memory(loader->error);
+    p->reading = (reading){.loader = &p->loader, .input = input, .ranged = true, .place = from};
+    return kith__line_start(&p->reading.end, input, nominal, loader->error);
+}
+
+/* *done is false where some piece met anything unusual: then nothing has been added, and reading
+ * the file as a whole will tell what it is. */
+static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *input)
+{
+    size_t count = kith__pool_size(loader->pool);
+    uint64_t size = kith__input_size(input), from = 0;
+    piece *pieces = kith__calloc(count, sizeof *pieces);
+    kith_status status = KITH_OK;
+
+    if (!pieces)
+        return kith__no_memory(loader->error);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t nominal = i + 1 == count ? size + 1 : size / count * (i + 1);
+        TRY(piece_init(&pieces[i], loader, input, from, nominal < from ? from : nominal));
+        from = pieces[i].reading.end;
+    }
+    kith__pool_run(loader->pool, read_piece, pieces, count);
+    *done = true;
+    for (size_t i = 0; i < count; i++)
+        *done = *done && !pieces[i].failed;
+    for (size_t i = 0; i < count && *done; i++) {
+        kith_graph *own = pieces[i].loader.graph;
+        TRY(kith__merge_piece(loader->graph, KITH_TRAIN, &own->entities, &own->relations,
+                              &own->parts[KITH_TRAIN], loader->error));
+    }
+cleanup:
+    for (size_t i = 0; i < count; i++) {
+        kith_graph_free(pieces[i].loader.graph);
+        kith__free(pieces[i].reading.name.at);
+    }
+    kith__free(pieces);
+    return status;
+}
+
 kith_status kith__read_rdf(kith__loader *loader, kith__input *input, bool turtle)
 {
     reading *r = kith__calloc(1, sizeof *r);
     SerdReader *reader = NULL;
     kith_status status = KITH_OK;
+    bool done = false;
 
     if (!r)
         return kith__no_memory(loader->error);
+    if (!turtle && !loader->skip_bad && kith__input_size(input) >= LEAST_FOR_PIECES &&
+        kith__pool_size(loader->pool) > 1)
+        TRY(read_pieces(&done, loader, input));
+    if (done)
+        goto cleanup;
     r->loader = loader;
     r->input = input;
     r->turtle = turtle;

@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "core/utf8.h"
 #include "graph/fields.h"
+#include "graph/merge.h"
 
 enum {
     BATCH = 64,              /* lines whose names are looked up together */
@@ -283,79 +284,6 @@ static void piece_release(piece *p)
 
 /* ---- the pieces put together, in order ---- */
 
-/* The graph's ids for a piece's own ones. NULL where memory is short. */
-static uint32_t *adopt_names(kith__names *names, const kith__names *own)
-{
-    uint32_t *ids = kith__alloc(own->count, sizeof *ids);
-    uint64_t hashes[BATCH];
-
-    for (uint32_t from = 0; ids && from < own->count; from += BATCH) {
-        uint32_t size = own->count - from < BATCH ? own->count - from : BATCH;
-        for (uint32_t i = 0; i < size; i++) {
-            hashes[i] = kith__names_hash(kith__names_get(own, from + i),
-                                         kith__names_length(own, from + i));
-            kith__names_prefetch(names, hashes[i], 0);
-        }
-        for (uint32_t i = 0; i < size; i++)
-            kith__names_prefetch(names, hashes[i], 1);
-        for (uint32_t i = 0; i < size; i++) {
-            ids[from + i] = kith__names_add(names, kith__names_get(own, from + i),
-                                            kith__names_length(own, from + i), hashes[i]);
-            if (ids[from + i] == KITH__NO_ID) {
-                kith__free(ids);
-                return NULL;
-            }
-        }
-    }
-    return ids;
-}
-
-static kith_status renumber_piece(piece *p, kith__loader *loader)
-{
-    kith_graph *graph = loader->graph;
-    kith_status status = KITH_OK;
-    uint32_t *entities = NULL, *relations = NULL;
-
-    if (p->entities == &p->own_entities && !(entities = adopt_names(&graph->entities, p->entities)))
-        TRY(kith__no_memory(loader->error));
-    if (p->relations == &p->own_relations &&
-        !(relations = adopt_names(&graph->relations, p->relations)))
-        TRY(kith__no_memory(loader->error));
-    for (size_t i = 0; i < p->facts.count; i++) {
-        kith_triple *t = &p->facts.at[i];
-        if (entities) {
-            t->subject = entities[t->subject];
-            t->object = entities[t->object];
-        }
-        if (relations)
-            t->relation = relations[t->relation];
-    }
-cleanup:
-    kith__free(entities);
-    kith__free(relations);
-    return status;
-}
-
-static kith_status append_facts(kith__facts *to, kith__facts *from, kith__loader *loader)
-{
-    if (to->count == 0 && to->capacity == 0) {
-        *to = *from; /* the first piece's array simply changes hands */
-        memset(from, 0, sizeof *from);
-        return KITH_OK;
-    }
-    if (kith__reserve(&to->at, &to->capacity, to->count + from->count, sizeof *to->at))
-        return kith__no_memory(loader->error);
-    if (from->count > 0)
-        memcpy(to->at + to->count, from->at, from->count * sizeof *to->at);
-    if (from->truth) {
-        if (kith__reserve(&to->truth, &to->truth_capacity, to->count + from->count, 1))
-            return kith__no_memory(loader->error);
-        memcpy(to->truth + to->count, from->truth, from->count);
-    }
-    to->count += from->count;
-    return KITH_OK;
-}
-
 static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader, kith_part part,
                                const char *path, const layout *l)
 {
@@ -374,8 +302,10 @@ static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader
                 *loader->error = p->error;
             TRY(p->status);
         }
-        TRY(renumber_piece(p, loader));
-        TRY(append_facts(&loader->graph->parts[part], &p->facts, loader));
+        TRY(kith__merge_piece(loader->graph, part,
+                              p->entities == &p->own_entities ? p->entities : NULL,
+                              p->relations == &p->own_relations ? p->relations : NULL, &p->facts,
+                              loader->error));
         line += p->line;
         good += p->good;
         bad_lines += p->bad;
@@ -443,29 +373,6 @@ static kith_status look_at_beginning(layout *l, kith__loader *loader, kith__inpu
     return status;
 }
 
-/* The first line start at or after a place. */
-static kith_status find_line_start(uint64_t *start, kith__input *input, uint64_t place,
-                                   kith_error *error)
-{
-    char block[4096];
-    uint64_t size = kith__input_size(input), at = place - 1;
-
-    while (at < size) {
-        size_t got;
-        kith_status status = kith__input_read_at(&got, input, block, sizeof block, at, error);
-        if (status != KITH_OK)
-            return status;
-        char *newline = got ? memchr(block, '\n', got) : NULL;
-        if (newline || got == 0) {
-            *start = newline ? at + (uint64_t)(newline - block) + 1 : size;
-            return KITH_OK;
-        }
-        at += got;
-    }
-    *start = size;
-    return KITH_OK;
-}
-
 static kith_status cut_file(piece *pieces, size_t count, kith__input *input, const layout *l,
                             kith_error *error)
 {
@@ -479,13 +386,36 @@ static kith_status cut_file(piece *pieces, size_t count, kith__input *input, con
         uint64_t to = size;
         if (i + 1 < count) {
             uint64_t nominal = l->data_at + (size - l->data_at) / count * (i + 1);
-            kith_status status = find_line_start(&to, input, nominal < from ? from : nominal, error);
+            kith_status status = kith__line_start(&to, input, nominal < from ? from : nominal, error);
             if (status != KITH_OK)
                 return status;
         }
         kith__lines_init_range(&pieces[i].lines, input, from, to);
         from = to;
     }
+    return KITH_OK;
+}
+
+/* Room for about as many facts as the file's size and its first lines promise, so that arrays are
+ * not moved as they grow; piece 0 gets all, because the others' facts are added to its own. */
+static kith_status reserve_facts(piece *pieces, size_t count, kith__input *input,
+                                 kith_error *error)
+{
+    const char *text, *end;
+    size_t length, lines = 0;
+    kith_status status = kith__input_peek(&text, &length, input, error);
+
+    if (status != KITH_OK || count < 2)
+        return status;
+    end = text + length;
+    for (const char *at = text; at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
+        lines++;
+    double all = (double)kith__input_size(input) / (double)length * (double)lines * 1.05;
+    for (size_t i = 0; i < count; i++)
+        if (kith__reserve_exactly(&pieces[i].facts.at, &pieces[i].facts.capacity,
+                                  (size_t)(i == 0 ? all : all / (double)count) + 16,
+                                  sizeof *pieces[i].facts.at))
+            return kith__no_memory(error);
     return KITH_OK;
 }
 
@@ -512,6 +442,7 @@ kith_status kith__read_table(kith__loader *loader, kith__input *input, kith_part
         TRY(piece_init(&pieces[i], i, loader));
     }
     TRY(cut_file(pieces, count, input, &l, loader->error));
+    TRY(reserve_facts(pieces, count, input, loader->error));
     kith__pool_run(loader->pool, parse_piece, pieces, count);
     TRY(join_pieces(pieces, count, loader, part, kith__input_path(input), &l));
 cleanup:
