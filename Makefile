@@ -9,8 +9,14 @@ MESON   := meson setup --prefix $(PREFIX)
 
 .PHONY: all demo test asan bench install clean setup-build setup-test setup-demo setup-bench
 
+# Build a folder, silent unless something is wrong.
+define ninja
+	@echo "Building in $(1)"
+	@ninja -C $(1) > $(1)/build.log 2>&1 || (cat $(1)/build.log; exit 1)
+endef
+
 all: setup-build $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
+	$(call ninja,$(BUILD))
 
 setup-build setup-test setup-demo setup-bench: setup-%:
 	@tools/setup $*
@@ -25,24 +31,25 @@ $(ASAN)/build.ninja: | setup-test
 	@mv $(ASAN).log $(ASAN)/setup.log
 
 asan: setup-test $(ASAN)/build.ninja
-	@ninja -C $(ASAN) --quiet
+	$(call ninja,$(ASAN))
 
 test: setup-test $(BUILD)/build.ninja asan
-	@meson configure $(BUILD) -Dtests=true -Dwerror=true
-	@ninja -C $(BUILD) --quiet
+	@meson configure $(BUILD) -Dtests=true -Dwerror=true > /dev/null
+	$(call ninja,$(BUILD))
 	@tests/run $(BUILD) $(ASAN)
 
 demo: setup-demo all
 	@tools/demo $(BUILD)/kith
 
 bench: setup-bench all
-	@meson configure $(BUILD) -Dbench=true
-	@ninja -C $(BUILD) --quiet
+	@meson configure $(BUILD) -Dbench=true > /dev/null
+	$(call ninja,$(BUILD))
 	@bench/run $(BUILD)
 
 install: all
-	@DESTDIR=$(DESTDIR) meson configure $(BUILD) --prefix $(PREFIX)
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD)
+	@meson configure $(BUILD) --prefix $(PREFIX) > /dev/null
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) > $(BUILD)/install.log || (cat $(BUILD)/install.log; exit 1)
+	@grep '^Installing' $(BUILD)/install.log
 
 clean:
 	rm -rf $(BUILD) $(ASAN)
