@@ -1,0 +1,553 @@
+/* Finite differences: of decoders, and of the whole loss by every table, for every kind of model. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "model/decoder.h"
+#include "model/model.h"
+#include "nn/kernels.h"
+#include "support.h"
+#include "train/step.h"
+
+static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
+                                          "attention-query", "logic", "lan"};
+static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
+enum { AGGREGATORS = 8, DECODERS = 4, DIM = 8, FACTS = 5, PER = 3 };
+
+static kith_graph *graph;
+
+/* Few enough entities that the batch meets each of them several times; `leaf` has one neighbour,
+ * which the mask takes away. */
+static int make_graph(void **state)
+{
+    (void)state;
+    graph = opened(file("train", "a\tr\tb\nb\ts\tc\na\ts\tc\nc\tt\td\nd\tr\ta\ne\ts\tb\ne\tr\te\n"
+                                 "d\tt\te\nf\tr\tc\nf\ts\tb\nb\tr\tf\nleaf\tr\ta\na\tt\tb\n"));
+    return 0;
+}
+
+static int free_graph(void **state)
+{
+    (void)state;
+    kith_graph_free(graph);
+    return 0;
+}
+
+/* ---- the loss of a batch, and its gradients ---- */
+
+typedef struct {
+    kith_model *model;
+    kith__step step;
+    kith_triple positive[FACTS], negative[FACTS * PER];
+    size_t per;
+} batch;
+
+static void set(kith_settings *s, const char *name, const char *value)
+{
+    kith_error error;
+    if (kith_settings_set(s, name, value, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+}
+
+static kith_settings some_settings(void)
+{
+    kith_settings s;
+
+    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    s.dim = DIM;
+    s.attention_width = 6;
+    s.max_neighbors = 6;
+    s.padding = 0;
+    return s;
+}
+
+/* The last fact is the leaf's; negatives replace either side, and one is the true fact itself. */
+static void fill_batch(batch *b, size_t per, uint64_t seed)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    uint32_t seen = kith_graph_seen_entity_count(graph);
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 1);
+    b->per = per;
+    for (size_t i = 0; i < FACTS; i++) {
+        b->positive[i] = train.at[i == FACTS - 1 ? 11 : 2 * i];
+        for (size_t k = i * per; k < (i + 1) * per; k++) {
+            b->negative[k] = b->positive[i];
+            uint32_t other = (uint32_t)kith__rng_below(&rng, seen);
+            *(kith__rng_below(&rng, 2) ? &b->negative[k].subject : &b->negative[k].object) = other;
+        }
+    }
+}
+
+static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t seed)
+{
+    kith_error error;
+
+    memset(b, 0, sizeof *b);
+    fill_batch(b, per, seed);
+    if (kith_model_new(&b->model, graph, s, 1, &error) != KITH_OK ||
+        kith__step_init(&b->step, &b->model->encoder, &b->model->params, &b->model->settings,
+                        &error) != KITH_OK)
+        fail_msg("%s", error.message);
+}
+
+static void batch_release(batch *b)
+{
+    kith__step_release(&b->step);
+    kith_model_free(b->model);
+}
+
+static double loss_of(batch *b)
+{
+    kith_error error;
+
+    kith__gradients_clear(&b->step.gradients);
+    if (kith__step_run(&b->step, b->positive, b->negative, FACTS, b->per, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return kith__step_loss(&b->step);
+}
+
+static double gradient_at(const batch *b, size_t table, size_t row, size_t column)
+{
+    const kith__gradients *g = &b->step.gradients;
+
+    if (table > 0)
+        return g->touched[table][row] ? kith__row(&g->dense.table[table], row)[column] : 0;
+    return g->row_of[row] ? kith__gradient_of(g, (uint32_t)row)[column] : 0;
+}
+
+/* The block of gradients as it is now, table by table. */
+static double *all_gradients(const batch *b)
+{
+    const kith__params *params = &b->model->params;
+    double *all = calloc(params->floats, sizeof *all);
+
+    for (size_t t = 0, at = 0; t < params->tables; t++)
+        for (size_t r = 0; r < params->table[t].rows; r++)
+            for (size_t c = 0; c < params->table[t].cols; c++)
+                all[at++] = gradient_at(b, t, r, c);
+    return all;
+}
+
+/* ---- comparing ---- */
+
+/* Losses have kinks (|x|, hinges, max). Where one lies within the step, the slopes to either side
+ * differ by twice what it does to their mean, so a gap between them excuses that much and no more;
+ * a smooth loss has no such gap. Most entries must need no excuse. */
+typedef struct {
+    size_t compared, excused;
+} tally;
+
+/* Slopes to either side of a value, and their mean. */
+typedef struct {
+    double forward, backward, mean;
+} slopes;
+
+static slopes slopes_at(batch *b, float *value, double middle, float step)
+{
+    const float before = *value;
+    volatile float high = before + step, low = before - step;
+    slopes s;
+
+    *value = high;
+    s.forward = (loss_of(b) - middle) / ((double)high - before);
+    *value = low;
+    s.backward = (middle - loss_of(b)) / ((double)before - low);
+    *value = before;
+    s.mean = (s.forward + s.backward) / 2;
+    return s;
+}
+
+/* Smaller steps where the loss bends much, as it does beside short vectors that are scaled. */
+static bool check_entry(batch *b, float *value, double found, double largest, double middle,
+                        tally *count)
+{
+    static const float steps[] = {4e-3f, 2e-3f, 1e-3f};
+    slopes s = {0};
+
+    count->compared++;
+    for (int i = 0; i < 3; i++) {
+        s = slopes_at(b, value, middle, steps[i]);
+        if (fabs(found - s.mean) <= 2e-3 * largest + 3e-4)
+            return true;
+    }
+    count->excused++;
+    if (fabs(found - s.mean) <= .75 * fabs(s.forward - s.backward))
+        return true;
+    print_error("found %.6g, expected %.6g (slopes %.6g and %.6g, largest %.3g)\n", found, s.mean,
+                s.backward, s.forward, largest);
+    return false;
+}
+
+static void check_batch(batch *b, const char *what)
+{
+    kith__params *params = &b->model->params;
+    double middle = loss_of(b), *gradients = all_gradients(b);
+    tally count = {0, 0};
+
+    assert_true(isfinite(middle));
+    for (size_t t = 0, at = 0; t < params->tables; t++) {
+        const kith__table *table = &params->table[t];
+        double largest = 0;
+        for (size_t i = 0; i < table->rows * table->cols; i++)
+            largest = fmax(largest, fabs(gradients[at + i]));
+        for (size_t r = 0; r < table->rows; r++)
+            for (size_t c = 0; c < table->cols; c++)
+                if (!check_entry(b, &kith__row(table, r)[c], gradients[at++], largest, middle,
+                                 &count))
+                    fail_msg("%s: %s[%zu][%zu]", what, table->spec->name, r, c);
+    }
+    if (count.excused * 3 > count.compared)
+        fail_msg("%s: found %zu of %zu entries beside a kink, expected few", what, count.excused,
+                 count.compared);
+    free(gradients);
+}
+
+static void check_settings(const kith_settings *s, size_t per, const char *what)
+{
+    batch b;
+
+    batch_init(&b, s, per, 5);
+    check_batch(&b, what);
+    batch_release(&b);
+}
+
+/* ---- every kind of model ---- */
+
+static void check_aggregator(const char *aggregator)
+{
+    for (int i = 0; i < DECODERS + 1; i++) /* transe both with and without scaling */
+        for (int loss = 0; loss < 2; loss++)
+            for (int subtask = 0; subtask < 2; subtask++) {
+                kith_settings s = some_settings();
+                set(&s, "aggregator", aggregator);
+                set(&s, "decoder", decoders[i % DECODERS]);
+                s.normalize = i == DECODERS;
+                s.loss = loss ? KITH_LOSS_LOGISTIC : KITH_LOSS_MARGIN;
+                s.subtask = subtask;
+                check_settings(&s, 1, format("%s %s%s %s subtask %d", aggregator,
+                                             decoders[i % DECODERS], s.normalize ? " scaled" : "",
+                                             loss ? "logistic" : "margin", subtask));
+            }
+}
+
+static void gradients__agree_with_differences_for_mean_sum_max(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        check_aggregator(aggregators[i]);
+}
+
+static void gradients__agree_with_differences_for_lstm(void **state)
+{
+    (void)state;
+    check_aggregator("lstm");
+}
+
+static void gradients__agree_with_differences_for_attentions(void **state)
+{
+    (void)state;
+    check_aggregator("attention-global");
+    check_aggregator("attention-query");
+}
+
+static void gradients__agree_with_differences_for_logic_and_lan(void **state)
+{
+    (void)state;
+    check_aggregator("logic");
+    check_aggregator("lan");
+}
+
+/* ---- each point that changes the loss ---- */
+
+static void gradients__agree_where_padding_is_trained(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        kith_settings s = some_settings();
+        set(&s, "aggregator", i ? "lstm" : "mean");
+        set(&s, "decoder", "distmult");
+        s.padding = 1;
+        s.loss = KITH_LOSS_LOGISTIC;
+        batch b;
+        batch_init(&b, &s, 2, 5);
+        assert_non_null(kith__params_find(&b.model->params, "pad_ent"));
+        assert_non_null(kith__params_find(&b.model->params, "pad_trans"));
+        check_batch(&b, i ? "lstm padded" : "mean padded");
+        batch_release(&b);
+    }
+}
+
+static void gradients__agree_with_the_trained_fact_masked_and_several_negatives(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AGGREGATORS; i++)
+        for (int padding = 0; padding < 2; padding++) {
+            kith_settings s = some_settings();
+            set(&s, "aggregator", aggregators[i]);
+            set(&s, "decoder", "complex");
+            s.loss = KITH_LOSS_LOGISTIC;
+            s.mask = 1;
+            s.padding = padding;
+            check_settings(&s, PER, format("%s masked, padding %d", aggregators[i], padding));
+        }
+}
+
+static void gradients__agree_with_weight_decay(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AGGREGATORS; i++) {
+        kith_settings s = some_settings();
+        set(&s, "aggregator", aggregators[i]);
+        set(&s, "decoder", "distmult");
+        s.loss = KITH_LOSS_LOGISTIC;
+        s.l2 = .5;
+        check_settings(&s, 1, format("%s with l2", aggregators[i]));
+    }
+}
+
+static void gradients__agree_for_both_presets_logic_weights_and_widths(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        kith_settings s = some_settings();
+        set(&s, "aggregator", "lan");
+        set(&s, "decoder", "analogy");
+        set(&s, "attention-width", i % 2 ? "d" : "2d");
+        s.logic_denominator = i / 2 ? KITH_LOGIC_MAX : KITH_LOGIC_ONE_PLUS_MAX;
+        s.self_confidence = i / 2 ? KITH_SELF_ONE : KITH_SELF_ROW_MEAN;
+        s.loss = KITH_LOSS_LOGISTIC;
+        check_settings(&s, PER, format("lan variant %d", i));
+    }
+}
+
+static void gradients__agree_where_the_lstm_meets_neighbours_in_another_order(void **state)
+{
+    kith_settings s = some_settings();
+    batch b;
+
+    (void)state;
+    set(&s, "aggregator", "lstm");
+    set(&s, "decoder", "distmult");
+    s.loss = KITH_LOSS_LOGISTIC;
+    batch_init(&b, &s, 2, 5);
+    double listed = loss_of(&b);
+    b.model->encoder.order_seed = 99;
+    if (fabs(loss_of(&b) - listed) < 1e-7)
+        fail_msg("found the loss %.9g in both orders, expected two", listed);
+    check_batch(&b, "lstm shuffled");
+    batch_release(&b);
+}
+
+static void gradients__are_the_same_in_a_batch_given_twice_as_in_one(void **state)
+{
+    (void)state;
+    for (int i = 0; i < AGGREGATORS; i++) {
+        kith_settings s = some_settings();
+        set(&s, "aggregator", aggregators[i]);
+        batch b;
+        batch_init(&b, &s, 2, 5);
+        double first = loss_of(&b), *one = all_gradients(&b);
+        for (int k = 0; k < 3; k++) { /* another batch in between must leave nothing behind */
+            fill_batch(&b, 1 + (size_t)k % 2, 8 + (uint64_t)k);
+            loss_of(&b);
+        }
+        fill_batch(&b, 2, 5);
+        double second = loss_of(&b), *two = all_gradients(&b);
+        assert_true(first == second);
+        assert_memory_equal(one, two, b.model->params.floats * sizeof *one);
+        free(one);
+        free(two);
+        batch_release(&b);
+    }
+}
+
+/* ---- decoders ---- */
+
+enum { WIDTHS = 5 };
+static const size_t widths[WIDTHS] = {4, 8, 12, 20, 100};
+
+typedef struct {
+    float *row[3]; /* s, q, o */
+    float *gradient[3], *scratch, *aim;
+} vectors;
+
+static void vectors_init(vectors *v, size_t width, kith__rng *rng)
+{
+    size_t stride = kith__padded(width);
+
+    for (int i = 0; i < 3; i++) {
+        v->row[i] = kith__calloc_aligned(stride, sizeof(float));
+        v->gradient[i] = kith__calloc_aligned(stride, sizeof(float));
+        for (size_t k = 0; k < width; k++)
+            v->row[i][k] = (float)(2 * kith__rng_unit(rng) - 1);
+    }
+    v->scratch = kith__calloc_aligned(6 * stride, sizeof(float));
+    v->aim = kith__calloc_aligned(stride, sizeof(float));
+}
+
+static void vectors_release(vectors *v)
+{
+    for (int i = 0; i < 3; i++) {
+        kith__free(v->row[i]);
+        kith__free(v->gradient[i]);
+    }
+    kith__free(v->scratch);
+    kith__free(v->aim);
+}
+
+static double score_of(const vectors *v, const kith__decoder *d, bool normalize, size_t width)
+{
+    return kith__decode(d, normalize, v->row[0], v->row[1], v->row[2], width, v->scratch);
+}
+
+static void check_decoder(const kith__decoder *d, bool normalize, size_t width, kith__rng *rng)
+{
+    const double start = .25;
+    const float g = 1.7f, step = 2e-3f;
+    size_t kinks = 0;
+    vectors v;
+
+    vectors_init(&v, width, rng);
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; k < width; k++)
+            v.gradient[i][k] = (float)start; /* backward adds */
+    kith__decode_backward(d, normalize, v.gradient[0], v.gradient[1], v.gradient[2], g, v.row[0],
+                          v.row[1], v.row[2], width, v.scratch);
+    double middle = score_of(&v, d, normalize, width);
+    for (int i = 0; i < 3; i++)
+        for (size_t k = 0; k < width; k++) {
+            float before = v.row[i][k];
+            v.row[i][k] = before + step;
+            double above = score_of(&v, d, normalize, width);
+            v.row[i][k] = before - step;
+            double below = score_of(&v, d, normalize, width);
+            v.row[i][k] = before;
+            double expected = start + g * (above - below) / (2 * (double)step);
+            double off = fabs(v.gradient[i][k] - expected);
+            double gap = g * fabs(above - 2 * middle + below) / (double)step;
+            kinks += off > 6e-3;
+            if (off > 6e-3 && off > .75 * gap)
+                fail_msg("%s%s of width %zu, row %d[%zu]: found %.6g, expected %.6g", d->name,
+                         normalize ? " scaled" : "", width, i, k, (double)v.gradient[i][k], expected);
+        }
+    assert_true(kinks * 4 <= 3 * width);
+    vectors_release(&v);
+}
+
+static void decoder__gradients_agree_with_differences(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 7, 0);
+    for (int i = 0; i < DECODERS; i++)
+        for (int w = 0; w < WIDTHS; w++)
+            for (int normalize = 0; normalize < 2; normalize++)
+                check_decoder(kith__decoder_get(i), normalize, widths[w], &rng);
+}
+
+static double plain_score(int decoder, const vectors *v, size_t width)
+{
+    const float *s = v->row[0], *q = v->row[1], *o = v->row[2];
+    size_t from = decoder == 3 ? width / 2 : 0, h = (width - from) / 2;
+    double sum = 0;
+
+    if (decoder == 0)
+        for (size_t k = 0; k < width; k++)
+            sum -= fabs((double)s[k] + q[k] - o[k]);
+    if (decoder == 1 || decoder == 3)
+        for (size_t k = 0; k < (decoder == 1 ? width : from); k++)
+            sum += (double)s[k] * q[k] * o[k];
+    if (decoder >= 2) /* Re(s q conj(o)), complex numbers as (real, imaginary) pairs */
+        for (size_t k = from; k < from + h; k++) {
+            double re = (double)s[k] * q[k] - (double)s[k + h] * q[k + h];
+            double im = (double)s[k] * q[k + h] + (double)s[k + h] * q[k];
+            sum += re * o[k] + im * o[k + h];
+        }
+    return sum;
+}
+
+static void decoder__scores_are_what_the_papers_say(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 8, 0);
+    for (int i = 0; i < DECODERS; i++)
+        for (int w = 0; w < WIDTHS; w++) {
+            vectors v;
+            vectors_init(&v, widths[w], &rng);
+            double found = score_of(&v, kith__decoder_get(i), false, widths[w]);
+            double expected = plain_score(i, &v, widths[w]);
+            if (fabs(found - expected) > 2e-5)
+                fail_msg("%s: found %.8g, expected %.8g", decoders[i], found, expected);
+            vectors_release(&v);
+        }
+}
+
+static void decoder__aim_gives_the_score_for_either_hidden_side(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 9, 0);
+    for (int i = 0; i < DECODERS; i++)
+        for (int w = 0; w < WIDTHS; w++)
+            for (int side = 0; side < 2; side++) {
+                const kith__decoder *d = kith__decoder_get(i);
+                size_t stride = kith__padded(widths[w]);
+                vectors v;
+                vectors_init(&v, widths[w], &rng);
+                for (size_t k = 0; k < stride; k++)
+                    v.aim[k] = 5; /* what was there before must not matter */
+                d->aim(v.aim, v.row[side ? 2 : 0], v.row[1], side, widths[w]);
+                const float *hidden = v.row[side ? 0 : 2];
+                double found = d->distance ? -kith__l1(v.aim, hidden, stride)
+                                           : kith__dot(v.aim, hidden, stride);
+                double expected = score_of(&v, d, false, widths[w]);
+                if (fabs(found - expected) > 2e-5)
+                    fail_msg("%s of width %zu, %s hidden: found %.8g, expected %.8g", d->name,
+                             widths[w], side ? "subject" : "object", found, expected);
+                vectors_release(&v);
+            }
+}
+
+static void decoder__a_vector_of_zeros_is_scored_without_nan(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DECODERS; i++) {
+        kith__rng rng;
+        vectors v;
+        kith__rng_init(&rng, 10, 0);
+        vectors_init(&v, DIM, &rng);
+        memset(v.row[0], 0, DIM * sizeof(float));
+        assert_true(isfinite(score_of(&v, kith__decoder_get(i), true, DIM)));
+        kith__decode_backward(kith__decoder_get(i), true, v.gradient[0], v.gradient[1],
+                              v.gradient[2], 1, v.row[0], v.row[1], v.row[2], DIM, v.scratch);
+        for (int k = 0; k < DIM; k++)
+            assert_true(isfinite(v.gradient[0][k]) && isfinite(v.gradient[2][k]));
+        vectors_release(&v);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decoder__scores_are_what_the_papers_say),
+        cmocka_unit_test(decoder__gradients_agree_with_differences),
+        cmocka_unit_test(decoder__aim_gives_the_score_for_either_hidden_side),
+        cmocka_unit_test(decoder__a_vector_of_zeros_is_scored_without_nan),
+        cmocka_unit_test(gradients__agree_with_differences_for_mean_sum_max),
+        cmocka_unit_test(gradients__agree_with_differences_for_lstm),
+        cmocka_unit_test(gradients__agree_with_differences_for_attentions),
+        cmocka_unit_test(gradients__agree_with_differences_for_logic_and_lan),
+        cmocka_unit_test(gradients__agree_where_padding_is_trained),
+        cmocka_unit_test(gradients__agree_with_the_trained_fact_masked_and_several_negatives),
+        cmocka_unit_test(gradients__agree_with_weight_decay),
+        cmocka_unit_test(gradients__agree_for_both_presets_logic_weights_and_widths),
+        cmocka_unit_test(gradients__agree_where_the_lstm_meets_neighbours_in_another_order),
+        cmocka_unit_test(gradients__are_the_same_in_a_batch_given_twice_as_in_one),
+    };
+    return cmocka_run_group_tests(tests, make_graph, free_graph);
+}
