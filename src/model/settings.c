@@ -224,6 +224,8 @@ const char *kith_settings_get(char *text, size_t size, const kith_settings *sett
         break;
     case REAL:
         snprintf(text, size, "%.9g", *(const double *)field);
+        if (strtod(text, NULL) != *(const double *)field) /* rather long than another number */
+            snprintf(text, size, "%.17g", *(const double *)field);
         break;
     case COUNT:
         snprintf(text, size, "%" PRIu32, *(const uint32_t *)field);

@@ -248,14 +248,14 @@ static void training_release(training *t)
     kith_model_free(t->model);
 }
 
-kith_status kith_train_resume(kith_train_end *end, const char *folder,
-                              const kith_train_options *options, kith_error *error)
+/* Train the model, which is freed, from where its folder says that it stands. */
+static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
+                         const kith_train_options *options, kith_error *error)
 {
     static const kith_train_options plain = {.checkpoint_seconds = 10};
-    training t = {.folder = folder, .options = options ? options : &plain};
+    training t = {.folder = folder, .options = options ? options : &plain, .model = model};
     kith_status status;
 
-    TRY(kith__run_open(&t.model, folder, t.options->threads, error));
     TRY(training_init(&t, error));
     TRY(kith__run_load_position(&t.at, folder, t.model, &t.adam, error));
     if (t.at.finished) {
@@ -270,18 +270,30 @@ cleanup:
     return status;
 }
 
+kith_status kith_train_resume(kith_train_end *end, const char *folder,
+                              const kith_train_options *options, kith_error *error)
+{
+    kith_model *model;
+    kith_status status = kith__run_open(&model, folder, options ? options->threads : 0, error);
+    return status == KITH_OK ? go_on(end, folder, model, options, error) : status;
+}
+
 kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
                        const kith_settings *settings, const kith_train_options *options,
                        kith_error *error)
 {
     kith_settings resolved = *settings;
+    kith_model *model = NULL;
     kith_status status;
 
     TRY(kith__settings_check(settings, error));
     resolved.predict = kith__resolve_predict(settings, graph);
+    TRY(kith_model_new(&model, graph, &resolved, options ? options->threads : 0, error));
     TRY(kith__run_create(folder, graph, &resolved, error));
-    TRY(kith_train_resume(end, folder, options, error));
+    status = go_on(end, folder, model, options, error);
+    model = NULL;
 cleanup:
+    kith_model_free(model);
     return status;
 }
 
