@@ -7,6 +7,9 @@
 #include "model/decoder.h"
 #include "nn/kernels.h"
 
+/* gcc forgets calls of functions that do nothing but prefetch, unless they are inlined. */
+#define INLINE static inline __attribute__((always_inline))
+
 enum {
     PIECES = 16,        /* of forward work, where pieces share nothing */
     MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
@@ -31,6 +34,10 @@ kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
     e->ds = kith__padded(e->d);
     e->h = kith__attention_width(settings);
     e->hs = kith__padded(e->h);
+    e->trans = kith__params_find(params, "trans");
+    e->att_w = kith__params_find(params, "att_w");
+    e->att_u = kith__params_find(params, "att_u");
+    e->queries = kith__params_find(params, "query");
     e->relation_row = kith__calloc(lists->relations, sizeof *e->relation_row);
     e->relation_of = kith__calloc(lists->relations, sizeof *e->relation_of);
     if (!e->relation_row || !e->relation_of) {
@@ -44,7 +51,7 @@ void kith__encoder_release(kith__encoder *e)
 {
     kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
                               &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
-                              &e->be, &e->bw, &e->az, &e->b_transposed, &e->a_transposed, &e->gbe,
+                              &e->be, &e->bw, &e->az, &e->ez, &e->az_most, &e->b_transposed, &e->a_transposed, &e->gbe,
                               &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->partial, &e->b_plain,
                               &e->a_plain, &e->products, &e->column};
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
@@ -269,11 +276,6 @@ static void find_rows(kith__encoder *e)
 
 /* ---- products of tables ---- */
 
-static const kith__table *table_of(const kith__encoder *e, const char *name)
-{
-    return kith__params_find(e->params, name);
-}
-
 static const float *entity_row(const kith__encoder *e, size_t row)
 {
     return kith__row(&e->params->table[0], e->items[e->row_start[row]].major);
@@ -281,24 +283,21 @@ static const float *entity_row(const kith__encoder *e, size_t row)
 
 static void make_units(kith__encoder *e)
 {
-    const kith__table *trans = table_of(e, "trans");
     for (size_t k = 0; k < e->relation_rows; k++)
         e->inverse_norm.at[k] =
-            kith__normalize(e->unit.at + k * e->ds, kith__row(trans, e->relation_of[k]), e->d);
+            kith__normalize(e->unit.at + k * e->ds, kith__row(e->trans, e->relation_of[k]), e->d);
 }
 
 /* W_a = [A B], h x 2d: both halves as they are, padded, and transposed. */
 static void copy_halves(kith__encoder *e)
 {
-    const kith__table *w = table_of(e, "att_w");
-
     memset(e->a_plain.at, 0, e->hs * e->ds * sizeof(float));
     memset(e->b_plain.at, 0, e->hs * e->ds * sizeof(float));
     memset(e->a_transposed.at, 0, e->hs * e->ds * sizeof(float));
     memset(e->b_transposed.at, 0, e->hs * e->ds * sizeof(float));
     for (size_t r = 0; r < e->h; r++)
         for (size_t c = 0; c < e->d; c++) {
-            const float *row = kith__row(w, r);
+            const float *row = kith__row(e->att_w, r);
             e->a_plain.at[r * e->ds + c] = e->a_transposed.at[c * e->hs + r] = row[c];
             e->b_plain.at[r * e->ds + c] = e->b_transposed.at[c * e->hs + r] = row[e->d + c];
         }
@@ -327,14 +326,29 @@ static void run_product(kith__encoder *e, product p)
     kith__pool_run(e->pool, product_chunk, &p, (p.count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK);
 }
 
+/* A z, and what the logits take from it. */
+static void make_queries(kith__encoder *e)
+{
+    const float **at = e->row_pointer;
+
+    if (e->aggregator->attention == KITH__GLOBAL_ATTENTION)
+        memset(e->az.at, 0, e->query_rows * e->hs * sizeof(float));
+    for (size_t k = 0; e->queries && k < e->query_rows; k++)
+        at[k] = kith__row(e->queries, e->query_of[k]);
+    if (e->queries)
+        run_product(e, (product){e->az.at, at, e->query_rows, e->d, e->hs, e->a_transposed.at, 0});
+    for (size_t k = 0; k < e->query_rows; k++)
+        e->az_most.at[k] = kith__exp_twice(e->ez.at + k * e->hs, e->az.at + k * e->hs, e->hs);
+}
+
 static int make_products(kith__encoder *e)
 {
-    const kith__table *query = table_of(e, "query");
     size_t square = e->hs * e->ds, most = e->rows + e->relation_rows + e->query_rows;
 
     if (kith__renew(&e->row_pointer, &e->pointer_capacity, most, sizeof *e->row_pointer) ||
         room(&e->be, e->rows * e->hs) || room(&e->bw, e->relation_rows * e->hs) ||
-        room(&e->az, e->query_rows * e->hs) || room(&e->a_plain, square) ||
+        room(&e->az, e->query_rows * e->hs) || room(&e->ez, e->query_rows * e->hs) ||
+        room(&e->az_most, e->query_rows) || room(&e->a_plain, square) ||
         room(&e->b_plain, square) || room(&e->a_transposed, square) ||
         room(&e->b_transposed, square))
         return -1;
@@ -346,13 +360,10 @@ static int make_products(kith__encoder *e)
     for (size_t k = 0; k < e->relation_rows; k++)
         at[k] = e->unit.at + k * e->ds;
     run_product(e, (product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
-    if (e->aggregator->attention == KITH__GLOBAL_ATTENTION) {
-        memset(e->az.at, 0, e->query_rows * e->hs * sizeof(float));
-        return 0;
-    }
-    for (size_t k = 0; k < e->query_rows; k++)
-        at[k] = kith__row(query, e->query_of[k]);
-    run_product(e, (product){e->az.at, at, e->query_rows, e->d, e->hs, e->a_transposed.at, 0});
+    make_queries(e);
+    e->u_sum = 0;
+    for (size_t k = 0; k < e->h; k++)
+        e->u_sum += e->att_u->at[k];
     return 0;
 }
 
@@ -389,41 +400,86 @@ static size_t pair_end(const kith__encoder *e, size_t from, size_t to)
     return k;
 }
 
-static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, float *p,
-                       const float *u)
+/* B e - c B w, and exp(2 p) of it, for one pair. */
+typedef struct {
+    float *p, *ep;
+    float most; /* |p| */
+    bool has_p;
+} pair_product;
+
+static void make_pair(pair_product *pair, const kith__encoder *e, size_t row, size_t r, float c)
+{
+    pair->has_p = false;
+    pair->most = kith__exp_twice_minus(pair->ep, e->be.at + row * e->hs, c, e->bw.at + r * e->hs,
+                                       e->hs);
+}
+
+/* u . tanh(A z + p), by way of exponentials unless they would overflow. */
+static float logit_of(pair_product *pair, const kith__encoder *e, size_t row, size_t r, float c,
+                      size_t query)
+{
+    const float *u = e->att_u->at;
+
+    if (pair->most <= KITH__EXP_MOST && e->az_most.at[query] <= KITH__EXP_MOST)
+        return kith__logit_of_exp(e->ez.at + query * e->hs, pair->ep, u, e->u_sum, e->hs);
+    if (!pair->has_p)
+        kith__minus(pair->p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
+    pair->has_p = true;
+    return kith__logit(e->az.at + query * e->hs, pair->p, u, e->hs);
+}
+
+static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, pair_product *pair)
 {
     size_t r = e->relation_row[e->items[from].minor] - 1;
     float c = kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds), logit = 0;
     uint32_t query = UINT32_MAX;
 
-    if (u)
-        kith__minus(p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
+    if (e->att_u)
+        make_pair(pair, e, row, r, c);
     for (size_t k = from; k < to; k++) {
         size_t v = e->items[k].index;
         e->c.at[v] = c;
-        if (!u)
+        if (!e->att_u)
             continue;
         /* Visits are in the order of queries, so equal ones are neighbours. */
         if (e->query_row[e->encoding[v]] != query) {
             query = e->query_row[e->encoding[v]];
-            logit = kith__logit(e->az.at + query * e->hs, p, u, e->hs);
+            logit = logit_of(pair, e, row, r, c, query);
         }
         e->logit.at[v] = logit;
     }
 }
 
+INLINE void fetch(const float *row, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        __builtin_prefetch(row + j);
+}
+
+/* The rows of w and B w are all over their tables. */
+INLINE void fetch_relation(const kith__encoder *e, size_t item)
+{
+    if (item >= e->visits)
+        return;
+    size_t r = e->relation_row[e->items[item].minor] - 1;
+    fetch(e->unit.at + r * e->ds, e->ds);
+    if (e->att_u)
+        fetch(e->bw.at + r * e->hs, e->hs);
+}
+
 static void visit_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    const float *u = e->aggregator->attention ? table_of(e, "att_u")->at : NULL;
-    float *p = e->products.at + piece * e->hs;
+    pair_product pair = {.p = e->products.at + piece * 2 * e->hs};
     size_t row, last;
 
+    pair.ep = pair.p + e->hs;
     rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
     for (; row < last; row++)
         for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
             end = pair_end(e, k, e->row_start[row + 1]);
-            visit_pair(e, row, k, end, p, u);
+            fetch_relation(e, end);
+            visit_pair(e, row, k, end, &pair);
         }
 }
 
@@ -439,13 +495,16 @@ static void encode_piece(void *context, size_t piece)
 
 void kith__sum_weighted(kith__encoder *e, size_t i)
 {
+    size_t from = e->first_visit[i], count = e->first_visit[i + 1] - from;
     float *out = e->out.at + i * e->ds;
 
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++) {
+    if (count == 0)
+        return;
+    kith__gather_sum(out, e->weight.at + from, e->params->table[0].at, &e->neighbor[from].entity,
+                     sizeof *e->neighbor / sizeof(uint32_t), count, e->ds);
+    for (size_t v = from; v < from + count; v++) {
         size_t r = e->relation_row[e->neighbor[v].relation] - 1;
-        float a = e->weight.at[v];
-        kith__axpy2(out, a, kith__row(&e->params->table[0], e->neighbor[v].entity),
-                    -a * e->c.at[v], e->unit.at + r * e->ds, e->ds);
+        kith__axpy(out, -e->weight.at[v] * e->c.at[v], e->unit.at + r * e->ds, e->ds);
     }
 }
 
@@ -472,7 +531,7 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     kith__radix_sort(e->items, e->spare, e->visits, e->lists->seen, e->lists->relations);
     find_rows(e);
     if (room(&e->unit, e->relation_rows * e->ds) || room(&e->inverse_norm, e->relation_rows) ||
-        room(&e->products, PIECES * e->hs) || (agg->prepare && agg->prepare(e)))
+        room(&e->products, PIECES * 2 * e->hs) || (agg->prepare && agg->prepare(e)))
         return kith__no_memory(error);
     make_units(e);
     if (agg->attention && make_products(e))
@@ -505,7 +564,6 @@ static void requery_piece(void *context, size_t piece)
 kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *error)
 {
     const kith__aggregator *agg = e->aggregator;
-    const kith__table *queries = table_of(e, "query");
 
     if (!agg->query_aware)
         return KITH_OK;
@@ -517,8 +575,7 @@ kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *
     if (e->rules)
         spread_column(e->column.at, e, query, false);
     if (agg->attention == KITH__QUERY_ATTENTION) {
-        const float *row = kith__row(queries, query);
-        kith__rows_times(e->az.at, &row, 1, e->a_transposed.at, e->d, e->hs, 0);
+        make_queries(e);
         kith__pool_run(e->pool, visit_piece, e, PIECES);
     }
     if (agg->prepare && agg->prepare(e))
@@ -654,7 +711,7 @@ static sums sums_of(const kith__encoder *e, size_t piece)
 static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, size_t r, float c,
                             size_t from, size_t to, float *p)
 {
-    const float *u = table_of(e, "att_u")->at, *bw = e->bw.at + r * e->hs;
+    const float *u = e->att_u->at, *bw = e->bw.at + r * e->hs;
     float *gp = p + e->hs;
 
     kith__minus(p, e->be.at + row * e->hs, c, bw, e->hs);
@@ -835,15 +892,14 @@ static int back_through_relations(kith__encoder *e, float *gb)
 /* A z: gA += gaz^T z, gz += gaz A. */
 static int back_through_queries(kith__encoder *e, float *ga)
 {
-    const kith__table *query = table_of(e, "query");
     const kith__table *gradient = kith__params_find(&e->gradients->dense, "query");
     const float **at = e->row_pointer;
     size_t count = e->active_query_count;
 
-    if (!query)
+    if (!e->queries)
         return 0;
     for (size_t k = 0; k < count; k++)
-        at[k] = kith__row(query, e->query_of[e->active_queries[k]]);
+        at[k] = kith__row(e->queries, e->query_of[e->active_queries[k]]);
     if (add_outer(e, ga, e->gaz.at, at, count))
         return -1;
     for (size_t k = 0; k < count; k++) {

@@ -57,6 +57,8 @@ struct kith__encoder {
     const kith__params *params;
     kith__pool *pool;
     size_t d, ds, h, hs; /* widths of embeddings and attention layer, and their strides */
+    const kith__table *trans, *att_w, *att_u, *queries; /* NULL where the model has none */
+    float u_sum;                                        /* of att_u */
 
     uint64_t order_seed; /* where the order matters: 0 as in the list, else shuffled */
 
@@ -96,6 +98,7 @@ struct kith__encoder {
     size_t query_rows, query_of_capacity;
     kith__floats unit, inverse_norm; /* w_r and 1 / |trans_r| */
     kith__floats be, bw, az;
+    kith__floats ez, az_most; /* exp(2 A z), and the largest |A z|, per row */
     kith__floats b_transposed, a_transposed; /* W_a's halves, d x h */
 
     /* Backward. Of the distinct neighbours only those with an active visit take part. */

@@ -16,18 +16,33 @@
 typedef float lanes __attribute__((vector_size(32)));
 enum { WIDE = 8 };
 
-INLINE float sum_lanes(const float acc[KITH__LANES])
+INLINE float sum_eight(const float a[WIDE])
 {
-    float sum = 0;
-    for (int k = 0; k < KITH__LANES; k++)
-        sum += acc[k];
-    return sum;
+    float four[4];
+    for (int k = 0; k < 4; k++)
+        four[k] = a[k] + a[k + 4];
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
+/* Four registers' worth, so that one addition need not wait for the one before. */
+enum { SUMS = 2 * KITH__LANES };
+
+INLINE float sum_lanes(const float acc[SUMS])
+{
+    float eight[WIDE];
+    for (int k = 0; k < WIDE; k++)
+        eight[k] = (acc[k] + acc[k + 8]) + (acc[k + 16] + acc[k + 24]);
+    return sum_eight(eight);
 }
 
 CLONES float kith__dot(const float *restrict a, const float *restrict b, size_t width)
 {
-    float acc[KITH__LANES] = {0};
-    for (size_t j = 0; j < width; j += KITH__LANES)
+    float acc[SUMS] = {0};
+    size_t j = 0;
+    for (; j + SUMS <= width; j += SUMS)
+        for (int k = 0; k < SUMS; k++)
+            acc[k] += a[j + k] * b[j + k];
+    for (; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++)
             acc[k] += a[j + k] * b[j + k];
     return sum_lanes(acc);
@@ -50,8 +65,12 @@ CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, flo
 
 CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t width)
 {
-    float acc[KITH__LANES] = {0};
-    for (size_t j = 0; j < width; j += KITH__LANES)
+    float acc[SUMS] = {0};
+    size_t j = 0;
+    for (; j + SUMS <= width; j += SUMS)
+        for (int k = 0; k < SUMS; k++)
+            acc[k] += fabsf(a[j + k] - b[j + k]);
+    for (; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++)
             acc[k] += fabsf(a[j + k] - b[j + k]);
     return sum_lanes(acc);
@@ -94,14 +113,91 @@ CLONES void kith__minus(float *restrict y, const float *restrict a, float c,
             y[j + k] = a[j + k] - c * b[j + k];
 }
 
+/* exp(2 x) = 2^n 2^f: n is what adding 1.5 2^23 rounds to, f is left for a polynomial, and 2^n is
+ * made from the bits of the sum. Multiplying by it keeps a NaN. */
+INLINE float exp_twice(float x)
+{
+    const float magic = 12582912, scale = 2.885390043f, rest = 3.8519e-08f;
+    float sum = x * scale + magic, n = sum - magic, f = (x * scale - n) + x * rest, power;
+    uint32_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    bits = (bits << 23) + 0x3f800000u;
+    memcpy(&power, &bits, sizeof power);
+    float p = 1.327647154e-03f;
+    p = p * f + 9.675541371e-03f;
+    p = p * f + 5.550713276e-02f;
+    p = p * f + 2.402211972e-01f;
+    p = p * f + 6.931469671e-01f;
+    p = p * f + 1.000000072e+00f;
+    return p * power;
+}
+
+INLINE float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+INLINE float largest(const float a[KITH__LANES])
+{
+    float eight[WIDE], four[4];
+    for (int k = 0; k < 8; k++)
+        eight[k] = larger(a[k], a[k + 8]);
+    for (int k = 0; k < 4; k++)
+        four[k] = larger(eight[k], eight[k + 4]);
+    return larger(larger(four[0], four[2]), larger(four[1], four[3]));
+}
+
+CLONES float kith__exp_twice(float *restrict y, const float *restrict x, size_t width)
+{
+    float most[KITH__LANES] = {0};
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            most[k] = larger(fabsf(x[j + k]), most[k]);
+            y[j + k] = exp_twice(x[j + k]);
+        }
+    return largest(most);
+}
+
+CLONES float kith__exp_twice_minus(float *restrict y, const float *restrict a, float c,
+                                   const float *restrict b, size_t width)
+{
+    float most[KITH__LANES] = {0};
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            float x = a[j + k] - c * b[j + k];
+            most[k] = larger(fabsf(x), most[k]);
+            y[j + k] = exp_twice(x);
+        }
+    return largest(most);
+}
+
 CLONES float kith__logit(const float *restrict z, const float *restrict p, const float *restrict u,
                          size_t width)
 {
-    float acc[KITH__LANES] = {0};
+    float acc[SUMS] = {0};
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++)
             acc[k] += u[j + k] * tanh_one(z[j + k] + p[j + k]);
     return sum_lanes(acc);
+}
+
+/* Where ez ep is larger, 2 / (ez ep + 1) is nothing beside 1; so cut, products of two stay finite. */
+#define DIVISOR_MOST 1e18f
+
+/* Divisions are the dearest part: u / a + v / b takes one as (u b + v a) / (a b). */
+CLONES float kith__logit_of_exp(const float *restrict ez, const float *restrict ep,
+                                const float *restrict u, float u_sum, size_t width)
+{
+    float acc[WIDE] = {0};
+    for (size_t j = 0; j < width; j += 2 * WIDE)
+        for (int k = 0; k < WIDE; k++) {
+            size_t i = j + (size_t)k;
+            float a = 1 + ez[i] * ep[i], b = 1 + ez[i + WIDE] * ep[i + WIDE];
+            a = a < DIVISOR_MOST ? a : DIVISOR_MOST;
+            b = b < DIVISOR_MOST ? b : DIVISOR_MOST;
+            acc[k] += (u[i] * b + u[i + WIDE] * a) / (a * b);
+        }
+    return u_sum - 2 * sum_eight(acc);
 }
 
 CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *restrict gu,
@@ -116,6 +212,48 @@ CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *
             gp[j + k] += v;
             gu[j + k] += g * t;
         }
+}
+
+/* `n` registers hold that many columns of the sum while the rows go by; the first block also asks
+ * for the rows a few further on, which are all over the table. */
+INLINE void gather_block(float *restrict out, const float *restrict a, const float *restrict rows,
+                         const uint32_t *restrict ids, size_t step, size_t count, size_t width,
+                         size_t j, int n)
+{
+    enum { AHEAD = 6 };
+    lanes sum[WIDE];
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++)
+        sum[k] = *(const lanes *)(out + j + k * WIDE);
+    for (size_t i = 0; i < count; i++) {
+        const float *row = rows + ids[i * step] * width + j;
+        if (j == 0 && i + AHEAD < count) {
+            const float *next = rows + ids[(i + AHEAD) * step] * width;
+            for (size_t line = 0; line < width; line += 16)
+                __builtin_prefetch(next + line);
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < n; k++)
+            sum[k] += a[i] * *(const lanes *)(row + k * WIDE);
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++)
+        *(lanes *)(out + j + k * WIDE) = sum[k];
+}
+
+CLONES void kith__gather_sum(float *restrict out, const float *restrict a,
+                             const float *restrict rows, const uint32_t *restrict ids, size_t step,
+                             size_t count, size_t width)
+{
+    size_t j = 0;
+    for (; j + 8 * WIDE <= width; j += 8 * WIDE)
+        gather_block(out, a, rows, ids, step, count, width, j, 8);
+    if (j + 4 * WIDE <= width) {
+        gather_block(out, a, rows, ids, step, count, width, j, 4);
+        j += 4 * WIDE;
+    }
+    if (j < width)
+        gather_block(out, a, rows, ids, step, count, width, j, 2);
 }
 
 /* Six rows by sixteen columns stay in registers while the inner index runs. */

@@ -29,9 +29,24 @@ void kith__tanh(float *y, const float *x, size_t width);
 
 /* y = a - c b */
 void kith__minus(float *y, const float *a, float c, const float *b, size_t width);
+/* y = exp(2 x) and y = exp(2 (a - c b)); both return the largest |x|. The relative error is below
+ * KITH__EXP_ERROR where that is at most KITH__EXP_MOST; what is beyond it means nothing. */
+#define KITH__EXP_MOST 40.0f
+#define KITH__EXP_ERROR 3e-7f
+float kith__exp_twice(float *y, const float *x, size_t width);
+float kith__exp_twice_minus(float *y, const float *a, float c, const float *b, size_t width);
+
+/* out += sum_i a[i] row[i], rows being reached through their numbers ids[i * step]. */
+void kith__gather_sum(float *out, const float *a, const float *rows, const uint32_t *ids,
+                      size_t step, size_t count, size_t width);
+
 /* u . tanh(z + p): a neighbour's attention logit (paper, eq. 8). */
 float kith__logit(const float *z, const float *p, const float *u, size_t width);
-/* Its gradient: with t = tanh(z + p) and v = g u (1 - t^2), gz += v, gp += v, gu += g t. */
+/* The same from ez = exp(2 z) and ep = exp(2 p), u_sum being the sum of u: tanh(z + p) is
+ * 1 - 2 / (ez ep + 1), so that a p met with several z costs one exponential and no more. */
+float kith__logit_of_exp(const float *ez, const float *ep, const float *u, float u_sum,
+                         size_t width);
+/* The logit's gradient: with t = tanh(z + p) and v = g u (1 - t^2), gz += v, gp += v, gu += g t. */
 void kith__logit_backward(float *gz, float *gp, float *gu, float g, const float *z, const float *p,
                           const float *u, size_t width);
 
