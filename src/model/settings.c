@@ -124,8 +124,11 @@ static bool parse_seed(uint64_t *seed, const char *value)
     char *end;
 
     errno = 0;
-    *seed = strtoull(value, &end, 10);
-    return errno == 0 && value[0] >= '0' && value[0] <= '9' && *end == '\0' && *seed <= INT64_MAX;
+    uint64_t number = strtoull(value, &end, 10);
+    if (errno != 0 || value[0] < '0' || value[0] > '9' || *end != '\0' || number > INT64_MAX)
+        return false;
+    *seed = number;
+    return true;
 }
 
 static bool store(kith_settings *settings, const setting *s, const char *value)
@@ -298,10 +301,46 @@ uint32_t kith__attention_width(const kith_settings *settings)
     return (uint32_t)settings->attention_width;
 }
 
+/* Whether a field holds what kith_settings_set could have put there. */
+static bool in_range(const kith_settings *settings, const setting *s)
+{
+    const char *field = (const char *)settings + s->offset, *choices = choices_of(s);
+    int64_t width = 0;
+    double number = 0;
+    int count = 1;
+
+    switch (s->kind) {
+    case SWITCH:
+        return true;
+    case CHOICE:
+    case AGGREGATOR:
+    case DECODER:
+        for (; *choices; choices++)
+            count += *choices == '|';
+        return *(const int *)field >= 0 && *(const int *)field < count;
+    case SEED:
+        return *(const uint64_t *)field <= INT64_MAX;
+    case WIDTH:
+        width = *(const int64_t *)field;
+        return width == KITH_WIDTH_D || width == KITH_WIDTH_2D ||
+               ((double)width >= s->low && (double)width <= s->high);
+    case REAL:
+        number = *(const double *)field;
+        break;
+    case COUNT:
+        number = *(const uint32_t *)field;
+        break;
+    }
+    return number >= s->low && number <= s->high;
+}
+
 kith_status kith__settings_check(const kith_settings *settings, kith_error *error)
 {
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (!in_range(settings, &table[i]))
+            return kith__fail(error, KITH_ERR_ARGUMENT, "the setting %s is out of its range",
+                              table[i].name);
     const kith__decoder *decoder = kith__decoder_get(settings->decoder);
-
     if (settings->dim % decoder->width_multiple != 0)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the decoder %s needs a dim that is a multiple of %u, found %u",
