@@ -775,6 +775,34 @@ static void labels__each_true_fact_has_a_false_one_where_there_can_be_one(void *
     over_random_splits(verify_each_has_one, true);
 }
 
+/* Only one of 400 objects gives a false fact: drawing would miss it, so it has to be looked for. */
+static void labels__the_only_false_fact_there_can_be_is_found(void **state)
+{
+    const char *folder = new_folder();
+    kith_split_options options;
+    kith_split_report report;
+    draft t = {0};
+
+    (void)state;
+    for (int i = 0; i < 400; i++)
+        add(&t, i < 398 ? "a\tr\to%d\nb\tr\to%d\n" : "b\tr\to%d\n", i, i);
+    add(&t, "x\ts\ta\n");
+    put(folder, "train", t.at);
+    put(folder, "dev", "a\tr\to398\n");
+    put(folder, "test", "x\tr\to1\n");
+    kith_graph *source = opened(folder);
+    kith_split_options_init(&options);
+    options.rate = 100;
+    options.labels = 1;
+    for (options.seed = 1; options.seed <= 10; options.seed++) {
+        kith_graph *made = split(&report, source, &options);
+        assert_string_equal(facts(made, KITH_DEV), "a r o398 true;a r o399 false;");
+        kith_graph_free(made);
+    }
+    kith_graph_free(source);
+    draft_release(&t);
+}
+
 static void verify_newcomer(const trial *t, kith_part part, size_t truth, size_t untrue)
 {
     kith_triple f = t->part[part].at[untrue];
@@ -1219,6 +1247,7 @@ int main(void)
         cmocka_unit_test(labels__a_false_fact_is_never_a_known_one),
         cmocka_unit_test(labels__no_false_fact_is_given_twice),
         cmocka_unit_test(labels__each_true_fact_has_a_false_one_where_there_can_be_one),
+        cmocka_unit_test(labels__the_only_false_fact_there_can_be_is_found),
         cmocka_unit_test(labels__false_test_facts_are_about_unseen_entities_too),
         cmocka_unit_test(labels__train_and_aux_are_left_alone),
         cmocka_unit_test(split__the_same_seed_gives_the_same_bytes),
