@@ -764,6 +764,22 @@ static void check_neighborhoods(const kith_graph *graph)
     }
 }
 
+/* Enough facts that each thread takes a range of the entities. */
+static void open__neighborhoods_in_pieces_are_those_of_the_oracle(void **state)
+{
+    random_shape shape = {.entities = 8000, .relations = 9, .train = 12000, .aux = 6000};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 17, 0);
+    const char *folder = random_folder(&rng, &shape);
+    for (unsigned threads = 1; threads <= 7; threads += 3) {
+        kith_graph *graph = opened_with(folder, threads, false);
+        check_neighborhoods(graph);
+        kith_graph_free(graph);
+    }
+}
+
 static void open__neighborhoods_are_those_of_the_oracle(void **state)
 {
     kith__rng rng;
@@ -1591,6 +1607,7 @@ int main(void)
         cmocka_unit_test(open__wordnet_bad_entries_are_refused),
         cmocka_unit_test(open__wordnet_bad_index_is_refused),
         cmocka_unit_test(open__train_has_the_first_ids),
+        cmocka_unit_test(open__neighborhoods_in_pieces_are_those_of_the_oracle),
         cmocka_unit_test(open__neighborhoods_are_those_of_the_oracle),
         cmocka_unit_test(open__the_number_of_threads_changes_nothing),
         cmocka_unit_test(open__bad_lines_have_the_same_number_at_any_number_of_threads),

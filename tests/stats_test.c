@@ -201,7 +201,7 @@ static void over_random_graphs(check verify)
                               .labels = round % 2,
                               .overlap = round % 3 == 0,
                               .maps = round % 5 == 0};
-        kith_graph *graph = opened(random_folder(&rng, &shape));
+        kith_graph *graph = opened_with(random_folder(&rng, &shape), 1, false);
         kith_stats found, expected = {0};
         assert_int_equal(kith_graph_stats(&found, graph, NULL), KITH_OK);
         count_entities(&expected, graph);

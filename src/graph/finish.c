@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "graph/triple_set.h"
 
-enum { MOST_RANGES = 16, AHEAD = 16 };
+enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096 };
 
 /* ---- duplicates ---- */
 
@@ -102,16 +102,20 @@ static void compact(kith__facts *facts, const uint8_t *drop)
     facts->count = to;
 }
 
-static size_t pieces_for(const kith__pool *pool)
+/* Waking a thread costs more than a few thousand facts do. */
+static size_t pieces_for(const kith__pool *pool, size_t facts)
 {
-    size_t size = kith__pool_size(pool);
+    size_t size = kith__pool_size(pool), worth = facts / FACTS_PER_PIECE + 1;
+
+    if (size > worth)
+        size = worth;
     return size > MOST_RANGES ? MOST_RANGES : size;
 }
 
 static kith_status drop_duplicates(kith_graph *graph, kith__facts *facts, kith__pool *pool,
                                    kith_error *error)
 {
-    dedupe d = {.at = facts->at, .count = facts->count, .pieces = pieces_for(pool)};
+    dedupe d = {.at = facts->at, .count = facts->count, .pieces = pieces_for(pool, facts->count)};
     size_t dropped = 0;
     kith_status status = KITH_OK;
 
@@ -340,7 +344,8 @@ static void bound_by_neighbors(connect *c, uint32_t entities, size_t pieces)
 static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith_error *error)
 {
     uint32_t n = graph->entities.count;
-    size_t pieces = pieces_for(pool);
+    size_t facts = graph->parts[KITH_TRAIN].count + graph->parts[KITH_AUX].count;
+    size_t pieces = pieces_for(pool, facts);
     connect c = {.graph = graph};
     kith_status status = KITH_OK;
 
