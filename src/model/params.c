@@ -120,13 +120,18 @@ const kith__table *kith__params_find(const kith__params *params, const char *nam
     return NULL;
 }
 
+bool kith__table_broken(const kith__table *table)
+{
+    for (size_t k = 0; k < table->rows * table->stride; k++)
+        if (!isfinite(table->at[k]))
+            return true;
+    return false;
+}
+
 const kith__table *kith__params_broken(const kith__params *params)
 {
-    for (size_t i = 0; i < params->tables; i++) {
-        const kith__table *t = &params->table[i];
-        for (size_t k = 0; k < t->rows * t->stride; k++)
-            if (!isfinite(t->at[k]))
-                return t;
-    }
+    for (size_t i = 0; i < params->tables; i++)
+        if (kith__table_broken(&params->table[i]))
+            return &params->table[i];
     return NULL;
 }

@@ -59,6 +59,8 @@ static inline float *kith__row(const kith__table *table, size_t row)
     return table->at + row * table->stride;
 }
 
+/* Whether a value of the table is not finite. */
+bool kith__table_broken(const kith__table *table);
 /* The first table with a value that is not finite, NULL if there is none. */
 const kith__table *kith__params_broken(const kith__params *params);
 

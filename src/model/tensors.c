@@ -136,7 +136,7 @@ static kith_status read_table(const reading *r, const char *name, const kith__ta
                           "%s: the table '%s' is %" PRId64 " x %" PRId64 " of %s, expected %zu x %zu "
                           "of F32", r->path, name, (int64_t)rows, (int64_t)cols, type, t->rows,
                           t->cols);
-    if (from < 0 || to - from != rows * cols * (json_int_t)sizeof(float) ||
+    if (from < 0 || to < from || to - from != rows * cols * (json_int_t)sizeof(float) ||
         (uint64_t)to > r->data_bytes)
         return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path, name);
     if (fseek(r->in, (long)(r->data_at + (uint64_t)from), SEEK_SET) != 0)
@@ -144,6 +144,29 @@ static kith_status read_table(const reading *r, const char *name, const kith__ta
     for (size_t i = 0; i < t->rows; i++)
         if (fread(kith__row(t, i), sizeof(float), t->cols, r->in) != t->cols)
             return damaged(r, error, "is cut off");
+    return KITH_OK;
+}
+
+/* A table too many means that the file belongs to another kind of model. */
+static kith_status check_names(const reading *r, const kith__tensor_group *groups, size_t count,
+                               kith_error *error)
+{
+    const char *key;
+    json_t *entry;
+
+    json_object_foreach(r->header, key, entry) {
+        bool known = strcmp(key, "__metadata__") == 0;
+        for (size_t g = 0; g < count && !known; g++)
+            for (size_t i = 0; i < groups[g].params->tables && !known; i++) {
+                char name[64];
+                tensor_name(name, &groups[g], &groups[g].params->table[i]);
+                known = strcmp(key, name) == 0;
+            }
+        if (!known)
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "%s: has a table '%.64s', which a model with these settings lacks",
+                              r->path, key);
+    }
     return KITH_OK;
 }
 
@@ -166,6 +189,7 @@ kith_status kith__tensors_load(const char *path, const kith__tensor_group *group
     if (!r.in)
         return kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     TRY(read_header(&r, error));
+    TRY(check_names(&r, groups, count, error));
     for (size_t g = 0; g < count; g++)
         for (size_t i = 0; i < groups[g].params->tables; i++) {
             char name[64];

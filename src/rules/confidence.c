@@ -110,7 +110,8 @@ static void count_column(counting *c, uint32_t implied, uint32_t *support, uint3
                 met[met_count++] = in->relation[k];
     }
     kith__rule *column = kith__alloc(met_count, sizeof *column);
-    c->no_memory |= !column;
+    if (!column) /* set only, never cleared: pieces run at once */
+        c->no_memory = true;
     for (uint32_t i = 0; i < met_count; i++) {
         uint32_t r = met[i];
         if (column && r != implied)
@@ -131,7 +132,8 @@ static void count_piece(void *context, size_t piece)
     uint32_t *support = kith__calloc(relations, sizeof *support);
     uint32_t *met = kith__alloc(relations, sizeof *met);
 
-    c->no_memory |= !support || !met;
+    if (!support || !met)
+        c->no_memory = true;
     /* Relations of like frequency are spread over the pieces. */
     for (size_t r = piece; support && met && r < relations; r += c->pieces)
         count_column(c, (uint32_t)r, support, met);

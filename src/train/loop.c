@@ -1,6 +1,7 @@
 /* The training loop. Everything random is drawn anew from (seed, epoch, batch), so a run that goes on
  * from a checkpoint does exactly what it would have done without the break. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -89,14 +90,40 @@ static size_t make_batch(training *t)
     return count;
 }
 
-static kith_status broken(const training *t, kith_error *error)
+/* The tables with values that are not finite, as "'a', 'b'". */
+static bool list_broken(char *text, size_t size, const kith__params *params)
 {
-    const kith__table *table = kith__params_broken(&t->model->params);
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < params->tables && used < size; i++)
+        if (kith__table_broken(&params->table[i]))
+            used += (size_t)snprintf(text + used, size - used, "%s'%s'", used ? ", " : "",
+                                     params->table[i].spec->name);
+    return used > 0;
+}
+
+/* A step, from 1, that left something that is no finite number: a table, or where all are finite
+ * yet, the gradient of one. */
+static kith_status broken(const training *t, uint64_t step, kith_error *error)
+{
+    const kith__gradients *g = &t->step.gradients;
+    const kith__table ent = {.rows = g->rows, .stride = g->stride, .at = g->ent.at};
+    char tables[256];
+    const char *what = "the loss, but no table,";
+
+    if (list_broken(tables, sizeof tables, &t->model->params))
+        what = "the table ";
+    else if (list_broken(tables, sizeof tables, &g->dense))
+        what = "the gradient of the table ";
+    else if (kith__table_broken(&ent)) {
+        what = "the gradient of the table ";
+        snprintf(tables, sizeof tables, "'%s'", t->model->params.table[0].spec->name);
+    }
     return kith__fail(error, KITH_ERR_DIVERGED,
-                      "training diverged in epoch %u, step %llu: %s%s%s is not finite; a smaller lr "
-                      "or another loss may help", t->at.epoch + 1,
-                      (unsigned long long)t->at.batch + 1, table ? "the table '" : "the loss",
-                      table ? table->spec->name : "", table ? "'" : "");
+                      "training diverged in epoch %u, step %llu: %s%s is not finite; a smaller lr or "
+                      "another loss may help", t->at.epoch + 1, (unsigned long long)step, what,
+                      tables);
 }
 
 static void tell(training *t, kith_progress *p)
@@ -116,7 +143,7 @@ static kith_status train_batch(training *t, kith_error *error)
     TRY(kith__step_run(&t->step, t->positive, t->negative, count, t->settings->negatives, error));
     double loss = kith__step_loss(&t->step);
     if (!isfinite(loss))
-        TRY(broken(t, error));
+        TRY(broken(t, t->at.batch + 1, error));
     kith__adam_step(&t->adam, &t->model->params, &t->step.gradients, t->settings, t->model->pool);
     kith__gradients_clear(&t->step.gradients);
     t->at.batch++;
@@ -181,7 +208,7 @@ static kith_status finish_epoch(training *t, kith_error *error)
     kith_status status;
 
     if (kith__params_broken(&t->model->params))
-        TRY(broken(t, error));
+        TRY(broken(t, t->at.batch, error));
     if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs))
         TRY(look_at_dev(t, &p, error));
     TRY(kith__run_log(t->folder, &p, t->classifies ? "accuracy" : "mrr", error));
@@ -209,8 +236,11 @@ static kith_status train_epochs(training *t, kith_error *error)
         if (t->at.batch == batches)
             TRY(finish_epoch(t, error));
     }
-    if (t->stop && !t->at.finished)
+    if (t->stop && !t->at.finished) {
+        if (kith__params_broken(&t->model->params))
+            TRY(broken(t, t->at.batch, error));
         TRY(checkpoint(t, error));
+    }
 cleanup:
     return status;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static kith_status read_config(kith_settings *settings, uint64_t *hash, const ch
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: lacks format, kith, data_hash or settings, expected the settings of a "
                        "run", path));
-    if (format > FORMAT)
+    if (format != FORMAT)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: has format %d, made by kith %.32s; this is kith %s, which knows formats "
                        "up to %d", path, format, version, kith_version(), FORMAT));
@@ -205,6 +206,11 @@ kith_status kith__run_load_model(const char *folder, kith_model *model, kith_err
         return kith__fail(error, KITH_ERR_INPUT,
                           "%s: has no model.safetensors yet; train it first: kith train --resume %s",
                           folder, folder);
+    const kith__table *broken = status == KITH_OK ? kith__params_broken(&model->params) : NULL;
+    if (broken)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s/model.safetensors: the table '%s' has values that are not finite",
+                          folder, broken->spec->name);
     return status;
 }
 
@@ -238,6 +244,37 @@ kith_status kith__run_save_position(const char *folder, const kith__position *p,
     return status;
 }
 
+/* What the run's settings leave room for; figures of dev may be -1, for none. */
+static kith_status read_notes(double *values, const kith__note *notes, const kith_model *model,
+                              const char *path, kith_error *error)
+{
+    size_t facts = kith_graph_facts(model->graph, KITH_TRAIN).count, batch = model->settings.batch;
+    double most[NOTES];
+
+    for (int i = 0; i < NOTES; i++)
+        most[i] = i == LOSS_SUM || i == SECONDS ? HUGE_VAL : 1e15;
+    most[EPOCH] = most[BEST_EPOCH] = most[LOOKS] = model->settings.epochs;
+    most[BATCH] = (double)((facts + batch - 1) / batch);
+    most[FACTS] = (double)facts;
+    most[BEST] = most[FINISHED] = 1;
+    for (int i = 0; i < NOTES; i++) {
+        char *end;
+        if (!notes[i].value[0])
+            return kith__fail(error, KITH_ERR_INPUT, "%s: does not say its %s", path, notes[i].key);
+        values[i] = strtod(notes[i].value, &end);
+        if (*end || !(values[i] >= (i == BEST ? -1 : 0) && values[i] <= most[i]))
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "%s: its %s is '%s', expected a number up to %g as config.json has it",
+                              path, notes[i].key, notes[i].value, most[i]);
+    }
+    double done = values[BATCH] * (double)batch;
+    if (values[FACTS] != (done < (double)facts ? done : (double)facts))
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: has done %g facts in %g batches, which are not batches of %zu as "
+                          "config.json has it", path, values[FACTS], values[BATCH], batch);
+    return KITH_OK;
+}
+
 kith_status kith__run_load_position(kith__position *p, const char *folder, kith_model *model,
                                     kith__adam_state *adam, kith_error *error)
 {
@@ -254,11 +291,7 @@ kith_status kith__run_load_position(kith__position *p, const char *folder, kith_
     if (kith__path_exists(folder, "checkpoint.safetensors")) {
         name_notes(notes);
         TRY(kith__tensors_load(path, groups, 3, notes, NOTES, error));
-        for (int i = 0; i < NOTES; i++) {
-            if (!notes[i].value[0])
-                TRY(kith__fail(error, KITH_ERR_INPUT, "%s: does not say its %s", path, notes[i].key));
-            values[i] = strtod(notes[i].value, NULL);
-        }
+        TRY(read_notes(values, notes, model, path, error));
         *p = (kith__position){(uint32_t)values[EPOCH], (uint64_t)values[BATCH], values[LOSS_SUM],
                               (uint64_t)values[FACTS], values[SECONDS], values[BEST],
                               (uint32_t)values[BEST_EPOCH], (uint32_t)values[LOOKS],
@@ -288,7 +321,8 @@ kith_status kith__run_log(const char *folder, const kith_progress *progress, con
             fprintf(out, ", \"%s\": %.9g", metric, progress->dev);
         fprintf(out, "}\n");
     }
-    if (!out || ferror(out) || fclose(out) != 0)
+    bool failed = !out || ferror(out);
+    if ((out && fclose(out) != 0) || failed)
         status = kith__fail(error, KITH_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
     kith__free(path);
     return status;
