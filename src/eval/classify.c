@@ -33,7 +33,11 @@ float kith__best_threshold(kith__scored *scored, size_t count)
     }
     if (best == 0)
         return -INFINITY;
-    return best == count ? INFINITY : (scored[best - 1].score + scored[best].score) / 2;
+    if (best == count)
+        return INFINITY;
+    /* Between the two, but not on the lower one where they are next to each other. */
+    float low = scored[best - 1].score, high = scored[best].score, middle = low / 2 + high / 2;
+    return middle > low ? middle : high;
 }
 
 /* phi of every fact. */

@@ -1,0 +1,754 @@
+/* Ranking and classification against a brute force over single scores. */
+#include <math.h>
+
+#include "eval/classify.h"
+#include "eval/rank.h"
+#include "support.h"
+
+static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
+                                          "attention-query", "logic", "lan"};
+static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
+enum { AGGREGATORS = 8, DECODERS = 4 };
+
+static void set(kith_settings *s, const char *name, const char *value)
+{
+    kith_error error;
+    if (kith_settings_set(s, name, value, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+}
+
+static kith_settings quick(const char *aggregator, const char *predict)
+{
+    kith_settings s;
+
+    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    set(&s, "aggregator", aggregator);
+    set(&s, "predict", predict);
+    s.dim = 8;
+    s.max_neighbors = 8;
+    return s;
+}
+
+static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
+{
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_model_new(&model, graph, s, 2, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return model;
+}
+
+static kith_eval evaluated(kith_model *model, kith_part part, int all_candidates)
+{
+    kith_eval_options options = {.part = part, .all_candidates = all_candidates};
+    kith_eval result;
+    kith_error error;
+
+    if (kith_evaluate(&result, model, &options, &error) != KITH_OK)
+        fail_msg("found the error \"%s\", expected a result", error.message);
+    return result;
+}
+
+static kith_graph *random_graph(uint64_t seed, bool labels)
+{
+    const random_shape shape = {.entities = 30, .relations = 4, .train = 80, .dev = 40, .test = 40,
+                                .aux = 30, .labels = labels, .overlap = true};
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 5);
+    return opened(random_folder(&rng, &shape));
+}
+
+static float score(kith_model *model, kith_triple fact)
+{
+    float value = NAN;
+    kith_error error;
+    if (kith_model_score(&value, model, fact, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return value;
+}
+
+/* ---- the rank of one among scores ---- */
+
+static void rank__ties_share_the_mean_rank(void **state)
+{
+    const float scores[] = {3, 1, 3, 2, 3, 0};
+    const uint8_t known[6] = {0};
+    uint32_t optimistic, pessimistic, candidates;
+
+    (void)state;
+    kith__rank_of(&optimistic, &pessimistic, &candidates, scores, 6, 2, known);
+    assert_int_equal(optimistic, 1);
+    assert_int_equal(pessimistic, 3);
+    assert_int_equal(candidates, 6);
+    kith__rank_of(&optimistic, &pessimistic, &candidates, scores, 6, 3, known);
+    assert_int_equal(optimistic, 4);
+    assert_int_equal(pessimistic, 4);
+}
+
+static void rank__known_answers_do_not_count_but_the_right_one_does(void **state)
+{
+    const float scores[] = {5, 4, 3, 2, 1};
+    const uint8_t known[] = {1, 0, 1, 1, 0};
+    uint32_t optimistic, pessimistic, candidates;
+
+    (void)state;
+    kith__rank_of(&optimistic, &pessimistic, &candidates, scores, 5, 3, known);
+    assert_int_equal(optimistic, 2);
+    assert_int_equal(pessimistic, 2);
+    assert_int_equal(candidates, 3);
+}
+
+static void rank__a_score_that_is_no_number_never_helps(void **state)
+{
+    const float scores[] = {NAN, 1, 0};
+    const uint8_t known[3] = {0};
+    uint32_t optimistic, pessimistic, candidates;
+
+    (void)state;
+    kith__rank_of(&optimistic, &pessimistic, &candidates, scores, 3, 0, known);
+    assert_int_equal(optimistic, 3);
+    assert_int_equal(pessimistic, 3);
+    kith__rank_of(&optimistic, &pessimistic, &candidates, scores, 3, 2, known);
+    assert_true(optimistic >= 2 && pessimistic <= 3);
+}
+
+/* All weights equal to 0: every score is the same, and no better than a guess. */
+static void rank__a_constant_scorer_gets_the_mean_rank(void **state)
+{
+    kith_graph *graph = random_graph(1, false);
+
+    (void)state;
+    for (int a = 0; a < AGGREGATORS; a++)
+        for (int d = 0; d < DECODERS; d++) {
+            kith_settings s = quick(aggregators[a], "both");
+            set(&s, "decoder", decoders[d]);
+            kith_model *model = model_with(graph, &s);
+            memset(model->params.block, 0, model->params.floats * sizeof(float));
+            kith_eval e = evaluated(model, KITH_TEST, 0);
+            assert_true(e.realistic.queries > 20);
+            double mean = 0;
+            for (size_t i = 0; i < e.realistic.queries; i++) {
+                const kith_rank *r = &e.ranks[i];
+                assert_int_equal(r->optimistic, 1);
+                assert_int_equal(r->pessimistic, r->candidates);
+                assert_true(r->realistic == (1 + (double)r->candidates) / 2);
+                mean += r->realistic / (double)e.realistic.queries;
+            }
+            assert_true(fabs(e.realistic.mr - mean) < 1e-9 && mean > 5);
+            kith_eval_release(&e);
+            kith_model_free(model);
+        }
+    kith_graph_free(graph);
+}
+
+/* ---- brute force ---- */
+
+static bool is_known(const kith_graph *graph, kith_triple t)
+{
+    for (int part = 0; part < KITH_PARTS; part++) {
+        kith_facts facts = kith_graph_facts(graph, part);
+        for (size_t i = 0; i < facts.count; i++)
+            if (memcmp(&facts.at[i], &t, sizeof t) == 0 && (!facts.truth || facts.truth[i]))
+                return true;
+    }
+    return false;
+}
+
+static kith_triple with(kith_triple fact, bool subject, uint32_t entity)
+{
+    *(subject ? &fact.subject : &fact.object) = entity;
+    return fact;
+}
+
+/* Ranks between those with what is as good as equal counted for and against. Returns whether they
+ * leave no doubt. */
+static bool check_rank(kith_model *model, const kith_rank *r, uint32_t candidates, const char *what)
+{
+    float right = score(model, r->fact), error = 1e-5f * (1 + fabsf(right));
+    uint32_t better = 0, perhaps = 0, left = 1;
+
+    for (uint32_t c = 0; c < candidates; c++) {
+        kith_triple other = with(r->fact, r->subject_hidden, c);
+        if (memcmp(&other, &r->fact, sizeof other) == 0 || is_known(model->graph, other))
+            continue;
+        float found = score(model, other);
+        left++;
+        better += found > right + error;
+        perhaps += found >= right - error;
+    }
+    if (r->candidates != left)
+        fail_msg("%s: found %u candidates, expected %u", what, r->candidates, left);
+    if (r->optimistic < 1 + better || r->pessimistic > 1 + perhaps || r->optimistic > r->pessimistic)
+        fail_msg("%s: found the ranks %u to %u, expected %u to %u", what, r->optimistic,
+                 r->pessimistic, 1 + better, 1 + perhaps);
+    assert_true(r->realistic == ((double)r->optimistic + r->pessimistic) / 2);
+    return better == perhaps;
+}
+
+static void check_ranks(const kith_graph *graph, const kith_settings *s, int all, const char *what)
+{
+    kith_model *model = model_with(graph, s);
+    uint32_t candidates = all ? kith_graph_entity_count(graph) : kith_graph_seen_entity_count(graph);
+    kith_eval e = evaluated(model, KITH_TEST, all);
+    size_t sure = 0, hidden[2] = {0};
+
+    for (size_t i = 0; i < e.realistic.queries; i++) {
+        sure += check_rank(model, &e.ranks[i], candidates, what);
+        hidden[e.ranks[i].subject_hidden]++;
+    }
+    assert_true(e.realistic.queries > 20 && sure * 10 >= e.realistic.queries * 8);
+    assert_int_equal(hidden[0] > 0, s->predict != KITH_PREDICT_SUBJECT);
+    assert_int_equal(hidden[1] > 0, s->predict != KITH_PREDICT_OBJECT);
+    kith_eval_release(&e);
+    kith_model_free(model);
+}
+
+static void rank__equals_a_brute_force_for_every_aggregator_and_decoder(void **state)
+{
+    kith_graph *graph = random_graph(2, false);
+
+    (void)state;
+    for (int a = 0; a < AGGREGATORS; a++)
+        for (int d = 0; d < DECODERS + 1; d++) {
+            kith_settings s = quick(aggregators[a], "both");
+            set(&s, "decoder", decoders[d % DECODERS]);
+            s.normalize = d == DECODERS;
+            check_ranks(graph, &s, 0, keep(format("%s %s", aggregators[a], decoders[d % DECODERS])));
+        }
+    kith_graph_free(graph);
+}
+
+static void rank__hides_the_side_that_is_predicted(void **state)
+{
+    static const char *const sides[] = {"object", "subject", "both"};
+
+    (void)state;
+    for (uint64_t seed = 3; seed < 6; seed++)
+        for (int i = 0; i < 3; i++)
+            for (int all = 0; all < 2; all++) {
+                kith_graph *graph = random_graph(seed, false);
+                kith_settings s = quick("lan", sides[i]);
+                check_ranks(graph, &s, all, sides[i]);
+                kith_graph_free(graph);
+            }
+}
+
+static void rank__the_same_at_any_number_of_threads(void **state)
+{
+    kith_graph *graph = random_graph(7, false);
+    kith_settings s = quick("lan", "both");
+    kith_eval first = {0};
+
+    (void)state;
+    for (unsigned threads = 1; threads <= 5; threads++) {
+        kith_model *model = NULL;
+        assert_int_equal(kith_model_new(&model, graph, &s, threads, NULL), KITH_OK);
+        kith_eval e = evaluated(model, KITH_TEST, 0);
+        if (threads == 1)
+            first = e;
+        else {
+            assert_int_equal(e.realistic.queries, first.realistic.queries);
+            assert_memory_equal(e.ranks, first.ranks, e.realistic.queries * sizeof *e.ranks);
+            kith_eval_release(&e);
+        }
+        kith_model_free(model);
+    }
+    kith_eval_release(&first);
+    kith_graph_free(graph);
+}
+
+/* ---- filter and candidates ---- */
+
+/* The candidates of a's only question, with one more answer to it in one of the parts. */
+static uint32_t candidates_with(const char *part)
+{
+    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
+    static const char *const facts[KITH_PARTS] = {"a\tr\tb\nb\tr\tc\nc\tr\td\nd\tq\te\n",
+                                                  "b\tq\tc\n", "x\tq\tb\n", "x\tr\tc\n"};
+    const char *folder = new_folder();
+
+    for (int i = 0; i < KITH_PARTS; i++)
+        put(folder, names[i],
+            format("%s%s", facts[i], strcmp(part, names[i]) == 0 ? "x\tq\td\n" : ""));
+    kith_graph *graph = opened(folder);
+    kith_settings s = quick("mean", "object");
+    kith_model *model = model_with(graph, &s);
+    kith_eval e = evaluated(model, KITH_TEST, 0);
+    uint32_t found = e.ranks[0].candidates, seen = kith_graph_seen_entity_count(graph);
+    assert_string_equal(kith_graph_entity_name(graph, e.ranks[0].fact.object), "b");
+    kith_eval_release(&e);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    return seen - found;
+}
+
+static void filter__leaves_in_what_no_part_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(candidates_with("none"), 0);
+}
+
+static void filter__leaves_out_what_train_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(candidates_with("train"), 1);
+}
+
+static void filter__leaves_out_what_dev_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(candidates_with("dev"), 1);
+}
+
+static void filter__leaves_out_what_test_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(candidates_with("test"), 1);
+}
+
+static void filter__leaves_out_what_aux_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(candidates_with("aux"), 1);
+}
+
+static void candidates__are_the_seen_entities_or_all(void **state)
+{
+    const char *folder = new_folder();
+    kith_settings s = quick("mean", "both");
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\nb\tr\tc\n");
+    put(folder, "test", "x\tr\ta\nx\tr\ty\n");
+    put(folder, "aux", "x\tr\tb\ny\tr\tb\n");
+    kith_graph *graph = opened(folder);
+    kith_model *model = model_with(graph, &s);
+    kith_eval seen = evaluated(model, KITH_TEST, 0), all = evaluated(model, KITH_TEST, 1);
+    /* Only a is among the seen; of all, x and y are too. */
+    assert_int_equal(seen.realistic.queries, 1);
+    assert_int_equal(seen.ranks[0].candidates, 3 - 1); /* b is known from aux */
+    assert_int_equal(all.realistic.queries, 4);
+    assert_int_equal(all.ranks[0].candidates, 5 - 2);
+    assert_int_equal(seen.facts, 2);
+    kith_eval_release(&seen);
+    kith_eval_release(&all);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- metrics ---- */
+
+static void tally(kith_metrics *m, double rank)
+{
+    m->queries++;
+    m->mr += rank;
+    m->mrr += 1 / rank;
+    m->hits1 += rank <= 1;
+    m->hits3 += rank <= 3;
+    m->hits10 += rank <= 10;
+}
+
+static void check_metrics(const kith_metrics *found, const kith_metrics *sum, const char *what)
+{
+    double n = sum->queries ? (double)sum->queries : 1;
+    const double a[] = {found->mr, found->mrr, found->hits1, found->hits3, found->hits10};
+    const double b[] = {sum->mr / n, sum->mrr / n, sum->hits1 / n, sum->hits3 / n, sum->hits10 / n};
+
+    if (found->queries != sum->queries)
+        fail_msg("%s: found %zu queries, expected %zu", what, found->queries, sum->queries);
+    for (int i = 0; i < 5; i++)
+        if (fabs(a[i] - b[i]) > 1e-9)
+            fail_msg("%s, figure %d: found %.9g, expected %.9g", what, i, a[i], b[i]);
+}
+
+/* Bordes et al. 2013: on average fewer than 1.5 objects per subject are one, and so for subjects. */
+static int plain_kind(const kith_graph *graph, uint32_t relation)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    uint32_t n = kith_graph_entity_count(graph);
+    uint8_t *subjects = calloc(n, 1), *objects = calloc(n, 1);
+    double facts = 0, heads = 0, tails = 0;
+
+    for (size_t i = 0; i < train.count; i++)
+        if (train.at[i].relation == relation) {
+            facts++;
+            heads += !subjects[train.at[i].subject];
+            tails += !objects[train.at[i].object];
+            subjects[train.at[i].subject] = objects[train.at[i].object] = 1;
+        }
+    free(subjects);
+    free(objects);
+    bool many_objects = facts / heads >= 1.5, many_subjects = facts / tails >= 1.5;
+    const char *name = many_subjects ? (many_objects ? "N-N" : "N-1") : many_objects ? "1-N" : "1-1";
+    for (int kind = 0; kind < KITH_RELATION_KINDS; kind++)
+        if (strcmp(kith_eval_kind_name(kind), name) == 0)
+            return kind;
+    fail_msg("found no kind %s", name);
+    return -1;
+}
+
+static int plain_bucket(uint64_t facts)
+{
+    const char *name = facts == 0 ? "0" : facts == 1 ? "1" : facts == 2 ? "2" : facts <= 5 ? "3-5"
+                       : facts <= 10 ? "6-10" : facts <= 50 ? "11-50" : "51+";
+    for (int bucket = 0; bucket < KITH_FACT_BUCKETS; bucket++)
+        if (strcmp(kith_eval_bucket_name(bucket), name) == 0)
+            return bucket;
+    fail_msg("found no bucket %s", name);
+    return -1;
+}
+
+/* Relations of each kind, entities with from 0 to 60 facts. */
+static kith_graph *graph_of_kinds(void)
+{
+    const char *folder = new_folder();
+    draft train = {0}, test = {0}, aux = {0};
+
+    for (int i = 0; i < 12; i++)
+        add(&train, "p%d\tone\tp%d\np0\tmany\tp%d\np%d\tto\tp0\n", i, (i + 1) % 12, i, i);
+    for (int i = 0; i < 60; i++)
+        add(&train, "p%d\tmix\tp%d\n", i % 6, i * 7 % 11);
+    static const int counts[] = {0, 1, 2, 3, 5, 6, 10, 11, 12};
+    static const char *const relations[] = {"one", "many", "to", "mix"};
+    for (int i = 0; i < 9; i++) {
+        for (int k = 0; k < counts[i]; k++)
+            add(&aux, "u%d\tmix\tp%d\n", i, k);
+        for (int k = 0; k < 4; k++)
+            add(&test, "u%d\t%s\tp%d\n", i, relations[k], (i + k) % 12);
+    }
+    for (int i = 0; i < 60; i++)
+        add(&train, "hub\tmix\tq%d\n", i);
+    add(&test, "hub\tone\tp1\n");
+    put(folder, "train", train.at);
+    put(folder, "test", test.at);
+    put(folder, "aux", aux.at);
+    draft_release(&train);
+    draft_release(&test);
+    draft_release(&aux);
+    return opened(folder);
+}
+
+static void metrics__equal_a_brute_force_over_the_ranks(void **state)
+{
+    kith_graph *graph = graph_of_kinds();
+    kith_settings s = quick("lan", "object");
+    kith_model *model = model_with(graph, &s);
+    kith_eval e = evaluated(model, KITH_TEST, 0);
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    kith_metrics total = {0}, low = {0}, high = {0};
+    kith_metrics kinds[KITH_RELATION_KINDS] = {{0}}, buckets[KITH_FACT_BUCKETS] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < e.realistic.queries; i++) {
+        const kith_rank *r = &e.ranks[i];
+        uint32_t known = r->fact.subject;
+        tally(&total, r->realistic);
+        tally(&low, r->optimistic);
+        tally(&high, r->pessimistic);
+        tally(&kinds[plain_kind(graph, r->fact.relation)], r->realistic);
+        tally(&buckets[plain_bucket(hood.offset[known + 1] - hood.offset[known])], r->realistic);
+    }
+    assert_int_equal(total.queries, 37);
+    check_metrics(&e.realistic, &total, "realistic");
+    check_metrics(&e.optimistic, &low, "optimistic");
+    check_metrics(&e.pessimistic, &high, "pessimistic");
+    for (int i = 0; i < KITH_RELATION_KINDS; i++) {
+        assert_true(kinds[i].queries > 0);
+        check_metrics(&e.by_kind[i], &kinds[i], kith_eval_kind_name(i));
+    }
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++) {
+        assert_true(buckets[i].queries > 0);
+        check_metrics(&e.by_facts[i], &buckets[i], kith_eval_bucket_name(i));
+    }
+    assert_int_equal(e.no_neighbors, 4);
+    kith_eval_release(&e);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void evaluate__facts_whose_relation_train_lacks_are_left_out_and_counted(void **state)
+{
+    const char *folder = new_folder();
+    kith_settings s = quick("mean", "object");
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\nb\tr\tc\n");
+    put(folder, "test", "a\tnew\tb\na\tr\tc\nb\tnew\tc\n");
+    kith_graph *graph = opened(folder);
+    kith_model *model = model_with(graph, &s);
+    kith_eval e = evaluated(model, KITH_TEST, 0);
+    assert_int_equal(e.facts, 3);
+    assert_int_equal(e.unusable, 2);
+    assert_int_equal(e.realistic.queries, 1);
+    kith_eval_release(&e);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void evaluate__a_sample_has_that_size_and_the_seed_decides(void **state)
+{
+    kith_graph *graph = random_graph(8, false);
+    kith_settings s = quick("mean", "object");
+    kith_model *model = model_with(graph, &s);
+    kith_triple first[10], again[10], other[10];
+    kith_triple *const into[] = {first, again, other};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        kith_eval_options options = {.part = KITH_TEST, .all_candidates = 1, .sample = 10,
+                                     .seed = i == 2 ? 2 : 1};
+        kith_eval e;
+        assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
+        assert_int_equal(e.realistic.queries, 10);
+        for (int k = 0; k < 10; k++)
+            into[i][k] = e.ranks[k].fact;
+        kith_eval_release(&e);
+    }
+    assert_memory_equal(first, again, sizeof first);
+    assert_memory_not_equal(first, other, sizeof first);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void evaluate__a_part_without_facts_is_named(void **state)
+{
+    kith_graph *graph = opened(file("train", "a\tr\tb\n"));
+    kith_settings s = quick("mean", "object");
+    kith_model *model = model_with(graph, &s);
+    kith_eval e;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_evaluate(&e, model, &(kith_eval_options){.part = KITH_DEV}, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "no dev facts");
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- classification ---- */
+
+static size_t right_at(const kith__scored *scored, size_t count, float threshold)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < count; i++)
+        right += (scored[i].score >= threshold) == (scored[i].truth == 1);
+    return right;
+}
+
+static size_t most_right(const kith__scored *scored, size_t count)
+{
+    size_t most = right_at(scored, count, INFINITY);
+    for (size_t i = 0; i < count; i++) {
+        size_t right = right_at(scored, count, scored[i].score);
+        most = right > most ? right : most;
+    }
+    return most;
+}
+
+static void threshold__is_the_lowest_that_gets_most_right(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 31, 0);
+    for (int round = 0; round < 2000; round++) {
+        size_t count = 1 + kith__rng_below(&rng, 12), levels = 1 + kith__rng_below(&rng, 8);
+        kith__scored scored[12] = {{0}};
+        for (size_t i = 0; i < count; i++) {
+            scored[i].score = (float)kith__rng_below(&rng, levels) - 3;
+            scored[i].truth = (int8_t)kith__rng_below(&rng, 2);
+        }
+        float found = kith__best_threshold(scored, count);
+        size_t most = most_right(scored, count);
+        if (right_at(scored, count, found) != most)
+            fail_msg("found %zu of %zu right at %g, expected %zu", right_at(scored, count, found),
+                     count, (double)found, most);
+        for (size_t i = 0; i < count; i++) /* anything lower that changes something is worse */
+            if (scored[i].score < found)
+                assert_true(right_at(scored, count, scored[i].score) < most);
+    }
+}
+
+static void threshold__lies_between_scores_that_are_next_to_each_other(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        float low = k ? nextafterf(1, 2) : 1, high = nextafterf(low, 2);
+        kith__scored scored[] = {{low, 0, 0}, {high, 0, 1}};
+        float found = kith__best_threshold(scored, 2);
+        assert_true(low < found && found <= high);
+    }
+    kith__scored huge[] = {{-3e38f, 0, 0}, {3e38f, 0, 1}, {2.9e38f, 0, 1}, {2.8e38f, 0, 0}};
+    float found = kith__best_threshold(huge, 4);
+    assert_true(found > 2.8e38f && found <= 2.9e38f);
+}
+
+/* Thresholds from dev and the accuracy on test, all by single scores. */
+static double plain_accuracy(kith_model *model, kith_part part, double *doubtful)
+{
+    const kith_graph *graph = model->graph;
+    kith_facts dev = kith_graph_facts(graph, KITH_DEV), test = kith_graph_facts(graph, part);
+    uint32_t m = kith_graph_seen_relation_count(graph);
+    kith__scored scored[256], some[256];
+    size_t count = 0, usable = 0;
+    double right = 0;
+
+    *doubtful = 0;
+    for (size_t i = 0; i < dev.count; i++)
+        if (dev.at[i].relation < m)
+            scored[count++] = (kith__scored){score(model, dev.at[i]), dev.at[i].relation,
+                                             dev.truth[i]};
+    for (size_t i = 0; i < test.count; i++) {
+        size_t here = 0;
+        if (test.at[i].relation >= m)
+            continue;
+        for (size_t k = 0; k < count; k++)
+            if (scored[k].relation == test.at[i].relation)
+                some[here++] = scored[k];
+        if (here == 0) {
+            memcpy(some, scored, count * sizeof *some);
+            here = count;
+        }
+        float threshold = kith__best_threshold(some, here), phi = score(model, test.at[i]);
+        usable++;
+        right += (phi >= threshold) == (test.truth[i] == 1);
+        *doubtful += fabsf(phi - threshold) < 1e-5f;
+    }
+    *doubtful /= (double)usable;
+    return right / (double)usable;
+}
+
+static void classify__equals_a_brute_force(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        kith_graph *graph = random_graph(40 + seed, true);
+        for (int a = 0; a < AGGREGATORS; a++) {
+            kith_settings s = quick(aggregators[a], "both");
+            set(&s, "decoder", decoders[seed % DECODERS]);
+            kith_model *model = model_with(graph, &s);
+            for (kith_part part = KITH_DEV; part <= KITH_TEST; part++) {
+                kith_eval e = evaluated(model, part, 0);
+                double doubtful, expected = plain_accuracy(model, part, &doubtful);
+                assert_true(e.classification && !e.ranks);
+                if (fabs(e.accuracy - expected) > 1e-12 + doubtful)
+                    fail_msg("%s: found %.6g, expected %.6g", aggregators[a], e.accuracy, expected);
+                assert_int_equal(e.realistic.queries, e.facts - e.unusable);
+                kith_eval_release(&e);
+            }
+            kith_model_free(model);
+        }
+        kith_graph_free(graph);
+    }
+}
+
+/* dev has r and t; s takes the threshold over all of it, 2. Encodings are all alike, so that DistMult
+ * gives each relation the score that is set below. */
+static void classify__a_relation_that_dev_lacks_takes_the_overall_threshold(void **state)
+{
+    const float scores[] = {2.5f, 1.5f};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *folder = new_folder();
+        kith_settings settings = quick("mean", "both");
+        put(folder, "train", "a\tr\tb\nb\tr\ta\na\ts\tb\nb\ts\ta\na\tt\tb\nb\tt\ta\n");
+        put(folder, "dev", "a\tr\tb\t1\nb\tr\ta\t1\na\tt\tb\t-1\nb\tt\ta\t-1\n");
+        put(folder, "test", "a\ts\tb\t1\nb\ts\ta\t1\n");
+        set(&settings, "decoder", "distmult");
+        settings.padding = 0;
+        kith_graph *graph = opened(folder);
+        kith_model *model = model_with(graph, &settings);
+        memset(model->params.block, 0, model->params.floats * sizeof(float));
+        for (size_t k = 0; k < 2; k++)
+            kith__row(&model->params.table[0], k)[0] = 1;
+        for (size_t k = 0; k < 6; k++)
+            kith__row(&model->params.table[2], k)[1] = 1;
+        static const char *const names[] = {"r", "t", "s"};
+        const float values[] = {3, 1, scores[i]};
+        for (int k = 0; k < 3; k++) {
+            uint32_t id;
+            assert_int_equal(kith_graph_find_relation(&id, graph, names[k]), KITH_OK);
+            kith__row(&model->params.table[1], id)[0] = values[k];
+        }
+        kith_eval e = evaluated(model, KITH_TEST, 0);
+        if (e.accuracy != (i == 0))
+            fail_msg("found %g at a score of %g, expected %d", e.accuracy, (double)scores[i], i == 0);
+        kith_eval_release(&e);
+        kith_model_free(model);
+        kith_graph_free(graph);
+    }
+}
+
+static void classify__facts_without_a_usable_neighbour_stay_in_the_denominator(void **state)
+{
+    const char *folder = new_folder();
+    kith_settings s = quick("lan", "both");
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\nb\tr\tc\nc\tr\ta\n");
+    put(folder, "dev", "a\tr\tb\t1\nc\tr\tb\t-1\n");
+    put(folder, "test", "lone\tr\tb\t1\na\tr\tlone\t-1\na\tr\tc\t1\nlone\tr\tother\t-1\n");
+    kith_graph *graph = opened(folder);
+    kith_model *model = model_with(graph, &s);
+    kith_eval e = evaluated(model, KITH_TEST, 0);
+    assert_int_equal(e.facts, 4);
+    assert_int_equal(e.realistic.queries, 4);
+    assert_int_equal(e.no_neighbors, 3);
+    assert_true(fabs(e.accuracy * 4 - round(e.accuracy * 4)) < 1e-9);
+    kith_eval_release(&e);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void classify__without_labels_on_dev_says_so(void **state)
+{
+    const char *folder = new_folder();
+    kith_settings s = quick("mean", "both");
+    kith_eval e;
+    kith_error error;
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\nb\tr\tc\n");
+    put(folder, "test", "a\tr\tc\t1\nb\tr\ta\t-1\n");
+    kith_graph *graph = opened(folder);
+    kith_model *model = model_with(graph, &s);
+    assert_int_equal(kith_evaluate(&e, model, &(kith_eval_options){.part = KITH_TEST}, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "dev has no labelled facts");
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rank__ties_share_the_mean_rank),
+        cmocka_unit_test(rank__known_answers_do_not_count_but_the_right_one_does),
+        cmocka_unit_test(rank__a_score_that_is_no_number_never_helps),
+        cmocka_unit_test(rank__a_constant_scorer_gets_the_mean_rank),
+        cmocka_unit_test(rank__equals_a_brute_force_for_every_aggregator_and_decoder),
+        cmocka_unit_test(rank__hides_the_side_that_is_predicted),
+        cmocka_unit_test(rank__the_same_at_any_number_of_threads),
+        cmocka_unit_test(filter__leaves_in_what_no_part_holds),
+        cmocka_unit_test(filter__leaves_out_what_train_holds),
+        cmocka_unit_test(filter__leaves_out_what_dev_holds),
+        cmocka_unit_test(filter__leaves_out_what_test_holds),
+        cmocka_unit_test(filter__leaves_out_what_aux_holds),
+        cmocka_unit_test(candidates__are_the_seen_entities_or_all),
+        cmocka_unit_test(metrics__equal_a_brute_force_over_the_ranks),
+        cmocka_unit_test(evaluate__facts_whose_relation_train_lacks_are_left_out_and_counted),
+        cmocka_unit_test(evaluate__a_sample_has_that_size_and_the_seed_decides),
+        cmocka_unit_test(evaluate__a_part_without_facts_is_named),
+        cmocka_unit_test(threshold__is_the_lowest_that_gets_most_right),
+        cmocka_unit_test(threshold__lies_between_scores_that_are_next_to_each_other),
+        cmocka_unit_test(classify__equals_a_brute_force),
+        cmocka_unit_test(classify__a_relation_that_dev_lacks_takes_the_overall_threshold),
+        cmocka_unit_test(classify__facts_without_a_usable_neighbour_stay_in_the_denominator),
+        cmocka_unit_test(classify__without_labels_on_dev_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
