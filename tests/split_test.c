@@ -1032,13 +1032,17 @@ static void save__labels_and_odd_names_read_back(void **state)
     kith_graph_free(graph);
 }
 
-static void save__names_that_are_numbers_read_back_as_ids(void **state)
+static void save__names_that_are_numbers_or_blank_read_back(void **state)
 {
     kith_graph *graph = opened(file("g.tsv", "2\t1\t0\n0\t0\t1\n1\t1\t2\n"));
+    kith_graph *blank = opened(file("g.tsv", " \t  \tb\nb\t  \t \n"));
 
     (void)state;
     check_saved(graph, false);
     check_saved(graph, true);
+    check_saved(blank, false);
+    check_saved(blank, true);
+    kith_graph_free(blank);
     kith_graph_free(graph);
 }
 
@@ -1070,6 +1074,34 @@ static void save__a_split_keeps_the_labels_of_its_entities(void **state)
     check_saved(made, false);
     kith_graph_free(made);
     kith_graph_free(source);
+}
+
+/* A byte order mark at the beginning of a file is no part of a name; one in a name is. */
+static void save__names_that_begin_with_a_byte_order_mark_read_back(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", "\xef\xbb\xbf\xef\xbb\xbf" "a\tr\tb\n");
+    put(folder, "entity_name.txt", "\xef\xbb\xbf\xef\xbb\xbf" "a\tAlpha\n");
+    kith_graph *graph = opened(folder);
+    assert_string_equal(kith_graph_entity_name(graph, 0), "\xef\xbb\xbf" "a");
+    assert_string_equal(kith_graph_entity_label(graph, 0), "Alpha");
+    check_saved(graph, false);
+    check_saved(graph, true);
+    kith_graph_free(graph);
+}
+
+static void save__labels_of_nobody_make_no_file(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\n");
+    put(folder, "entity_name.txt", "unused\tnobody\n");
+    kith_graph *graph = opened(folder);
+    check_saved(graph, false);
+    kith_graph_free(graph);
 }
 
 static kith_graph *small(void)
@@ -1256,9 +1288,11 @@ int main(void)
         cmocka_unit_test(split__a_source_with_nothing_to_sample_or_train_on_is_refused),
         cmocka_unit_test(save__a_split_reads_back_as_the_same_graph),
         cmocka_unit_test(save__labels_and_odd_names_read_back),
-        cmocka_unit_test(save__names_that_are_numbers_read_back_as_ids),
+        cmocka_unit_test(save__names_that_are_numbers_or_blank_read_back),
         cmocka_unit_test(save__ids_keep_entities_that_are_in_no_fact),
         cmocka_unit_test(save__a_split_keeps_the_labels_of_its_entities),
+        cmocka_unit_test(save__names_that_begin_with_a_byte_order_mark_read_back),
+        cmocka_unit_test(save__labels_of_nobody_make_no_file),
         cmocka_unit_test(save__an_empty_folder_is_filled),
         cmocka_unit_test(save__a_folder_that_is_not_empty_is_refused),
         cmocka_unit_test(save__replace_takes_only_what_kith_wrote),

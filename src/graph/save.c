@@ -32,6 +32,16 @@ cleanup:
     return status;
 }
 
+/* Readers drop a byte order mark at the beginning of a file, so a name there that begins with one
+ * gets another before it. */
+static void guard_mark(FILE *out, const char *first_name)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    if (strncmp(first_name, mark, strlen(mark)) == 0)
+        fputs(mark, out);
+}
+
 typedef struct {
     int part;
     bool ids;
@@ -44,6 +54,8 @@ static kith_status write_part(FILE *out, const kith_graph *graph, const void *co
     const kith__facts *facts = &graph->parts[choice->part];
 
     (void)error; /* a failed write is found when the file is committed */
+    if (!choice->ids && facts->count > 0)
+        guard_mark(out, kith_graph_entity_name(graph, facts->at[0].subject));
     for (size_t i = 0; i < facts->count; i++) {
         kith_triple t = facts->at[i];
         if (choice->ids)
@@ -66,9 +78,19 @@ static kith_status write_vocabulary(FILE *out, const kith_graph *graph, const vo
 
     (void)graph;
     (void)error;
+    if (names->count > 0)
+        guard_mark(out, kith__names_get(names, 0));
     for (uint32_t i = 0; i < names->count; i++)
         fprintf(out, "%s\t%u\n", kith__names_get(names, i), i);
     return KITH_OK;
+}
+
+static uint32_t first_labelled(const kith_graph *graph)
+{
+    for (uint32_t e = 0; graph->label_start && e < graph->entities.count; e++)
+        if (graph->label_start[e] > 0)
+            return e;
+    return KITH__NO_ID;
 }
 
 static kith_status write_labels(FILE *out, const kith_graph *graph, const void *context,
@@ -76,6 +98,7 @@ static kith_status write_labels(FILE *out, const kith_graph *graph, const void *
 {
     (void)context;
     (void)error;
+    guard_mark(out, kith_graph_entity_name(graph, first_labelled(graph)));
     for (uint32_t e = 0; e < graph->entities.count; e++)
         if (graph->label_start[e] > 0)
             fprintf(out, "%s\t%s\n", kith_graph_entity_name(graph, e),
@@ -123,7 +146,8 @@ static kith_status write_all(const kith_graph *graph, const char *folder,
         TRY(write_file(folder, "relation2id.txt", write_vocabulary, graph, &graph->relations,
                        error));
     }
-    if (graph->label_start)
+    /* Those who had labels may all be left out; an empty file would be refused by readers. */
+    if (first_labelled(graph) != KITH__NO_ID)
         TRY(write_file(folder, "entity_name.txt", write_labels, graph, NULL, error));
     if (options->note)
         TRY(write_file(folder, "split.json", write_note, graph, options->note, error));

@@ -180,8 +180,9 @@ kith_status kith__read_vocabulary(kith__loader *loader, const char *path, kith__
         TRY(reader_next(&line, &r, loader->error));
         if (!line.text)
             break;
-        if (rows == 0 && kith__cut_fields(&only, 1, line, false) == 1 &&
-            kith__parse_number(&declared, only))
+        /* Where there is a tab, what is before it is a name, be it blank. */
+        if (rows == 0 && !memchr(line.text, '\t', line.length) &&
+            kith__cut_fields(&only, 1, line, false) == 1 && kith__parse_number(&declared, only))
             counted = true;
         else
             TRY(add_entry(&list, loader, path, r.number, line));
