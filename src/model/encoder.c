@@ -13,8 +13,11 @@
 enum {
     PIECES = 16,        /* of forward work, where pieces share nothing */
     MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
+    VISITS_AT_ONCE = 128,
+    MEETINGS = 8, /* of a pair with queries, taken together */
     VISITS_A_PIECE = 16384,
-    ROWS_A_CHUNK = 1024 /* of matrix products */
+    ROWS_A_CHUNK = 1024, /* of matrix products */
+    ROWS_AT_ONCE = 96    /* of neighbours, whose products should stay in the cache */
 };
 
 /* ---- making and freeing ---- */
@@ -52,11 +55,11 @@ void kith__encoder_release(kith__encoder *e)
     kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
                               &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
                               &e->be, &e->bw, &e->az, &e->ez, &e->az_most, &e->b_transposed, &e->a_transposed, &e->gbe,
-                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->partial, &e->b_plain,
+                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->partial, &e->b_plain,
                               &e->a_plain, &e->products, &e->column};
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
                       e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
-                      e->items, e->spare, e->row_start, e->relation_row, e->relation_of,
+                      e->items, e->spare, e->some_items, e->row_start, e->relation_row, e->relation_of,
                       e->query_of, e->active_rows, e->active_start, e->row_pointer,
                       e->relation_slot, e->query_slot, e->active_relations, e->active_queries};
 
@@ -249,7 +252,6 @@ static void fill_piece(void *context, size_t piece)
         }
         fill_encoding(e, i, column);
         memset(e->out.at + i * e->ds, 0, e->ds * sizeof *e->out.at);
-        memset(e->grad.at + i * e->ds, 0, e->ds * sizeof *e->grad.at);
     }
     if (column && to > from)
         spread_column(column, e, e->query[to - 1], false);
@@ -341,9 +343,10 @@ static void make_queries(kith__encoder *e)
         e->az_most.at[k] = kith__exp_twice(e->ez.at + k * e->hs, e->az.at + k * e->hs, e->hs);
 }
 
+/* B w and A z; B e is made where its rows are visited. */
 static int make_products(kith__encoder *e)
 {
-    size_t square = e->hs * e->ds, most = e->rows + e->relation_rows + e->query_rows;
+    size_t square = e->hs * e->ds, most = e->relation_rows + e->query_rows;
 
     if (kith__renew(&e->row_pointer, &e->pointer_capacity, most, sizeof *e->row_pointer) ||
         room(&e->be, e->rows * e->hs) || room(&e->bw, e->relation_rows * e->hs) ||
@@ -354,9 +357,6 @@ static int make_products(kith__encoder *e)
         return -1;
     copy_halves(e);
     const float **at = e->row_pointer;
-    for (size_t k = 0; k < e->rows; k++)
-        at[k] = entity_row(e, k);
-    run_product(e, (product){e->be.at, at, e->rows, e->d, e->hs, e->b_transposed.at, 0});
     for (size_t k = 0; k < e->relation_rows; k++)
         at[k] = e->unit.at + k * e->ds;
     run_product(e, (product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
@@ -391,11 +391,11 @@ static void rows_of_piece(size_t *from, size_t *to, const size_t *start,
     *to = bound[1];
 }
 
-/* The end of the run of items with the same relation. */
-static size_t pair_end(const kith__encoder *e, size_t from, size_t to)
+/* The end of the run of items with the same neighbour and relation. */
+static size_t pair_end(const kith__item *items, size_t from, size_t to)
 {
     size_t k = from + 1;
-    while (k < to && e->items[k].minor == e->items[from].minor)
+    while (k < to && items[k].minor == items[from].minor && items[k].major == items[from].major)
         k++;
     return k;
 }
@@ -467,6 +467,30 @@ INLINE void fetch_relation(const kith__encoder *e, size_t item)
         fetch(e->bw.at + r * e->hs, e->hs);
 }
 
+static void visit_row(kith__encoder *e, size_t row, pair_product *pair)
+{
+    for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
+        end = pair_end(e->items, k, e->row_start[row + 1]);
+        fetch_relation(e, end);
+        visit_pair(e, row, k, end, pair);
+    }
+}
+
+/* B e of a few rows, which are visited while they are in the cache. */
+static void multiply_rows(kith__encoder *e, size_t from, size_t to)
+{
+    const float *at[ROWS_AT_ONCE];
+
+    for (size_t row = from; row < to; row++)
+        at[row - from] = entity_row(e, row);
+    kith__rows_times(e->be.at + from * e->hs, at, to - from, e->b_transposed.at, e->d, e->hs, 0);
+}
+
+static size_t block_end(size_t from, size_t last)
+{
+    return last - from < ROWS_AT_ONCE ? last : from + ROWS_AT_ONCE;
+}
+
 static void visit_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
@@ -475,12 +499,13 @@ static void visit_piece(void *context, size_t piece)
 
     pair.ep = pair.p + e->hs;
     rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
-    for (; row < last; row++)
-        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
-            end = pair_end(e, k, e->row_start[row + 1]);
-            fetch_relation(e, end);
-            visit_pair(e, row, k, end, &pair);
-        }
+    for (size_t end; row < last; row = end) {
+        end = block_end(row, last);
+        if (e->att_u && !e->has_be)
+            multiply_rows(e, row, end);
+        for (size_t k = row; k < end; k++)
+            visit_row(e, k, &pair);
+    }
 }
 
 static void encode_piece(void *context, size_t piece)
@@ -493,18 +518,40 @@ static void encode_piece(void *context, size_t piece)
         e->aggregator->forward(e, i);
 }
 
+/* What visits from..to - 1 take of each relation's w, so that a relation met often is added once.
+ * Two that share a place in `last` are now and then listed twice, which does no harm. */
+static size_t relation_sums(float *a, uint32_t *ids, const kith__encoder *e, size_t from, size_t to)
+{
+    uint8_t last[256] = {0};
+    size_t count = 0;
+
+    for (size_t v = from; v < to; v++) {
+        uint32_t r = e->relation_row[e->neighbor[v].relation] - 1;
+        float take = -e->weight.at[v] * e->c.at[v];
+        uint8_t *place = &last[r % sizeof last];
+        if (*place && ids[*place - 1] == r) {
+            a[*place - 1] += take;
+        } else {
+            a[count] = take;
+            ids[count++] = r;
+            *place = (uint8_t)count;
+        }
+    }
+    return count;
+}
+
 void kith__sum_weighted(kith__encoder *e, size_t i)
 {
-    size_t from = e->first_visit[i], count = e->first_visit[i + 1] - from;
-    float *out = e->out.at + i * e->ds;
+    size_t to = e->first_visit[i + 1], end;
+    float *out = e->out.at + i * e->ds, a[VISITS_AT_ONCE];
+    uint32_t ids[VISITS_AT_ONCE];
 
-    if (count == 0)
-        return;
-    kith__gather_sum(out, e->weight.at + from, e->params->table[0].at, &e->neighbor[from].entity,
-                     sizeof *e->neighbor / sizeof(uint32_t), count, e->ds);
-    for (size_t v = from; v < from + count; v++) {
-        size_t r = e->relation_row[e->neighbor[v].relation] - 1;
-        kith__axpy(out, -e->weight.at[v] * e->c.at[v], e->unit.at + r * e->ds, e->ds);
+    for (size_t v = e->first_visit[i]; v < to; v = end) {
+        end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
+        kith__gather_sum(out, e->weight.at + v, e->params->table[0].at, &e->neighbor[v].entity,
+                         sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
+        size_t count = relation_sums(a, ids, e, v, end);
+        kith__gather_sum(out, a, e->unit.at, ids, 1, count, e->ds);
     }
 }
 
@@ -536,7 +583,9 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     make_units(e);
     if (agg->attention && make_products(e))
         return kith__no_memory(error);
+    e->has_be = false;
     kith__pool_run(e->pool, visit_piece, e, PIECES);
+    e->has_be = true;
     if (agg->forward)
         kith__pool_run(e->pool, encode_piece, e, PIECES);
     if (agg->forward_all)
@@ -591,13 +640,12 @@ kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *
 
 float *kith__encoder_grad(kith__encoder *e, size_t encoding)
 {
-    e->active[encoding] = 1;
-    return e->grad.at + encoding * e->ds;
-}
+    float *row = e->grad.at + encoding * e->ds;
 
-static bool is_active(const kith__encoder *e, size_t k)
-{
-    return e->active[e->encoding[e->items[k].index]];
+    if (!e->active[encoding])
+        memset(row, 0, e->ds * sizeof *row);
+    e->active[encoding] = 1;
+    return row;
 }
 
 /* The gradient by a neighbour's weight: grad . T. */
@@ -607,22 +655,15 @@ static void weigh_piece(void *context, size_t piece)
     float *t = e->products.at + piece * e->ds;
     size_t row, last;
 
-    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
-    for (; row < last; row++)
-        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
-            bool made = false;
-            end = pair_end(e, k, e->row_start[row + 1]);
-            for (size_t i = k; i < end; i++) {
-                size_t v = e->items[i].index;
-                if (!is_active(e, i))
-                    continue;
-                if (!made)
-                    kith__visit_vector(t, e, v);
-                made = true;
-                e->weight_gradient.at[v] =
-                    kith__dot(e->grad.at + e->encoding[v] * e->ds, t, e->ds);
-            }
+    rows_of_piece(&row, &last, e->active_start, e->active_count, piece, PIECES);
+    for (size_t k = e->active_start[row], end, stop = e->active_start[last]; k < stop; k = end) {
+        end = pair_end(e->active_items, k, stop);
+        kith__visit_vector(t, e, e->active_items[k].index);
+        for (size_t i = k; i < end; i++) {
+            size_t v = e->active_items[i].index;
+            e->weight_gradient.at[v] = kith__dot(e->grad.at + e->encoding[v] * e->ds, t, e->ds);
         }
+    }
 }
 
 static void aggregate_backward_piece(void *context, size_t piece)
@@ -663,39 +704,58 @@ static void mark_active(kith__encoder *e, const kith__item *item)
     }
 }
 
+/* The visits of active encodings, sorted as all of them are. */
+static int find_active_items(kith__encoder *e)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < e->count; i++)
+        count += e->active[i] ? kith__degree(e, i) : 0;
+    e->active_visits = count;
+    e->active_items = e->items;
+    if (count == e->visits)
+        return 0;
+    if (kith__renew(&e->some_items, &e->some_capacity, count, sizeof *e->some_items))
+        return -1;
+    e->active_items = e->some_items;
+    count = 0;
+    for (size_t i = 0; i < e->count; i++)
+        for (size_t v = e->first_visit[i]; e->active[i] && v < e->first_visit[i + 1]; v++)
+            e->some_items[count++] =
+                (kith__item){e->neighbor[v].entity, e->neighbor[v].relation, (uint32_t)v};
+    kith__radix_sort(e->some_items, e->spare, count, e->lists->seen, e->lists->relations);
+    return 0;
+}
+
 /* Neighbours that some active encoding looks at get a row of gradients, in order; relations and
  * queries that take part get a place. */
 static int find_active_rows(kith__encoder *e)
 {
-    size_t items = 0;
+    const kith__item *items = e->active_items;
 
     if (room_for_slots(e))
         return -1;
     memset(e->relation_slot, 0xff, e->relation_rows * sizeof *e->relation_slot);
     memset(e->query_slot, 0xff, e->query_rows * sizeof *e->query_slot);
     e->active_count = e->active_relation_count = e->active_query_count = 0;
-    for (size_t row = 0; row < e->rows; row++) {
-        size_t active = 0;
-        for (size_t k = e->row_start[row]; k < e->row_start[row + 1]; k++)
-            if (is_active(e, k)) {
-                mark_active(e, &e->items[k]);
-                active++;
-            }
-        if (active == 0)
+    for (size_t k = 0, row = 0; k < e->active_visits; k++) {
+        mark_active(e, &items[k]);
+        if (k > 0 && items[k].major == items[k - 1].major)
             continue;
-        e->active_start[e->active_count] = items;
-        items += active;
+        while (e->items[e->row_start[row]].major != items[k].major)
+            row++;
+        e->active_start[e->active_count] = k;
         e->active_rows[e->active_count++] = (uint32_t)row;
-        if (kith__gradient_make(e->gradients, e->items[e->row_start[row]].major))
+        if (kith__gradient_make(e->gradients, items[k].major))
             return -1;
     }
-    e->active_start[e->active_count] = items;
+    e->active_start[e->active_count] = e->active_visits;
     return 0;
 }
 
 /* Everything a piece of the backward pass adds to beside rows of its own. */
 typedef struct {
-    float *gaz, *gbw, *gunit, *gu;
+    float *gaz, *gbw, *gunit, *gu, *gb;
 } sums;
 
 static sums sums_of(const kith__encoder *e, size_t piece)
@@ -703,31 +763,65 @@ static sums sums_of(const kith__encoder *e, size_t piece)
     return (sums){e->gaz.at + piece * e->active_query_count * e->hs,
                   e->gbw.at + piece * e->active_relation_count * e->hs,
                   e->gunit.at + piece * e->active_relation_count * e->ds,
-                  e->gu.at + piece * e->hs};
+                  e->gu.at + piece * e->hs, e->gb.at + piece * e->hs * e->ds};
+}
+
+/* The queries of items *k.. that one call takes, each with the sum of its visits' gradients. */
+static size_t find_meetings(kith__meeting *met, uint32_t *queries, const kith__encoder *e, sums s,
+                            size_t *k, size_t to)
+{
+    size_t count = 0;
+    uint32_t last = UINT32_MAX;
+
+    for (; *k < to; (*k)++) {
+        size_t v = e->active_items[*k].index;
+        uint32_t query = e->query_row[e->encoding[v]];
+        if (query != last) {
+            if (count == MEETINGS)
+                break;
+            met[count] = (kith__meeting){e->ez.at + query * e->hs,
+                                         s.gaz + e->query_slot[query] * e->hs, 0};
+            queries[count++] = last = query;
+        }
+        met[count - 1].g += e->logit_gradient.at[v];
+    }
+    return count;
+}
+
+/* gp, gz and gu of some meetings, by way of exponentials unless they would overflow. */
+static void meet(const kith__encoder *e, sums s, pair_product *pair, float *gp, size_t row,
+                 size_t r, float c, const kith__meeting *met, const uint32_t *queries, size_t count)
+{
+    bool fits = pair->most <= KITH__EXP_MOST;
+
+    for (size_t m = 0; m < count; m++)
+        fits = fits && e->az_most.at[queries[m]] <= KITH__EXP_MOST;
+    if (fits) {
+        kith__logit_backward_of_exp(gp, s.gu, met, count, pair->ep, e->att_u->at, e->hs);
+        return;
+    }
+    kith__minus(pair->p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
+    for (size_t m = 0; m < count; m++)
+        kith__logit_backward(met[m].gz, gp, s.gu, met[m].g, e->az.at + queries[m] * e->hs, pair->p,
+                             e->att_u->at, e->hs);
 }
 
 /* The attention's part of one pair: with p = B e - c B w, the gradient by p is gathered over the
  * visits; then gB e += gp, gB w -= c gp, and the derivative by c is -(gp . B w). */
 static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, size_t r, float c,
-                            size_t from, size_t to, float *p)
+                            size_t from, size_t to, float *scratch)
 {
-    const float *u = e->att_u->at, *bw = e->bw.at + r * e->hs;
-    float *gp = p + e->hs;
+    const float *bw = e->bw.at + r * e->hs;
+    pair_product pair = {.p = scratch, .ep = scratch + e->hs};
+    float *gp = scratch + 2 * e->hs;
+    kith__meeting met[MEETINGS];
+    uint32_t queries[MEETINGS];
 
-    kith__minus(p, e->be.at + row * e->hs, c, bw, e->hs);
+    make_pair(&pair, e, row, r, c);
     memset(gp, 0, e->hs * sizeof *gp);
-    for (size_t k = from; k < to;) {
-        uint32_t query = e->query_row[e->encoding[e->items[k].index]];
-        float g = 0;
-        bool any = false;
-        for (; k < to && e->query_row[e->encoding[e->items[k].index]] == query; k++)
-            if (is_active(e, k)) {
-                g += e->logit_gradient.at[e->items[k].index];
-                any = true;
-            }
-        if (any)
-            kith__logit_backward(s.gaz + e->query_slot[query] * e->hs, gp, s.gu, g, e->az.at + query * e->hs, p, u,
-                                 e->hs);
+    while (from < to) {
+        size_t count = find_meetings(met, queries, e, s, &from, to);
+        meet(e, s, &pair, gp, row, r, c, met, queries, count);
     }
     kith__axpy(gbe, 1, gp, e->hs);
     kith__axpy(s.gbw + e->relation_slot[r] * e->hs, -c, gp, e->hs);
@@ -744,9 +838,7 @@ static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row
 
     memset(sum, 0, e->ds * sizeof *sum);
     for (size_t k = from; k < to; k++) {
-        size_t v = e->items[k].index, i = e->encoding[v];
-        if (!is_active(e, k))
-            continue;
+        size_t v = e->active_items[k].index, i = e->encoding[v];
         if (e->aggregator->visit_gradient) {
             e->aggregator->visit_gradient(one, e, i, v);
             kith__axpy(sum, 1, one, e->ds);
@@ -759,45 +851,67 @@ static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row
     kith__axpy2(s.gunit + e->relation_slot[r] * e->ds, -c, sum, gc, row, e->ds);
 }
 
-static void backward_row(kith__encoder *e, sums s, size_t index, float *scratch)
+static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, float *scratch)
 {
-    size_t row = e->active_rows[index], end = e->row_start[row + 1];
-    float *ge = kith__gradient_of(e->gradients, e->items[e->row_start[row]].major);
-    float *gbe = e->gbe.at + index * e->hs;
+    size_t row = e->active_rows[index], end = e->active_start[index + 1];
+    float *ge = kith__gradient_of(e->gradients, e->active_items[e->active_start[index]].major);
 
-    if (e->aggregator->attention)
-        memset(gbe, 0, e->hs * sizeof *gbe);
-    for (size_t k = e->row_start[row], next; k < end; k = next) {
-        bool active = false;
-        next = pair_end(e, k, end);
-        for (size_t i = k; i < next && !active; i++)
-            active = is_active(e, i);
-        if (!active)
-            continue;
-        size_t r = e->relation_row[e->items[k].minor] - 1;
-        float c = e->c.at[e->items[k].index], gc = 0;
-        if (e->aggregator->attention)
+    for (size_t k = e->active_start[index], next; k < end; k = next) {
+        next = pair_end(e->active_items, k, end);
+        size_t r = e->relation_row[e->active_items[k].minor] - 1;
+        float c = e->c.at[e->active_items[k].index], gc = 0;
+        if (e->att_u)
             gc = pair_attention(e, s, gbe, row, r, c, k, next, scratch);
         pair_transform(e, s, ge, entity_row(e, row), r, c, gc, k, next, scratch);
     }
+}
+
+/* B e, for a few rows that are still in the cache: gB += gbe^T e, ge += gbe B. */
+static void back_through_rows(kith__encoder *e, sums s, size_t from, size_t to, const float *gbe)
+{
+    const float *row[ROWS_AT_ONCE], *gradient[ROWS_AT_ONCE];
+    size_t first = e->gradients->row_of[e->active_items[e->active_start[from]].major] - 1;
+
+    for (size_t k = from; k < to; k++) {
+        row[k - from] = entity_row(e, e->active_rows[k]);
+        gradient[k - from] = gbe + (k - from) * e->hs;
+    }
+    kith__outer_sum(s.gb, gbe, row, to - from, e->hs, e->ds);
+    /* The encoder is the first to make rows, so they are in the order of active_rows. */
+    kith__rows_times(e->gradients->ent.at + first * e->ds, gradient, to - from, e->b_plain.at, e->h,
+                     e->ds, 1);
+}
+
+static void clear_sums(const kith__encoder *e, sums s)
+{
+    memset(s.gunit, 0, e->active_relation_count * e->ds * sizeof(float));
+    if (!e->att_u)
+        return;
+    memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
+    memset(s.gaz, 0, e->active_query_count * e->hs * sizeof(float));
+    memset(s.gu, 0, e->hs * sizeof(float));
+    memset(s.gb, 0, e->hs * e->ds * sizeof(float));
 }
 
 static void backward_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
     sums s = sums_of(e, piece);
-    float *scratch = e->products.at + piece * (2 * e->hs + 2 * e->ds);
-    size_t from, to;
+    float *scratch = e->products.at + piece * (3 * e->hs + 2 * e->ds);
+    float *gbe = e->gbe.at + piece * ROWS_AT_ONCE * e->hs;
+    size_t from, last;
 
-    memset(s.gunit, 0, e->active_relation_count * e->ds * sizeof(float));
-    if (e->aggregator->attention) {
-        memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
-        memset(s.gaz, 0, e->active_query_count * e->hs * sizeof(float));
-        memset(s.gu, 0, e->hs * sizeof(float));
+    clear_sums(e, s);
+    rows_of_piece(&from, &last, e->active_start, e->active_count, piece, e->pieces);
+    for (size_t end; from < last; from = end) {
+        end = block_end(from, last);
+        if (e->att_u)
+            memset(gbe, 0, ROWS_AT_ONCE * e->hs * sizeof *gbe);
+        for (size_t k = from; k < end; k++)
+            backward_row(e, s, k, gbe + (k - from) * e->hs, scratch);
+        if (e->att_u)
+            back_through_rows(e, s, from, end, gbe);
     }
-    rows_of_piece(&from, &to, e->active_start, e->active_count, piece, e->pieces);
-    for (; from < to; from++)
-        backward_row(e, s, from, scratch);
 }
 
 static void add_pieces(float *sum, size_t floats, size_t pieces)
@@ -856,23 +970,6 @@ static void store_halves(kith__encoder *e, const float *ga, const float *gb)
     }
 }
 
-/* B e: gB += gbe^T e, ge += gbe B. */
-static int back_through_entities(kith__encoder *e, float *gb)
-{
-    const float **at = e->row_pointer;
-    float *first = e->gradients->ent.at;
-
-    for (size_t k = 0; k < e->active_count; k++)
-        at[k] = entity_row(e, e->active_rows[k]);
-    if (add_outer(e, gb, e->gbe.at, at, e->active_count))
-        return -1;
-    for (size_t k = 0; k < e->active_count; k++)
-        at[k] = e->gbe.at + k * e->hs;
-    /* The encoder is the first to make rows, so they are in the order of active_rows. */
-    run_product(e, (product){first, at, e->active_count, e->h, e->ds, e->b_plain.at, 1});
-    return 0;
-}
-
 /* B w: gB += gbw^T w, gw += gbw B. */
 static int back_through_relations(kith__encoder *e, float *gb)
 {
@@ -919,15 +1016,14 @@ static int back_through_products(kith__encoder *e)
     add_pieces(e->gaz.at, e->active_query_count * e->hs, e->pieces);
     add_pieces(e->gbw.at, e->active_relation_count * e->hs, e->pieces);
     add_pieces(e->gu.at, e->hs, e->pieces);
+    add_pieces(e->gb.at, square, e->pieces);
     kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
-    if (room(&e->products, 2 * square + PIECES * e->hs))
+    if (room(&e->ga, square))
         return -1;
-    float *ga = e->products.at, *gb = ga + square;
-    memset(ga, 0, 2 * square * sizeof *ga);
-    if (back_through_entities(e, gb) || back_through_relations(e, gb) ||
-        back_through_queries(e, ga))
+    memset(e->ga.at, 0, square * sizeof(float));
+    if (back_through_relations(e, e->gb.at) || back_through_queries(e, e->ga.at))
         return -1;
-    store_halves(e, ga, gb);
+    store_halves(e, e->ga.at, e->gb.at);
     return 0;
 }
 
@@ -948,9 +1044,10 @@ static int room_for_backward(kith__encoder *e)
     size_t k = e->pieces;
 
     return room(&e->gunit, k * e->active_relation_count * e->ds) || room(&e->gu, k * e->hs) ||
-           room(&e->products, (k + PIECES) * (2 * e->hs + 2 * e->ds)) ||
+           room(&e->products, (k + PIECES) * (3 * e->hs + 2 * e->ds)) ||
            room(&e->weight_gradient, e->visits) || room(&e->logit_gradient, e->visits) ||
-           (e->aggregator->attention && (room(&e->gbe, e->active_count * e->hs) ||
+           (e->aggregator->attention && (room(&e->gbe, k * ROWS_AT_ONCE * e->hs) ||
+                                         room(&e->gb, k * e->hs * e->ds) ||
                                          room(&e->gaz, k * e->active_query_count * e->hs) ||
                                          room(&e->gbw, k * e->active_relation_count * e->hs)));
 }
@@ -958,12 +1055,11 @@ static int room_for_backward(kith__encoder *e)
 kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients, kith_error *error)
 {
     const kith__aggregator *agg = e->aggregator;
-    size_t active_visits = 0;
 
     e->gradients = gradients;
-    for (size_t i = 0; i < e->count; i++)
-        active_visits += e->active[i] ? kith__degree(e, i) : 0;
-    e->pieces = active_visits / VISITS_A_PIECE + 2;
+    if (find_active_items(e))
+        return kith__no_memory(error);
+    e->pieces = e->active_visits / VISITS_A_PIECE + 2;
     if (e->pieces > MOST_BACKWARD)
         e->pieces = MOST_BACKWARD;
     if (find_active_rows(e) || room_for_backward(e))

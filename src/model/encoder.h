@@ -98,11 +98,14 @@ struct kith__encoder {
     size_t query_rows, query_of_capacity;
     kith__floats unit, inverse_norm; /* w_r and 1 / |trans_r| */
     kith__floats be, bw, az;
+    bool has_be; /* be is that of the parameters as they are */
     kith__floats ez, az_most; /* exp(2 A z), and the largest |A z|, per row */
     kith__floats b_transposed, a_transposed; /* W_a's halves, d x h */
 
     /* Backward. Of the distinct neighbours only those with an active visit take part. */
     kith__gradients *gradients; /* where they go, while backward runs */
+    kith__item *active_items, *some_items; /* visits of active encodings; all items, or some */
+    size_t active_visits, some_capacity;
     uint32_t *active_rows;
     size_t *active_start; /* items before each of them, and all at the end */
     size_t active_count, active_capacity, active_start_capacity;
@@ -111,7 +114,7 @@ struct kith__encoder {
     size_t active_relation_count, active_query_count;
     size_t slot_capacity[4];
     size_t pieces; /* of backward: each has its own gaz, gbw, gunit, gu */
-    kith__floats gbe, gaz, gbw, gunit, gu, partial, b_plain, a_plain, products;
+    kith__floats gbe, gaz, gbw, gunit, gu, ga, gb, partial, b_plain, a_plain, products;
     const float **row_pointer;
     size_t pointer_capacity;
     kith__floats column; /* P(. => q), one per piece */

@@ -184,6 +184,13 @@ CLONES float kith__logit(const float *restrict z, const float *restrict p, const
 /* Where ez ep is larger, 2 / (ez ep + 1) is nothing beside 1; so cut, products of two stay finite. */
 #define DIVISOR_MOST 1e18f
 
+INLINE lanes least(lanes x)
+{
+    for (int k = 0; k < WIDE; k++)
+        x[k] = x[k] < DIVISOR_MOST ? x[k] : DIVISOR_MOST;
+    return x;
+}
+
 /* Divisions are the dearest part: u / a + v / b takes one as (u b + v a) / (a b). */
 CLONES float kith__logit_of_exp(const float *restrict ez, const float *restrict ep,
                                 const float *restrict u, float u_sum, size_t width)
@@ -212,6 +219,37 @@ CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *
             gp[j + k] += v;
             gu[j + k] += g * t;
         }
+}
+
+/* With r = 1 / (ez ep + 1): t = 1 - 2 r and 1 - t^2 = 4 r (1 - r). Here too two share a division. */
+CLONES void kith__logit_backward_of_exp(float *restrict gp, float *restrict gu,
+                                        const kith__meeting *met, size_t count,
+                                        const float *restrict ep, const float *restrict u,
+                                        size_t width)
+{
+    float g_sum = 0;
+    for (size_t m = 0; m < count; m++)
+        g_sum += met[m].g;
+    for (size_t j = 0; j < width; j += 2 * WIDE) {
+        lanes p0 = *(const lanes *)(ep + j), p1 = *(const lanes *)(ep + j + WIDE);
+        lanes u0 = 4 * *(const lanes *)(u + j), u1 = 4 * *(const lanes *)(u + j + WIDE);
+        lanes v0 = {0}, v1 = {0}, w0 = {0}, w1 = {0};
+        for (size_t m = 0; m < count; m++) {
+            const float *ez = met[m].ez + j;
+            float *gz = met[m].gz + j;
+            lanes a = least(1 + *(const lanes *)ez * p0), b = least(1 + *(const lanes *)(ez + WIDE) * p1);
+            lanes both = 1 / (a * b), r0 = both * b, r1 = both * a;
+            lanes gr0 = met[m].g * r0, gr1 = met[m].g * r1;
+            lanes gv0 = gr0 - gr0 * r0, gv1 = gr1 - gr1 * r1;
+            *(lanes *)gz += u0 * gv0;
+            *(lanes *)(gz + WIDE) += u1 * gv1;
+            v0 += gv0, v1 += gv1, w0 += gr0, w1 += gr1;
+        }
+        *(lanes *)(gp + j) += u0 * v0;
+        *(lanes *)(gp + j + WIDE) += u1 * v1;
+        *(lanes *)(gu + j) += g_sum - 2 * w0;
+        *(lanes *)(gu + j + WIDE) += g_sum - 2 * w1;
+    }
 }
 
 /* `n` registers hold that many columns of the sum while the rows go by; the first block also asks

@@ -49,6 +49,15 @@ float kith__logit_of_exp(const float *ez, const float *ep, const float *u, float
 /* The logit's gradient: with t = tanh(z + p) and v = g u (1 - t^2), gz += v, gp += v, gu += g t. */
 void kith__logit_backward(float *gz, float *gp, float *gu, float g, const float *z, const float *p,
                           const float *u, size_t width);
+/* The same from exponentials, for all the queries that one p meets: a query has its ez, the
+ * gradient g of the logit, and gz. */
+typedef struct kith__meeting {
+    const float *ez;
+    float *gz;
+    float g;
+} kith__meeting;
+void kith__logit_backward_of_exp(float *gp, float *gu, const kith__meeting *met, size_t count,
+                                 const float *ep, const float *u, size_t width);
 
 /* out[i] = row[i] . matrix, for `count` rows of `inner` floats (padded) reached through pointers;
  * matrix has `inner` rows of `width` floats. With `add`, out += . */
