@@ -1,0 +1,393 @@
+#!/bin/bash
+# Training, evaluation and rules from the command line, and what a run survives: kill -9 at any
+# moment, Ctrl-C, a full disk. Prints TAP.
+#   KITH=build/kith tests/train_cli_test.sh
+set -u
+
+kith=${KITH:?says where the program is}
+work=$(mktemp -d)
+mounted=
+trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+number=0 failed=0
+
+report() { # good?, name, what was found
+    number=$((number + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+        printf '%s\n' "$3" | sed 's/^/# /'
+    fi
+}
+
+# check NAME STATUS PATTERN COMMAND...: the status, and a pattern (extended, may be empty) that
+# stdout has where the status is 0, else stderr; then stdout must be empty.
+check() {
+    local name=$1 status=$2 pattern=$3 found good=0 said
+    shift 3
+    "$@" >out 2>err </dev/null
+    found=$?
+    said=out
+    [ "$status" = 0 ] || said=err
+    [ "$found" = "$status" ] || good=1
+    grep -Eq -- "$pattern" "$said" || good=1
+    [ "$status" = 0 ] || [ ! -s out ] || good=1
+    report $good "$name" "found status $found, expected $status and /$pattern/ on std$said
+stdout: $(head -c 600 out)
+stderr: $(head -c 600 err)"
+}
+
+# json NAME EXPRESSION COMMAND...: stdout is one JSON object `o` for which the expression holds.
+json() {
+    local name=$1 expression=$2 said
+    shift 2
+    "$@" >out 2>err </dev/null
+    said=$(python3 -c '
+import json, sys
+o = json.load(open("out", encoding="utf-8"))
+ok = eval(sys.argv[1])
+if not ok: print(o)
+sys.exit(0 if ok else 1)' "$expression" 2>&1)
+    report $? "$name" "expected: $expression
+found: $said
+stderr: $(cat err)"
+}
+
+# same NAME FILE FILE: the same bytes.
+same() {
+    cmp "$2" "$3" >out 2>&1
+    report $? "$1" "$(cat out)"
+}
+
+# history NAME RUN EPOCHS: one line per epoch, in order, with what it must have.
+history() {
+    python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert [l["epoch"] for l in lines] == list(range(1, int(sys.argv[2]) + 1)), lines
+assert all(l["loss"] >= 0 and l["seconds"] >= 0 for l in lines), lines' \
+        "$2/history.jsonl" "$3" >out 2>&1
+    report $? "$1" "$(tail -3 out)"
+}
+
+# ---- sources ----
+
+mkdir source labelled
+python3 - <<'PYTHON'
+import random
+random.seed(7)
+def fact(low, high):
+    return (random.randrange(low, high), random.randrange(5), random.randrange(60))
+def write(path, facts, label=""):
+    with open(path, "w") as out:
+        for i, (s, r, o) in enumerate(facts):
+            extra = "" if not label else "\t1" if i % 2 else "\t-1"
+            print(f"e{s}\tr{r}\te{o}{extra}", file=out)
+train = sorted({fact(0, 60) for _ in range(400)})
+random.shuffle(train)
+known = set(train)
+dev = [f for f in {fact(0, 60) for _ in range(60)} - known][:30]
+test = [f for f in {fact(60, 70) for _ in range(60)}][:40]
+aux = [f for f in {fact(60, 68) for _ in range(40)} - set(test)]
+write("source/train", train), write("source/dev", dev)
+write("source/test", test), write("source/aux", aux)
+write("labelled/train", train), write("labelled/dev", dev, "labels")
+write("labelled/test", test, "labels"), write("labelled/aux", aux)
+PYTHON
+small=(--dim 8 --batch 64 --max-neighbors 8 --lr 0.02 --epochs 4 --eval-every 2)
+
+# ---- train ----
+
+check 'train makes a run' 0 'kith eval run$' "$kith" train source -o run "${small[@]}"
+for name in config.json history.jsonl model.safetensors checkpoint.safetensors graph/train; do
+    [ -s "run/$name" ]
+    report $? "a run holds $name" "$(ls -R run)"
+done
+history 'history has a line per epoch' run 4
+grep -q '"epoch": 4.*"mrr"' run/history.jsonl
+report $? 'history has the figures of dev' "$(cat run/history.jsonl)"
+python3 -c '
+import json
+c = json.load(open("run/config.json"))
+assert c["format"] == 1 and len(c["data_hash"]) == 16 and c["kith"], c
+s = c["settings"]
+assert (s["aggregator"], s["decoder"], s["dim"], s["seed"], s["lr"], s["predict"]) == \
+    ("lan", "transe", "8", "1", "0.02", "object"), s' 2>err
+report $? 'config.json has every setting, with auto resolved' "$(cat err)"
+"$kith" train source -o loud "${small[@]}" >out 2>err
+[ -s err ] && ! grep -q $'\r' err && ! grep -q 'facts/s' err
+report $? 'progress is for terminals alone' "$(cat -v err)"
+check '--quiet says nothing but the end' 0 'finished' "$kith" train source -o quiet --quiet "${small[@]}"
+[ ! -s err ]
+report $? '--quiet leaves stderr empty' "$(cat err)"
+json '--json tells where it ended' 'o == {"run": "told", "state": "finished"}' \
+    "$kith" train source -o told --json "${small[@]}"
+same 'the same settings give the same bytes' run/model.safetensors quiet/model.safetensors
+"$kith" train source -o threads --threads 3 "${small[@]}" >out 2>err
+same 'so do other numbers of threads' run/model.safetensors threads/model.safetensors
+check 'a preset and an option beside it' 0 'finished' \
+    "$kith" train source -o paper --preset paper --normalize on "${small[@]}"
+python3 -c '
+import json
+s = json.load(open("paper/config.json"))["settings"]
+assert (s["normalize"], s["attention-width"], s["logic-denominator"], s["padding"]) == \
+    ("on", "d", "max", "off"), s' 2>err
+report $? 'the option overrides that point of the preset' "$(cat err)"
+
+python3 - "$kith" >tty.out 2>&1 <<'PYTHON'
+import os, pty, sys
+argv = [sys.argv[1]] + "train source -o tty --dim 16 --epochs 100000 --eval-every 0".split()
+pty.spawn(["timeout", "-s", "INT", "3"] + argv)
+PYTHON
+tr '\r' '\n' <tty.out | grep -Eq 'epoch [0-9]+/100000 +[0-9]+ %  loss [0-9.]+  [0-9,]+ facts/s  [0-9:]+ left'
+report $? 'a terminal shows epoch, loss, facts/s and time left' "$(tail -c 300 tty.out | cat -v)"
+
+# ---- bad arguments ----
+
+check 'train needs a source' 2 'found 0 sources' "$kith" train -o x
+check 'train needs an output folder' 2 'expected -o RUN' "$kith" train source
+check 'an unknown setting' 2 "cannot use the option '--width'" "$kith" train source -o x --width 5
+check 'a setting that is no number' 2 "dim is 'wide', expected a whole number" \
+    "$kith" train source -o x --dim wide
+check 'a setting out of its range' 2 "batch is '0'" "$kith" train source -o x --batch 0
+check 'an aggregator that is none' 2 'mean\|sum\|max' "$kith" train source -o x --aggregator median
+check 'a preset that is none' 2 'expected release or paper' "$kith" train source -o x --preset mine
+check 'a width that the decoder cannot take' 2 'multiple of 4' \
+    "$kith" train source -o x --decoder analogy --dim 6
+check 'an lr of zero' 2 'lr' "$kith" train source -o x --lr 0
+check 'threads that are no number' 2 '--threads' "$kith" train source -o x --threads many
+check 'a setting beside --resume' 2 'from the run' "$kith" train --resume run --dim 5
+check 'a source beside --resume' 2 'from the run' "$kith" train source --resume run
+check 'a source that is not there' 1 'nowhere: cannot open' "$kith" train nowhere -o x
+[ ! -e x ]
+report $? 'no folder is made for bad arguments' "$(ls x 2>&1)"
+check 'a folder that cannot be made' 1 'nowhere/run' "$kith" train source -o nowhere/run "${small[@]}"
+
+cp -r run before
+check 'an existing run is not overwritten' 2 'holds a run already' \
+    "$kith" train source -o run "${small[@]}" --seed 2
+diff -r run before >out
+report $? 'and stays as it is' "$(cat out)"
+mkdir mine && echo precious >mine/file
+check 'nor is a folder with anything in it' 1 'mine' "$kith" train source -o mine "${small[@]}"
+[ "$(ls mine)" = file ]
+report $? 'and what is in it stays' "$(ls mine)"
+ls -d ./*.tmp-* >out 2>&1
+report $((! $?)) 'nothing half made is left behind' "$(cat out)"
+
+check 'resuming a finished run says so' 0 'finished already' "$kith" train --resume run
+diff -r run before >out
+report $? 'and changes nothing' "$(cat out)"
+check 'resuming what is no run' 1 'is no run' "$kith" train --resume mine
+check 'resuming what is not there' 1 'is no run' "$kith" train --resume nowhere
+
+# ---- eval ----
+
+check 'eval prints a table' 0 'realistic +[0-9]+ ' "$kith" eval run
+check 'eval breaks down by relation' 0 '^ +(1-1|1-N|N-1|N-N) ' "$kith" eval run
+check 'eval takes dev' 0 'run: dev, 30 facts' "$kith" eval run --split dev
+json 'eval --json has the stable keys' \
+    'all(k in o for k in "mr mrr hits queries seconds".split()) and set(o["hits"]) == {"1","3","10"}' \
+    "$kith" eval run --json
+json 'figures lie where they can' \
+    '1 <= o["mr"] <= 60 and 0 < o["mrr"] <= 1 and 0 <= o["hits"]["1"] <= o["hits"]["3"] <= '\
+'o["hits"]["10"] <= 1 and o["queries"] == 40 and o["seconds"] >= 0 and '\
+'o["optimistic"]["mr"] <= o["mr"] <= o["pessimistic"]["mr"]' \
+    "$kith" eval run --json
+json 'the parts of the breakdowns add up' \
+    'sum(k["queries"] for k in o["by_relation_kind"].values()) == o["queries"] == '\
+'sum(k["queries"] for k in o["by_known_facts"].values()) and set(o["by_relation_kind"]) == '\
+'{"1-1","1-N","N-1","N-N"} and set(o["by_known_facts"]) == {"0","1","2","3-5","6-10","11-50","51+"}' \
+    "$kith" eval run --json
+json '--candidates all ranks unseen entities too' 'o["mr"] > 0 and o["queries"] == 40' \
+    "$kith" eval run --candidates all --json
+"$kith" eval run --json --threads 1 | grep -v seconds >one
+"$kith" eval run --json --threads 3 | grep -v seconds >three
+same 'eval gives the same at any number of threads' one three
+
+"$kith" eval run --json --ranks ranks.tsv >figures 2>err
+python3 - >out 2>&1 <<'PYTHON'
+import csv, json
+o = json.load(open("figures"))
+rows = list(csv.DictReader(open("ranks.tsv"), delimiter="\t"))
+assert list(rows[0]) == ["subject", "relation", "object", "hidden", "optimistic", "pessimistic",
+                         "realistic", "candidates"], rows[0]
+ranks = [float(r["realistic"]) for r in rows]
+assert len(rows) == o["queries"]
+for r in rows:
+    low, high, mean = int(r["optimistic"]), int(r["pessimistic"]), float(r["realistic"])
+    assert mean == (low + high) / 2 and 1 <= low <= high <= int(r["candidates"]) <= 60, r
+    assert r["hidden"] == "object", r
+close = lambda a, b: abs(a - b) < 1e-9
+assert close(o["mr"], sum(ranks) / len(ranks)), o["mr"]
+assert close(o["mrr"], sum(1 / r for r in ranks) / len(ranks)), o["mrr"]
+for k in "1", "3", "10":
+    assert close(o["hits"][k], sum(r <= int(k) for r in ranks) / len(ranks)), (k, o["hits"])
+facts = {tuple(line.split()) for line in open("source/test")}
+assert {(r["subject"], r["relation"], r["object"]) for r in rows} == facts
+known = facts | {tuple(l.split()) for p in ("train", "dev", "aux") for l in open("source/" + p)}
+seen = {e for l in open("source/train") for e in (l.split()[0], l.split()[2])}
+for r in rows:
+    others = sum((r["subject"], r["relation"], e) in known for e in seen) - 1
+    assert int(r["candidates"]) == len(seen) - others, r
+PYTHON
+report $? '--ranks recomputes every figure and candidate count' "$(tail -3 out)"
+check 'ranks that cannot be written' 1 'nowhere/ranks' "$kith" eval run --ranks nowhere/ranks
+check 'a full disk under --ranks is noticed' 1 '/dev/full' "$kith" eval run --ranks /dev/full
+
+check 'train on labels' 0 finished "$kith" train labelled -o sorted "${small[@]}"
+grep -q '"accuracy"' sorted/history.jsonl
+report $? 'history has the accuracy on dev' "$(cat sorted/history.jsonl)"
+json 'labels are classified' \
+    '0 <= o["accuracy"] <= 1 and o["task"] == "classification" and o["queries"] == 40 and '\
+'"seconds" in o and "mrr" not in o and o["without_neighbors"] > 0' \
+    "$kith" eval sorted --json
+check 'eval says how many had no neighbour' 0 'no usable neighbour' "$kith" eval sorted
+
+check 'eval needs a run' 2 'found 0 runs' "$kith" eval
+check 'a split that is none' 2 'expected dev or test' "$kith" eval run --split train
+check 'candidates that are none' 2 'expected seen or all' "$kith" eval run --candidates some
+check 'eval of what is no run' 1 'is no run' "$kith" eval mine
+cp -r run damaged && truncate -s 500 damaged/model.safetensors
+check 'eval of a damaged run' 1 'damaged/model.safetensors: .*cut off' "$kith" eval damaged
+sed -i 's/"format": 1/"format": 99/' damaged/config.json
+check 'eval of a run of the future' 1 'has format 99' "$kith" eval damaged
+mkdir alone && cp source/train alone
+"$kith" train alone -o lonely "${small[@]}" >out 2>err
+check 'eval of a part that is not there' 2 'no test facts' "$kith" eval lonely
+
+# ---- rules ----
+
+printf 'a\tborn\tx\na\tlives\tx\nb\tborn\ty\nb\tlives\ty\nc\tlives\tx\n' >rules.tsv
+check 'rules are listed with names' 0 '^ +1\.0000 +2  born => lives$' "$kith" rules rules.tsv
+json 'rules --json has confidence and support' \
+    'next(r for r in o["rules"] if (r["premise"], r["conclusion"], r["premise_inverse"], '\
+'r["conclusion_inverse"]) == ("lives", "born", False, False))["confidence"] - 2 / 3 < 1e-6' \
+    "$kith" rules rules.tsv --json
+json 'the strongest rules come first' \
+    '[r["confidence"] for r in o["rules"]] == sorted((r["confidence"] for r in o["rules"]), '\
+'reverse=True) and len(o["rules"]) == 4' \
+    "$kith" rules rules.tsv --json
+json '--top cuts the list' 'len(o["rules"]) == 2' "$kith" rules rules.tsv --top 2 --json
+json '--relation takes rules that conclude it' \
+    'len(o["rules"]) == 2 and all(r["conclusion"] == "born" for r in o["rules"])' \
+    "$kith" rules rules.tsv --relation born --json
+json '--min-support leaves out weak rules' \
+    'all(r["support"] >= 2 for r in o["rules"]) and len(o["rules"]) == 4' \
+    "$kith" rules rules.tsv --min-support 2 --json
+check 'a relation that is none' 2 "no relation 'died'" "$kith" rules rules.tsv --relation died
+check 'a number that is none' 2 "'many'" "$kith" rules rules.tsv --top many
+check 'rules need a source' 2 'found 0 sources' "$kith" rules
+
+# ---- kill -9 ----
+
+long=(--dim 16 --batch 64 --max-neighbors 8 --epochs 200 --eval-every 30 --patience 0
+    --checkpoint-every 0 --quiet --threads 2)
+began=$(date +%s%N)
+"$kith" train source -o whole "${long[@]}" >out 2>err
+took=$(($(date +%s%N) - began))
+RANDOM=5
+kills=0 sessions=0
+while [ $sessions -lt 80 ]; do
+    sessions=$((sessions + 1))
+    if [ -d pieces ]; then
+        "$kith" train --resume pieces --checkpoint-every 0 --quiet --threads 2 >out 2>err </dev/null &
+    else
+        "$kith" train source -o pieces "${long[@]}" >out 2>err </dev/null &
+    fi
+    child=$!
+    # Some time between at once and a third of what the whole run takes.
+    delay=$((took / 3000000 * RANDOM / 32768))
+    sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
+    if kill -9 $child 2>/dev/null; then
+        wait $child 2>/dev/null
+        [ $? = 137 ] || break
+        kills=$((kills + 1))
+    else
+        wait $child
+        break
+    fi
+done
+[ $kills -ge 2 ]
+report $? "training is killed at random moments" "$kills kills in $sessions sessions"
+check 'and can go on to the end' 0 'finished' "$kith" train --resume pieces --quiet
+same "$kills kills change no byte of the model" whole/model.safetensors pieces/model.safetensors
+history 'history has a line per epoch after that' pieces 200
+sed 's/, "seconds": [^,}]*//' whole/history.jsonl >one
+sed 's/, "seconds": [^,}]*//' pieces/history.jsonl >three
+same 'and the same losses and figures' one three
+
+# ---- Ctrl-C ----
+
+endless=(--dim 16 --batch 32 --epochs 1000000 --eval-every 0 --checkpoint-every 1000 --quiet)
+logged() { cat stopped/history.jsonl 2>/dev/null | wc -l; }
+interrupt() { # signal, command...: sent once training is under way; the status is in $ended
+    local lines name=$1 child
+    lines=$(logged)
+    shift
+    "$@" >out 2>err </dev/null &
+    child=$!
+    for _ in $(seq 200); do
+        [ "$(logged)" -gt $((lines + 3)) ] && break
+        sleep .05
+    done
+    kill "-$name" $child
+    wait $child
+    ended=$?
+}
+interrupt INT "$kith" train source -o stopped "${endless[@]}"
+[ $ended = 0 ] && grep -q 'stopped with a checkpoint; go on with: kith train --resume stopped' out
+report $? 'Ctrl-C stops with a checkpoint and status 0' "status $ended $(cat out err)"
+[ -s stopped/checkpoint.safetensors ]
+report $? 'the checkpoint is there' "$(ls stopped)"
+check 'a stopped run can be evaluated' 0 realistic "$kith" eval stopped
+interrupt TERM "$kith" train --resume stopped --quiet
+[ $ended = 0 ] && grep -q 'stopped with a checkpoint' out
+report $? 'so does a request to end, after resuming' "status $ended $(cat out err)"
+history 'history goes on where it stopped' stopped "$(wc -l <stopped/history.jsonl)"
+
+# ---- a full disk ----
+
+# A run that was stopped, with two epochs left.
+python3 - <<'PYTHON'
+import json
+c = json.load(open("stopped/config.json"))
+c["settings"]["epochs"] = str(sum(1 for _ in open("stopped/history.jsonl")) + 2)
+json.dump(c, open("stopped/config.json", "w"))
+PYTHON
+cp stopped/checkpoint.safetensors old.safetensors
+cp stopped/model.safetensors old.model.safetensors
+cp -r stopped roomy
+# Files larger than 8 KiB cannot be written, as if the disk were full.
+(trap '' XFSZ; ulimit -f 8; "$kith" train --resume stopped --quiet >out 2>err)
+[ $? = 1 ] && grep -q 'stopped/model.safetensors: cannot write: File too large' err
+report $? 'what cannot be written ends training with the reason' "$(cat out err)"
+same 'the old checkpoint is whole' stopped/checkpoint.safetensors old.safetensors
+same 'so is the old model' stopped/model.safetensors old.model.safetensors
+ls stopped | grep tmp >out
+report $((! $?)) 'nothing half written is left behind' "$(cat out)"
+"$kith" train --resume stopped --quiet >out 2>err && "$kith" train --resume roomy --quiet >out 2>err
+same 'with room it goes on as if nothing had been' stopped/model.safetensors roomy/model.safetensors
+
+mkdir tiny
+if mount -t tmpfs -o size=256k tmpfs tiny 2>/dev/null; then
+    mounted=$work/tiny
+    "$kith" train source -o tiny/run --dim 16 --epochs 2 --eval-every 0 --quiet >out 2>err
+    cp tiny/run/config.json config.json
+    sed -i 's/"epochs": "2"/"epochs": "2000"/' config.json && rm tiny/run/checkpoint.safetensors
+    cp config.json tiny/run/config.json
+    cp tiny/run/model.safetensors old.model.safetensors
+    head -c 1m /dev/zero >tiny/filler 2>/dev/null
+    check 'a full disk ends training with the reason' 1 'tiny/run.*No space left' \
+        "$kith" train --resume tiny/run --checkpoint-every 0 --quiet
+    same 'the old model is whole' tiny/run/model.safetensors old.model.safetensors
+    umount tiny && mounted=
+else
+    number=$((number + 1))
+    echo "ok $number - a full disk ends training with the reason # SKIP no small disk can be mounted here"
+fi
+
+echo "1..$number"
+[ $failed = 0 ]
