@@ -110,6 +110,7 @@ typedef struct {
     kith_rank *ranks;
     /* The queries at hand: order[from] .. order[to - 1]. */
     size_t from, to;
+    size_t expected; /* those before it were told ahead */
 } ranking;
 
 static uint32_t known_side(const kith__query *q)
@@ -150,13 +151,34 @@ cleanup:
     return status;
 }
 
+/* The queries that the candidates are encoded for next, as many as may be told ahead. */
+static kith_status expect_queries(ranking *r, kith_error *error)
+{
+    uint32_t queries[KITH__QUERIES_AHEAD];
+    size_t count = 0, i = r->from;
+
+    for (; i < r->count; i++) {
+        uint32_t query = query_for(r, r->order[i].major, r->order[i].minor);
+        if (count > 0 && queries[count - 1] == query)
+            continue;
+        if (count == KITH__QUERIES_AHEAD)
+            break;
+        queries[count++] = query;
+    }
+    r->expected = i;
+    return kith__encoder_expect(&r->model->encoder, queries, count, error);
+}
+
 /* The first query that the candidates are encoded for makes what later ones share. */
 static kith_status encode_candidates(ranking *r, uint32_t query, bool first, kith_error *error)
 {
     kith__encoder *e = &r->model->encoder;
+    kith_status status = KITH_OK;
 
+    if (!first && r->from >= r->expected)
+        status = expect_queries(r, error);
     if (!first)
-        return kith__encoder_requery(e, query, error);
+        return status == KITH_OK ? kith__encoder_requery(e, query, error) : status;
     kith__encoder_begin(e);
     for (size_t i = 0; i < r->candidates; i++)
         kith__encoder_request(e, (uint32_t)i, query, NULL);

@@ -55,11 +55,11 @@ void kith__encoder_release(kith__encoder *e)
     kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
                               &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
                               &e->be, &e->bw, &e->az, &e->ez, &e->az_most, &e->b_transposed, &e->a_transposed, &e->gbe,
-                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->partial, &e->b_plain,
+                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->pair_logit, &e->partial, &e->b_plain,
                               &e->a_plain, &e->products, &e->column};
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
                       e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
-                      e->items, e->spare, e->some_items, e->row_start, e->relation_row, e->relation_of,
+                      e->items, e->spare, e->some_items, e->pair_of, e->row_start, e->relation_row, e->relation_of,
                       e->query_of, e->active_rows, e->active_start, e->row_pointer,
                       e->relation_slot, e->query_slot, e->active_relations, e->active_queries};
 
@@ -428,28 +428,6 @@ static float logit_of(pair_product *pair, const kith__encoder *e, size_t row, si
     return kith__logit(e->az.at + query * e->hs, pair->p, u, e->hs);
 }
 
-static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, pair_product *pair)
-{
-    size_t r = e->relation_row[e->items[from].minor] - 1;
-    float c = kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds), logit = 0;
-    uint32_t query = UINT32_MAX;
-
-    if (e->att_u)
-        make_pair(pair, e, row, r, c);
-    for (size_t k = from; k < to; k++) {
-        size_t v = e->items[k].index;
-        e->c.at[v] = c;
-        if (!e->att_u)
-            continue;
-        /* Visits are in the order of queries, so equal ones are neighbours. */
-        if (e->query_row[e->encoding[v]] != query) {
-            query = e->query_row[e->encoding[v]];
-            logit = logit_of(pair, e, row, r, c, query);
-        }
-        e->logit.at[v] = logit;
-    }
-}
-
 INLINE void fetch(const float *row, size_t width)
 {
     for (size_t j = 0; j < width; j += KITH__LANES)
@@ -465,6 +443,39 @@ INLINE void fetch_relation(const kith__encoder *e, size_t item)
     fetch(e->unit.at + r * e->ds, e->ds);
     if (e->att_u)
         fetch(e->bw.at + r * e->hs, e->hs);
+}
+
+/* An item's encoding, and a little later the query's row, are all over theirs too. */
+INLINE void fetch_query(const kith__encoder *e, size_t item)
+{
+    enum { EARLIER = 8 };
+    if (item + EARLIER >= e->visits)
+        return;
+    __builtin_prefetch(&e->encoding[e->items[item + EARLIER].index]);
+    fetch(e->ez.at + e->query_row[e->encoding[e->items[item].index]] * e->hs, e->hs);
+}
+
+static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, pair_product *pair)
+{
+    size_t r = e->relation_row[e->items[from].minor] - 1;
+    float c = kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds), logit = 0;
+    uint32_t query = UINT32_MAX;
+
+    if (e->att_u)
+        make_pair(pair, e, row, r, c);
+    for (size_t k = from; k < to; k++) {
+        size_t v = e->items[k].index;
+        e->c.at[v] = c;
+        if (!e->att_u)
+            continue;
+        fetch_query(e, k + 2);
+        /* Visits are in the order of queries, so equal ones are neighbours. */
+        if (e->query_row[e->encoding[v]] != query) {
+            query = e->query_row[e->encoding[v]];
+            logit = logit_of(pair, e, row, r, c, query);
+        }
+        e->logit.at[v] = logit;
+    }
 }
 
 static void visit_row(kith__encoder *e, size_t row, pair_product *pair)
@@ -584,6 +595,7 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     if (agg->attention && make_products(e))
         return kith__no_memory(error);
     e->has_be = false;
+    e->expected_count = e->pairs = 0;
     kith__pool_run(e->pool, visit_piece, e, PIECES);
     e->has_be = true;
     if (agg->forward)
@@ -593,10 +605,70 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     return KITH_OK;
 }
 
+static void number_pairs(kith__encoder *e)
+{
+    for (size_t k = 0; k < e->visits; k++) {
+        const kith__item *item = &e->items[k];
+        e->pairs += k == 0 || item->major != item[-1].major || item->minor != item[-1].minor;
+        e->pair_of[item->index] = (uint32_t)e->pairs - 1;
+    }
+}
+
+static void expect_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    pair_product pair = {.p = e->products.at + piece * 2 * e->hs};
+    size_t row, last;
+
+    pair.ep = pair.p + e->hs;
+    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    for (; row < last; row++)
+        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
+            size_t v = e->items[k].index, r = e->relation_row[e->items[k].minor] - 1;
+            end = pair_end(e->items, k, e->row_start[row + 1]);
+            fetch_relation(e, end);
+            make_pair(&pair, e, row, r, e->c.at[v]);
+            for (size_t q = 0; q < e->expected_count; q++)
+                e->pair_logit.at[q * e->pairs + e->pair_of[v]] =
+                    logit_of(&pair, e, row, r, e->c.at[v], q);
+        }
+}
+
+kith_status kith__encoder_expect(kith__encoder *e, const uint32_t *queries, size_t count,
+                                 kith_error *error)
+{
+    if (e->aggregator->attention != KITH__QUERY_ATTENTION)
+        return KITH_OK;
+    if (kith__renew(&e->query_of, &e->query_of_capacity, count, sizeof *e->query_of) ||
+        kith__renew(&e->row_pointer, &e->pointer_capacity, count, sizeof *e->row_pointer) ||
+        kith__renew(&e->pair_of, &e->pair_capacity, e->visits, sizeof *e->pair_of) ||
+        room(&e->az, count * e->hs) || room(&e->ez, count * e->hs) || room(&e->az_most, count))
+        return kith__no_memory(error);
+    if (e->pairs == 0)
+        number_pairs(e);
+    if (room(&e->pair_logit, count * e->pairs))
+        return kith__no_memory(error);
+    e->query_rows = e->expected_count = count;
+    for (size_t q = 0; q < count; q++)
+        e->query_of[q] = e->expected[q] = queries[q];
+    make_queries(e);
+    kith__pool_run(e->pool, expect_piece, e, PIECES);
+    return KITH_OK;
+}
+
+/* The logits that were made ahead for the query, or NULL. */
+static const float *expected_logits(const kith__encoder *e, uint32_t query)
+{
+    for (size_t q = 0; q < e->expected_count; q++)
+        if (e->expected[q] == query)
+            return e->pair_logit.at + q * e->pairs;
+    return NULL;
+}
+
 static void requery_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    const float *column = e->column.at;
+    const float *column = e->column.at, *logits = expected_logits(e, e->query_of[0]);
     size_t from, to;
 
     piece_of(&from, &to, e->count, piece, PIECES);
@@ -607,6 +679,8 @@ static void requery_piece(void *context, size_t piece)
         uint64_t s = e->lists->offset[e->entity[i]];
         for (size_t v = e->first_visit[i]; e->rules && v < e->first_visit[i + 1]; v++, s++)
             e->logic.at[v] = column[e->neighbor[v].relation] / e->lists->denominator[s];
+        for (size_t v = e->first_visit[i]; logits && v < e->first_visit[i + 1]; v++)
+            e->logit.at[v] = logits[e->pair_of[v]];
     }
 }
 
@@ -623,7 +697,7 @@ kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *
     kith__pool_run(e->pool, requery_piece, e, PIECES);
     if (e->rules)
         spread_column(e->column.at, e, query, false);
-    if (agg->attention == KITH__QUERY_ATTENTION) {
+    if (agg->attention == KITH__QUERY_ATTENTION && !expected_logits(e, query)) {
         make_queries(e);
         kith__pool_run(e->pool, visit_piece, e, PIECES);
     }

@@ -49,6 +49,8 @@ float *kith__gradient_row(kith__gradients *gradients, const kith__table *table, 
 /* All 0 again. */
 void kith__gradients_clear(kith__gradients *gradients);
 
+enum { KITH__QUERIES_AHEAD = 8 };
+
 struct kith__encoder {
     const kith__aggregator *aggregator;
     const kith_settings *settings;
@@ -102,6 +104,13 @@ struct kith__encoder {
     kith__floats ez, az_most; /* exp(2 A z), and the largest |A z|, per row */
     kith__floats b_transposed, a_transposed; /* W_a's halves, d x h */
 
+    /* Logits of expected queries: per query, one for each pair of neighbour and relation. */
+    uint32_t expected[KITH__QUERIES_AHEAD];
+    size_t expected_count, pairs; /* 0: not numbered yet */
+    uint32_t *pair_of;            /* per visit */
+    size_t pair_capacity;
+    kith__floats pair_logit;
+
     /* Backward. Of the distinct neighbours only those with an active visit take part. */
     kith__gradients *gradients; /* where they go, while backward runs */
     kith__item *active_items, *some_items; /* visits of active encodings; all items, or some */
@@ -139,6 +148,11 @@ kith_status kith__encoder_forward(kith__encoder *encoder, kith_error *error);
 /* After a forward pass, with the parameters as they were: encode the same entities for another
  * query, all of them for the same one. What does not depend on the query is not done again. */
 kith_status kith__encoder_requery(kith__encoder *encoder, uint32_t query, kith_error *error);
+
+/* Say which queries the next calls of requery will be for (at most KITH__QUERIES_AHEAD): what they
+ * share is then done once for all. */
+kith_status kith__encoder_expect(kith__encoder *encoder, const uint32_t *queries, size_t count,
+                                 kith_error *error);
 
 /* Rows of gradients by an encoding's vector; marks the encoding as active. */
 float *kith__encoder_grad(kith__encoder *encoder, size_t encoding);
