@@ -12,9 +12,9 @@ struct kith__pool {
     pthread_cond_t begin, end;
     pthread_t *threads;
     unsigned helpers; /* threads beside the caller's */
-    unsigned long round;
-    unsigned working;
-    bool stopping;
+    atomic_ulong round;
+    atomic_uint working;
+    atomic_bool stopping;
     void (*work)(void *, size_t);
     void *context;
     size_t pieces;
@@ -28,25 +28,65 @@ static void take_pieces(kith__pool *pool)
         pool->work(pool->context, piece);
 }
 
+/* Steps follow each other within microseconds, and waking a thread takes longer than that: who
+ * waits looks for a moment, then sleeps. */
+enum { LOOKS = 1000 };
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static bool has_work(kith__pool *pool, unsigned long done)
+{
+    return atomic_load(&pool->round) != done || atomic_load(&pool->stopping);
+}
+
+static void await_work(kith__pool *pool, unsigned long done)
+{
+    for (int look = 0; look < LOOKS; look++) {
+        if (has_work(pool, done))
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (!has_work(pool, done))
+        pthread_cond_wait(&pool->begin, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void await_end(kith__pool *pool)
+{
+    for (int look = 0; look < LOOKS; look++) {
+        if (atomic_load(&pool->working) == 0)
+            return;
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->working) > 0)
+        pthread_cond_wait(&pool->end, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 static void *help(void *argument)
 {
     kith__pool *pool = argument;
     unsigned long done = 0;
 
-    pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (pool->round == done && !pool->stopping)
-            pthread_cond_wait(&pool->begin, &pool->lock);
-        if (pool->stopping)
+        await_work(pool, done);
+        if (atomic_load(&pool->stopping))
             break;
-        done = pool->round;
-        pthread_mutex_unlock(&pool->lock);
+        done = atomic_load(&pool->round);
         take_pieces(pool);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->working == 0)
+        if (atomic_fetch_sub(&pool->working, 1) == 1) {
+            pthread_mutex_lock(&pool->lock);
             pthread_cond_signal(&pool->end);
+            pthread_mutex_unlock(&pool->lock);
+        }
     }
-    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -79,7 +119,7 @@ void kith__pool_free(kith__pool *pool)
     if (!pool)
         return;
     pthread_mutex_lock(&pool->lock);
-    pool->stopping = true;
+    atomic_store(&pool->stopping, true);
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->helpers; i++)
@@ -104,16 +144,12 @@ void kith__pool_run(kith__pool *pool, void (*work)(void *, size_t), void *contex
     atomic_store(&pool->next, 0);
     if (pieces > 1 && pool->helpers > 0) {
         pthread_mutex_lock(&pool->lock);
-        pool->round++;
-        pool->working = pool->helpers;
+        atomic_store(&pool->working, pool->helpers);
+        atomic_fetch_add(&pool->round, 1);
         pthread_cond_broadcast(&pool->begin);
         pthread_mutex_unlock(&pool->lock);
     }
     take_pieces(pool);
-    if (pieces > 1 && pool->helpers > 0) {
-        pthread_mutex_lock(&pool->lock);
-        while (pool->working > 0)
-            pthread_cond_wait(&pool->end, &pool->lock);
-        pthread_mutex_unlock(&pool->lock);
-    }
+    if (pieces > 1 && pool->helpers > 0)
+        await_end(pool);
 }
