@@ -257,6 +257,53 @@ static void logit_backward__adds_the_plain_gradient(void **state)
     }
 }
 
+/* Of `count` queries the last has the row of the first, as where two entities share a neighbour. */
+static void check_meetings(size_t n, size_t count)
+{
+    size_t ns = kith__padded(n), rows = count > 1 ? count - 1 : count;
+    float *z = some_rows(rows, n, ns, 2), *gz = some_rows(rows, n, ns, 1);
+    float *ez = some_rows(rows, n, ns, 1), *p = some_row(n, 2), *ep = some_row(n, 1);
+    float *u = some_row(n, 2), *gp = some_row(n, 1), *gu = some_row(n, 1);
+    float *bz = copy_of(gz, rows * ns), *bp = copy_of(gp, ns), *bu = copy_of(gu, ns);
+    kith__meeting met[50];
+
+    kith__exp_twice(ep, p, ns);
+    for (size_t q = 0; q < count; q++) {
+        kith__exp_twice(ez + q % rows * ns, z + q % rows * ns, ns);
+        met[q] = (kith__meeting){ez + q % rows * ns, gz + q % rows * ns, some_value(2)};
+    }
+    kith__logit_backward_of_exp(gp, gu, met, count, ep, u, ns);
+    for (size_t k = 0; k < n; k++) {
+        double by_p = bp[k], by_u = bu[k], error = 2e-6 * (1 + 4 * (double)count), by_z[50];
+        for (size_t q = 0; q < rows; q++)
+            by_z[q] = bz[q * ns + k];
+        for (size_t q = 0; q < count; q++) {
+            double t = tanh((double)z[q % rows * ns + k] + p[k]);
+            double v = (double)met[q].g * u[k] * (1 - t * t);
+            by_z[q % rows] += v;
+            by_p += v;
+            by_u += met[q].g * t;
+        }
+        for (size_t q = 0; q < rows; q++)
+            check_near(gz[q * ns + k], by_z[q], 2e-5, "gz", k);
+        check_near(gp[k], by_p, error, "gp", k);
+        check_near(gu[k], by_u, error, "gu", k);
+    }
+    for (size_t q = 0; q < rows; q++)
+        check_padding(gz + q * ns, n, "gz");
+    check_padding(gp, n, "gp"); /* not gu, which cannot know where u ends: e^0 may be rounded */
+    float *all[] = {z, gz, ez, p, ep, u, gp, gu, bz, bp, bu};
+    for (int k = 0; k < 11; k++)
+        kith__free(all[k]);
+}
+
+static void logit_backward_of_exp__adds_the_plain_gradient_of_every_query(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++)
+        check_meetings(some_width(), i < 9 ? (size_t)i : between(0, 50));
+}
+
 /* ---- rows ---- */
 
 static void gather_sum__adds_the_rows_that_are_named(void **state)
@@ -410,6 +457,7 @@ int main(void)
         cmocka_unit_test(exp_twice__is_within_the_stated_error_and_gives_the_largest),
         cmocka_unit_test(logit__equals_the_plain_sum_from_exponentials_too),
         cmocka_unit_test(logit_backward__adds_the_plain_gradient),
+        cmocka_unit_test(logit_backward_of_exp__adds_the_plain_gradient_of_every_query),
         cmocka_unit_test(gather_sum__adds_the_rows_that_are_named),
         cmocka_unit_test(rows_times__equals_the_plain_product),
         cmocka_unit_test(outer_sum__adds_the_plain_product),

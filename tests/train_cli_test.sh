@@ -283,7 +283,7 @@ check 'rules need a source' 2 'found 0 sources' "$kith" rules
 
 # ---- kill -9 ----
 
-long=(--dim 16 --batch 64 --max-neighbors 8 --epochs 200 --eval-every 30 --patience 0
+long=(--dim 20 --batch 64 --max-neighbors 8 --epochs 200 --eval-every 30 --patience 0
     --checkpoint-every 0 --quiet --threads 2)
 began=$(date +%s%N)
 "$kith" train source -o whole "${long[@]}" >out 2>err

@@ -375,6 +375,7 @@ static void resume__after_any_stops_gives_the_same_bytes_and_history(void **stat
     kith__rng_init(&rng, 21, 0);
     for (int i = 0; i < 2 * AGGREGATORS; i++) {
         kith_settings s = quick(aggregators[i / 2]);
+        s.dim = 12; /* no multiple of what rows are padded to; padding is not in any file */
         s.eval_every = i % 2 ? 2 : 0;
         s.adam = i % 3 == 0 ? KITH_ADAM_LAZY : KITH_ADAM_DENSE;
         s.neighbors = i % 5 == 0 ? KITH_NEIGHBORS_RANDOM : KITH_NEIGHBORS_FIRST;
