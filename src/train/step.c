@@ -69,14 +69,15 @@ static void request_fact(kith__step *s, size_t f)
 
 static kith_status encode(kith__step *s, kith_error *error)
 {
-    size_t facts = facts_of(s), width = 6 * s->encoder->ds;
+    size_t facts = facts_of(s), width = s->encoder->ds;
 
     if (kith__renew(&s->request, &s->request_capacity, 2 * facts, sizeof *s->request) ||
         kith__renew(&s->out.at, &s->out.capacity, facts, sizeof(float)) ||
         kith__renew(&s->in.at, &s->in.capacity, facts, sizeof(float)) ||
         kith__renew(&s->by_out.at, &s->by_out.capacity, facts, sizeof(float)) ||
         kith__renew(&s->by_in.at, &s->by_in.capacity, facts, sizeof(float)) ||
-        kith__renew(&s->scratch.at, &s->scratch.capacity, PIECES * width, sizeof(float)))
+        kith__renew(&s->scratch.at, &s->scratch.capacity, (PIECES * 6 + facts * 3) * width,
+                    sizeof(float)))
         return kith__no_memory(error);
     kith__encoder_begin(s->encoder);
     for (size_t f = 0; f < facts; f++)
@@ -116,44 +117,77 @@ static void score_piece(void *context, size_t piece)
 
 /* ---- gradients ---- */
 
+/* What a fact's score adds to the gradients of its subject, relation and object: made for all facts
+ * at once, each in its own place, and added up in their order. */
+static float *part_of(const kith__step *s, size_t f)
+{
+    return s->scratch.at + (PIECES * 6 + f * 3) * s->encoder->ds;
+}
+
+typedef struct {
+    const kith__step *step;
+    const float *by; /* the loss's derivative by the score, per fact */
+    bool encoded;    /* scores of encoded vectors, not of input rows */
+} deriving;
+
+static void derive_piece(void *context, size_t piece)
+{
+    const deriving *c = context;
+    const kith__step *s = c->step;
+    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
+    size_t facts = facts_of(s), ds = s->encoder->ds;
+
+    for (size_t f = facts * piece / PIECES; f < facts * (piece + 1) / PIECES; f++) {
+        kith_triple t = fact_at(s, f);
+        float *part = part_of(s, f);
+        if (c->by[f] == 0)
+            continue;
+        memset(part, 0, 3 * ds * sizeof *part);
+        kith__decode_backward(decoder, s->settings->normalize, part, part + ds, part + 2 * ds,
+                              c->by[f], c->encoded ? encoded(s, f, 0) : row_of(s, 0, t.subject),
+                              row_of(s, 1, t.relation),
+                              c->encoded ? encoded(s, f, 1) : row_of(s, 0, t.object),
+                              s->encoder->d, s->scratch.at + piece * 6 * ds);
+    }
+}
+
+static void derive(kith__step *s, const float *by, bool encoded_vectors)
+{
+    deriving c = {s, by, encoded_vectors};
+    kith__pool_run(s->encoder->pool, derive_piece, &c, PIECES);
+}
+
+static void add_part(kith__step *s, size_t f, float *subject, float *object)
+{
+    const kith__table *rel = &s->gradients.dense.table[1];
+    const float *part = part_of(s, f);
+    size_t ds = s->encoder->ds;
+
+    kith__axpy(subject, 1, part, ds);
+    kith__axpy(kith__gradient_row(&s->gradients, rel, fact_at(s, f).relation), 1, part + ds, ds);
+    kith__axpy(object, 1, part + 2 * ds, ds);
+}
+
 static void scatter_out(kith__step *s)
 {
-    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
-    const kith__table *rel = &s->gradients.dense.table[1];
-
-    for (size_t f = 0; f < facts_of(s); f++) {
-        if (s->by_out.at[f] == 0)
-            continue;
-        kith_triple t = fact_at(s, f);
-        kith__decode_backward(decoder, s->settings->normalize,
-                              kith__encoder_grad(s->encoder, encoding_of(s, f, 0)),
-                              kith__gradient_row(&s->gradients, rel, t.relation),
-                              kith__encoder_grad(s->encoder, encoding_of(s, f, 1)), s->by_out.at[f],
-                              encoded(s, f, 0), row_of(s, 1, t.relation), encoded(s, f, 1),
-                              s->encoder->d, s->scratch.at);
-    }
+    derive(s, s->by_out.at, true);
+    for (size_t f = 0; f < facts_of(s); f++)
+        if (s->by_out.at[f] != 0)
+            add_part(s, f, kith__encoder_grad(s->encoder, encoding_of(s, f, 0)),
+                     kith__encoder_grad(s->encoder, encoding_of(s, f, 1)));
 }
 
 static int scatter_in(kith__step *s)
 {
-    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
-    const kith__table *rel = &s->gradients.dense.table[1];
-
     for (size_t f = 0; f < facts_of(s); f++)
         if (s->by_in.at[f] != 0 && (kith__gradient_make(&s->gradients, fact_at(s, f).subject) ||
                                     kith__gradient_make(&s->gradients, fact_at(s, f).object)))
             return -1;
-    for (size_t f = 0; f < facts_of(s); f++) {
-        if (s->by_in.at[f] == 0)
-            continue;
-        kith_triple t = fact_at(s, f);
-        kith__decode_backward(decoder, s->settings->normalize,
-                              kith__gradient_of(&s->gradients, t.subject),
-                              kith__gradient_row(&s->gradients, rel, t.relation),
-                              kith__gradient_of(&s->gradients, t.object), s->by_in.at[f],
-                              row_of(s, 0, t.subject), row_of(s, 1, t.relation),
-                              row_of(s, 0, t.object), s->encoder->d, s->scratch.at);
-    }
+    derive(s, s->by_in.at, false);
+    for (size_t f = 0; f < facts_of(s); f++)
+        if (s->by_in.at[f] != 0)
+            add_part(s, f, kith__gradient_of(&s->gradients, fact_at(s, f).subject),
+                     kith__gradient_of(&s->gradients, fact_at(s, f).object));
     return 0;
 }
 
