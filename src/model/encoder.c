@@ -15,7 +15,7 @@ enum {
     MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
     VISITS_AT_ONCE = 128,
     MEETINGS = 8, /* of a pair with queries, taken together */
-    VISITS_A_PIECE = 16384,
+    VISITS_A_PIECE = 32768,
     ROWS_A_CHUNK = 1024, /* of matrix products */
     ROWS_AT_ONCE = 96    /* of neighbours, whose products should stay in the cache */
 };
@@ -722,6 +722,18 @@ float *kith__encoder_grad(kith__encoder *e, size_t encoding)
     return row;
 }
 
+/* Of an item that will come soon, the encoding's gradient; of one further on, what leads there. */
+INLINE void fetch_gradient(const kith__encoder *e, size_t item)
+{
+    enum { EARLIER = 8 };
+    if (item + EARLIER >= e->active_visits)
+        return;
+    size_t later = e->active_items[item + EARLIER].index;
+    __builtin_prefetch(&e->encoding[later]);
+    __builtin_prefetch(&e->c.at[later]);
+    fetch(e->grad.at + e->encoding[e->active_items[item].index] * e->ds, e->ds);
+}
+
 /* The gradient by a neighbour's weight: grad . T. */
 static void weigh_piece(void *context, size_t piece)
 {
@@ -735,6 +747,7 @@ static void weigh_piece(void *context, size_t piece)
         kith__visit_vector(t, e, e->active_items[k].index);
         for (size_t i = k; i < end; i++) {
             size_t v = e->active_items[i].index;
+            fetch_gradient(e, i + 4);
             e->weight_gradient.at[v] = kith__dot(e->grad.at + e->encoding[v] * e->ds, t, e->ds);
         }
     }
@@ -840,6 +853,26 @@ static sums sums_of(const kith__encoder *e, size_t piece)
                   e->gu.at + piece * e->hs, e->gb.at + piece * e->hs * e->ds};
 }
 
+/* The same for what the backward pass adds to. */
+INLINE void fetch_sums(const kith__encoder *e, sums s, size_t item)
+{
+    enum { EARLIER = 8 };
+    if (item + EARLIER >= e->active_visits)
+        return;
+    size_t later = e->active_items[item + EARLIER].index;
+    size_t r = e->relation_row[e->active_items[item].minor] - 1;
+    size_t query = e->query_row[e->encoding[e->active_items[item].index]];
+    __builtin_prefetch(&e->weight.at[later]);
+    __builtin_prefetch(&e->logit_gradient.at[later]);
+    fetch(s.gunit + e->relation_slot[r] * e->ds, e->ds);
+    if (!e->att_u)
+        return;
+    fetch(e->bw.at + r * e->hs, e->hs);
+    fetch(s.gbw + e->relation_slot[r] * e->hs, e->hs);
+    fetch(e->ez.at + query * e->hs, e->hs);
+    fetch(s.gaz + e->query_slot[query] * e->hs, e->hs);
+}
+
 /* The queries of items *k.. that one call takes, each with the sum of its visits' gradients. */
 static size_t find_meetings(kith__meeting *met, uint32_t *queries, const kith__encoder *e, sums s,
                             size_t *k, size_t to)
@@ -913,6 +946,7 @@ static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row
     memset(sum, 0, e->ds * sizeof *sum);
     for (size_t k = from; k < to; k++) {
         size_t v = e->active_items[k].index, i = e->encoding[v];
+        fetch_gradient(e, k + 4);
         if (e->aggregator->visit_gradient) {
             e->aggregator->visit_gradient(one, e, i, v);
             kith__axpy(sum, 1, one, e->ds);
@@ -932,6 +966,7 @@ static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, flo
 
     for (size_t k = e->active_start[index], next; k < end; k = next) {
         next = pair_end(e->active_items, k, end);
+        fetch_sums(e, s, next);
         size_t r = e->relation_row[e->active_items[k].minor] - 1;
         float c = e->c.at[e->active_items[k].index], gc = 0;
         if (e->att_u)

@@ -16,36 +16,32 @@
 typedef float lanes __attribute__((vector_size(32)));
 enum { WIDE = 8 };
 
-INLINE float sum_eight(const float a[WIDE])
+INLINE float sum_eight(lanes a)
 {
-    float four[4];
-    for (int k = 0; k < 4; k++)
-        four[k] = a[k] + a[k + 4];
-    return (four[0] + four[2]) + (four[1] + four[3]);
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
 }
 
-/* Four registers' worth, so that one addition need not wait for the one before. */
-enum { SUMS = 2 * KITH__LANES };
-
-INLINE float sum_lanes(const float acc[SUMS])
+INLINE lanes at(const float *x)
 {
-    float eight[WIDE];
-    for (int k = 0; k < WIDE; k++)
-        eight[k] = (acc[k] + acc[k + 8]) + (acc[k + 16] + acc[k + 24]);
-    return sum_eight(eight);
+    return *(const lanes *)x;
 }
 
+/* Four sums, so that one addition need not wait for the one before. */
 CLONES float kith__dot(const float *restrict a, const float *restrict b, size_t width)
 {
-    float acc[SUMS] = {0};
+    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
     size_t j = 0;
-    for (; j + SUMS <= width; j += SUMS)
-        for (int k = 0; k < SUMS; k++)
-            acc[k] += a[j + k] * b[j + k];
-    for (; j < width; j += KITH__LANES)
-        for (int k = 0; k < KITH__LANES; k++)
-            acc[k] += a[j + k] * b[j + k];
-    return sum_lanes(acc);
+    for (; j + 4 * WIDE <= width; j += 4 * WIDE) {
+        s0 += at(a + j) * at(b + j);
+        s1 += at(a + j + WIDE) * at(b + j + WIDE);
+        s2 += at(a + j + 2 * WIDE) * at(b + j + 2 * WIDE);
+        s3 += at(a + j + 3 * WIDE) * at(b + j + 3 * WIDE);
+    }
+    if (j < width) {
+        s0 += at(a + j) * at(b + j);
+        s1 += at(a + j + WIDE) * at(b + j + WIDE);
+    }
+    return sum_eight((s0 + s1) + (s2 + s3));
 }
 
 CLONES void kith__axpy(float *restrict y, float a, const float *restrict x, size_t width)
@@ -63,17 +59,27 @@ CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, flo
             y[j + k] += a * x[j + k] + b * z[j + k];
 }
 
+INLINE lanes distance(const float *a, const float *b)
+{
+    typedef int32_t bits __attribute__((vector_size(32)));
+    return (lanes)((bits)(at(a) - at(b)) & INT32_MAX);
+}
+
 CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t width)
 {
-    float acc[SUMS] = {0};
+    lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
     size_t j = 0;
-    for (; j + SUMS <= width; j += SUMS)
-        for (int k = 0; k < SUMS; k++)
-            acc[k] += fabsf(a[j + k] - b[j + k]);
-    for (; j < width; j += KITH__LANES)
-        for (int k = 0; k < KITH__LANES; k++)
-            acc[k] += fabsf(a[j + k] - b[j + k]);
-    return sum_lanes(acc);
+    for (; j + 4 * WIDE <= width; j += 4 * WIDE) {
+        s0 += distance(a + j, b + j);
+        s1 += distance(a + j + WIDE, b + j + WIDE);
+        s2 += distance(a + j + 2 * WIDE, b + j + 2 * WIDE);
+        s3 += distance(a + j + 3 * WIDE, b + j + 3 * WIDE);
+    }
+    if (j < width) {
+        s0 += distance(a + j, b + j);
+        s1 += distance(a + j + WIDE, b + j + WIDE);
+    }
+    return sum_eight((s0 + s1) + (s2 + s3));
 }
 
 /* A rational minimax approximation, odd of degree 13 over even of degree 6, on the range where
@@ -174,11 +180,11 @@ CLONES float kith__exp_twice_minus(float *restrict y, const float *restrict a, f
 CLONES float kith__logit(const float *restrict z, const float *restrict p, const float *restrict u,
                          size_t width)
 {
-    float acc[SUMS] = {0};
+    _Alignas(32) float acc[KITH__LANES] = {0};
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++)
             acc[k] += u[j + k] * tanh_one(z[j + k] + p[j + k]);
-    return sum_lanes(acc);
+    return sum_eight(at(acc) + at(acc + WIDE));
 }
 
 /* Where ez ep is larger, 2 / (ez ep + 1) is nothing beside 1; so cut, products of two stay finite. */
@@ -195,16 +201,13 @@ INLINE lanes least(lanes x)
 CLONES float kith__logit_of_exp(const float *restrict ez, const float *restrict ep,
                                 const float *restrict u, float u_sum, size_t width)
 {
-    float acc[WIDE] = {0};
-    for (size_t j = 0; j < width; j += 2 * WIDE)
-        for (int k = 0; k < WIDE; k++) {
-            size_t i = j + (size_t)k;
-            float a = 1 + ez[i] * ep[i], b = 1 + ez[i + WIDE] * ep[i + WIDE];
-            a = a < DIVISOR_MOST ? a : DIVISOR_MOST;
-            b = b < DIVISOR_MOST ? b : DIVISOR_MOST;
-            acc[k] += (u[i] * b + u[i + WIDE] * a) / (a * b);
-        }
-    return u_sum - 2 * sum_eight(acc);
+    lanes sum = {0};
+    for (size_t j = 0; j < width; j += 2 * WIDE) {
+        lanes a = least(1 + at(ez + j) * at(ep + j));
+        lanes b = least(1 + at(ez + j + WIDE) * at(ep + j + WIDE));
+        sum += (at(u + j) * b + at(u + j + WIDE) * a) / (a * b);
+    }
+    return u_sum - 2 * sum_eight(sum);
 }
 
 CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *restrict gu,
@@ -231,13 +234,13 @@ CLONES void kith__logit_backward_of_exp(float *restrict gp, float *restrict gu,
     for (size_t m = 0; m < count; m++)
         g_sum += met[m].g;
     for (size_t j = 0; j < width; j += 2 * WIDE) {
-        lanes p0 = *(const lanes *)(ep + j), p1 = *(const lanes *)(ep + j + WIDE);
-        lanes u0 = 4 * *(const lanes *)(u + j), u1 = 4 * *(const lanes *)(u + j + WIDE);
+        lanes p0 = at(ep + j), p1 = at(ep + j + WIDE);
+        lanes u0 = 4 * at(u + j), u1 = 4 * at(u + j + WIDE);
         lanes v0 = {0}, v1 = {0}, w0 = {0}, w1 = {0};
         for (size_t m = 0; m < count; m++) {
             const float *ez = met[m].ez + j;
             float *gz = met[m].gz + j;
-            lanes a = least(1 + *(const lanes *)ez * p0), b = least(1 + *(const lanes *)(ez + WIDE) * p1);
+            lanes a = least(1 + at(ez) * p0), b = least(1 + at(ez + WIDE) * p1);
             lanes both = 1 / (a * b), r0 = both * b, r1 = both * a;
             lanes gr0 = met[m].g * r0, gr1 = met[m].g * r1;
             lanes gv0 = gr0 - gr0 * r0, gv1 = gr1 - gr1 * r1;
