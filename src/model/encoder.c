@@ -16,7 +16,8 @@ enum {
     VISITS_AT_ONCE = 128,
     MEETINGS = 8, /* of a pair with queries, taken together */
     VISITS_A_PIECE = 32768,
-    ROWS_A_CHUNK = 1024, /* of matrix products */
+    ROWS_A_CHUNK = 256, /* of matrix products */
+    FLOATS_A_CHUNK = 16384, /* of sums that are added up */
     ROWS_AT_ONCE = 96    /* of neighbours, whose products should stay in the cache */
 };
 
@@ -55,7 +56,7 @@ void kith__encoder_release(kith__encoder *e)
     kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
                               &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
                               &e->be, &e->bw, &e->az, &e->ez, &e->az_most, &e->b_transposed, &e->a_transposed, &e->gbe,
-                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->pair_logit, &e->partial, &e->b_plain,
+                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->gz, &e->pair_logit, &e->partial, &e->b_plain,
                               &e->a_plain, &e->products, &e->column};
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
                       e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
@@ -930,9 +931,7 @@ static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, si
         size_t count = find_meetings(met, queries, e, s, &from, to);
         meet(e, s, &pair, gp, row, r, c, met, queries, count);
     }
-    kith__axpy(gbe, 1, gp, e->hs);
-    kith__axpy(s.gbw + e->relation_slot[r] * e->hs, -c, gp, e->hs);
-    return -kith__dot(gp, bw, e->hs);
+    return -kith__spread(gbe, s.gbw + e->relation_slot[r] * e->hs, -c, gp, bw, e->hs);
 }
 
 /* T's part: with G the gradient by T, summed over the visits, and T = e - c w, c = w . e:
@@ -1023,10 +1022,26 @@ static void backward_piece(void *context, size_t piece)
     }
 }
 
-static void add_pieces(float *sum, size_t floats, size_t pieces)
+/* sum += the sums of the other pieces, which follow it; cut by columns. */
+typedef struct {
+    float *sum;
+    size_t floats, pieces;
+} adding;
+
+static void add_chunk(void *context, size_t chunk)
 {
-    for (size_t p = 1; p < pieces; p++)
-        kith__axpy(sum, 1, sum + p * floats, floats);
+    const adding *a = context;
+    size_t from = chunk * FLOATS_A_CHUNK;
+    size_t size = a->floats - from < FLOATS_A_CHUNK ? a->floats - from : FLOATS_A_CHUNK;
+
+    for (size_t p = 1; p < a->pieces; p++)
+        kith__axpy(a->sum + from, 1, a->sum + p * a->floats + from, size);
+}
+
+static void add_pieces(kith__encoder *e, float *sum, size_t floats)
+{
+    adding a = {sum, floats, e->pieces};
+    kith__pool_run(e->pool, add_chunk, &a, (floats + FLOATS_A_CHUNK - 1) / FLOATS_A_CHUNK);
 }
 
 /* ---- back through the products ---- */
@@ -1108,12 +1123,14 @@ static int back_through_queries(kith__encoder *e, float *ga)
         at[k] = kith__row(e->queries, e->query_of[e->active_queries[k]]);
     if (add_outer(e, ga, e->gaz.at, at, count))
         return -1;
-    for (size_t k = 0; k < count; k++) {
-        const float *row = e->gaz.at + k * e->hs;
-        kith__rows_times(
-            kith__gradient_row(e->gradients, gradient, e->query_of[e->active_queries[k]]), &row, 1,
-            e->a_plain.at, e->h, e->ds, 1);
-    }
+    if (room(&e->gz, count * e->ds))
+        return -1;
+    for (size_t k = 0; k < count; k++)
+        at[k] = e->gaz.at + k * e->hs;
+    run_product(e, (product){e->gz.at, at, count, e->h, e->ds, e->a_plain.at, 0});
+    for (size_t k = 0; k < count; k++)
+        kith__axpy(kith__gradient_row(e->gradients, gradient, e->query_of[e->active_queries[k]]), 1,
+                   e->gz.at + k * e->ds, e->ds);
     return 0;
 }
 
@@ -1122,10 +1139,10 @@ static int back_through_products(kith__encoder *e)
     size_t square = e->hs * e->ds;
     const kith__table *u = kith__params_find(&e->gradients->dense, "att_u");
 
-    add_pieces(e->gaz.at, e->active_query_count * e->hs, e->pieces);
-    add_pieces(e->gbw.at, e->active_relation_count * e->hs, e->pieces);
-    add_pieces(e->gu.at, e->hs, e->pieces);
-    add_pieces(e->gb.at, square, e->pieces);
+    add_pieces(e, e->gaz.at, e->active_query_count * e->hs);
+    add_pieces(e, e->gbw.at, e->active_relation_count * e->hs);
+    add_pieces(e, e->gu.at, e->hs);
+    add_pieces(e, e->gb.at, square);
     kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
     if (room(&e->ga, square))
         return -1;
@@ -1182,7 +1199,7 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
     if (e->no_memory)
         return kith__no_memory(error);
     kith__pool_run(e->pool, backward_piece, e, e->pieces);
-    add_pieces(e->gunit.at, e->active_relation_count * e->ds, e->pieces);
+    add_pieces(e, e->gunit.at, e->active_relation_count * e->ds);
     if (agg->attention && back_through_products(e))
         return kith__no_memory(error);
     back_through_units(e);

@@ -123,7 +123,7 @@ struct kith__encoder {
     size_t active_relation_count, active_query_count;
     size_t slot_capacity[4];
     size_t pieces; /* of backward: each has its own gaz, gbw, gunit, gu */
-    kith__floats gbe, gaz, gbw, gunit, gu, ga, gb, partial, b_plain, a_plain, products;
+    kith__floats gbe, gaz, gbw, gunit, gu, ga, gb, gz, partial, b_plain, a_plain, products;
     const float **row_pointer;
     size_t pointer_capacity;
     kith__floats column; /* P(. => q), one per piece */

@@ -59,6 +59,22 @@ CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, flo
             y[j + k] += a * x[j + k] + b * z[j + k];
 }
 
+CLONES float kith__spread(float *restrict y, float *restrict z, float a, const float *restrict x,
+                          const float *restrict w, size_t width)
+{
+    lanes s0 = {0}, s1 = {0};
+    for (size_t j = 0; j < width; j += 2 * WIDE) {
+        lanes x0 = at(x + j), x1 = at(x + j + WIDE);
+        *(lanes *)(y + j) += x0;
+        *(lanes *)(y + j + WIDE) += x1;
+        *(lanes *)(z + j) += a * x0;
+        *(lanes *)(z + j + WIDE) += a * x1;
+        s0 += x0 * at(w + j);
+        s1 += x1 * at(w + j + WIDE);
+    }
+    return sum_eight(s0 + s1);
+}
+
 INLINE lanes distance(const float *a, const float *b)
 {
     typedef int32_t bits __attribute__((vector_size(32)));

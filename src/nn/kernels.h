@@ -27,6 +27,8 @@ float kith__l1(const float *a, const float *b, size_t width);
 #define KITH__TANH_ERROR 4e-7f
 void kith__tanh(float *y, const float *x, size_t width);
 
+/* y += x, z += a x; returns x . w */
+float kith__spread(float *y, float *z, float a, const float *x, const float *w, size_t width);
 /* y = a - c b */
 void kith__minus(float *y, const float *a, float c, const float *b, size_t width);
 /* y = exp(2 x) and y = exp(2 (a - c b)); both return the largest |x|. The relative error is below
