@@ -290,6 +290,8 @@ static void gradients__agree_with_the_trained_fact_masked_and_several_negatives(
             s.mask = 1;
             s.padding = padding;
             check_settings(&s, PER, format("%s masked, padding %d", aggregators[i], padding));
+            s.loss = KITH_LOSS_MARGIN;
+            check_settings(&s, PER, format("%s masked, margin, padding %d", aggregators[i], padding));
         }
 }
 
