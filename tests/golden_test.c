@@ -114,7 +114,7 @@ static bool close_to(const char *what, const double *found, const json_t *json, 
 
 static bool floats_close(const char *what, const float *found, const json_t *json, size_t count)
 {
-    double *copy = malloc((count + 1) * sizeof *copy);
+    double *copy = calloc(count + 1, sizeof *copy);
     for (size_t i = 0; i < count; i++)
         copy[i] = found[i];
     bool good = close_to(what, copy, json, count);
@@ -124,7 +124,7 @@ static bool floats_close(const char *what, const float *found, const json_t *jso
 
 static bool table_close(const char *what, const kith__table *t, const float *at, const json_t *json)
 {
-    double *copy = malloc((t->rows * t->cols + 1) * sizeof *copy);
+    double *copy = calloc(t->rows * t->cols + 1, sizeof *copy);
     for (size_t r = 0; r < t->rows; r++)
         for (size_t c = 0; c < t->cols; c++)
             copy[r * t->cols + c] = at[r * t->stride + c];

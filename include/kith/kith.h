@@ -121,6 +121,9 @@ KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *
 KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
                                               const char *name);
 
+/* A number that stands for names and facts: equal graphs have equal ones. */
+KITH_API uint64_t kith_graph_hash(const kith_graph *graph);
+
 KITH_API kith_facts kith_graph_facts(const kith_graph *graph, kith_part part);
 
 /* Seen entities have the neighbours that train gives them, in both directions. Entities that train
@@ -387,6 +390,7 @@ typedef struct kith_eval {
     double accuracy;
     size_t facts;        /* of the part */
     size_t unusable;     /* left out: their relation is not in train */
+    size_t no_candidate; /* hidden sides that are no candidates, so that they cannot be ranked */
     size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
     double seconds;      /* ranking or classifying alone */
     kith_rank *ranks;    /* `realistic.queries` of them, by kith_evaluate */

@@ -16,6 +16,7 @@ typedef struct command {
     const char *summary; /* one line */
     const char *usage;   /* what follows "kith NAME" */
     const char *help;    /* options and examples */
+    void (*more_help)(void); /* printed behind it; may be NULL */
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 

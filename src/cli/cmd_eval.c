@@ -48,6 +48,8 @@ static void print_eval(const kith_eval *e, const arguments *a)
     printf("%s: %s, %zu facts\n", a->folder, a->eval.part == KITH_DEV ? "dev" : "test", e->facts);
     if (e->unusable > 0)
         printf("  %zu left out, because train lacks their relation\n", e->unusable);
+    if (e->no_candidate > 0)
+        printf("  %zu hidden sides not ranked, because they are no candidates\n", e->no_candidate);
     if (e->no_neighbors > 0)
         printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
                e->no_neighbors);
@@ -82,6 +84,7 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
                                                                       : "ranking"));
     json_object_set_new(object, "facts", json_integer((json_int_t)e->facts));
     json_object_set_new(object, "left_out", json_integer((json_int_t)e->unusable));
+    json_object_set_new(object, "not_candidates", json_integer((json_int_t)e->no_candidate));
     json_object_set_new(object, "without_neighbors", json_integer((json_int_t)e->no_neighbors));
     json_object_set_new(object, "seconds", json_real(e->seconds));
     for (int i = 0; i < KITH_RELATION_KINDS; i++)

@@ -151,10 +151,8 @@ static int run(const command *self, int argc, char **argv)
     opterr = 0;
     while (options && !status && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
         if (option == 'h') {
-            print_help(self);
-            print_settings_help();
             free(options);
-            return EXIT_SUCCESS;
+            return print_help(self);
         }
         status = take_option(&a, self, option, argv);
     }
@@ -185,5 +183,6 @@ const command cmd_train = {
             "  kith train subject-10 -o lan --epochs 200\n"
             "  kith train subject-10 -o mean --aggregator mean --dim 50 --lr 0.005\n"
             "  kith train --resume lan\n\n",
+    .more_help = print_settings_help,
     .run = run,
 };

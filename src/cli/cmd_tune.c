@@ -142,6 +142,35 @@ static void read_history(outcome *o, const char *run)
     free(line);
 }
 
+/* A run that is there already must be this point's, on this data. */
+static kith_status check_run(const char *run, const kith_settings *settings, const kith_graph *graph,
+                             kith_error *error)
+{
+    char path[4200], hash[32], text[64];
+    const char *name, *found, *differs = NULL;
+
+    snprintf(path, sizeof path, "%s/config.json", run);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kith_graph_hash(graph));
+    json_t *config = json_load_file(path, 0, NULL);
+    json_t *values = json_object_get(config, "settings");
+    found = json_string_value(json_object_get(config, "data_hash"));
+    if (config && (!found || strcmp(found, hash) != 0))
+        differs = "data";
+    for (size_t i = 0; config && !differs && (name = kith_settings_name(i, NULL, NULL)); i++) {
+        found = json_string_value(json_object_get(values, name));
+        /* What is predicted is worked out from the data, which are the same. */
+        if (strcmp(name, "predict") != 0 &&
+            (!found || strcmp(found, kith_settings_get(text, sizeof text, settings, name)) != 0))
+            differs = name;
+    }
+    json_decref(config);
+    if (!differs)
+        return KITH_OK;
+    snprintf(error->message, sizeof error->message,
+             "%.800s: holds a run with other %s; remove it, or choose another folder", run, differs);
+    return error->status = KITH_ERR_ARGUMENT;
+}
+
 static kith_status train_point(outcome *o, const arguments *a, const kith_graph *graph,
                                size_t points, kith_error *error)
 {
@@ -159,9 +188,11 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
     display_begin(&d, a->quiet, title);
     train.progress = show_progress;
     train.context = &d;
-    if (status == KITH_OK && stat(run, &info) == 0)
-        status = kith_train_resume(&end, run, &train, error);
-    else if (status == KITH_OK)
+    if (status == KITH_OK && stat(run, &info) == 0) {
+        status = check_run(run, &settings, graph, error);
+        if (status == KITH_OK)
+            status = kith_train_resume(&end, run, &train, error);
+    } else if (status == KITH_OK)
         status = kith_train(&end, run, graph, &settings, &train, error);
     display_end(&d);
     o->state = end == KITH_TRAIN_STOPPED ? "stopped" : "finished";
@@ -329,10 +360,8 @@ static int run(const command *self, int argc, char **argv)
     opterr = 0;
     while (options && !status && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
         if (option == 'h') {
-            print_help(self);
-            print_settings_help();
             free(options);
-            return EXIT_SUCCESS;
+            return print_help(self);
         }
         status = take_option(&a, self, option, argv);
     }
@@ -368,5 +397,6 @@ const command cmd_tune = {
             "examples:\n"
             "  kith tune subject-10 -o tuned --epochs 50 --eval-every 10\n"
             "  kith tune subject-10 -o agg --grid aggregator=mean,logic,lan --epochs 20\n\n",
+    .more_help = print_settings_help,
     .run = run,
 };

@@ -36,6 +36,8 @@ int print_help(const command *self)
 {
     printf("kith %s - %s\n\nusage: kith %s %s\n\n%s", self->name, self->summary, self->name,
            self->usage, self->help);
+    if (self->more_help)
+        self->more_help();
     return EXIT_SUCCESS;
 }
 

@@ -194,6 +194,8 @@ static kith_status rank_part(kith_eval *result, kith_model *model, const kith_tr
     if (!queries)
         return kith__no_memory(error);
     size_t made = make_queries(queries, facts, count, model->settings.predict, candidates);
+    size_t sides = model->settings.predict == KITH_PREDICT_BOTH ? 2 : 1;
+    result->no_candidate = sides * count - made;
     result->ranks = kith__alloc(made, sizeof *result->ranks);
     if (!result->ranks)
         TRY(kith__no_memory(error));

@@ -39,9 +39,6 @@ void kith__facts_release(kith__facts *facts);
  * build the neighbourhoods. */
 kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error);
 
-/* Stands for names and facts: equal graphs have equal ones. */
-uint64_t kith__graph_hash(const kith_graph *graph);
-
 /* Reading, as passed from reader to reader. */
 typedef struct kith__loader {
     kith_graph *graph;

@@ -23,7 +23,7 @@ static uint64_t mix_names(uint64_t hash, const kith__names *names)
     return hash;
 }
 
-uint64_t kith__graph_hash(const kith_graph *graph)
+uint64_t kith_graph_hash(const kith_graph *graph)
 {
     uint64_t hash = mix_names(mix_names(1, &graph->entities), &graph->relations);
 

@@ -1,5 +1,5 @@
 /* Decoders: how plausible a fact is, from three vectors. To add one, write dec_<name>.c and add a
- * row to decoder.c. */
+ * row to KITH__DECODERS. */
 #ifndef KITH_MODEL_DECODER_H
 #define KITH_MODEL_DECODER_H
 

@@ -28,7 +28,7 @@ static json_t *config_of(const kith_graph *graph, const kith_settings *settings)
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
         json_object_set_new(values, name,
                             json_string(kith_settings_get(text, sizeof text, settings, name)));
-    snprintf(hash, sizeof hash, "%016" PRIx64, kith__graph_hash(graph));
+    snprintf(hash, sizeof hash, "%016" PRIx64, kith_graph_hash(graph));
     return json_pack("{si ss ss so}", "format", FORMAT, "kith", kith_version(), "data_hash", hash,
                      "settings", values);
 }
@@ -166,7 +166,7 @@ kith_status kith__run_open(kith_model **model, const char *folder, unsigned thre
                        folder));
     TRY(read_config(&settings, &hash, config, error));
     TRY(kith_graph_open(&graph, inner, &open, error));
-    if (kith__graph_hash(graph) != hash)
+    if (kith_graph_hash(graph) != hash)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: is not the graph that config.json was made for (its hash differs)",
                        inner));
