@@ -18,7 +18,7 @@ static void backward(float *gs, float *gq, float *go, float g, const float *s, c
 {
     for (size_t k = 0; k < width; k++) {
         float x = s[k] + q[k] - o[k];
-        float v = x > 0 ? -g : x < 0 ? g : 0;
+        float v = g * (float)((x < 0) - (x > 0));
         gs[k] += v;
         gq[k] += v;
         go[k] -= v;
