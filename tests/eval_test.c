@@ -34,7 +34,7 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_new(&model, graph, s, 2, &error) != KITH_OK)
+    if (kith_model_new(&model, graph, s, 1, &error) != KITH_OK)
         fail_msg("%s", error.message);
     return model;
 }

@@ -143,7 +143,7 @@ report $? 'the option overrides that point of the preset' "$(cat err)"
 python3 - "$kith" >tty.out 2>&1 <<'PYTHON'
 import os, pty, sys
 argv = [sys.argv[1]] + "train source -o tty --dim 16 --epochs 100000 --eval-every 0".split()
-pty.spawn(["timeout", "-s", "INT", "3"] + argv)
+pty.spawn(["timeout", "-k", "20", "-s", "INT", "3"] + argv)
 PYTHON
 tr '\r' '\n' <tty.out | grep -Eq 'epoch [0-9]+/100000 +[0-9]+ %  loss [0-9.]+  [0-9,]+ facts/s  [0-9:]+ left'
 report $? 'a terminal shows epoch, loss, facts/s and time left' "$(tail -c 300 tty.out | cat -v)"
@@ -329,7 +329,7 @@ same 'and the same losses and figures' one three
 endless=(--dim 16 --batch 32 --epochs 1000000 --eval-every 0 --checkpoint-every 1000 --quiet)
 logged() { cat stopped/history.jsonl 2>/dev/null | wc -l; }
 interrupt() { # signal, command...: sent once training is under way; the status is in $ended
-    local lines name=$1 child
+    local lines name=$1 child guard
     lines=$(logged)
     shift
     "$@" >out 2>err </dev/null &
@@ -339,8 +339,11 @@ interrupt() { # signal, command...: sent once training is under way; the status 
         sleep .05
     done
     kill "-$name" $child
+    (sleep 30; kill -9 $child 2>/dev/null) & # should it not heed the signal
+    guard=$!
     wait $child
     ended=$?
+    kill $guard
 }
 interrupt INT "$kith" train source -o stopped "${endless[@]}"
 [ $ended = 0 ] && grep -q 'stopped with a checkpoint; go on with: kith train --resume stopped' out
