@@ -100,7 +100,7 @@ int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void **array = array_pointer;
 
-    if (need <= *capacity)
+    if (*array && need <= *capacity) /* nobody is given NULL, not even for nothing */
         return 0;
     size_t wanted = need + need / 4 + 64; /* so that it soon grows no more */
     kith__free(*array);

@@ -1144,6 +1144,8 @@ static int back_through_products(kith__encoder *e)
     add_pieces(e, e->gu.at, e->hs);
     add_pieces(e, e->gb.at, square);
     kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
+    /* Where u ends, exponentials that are not quite 1 leave a trace; padding must stay 0. */
+    memset(kith__gradient_row(e->gradients, u, 0) + e->h, 0, (e->hs - e->h) * sizeof(float));
     if (room(&e->ga, square))
         return -1;
     memset(e->ga.at, 0, square * sizeof(float));
