@@ -141,8 +141,11 @@ CLONES void kith__minus(float *restrict y, const float *restrict a, float c,
  * made from the bits of the sum. Multiplying by it keeps a NaN. */
 INLINE float exp_twice(float x)
 {
-    const float magic = 12582912, scale = 2.885390043f, rest = 3.8519e-08f;
-    float sum = x * scale + magic, n = sum - magic, f = (x * scale - n) + x * rest, power;
+    /* ln 2 / 2 in two parts; the first has so few bits that n times it is exact, with or without
+     * fused multiplication. */
+    const float magic = 12582912, scale = 2.885390082f;
+    const float high = 0.3465728759765625f, low = 7.14303407e-07f;
+    float sum = x * scale + magic, n = sum - magic, f = ((x - n * high) - n * low) * scale, power;
     uint32_t bits;
     memcpy(&bits, &sum, sizeof bits);
     bits = (bits << 23) + 0x3f800000u;
