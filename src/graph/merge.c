@@ -57,48 +57,71 @@ static uint32_t *adopt_names(kith__names *names, const kith__names *own)
     return ids;
 }
 
-static int append_facts(kith__facts *to, kith__facts *from)
+/* Facts on their way into the graph, their ids exchanged where there are others. */
+typedef struct {
+    kith_triple *to;
+    const kith_triple *from;
+    size_t count;
+    const uint32_t *entities, *relations;
+} moving;
+
+enum { MOVING_PIECES = 16 };
+
+static void move_piece(void *context, size_t piece)
 {
-    if (to->count == 0 && to->capacity == 0) {
-        *to = *from; /* the first piece's array simply changes hands */
-        memset(from, 0, sizeof *from);
-        return 0;
+    const moving *m = context;
+    size_t to = m->count * (piece + 1) / MOVING_PIECES;
+
+    for (size_t i = m->count * piece / MOVING_PIECES; i < to; i++) {
+        kith_triple t = m->from[i];
+        if (m->entities) {
+            t.subject = m->entities[t.subject];
+            t.object = m->entities[t.object];
+        }
+        if (m->relations)
+            t.relation = m->relations[t.relation];
+        m->to[i] = t;
     }
-    if (kith__reserve(&to->at, &to->capacity, to->count + from->count, sizeof *to->at))
+}
+
+static int append_facts(kith__facts *to, kith__facts *from, const uint32_t *entities,
+                        const uint32_t *relations, kith__pool *pool)
+{
+    bool first = to->count == 0 && to->capacity == 0;
+
+    if (!first && kith__reserve(&to->at, &to->capacity, to->count + from->count, sizeof *to->at))
         return -1;
-    if (from->count > 0)
-        memcpy(to->at + to->count, from->at, from->count * sizeof *to->at);
-    if (from->truth) {
+    if (!first && from->truth) {
         if (kith__reserve(&to->truth, &to->truth_capacity, to->count + from->count, 1))
             return -1;
         memcpy(to->truth + to->count, from->truth, from->count);
+    }
+    moving m = {first ? from->at : to->at + to->count, from->at, from->count, entities, relations};
+    if (from->count > 0 && (!first || entities || relations))
+        kith__pool_run(pool, move_piece, &m, MOVING_PIECES);
+    if (first) { /* its array simply changes hands */
+        *to = *from;
+        memset(from, 0, sizeof *from);
+        return 0;
     }
     to->count += from->count;
     kith__facts_release(from);
     return 0;
 }
 
-kith_status kith__merge_piece(kith_graph *graph, kith_part part, const kith__names *entities,
-                              const kith__names *relations, kith__facts *facts, kith_error *error)
+kith_status kith__merge_piece(kith__loader *loader, kith_part part, const kith__names *entities,
+                              const kith__names *relations, kith__facts *facts)
 {
+    kith_graph *graph = loader->graph;
     uint32_t *entity_ids = NULL, *relation_ids = NULL;
     kith_status status = KITH_OK;
 
     if (entities && !(entity_ids = adopt_names(&graph->entities, entities)))
-        TRY(kith__no_memory(error));
+        TRY(kith__no_memory(loader->error));
     if (relations && !(relation_ids = adopt_names(&graph->relations, relations)))
-        TRY(kith__no_memory(error));
-    for (size_t i = 0; i < facts->count && (entity_ids || relation_ids); i++) {
-        kith_triple *t = &facts->at[i];
-        if (entity_ids) {
-            t->subject = entity_ids[t->subject];
-            t->object = entity_ids[t->object];
-        }
-        if (relation_ids)
-            t->relation = relation_ids[t->relation];
-    }
-    if (append_facts(&graph->parts[part], facts))
-        TRY(kith__no_memory(error));
+        TRY(kith__no_memory(loader->error));
+    if (append_facts(&graph->parts[part], facts, entity_ids, relation_ids, loader->pool))
+        TRY(kith__no_memory(loader->error));
 cleanup:
     kith__free(entity_ids);
     kith__free(relation_ids);

@@ -12,7 +12,7 @@ kith_status kith__line_start(uint64_t *start, const kith__input *input, uint64_t
 
 /* Add a piece's facts to a part. Names that the piece has numbered for itself are given; NULL where
  * its facts have the graph's ids already. The facts are left empty. */
-kith_status kith__merge_piece(kith_graph *graph, kith_part part, const kith__names *entities,
-                              const kith__names *relations, kith__facts *facts, kith_error *error);
+kith_status kith__merge_piece(kith__loader *loader, kith_part part, const kith__names *entities,
+                              const kith__names *relations, kith__facts *facts);
 
 #endif

@@ -478,8 +478,8 @@ static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *in
         *done = *done && !pieces[i].failed;
     for (size_t i = 0; i < count && *done; i++) {
         kith_graph *own = pieces[i].loader.graph;
-        TRY(kith__merge_piece(loader->graph, KITH_TRAIN, &own->entities, &own->relations,
-                              &own->parts[KITH_TRAIN], loader->error));
+        TRY(kith__merge_piece(loader, KITH_TRAIN, &own->entities, &own->relations,
+                              &own->parts[KITH_TRAIN]));
     }
 cleanup:
     for (size_t i = 0; i < count; i++) {
