@@ -3,28 +3,12 @@
 # Prints TAP.
 #   KITH_ROOT=. KITH_BUILD=build tests/library_test.sh
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 root=${KITH_ROOT:?says where the checkout is}
 build=${KITH_BUILD:?says where the build is}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-number=0 failed=0
-
-report() { # good?, name, what was found
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then
-        echo "ok $number - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $number - $2"
-        printf '%s\n' "$3" | sed 's/^/# /'
-    fi
-}
-
-skip() { # name, why
-    number=$((number + 1))
-    echo "ok $number - $1 # SKIP $2"
-}
 
 finish() {
     echo "1..$number"

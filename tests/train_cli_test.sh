@@ -3,58 +3,13 @@
 # moment, Ctrl-C, a full disk. Prints TAP.
 #   KITH=build/kith tests/train_cli_test.sh
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 kith=${KITH:?says where the program is}
 work=$(mktemp -d)
 mounted=
 trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$work"' EXIT
 cd "$work" || exit 1
-number=0 failed=0
-
-report() { # good?, name, what was found
-    number=$((number + 1))
-    if [ "$1" = 0 ]; then
-        echo "ok $number - $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $number - $2"
-        printf '%s\n' "$3" | sed 's/^/# /'
-    fi
-}
-
-# check NAME STATUS PATTERN COMMAND...: the status, and a pattern (extended, may be empty) that
-# stdout has where the status is 0, else stderr; then stdout must be empty.
-check() {
-    local name=$1 status=$2 pattern=$3 found good=0 said
-    shift 3
-    "$@" >out 2>err </dev/null
-    found=$?
-    said=out
-    [ "$status" = 0 ] || said=err
-    [ "$found" = "$status" ] || good=1
-    grep -Eq -- "$pattern" "$said" || good=1
-    [ "$status" = 0 ] || [ ! -s out ] || good=1
-    report $good "$name" "found status $found, expected $status and /$pattern/ on std$said
-stdout: $(head -c 600 out)
-stderr: $(head -c 600 err)"
-}
-
-# json NAME EXPRESSION COMMAND...: stdout is one JSON object `o` for which the expression holds.
-json() {
-    local name=$1 expression=$2 said
-    shift 2
-    "$@" >out 2>err </dev/null
-    said=$(python3 -c '
-import json, sys
-o = json.load(open("out", encoding="utf-8"))
-ok = eval(sys.argv[1])
-if not ok: print(o)
-sys.exit(0 if ok else 1)' "$expression" 2>&1)
-    report $? "$name" "expected: $expression
-found: $said
-stderr: $(cat err)"
-}
-
 # same NAME FILE FILE: the same bytes.
 same() {
     cmp "$2" "$3" >out 2>&1
@@ -149,8 +104,7 @@ PYTHON
 tr '\r' '\n' <tty.out | grep -Eq 'epoch [0-9]+/100000 +[0-9]+ %  loss [0-9.]+  [0-9,]+ facts/s  [0-9:]+ left'
 report $? 'a terminal shows epoch, loss, facts/s and time left' "$(tail -c 300 tty.out | cat -v)"
 else
-    number=$((number + 1))
-    echo "ok $number - a terminal shows epoch, loss, facts/s and time left # SKIP no pseudo-terminal can be had"
+    skip 'a terminal shows epoch, loss, facts/s and time left' 'no pseudo-terminal can be had'
 fi
 
 # ---- bad arguments ----
