@@ -2,17 +2,12 @@
 #ifndef KITH_EVAL_RANK_H
 #define KITH_EVAL_RANK_H
 
-#include "model/model.h"
+#include "model/score.h"
 
 /* The rank of `gold` among the scores: 1 + those better, and those better or equal. Candidates whose
  * bit is set in `known` (one byte each) do not count; gold itself always does. */
 void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candidates,
                    const float *scores, size_t count, uint32_t gold, const uint8_t *known);
-
-typedef struct kith__query {
-    kith_triple fact;
-    bool subject_hidden;
-} kith__query;
 
 /* Rank the hidden sides; `ranks` has room for `count`, in the order of the queries. */
 kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,

@@ -1,0 +1,65 @@
+#include "graph/known.h"
+
+#include "core/mem.h"
+
+kith_status kith__known_init(kith__known *k, const kith_graph *graph, bool subject_hidden,
+                              kith_error *error)
+{
+    kith__item *spare;
+    size_t total = 0;
+
+    for (int part = 0; part < KITH_PARTS; part++)
+        total += kith_graph_facts(graph, part).count;
+    k->count = 0;
+    k->at = kith__alloc(total, sizeof *k->at);
+    spare = kith__alloc(total, sizeof *spare);
+    if (!k->at || !spare) {
+        kith__free(spare);
+        return kith__no_memory(error);
+    }
+    for (int part = 0; part < KITH_PARTS; part++) {
+        kith_facts facts = kith_graph_facts(graph, part);
+        for (size_t i = 0; i < facts.count; i++) {
+            kith_triple t = facts.at[i];
+            if (facts.truth && !facts.truth[i])
+                continue;
+            k->at[k->count++] = subject_hidden ? (kith__item){t.object, t.relation, t.subject}
+                                               : (kith__item){t.subject, t.relation, t.object};
+        }
+    }
+    kith__radix_sort(k->at, spare, k->count, kith_graph_entity_count(graph),
+                     kith_graph_relation_count(graph));
+    kith__free(spare);
+    return KITH_OK;
+}
+
+/* The first fact with this known side and relation, or behind where it would be. */
+static size_t known_find(const kith__known *k, uint32_t entity, uint32_t relation)
+{
+    size_t low = 0, high = k->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const kith__item *at = &k->at[middle];
+        if (at->major < entity || (at->major == entity && at->minor < relation))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void kith__known_mark(uint8_t *marks, size_t count, const kith__known *k, uint32_t entity,
+                       uint32_t relation, uint8_t value)
+{
+    for (size_t i = known_find(k, entity, relation);
+         i < k->count && k->at[i].major == entity && k->at[i].minor == relation; i++)
+        if (k->at[i].index < count)
+            marks[k->at[i].index] = value;
+}
+
+void kith__known_release(kith__known *k)
+{
+    kith__free(k->at);
+    *k = (kith__known){0};
+}

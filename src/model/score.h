@@ -1,0 +1,33 @@
+/* Scores of all candidates for many queries, without doing twice what queries share. */
+#ifndef KITH_MODEL_SCORE_H
+#define KITH_MODEL_SCORE_H
+
+#include "model/model.h"
+
+typedef struct kith__query {
+    kith_triple fact;
+    bool subject_hidden;
+} kith__query;
+
+static inline uint32_t kith__known_side(const kith__query *q)
+{
+    return q->subject_hidden ? q->fact.object : q->fact.subject;
+}
+
+static inline uint32_t kith__hidden_side(const kith__query *q)
+{
+    return q->subject_hidden ? q->fact.subject : q->fact.object;
+}
+
+enum { KITH__SCORED_TOGETHER = 64 };
+
+/* Called once for each query, on any thread, with one score per candidate. Calls that run at the same
+ * time have different slots, below KITH__SCORED_TOGETHER. */
+typedef void (*kith__scored_call)(void *context, size_t query, size_t slot, const float *scores);
+
+/* The candidates are the entities 0 .. candidates - 1. Queries come in any order. */
+kith_status kith__score_all(kith_model *model, const kith__query *queries, size_t count,
+                            size_t candidates, kith__scored_call call, void *context,
+                            kith_error *error);
+
+#endif
