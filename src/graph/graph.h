@@ -39,6 +39,11 @@ void kith__facts_release(kith__facts *facts);
  * build the neighbourhoods. */
 kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error);
 
+/* A graph of these facts, given in the ids of `source`, with the names and labels that they need. The
+ * facts are taken over. */
+kith_status kith__graph_adopt(kith_graph **graph, const kith_graph *source,
+                              kith__facts parts[KITH_PARTS], kith_error *error);
+
 /* Reading, as passed from reader to reader. */
 typedef struct kith__loader {
     kith_graph *graph;

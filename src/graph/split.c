@@ -210,87 +210,7 @@ static kith_status make_dev_and_test(splitting *s, const kith__facts *sampled, k
     return failed ? kith__no_memory(error) : KITH_OK;
 }
 
-/* ---- the new graph ---- */
-
-static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, uint32_t old)
-{
-    if (ids[old] == KITH__NO_ID) {
-        const char *name = kith__names_get(from, old);
-        size_t length = kith__names_length(from, old);
-        ids[old] = kith__names_add(to, name, length, kith__names_hash(name, length));
-    }
-    return ids[old];
-}
-
-/* Names get their ids in the order of the parts, as they would when the folder is read again. */
-static int adopt_facts(kith_graph *graph, splitting *s, uint32_t *ids)
-{
-    const kith_graph *old = s->source;
-    uint32_t *relation_ids = ids + old->entities.count;
-
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith__facts *facts = &s->part[part];
-        for (size_t i = 0; i < facts->count; i++) {
-            kith_triple *t = &facts->at[i];
-            t->subject = adopt(&graph->entities, &old->entities, ids, t->subject);
-            t->relation = adopt(&graph->relations, &old->relations, relation_ids, t->relation);
-            t->object = adopt(&graph->entities, &old->entities, ids, t->object);
-            if (t->subject == KITH__NO_ID || t->relation == KITH__NO_ID || t->object == KITH__NO_ID)
-                return -1;
-        }
-        graph->parts[part] = *facts;
-        memset(facts, 0, sizeof *facts);
-    }
-    return 0;
-}
-
-static int adopt_labels(kith_graph *graph, const kith_graph *old, const uint32_t *ids)
-{
-    size_t used = 0, capacity = 0;
-
-    if (!old->label_start)
-        return 0;
-    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
-    if (!graph->label_start)
-        return -1;
-    for (uint32_t e = 0; e < old->entities.count; e++) {
-        if (ids[e] == KITH__NO_ID || old->label_start[e] == 0)
-            continue;
-        const char *label = old->label_bytes + old->label_start[e] - 1;
-        size_t length = strlen(label) + 1;
-        if (kith__reserve(&graph->label_bytes, &capacity, used + length, 1))
-            return -1;
-        memcpy(graph->label_bytes + used, label, length);
-        graph->label_start[ids[e]] = used + 1;
-        used += length;
-    }
-    return 0;
-}
-
-static kith_status make_graph(kith_graph **out, splitting *s, kith_error *error)
-{
-    size_t count = (size_t)s->source->entities.count + s->source->relations.count;
-    uint32_t *ids = kith__alloc(count, sizeof *ids);
-    kith__pool *pool = kith__pool_new(0);
-    kith_graph *graph = kith__graph_new();
-    kith_status status = KITH_OK;
-
-    if (!ids || !pool || !graph)
-        TRY(kith__no_memory(error));
-    memset(ids, 0xff, count * sizeof *ids);
-    snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", s->source->layout);
-    if (adopt_facts(graph, s, ids) || adopt_labels(graph, s->source, ids))
-        TRY(kith__no_memory(error));
-    s->report.left_out = s->source->entities.count - graph->entities.count;
-    TRY(kith__graph_finish(graph, pool, error));
-    *out = graph;
-    graph = NULL;
-cleanup:
-    kith__free(ids);
-    kith__pool_free(pool);
-    kith_graph_free(graph);
-    return status;
-}
+/* ---- all of it ---- */
 
 static kith_status check_options(const kith_split_options *o, kith_error *error)
 {
@@ -349,7 +269,8 @@ kith_status kith_graph_split_off(kith_graph **graph, kith_split_report *report,
     TRY(make_dev_and_test(&s, &sampled, error));
     if (options->labels)
         TRY(add_false_facts(&s, error));
-    TRY(make_graph(graph, &s, error));
+    TRY(kith__graph_adopt(graph, source, s.part, error));
+    s.report.left_out = source->entities.count - (*graph)->entities.count;
     if (report)
         *report = s.report;
 cleanup:

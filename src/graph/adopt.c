@@ -1,0 +1,85 @@
+/* A new graph of some facts of another one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+
+static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, uint32_t old)
+{
+    if (ids[old] == KITH__NO_ID) {
+        const char *name = kith__names_get(from, old);
+        size_t length = kith__names_length(from, old);
+        ids[old] = kith__names_add(to, name, length, kith__names_hash(name, length));
+    }
+    return ids[old];
+}
+
+/* Names get their ids in the order of the parts, as they would when the folder is read again. */
+static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *parts, uint32_t *ids)
+{
+    uint32_t *relation_ids = ids + old->entities.count;
+
+    for (int part = 0; part < KITH_PARTS; part++) {
+        kith__facts *facts = &parts[part];
+        for (size_t i = 0; i < facts->count; i++) {
+            kith_triple *t = &facts->at[i];
+            t->subject = adopt(&graph->entities, &old->entities, ids, t->subject);
+            t->relation = adopt(&graph->relations, &old->relations, relation_ids, t->relation);
+            t->object = adopt(&graph->entities, &old->entities, ids, t->object);
+            if (t->subject == KITH__NO_ID || t->relation == KITH__NO_ID || t->object == KITH__NO_ID)
+                return -1;
+        }
+        graph->parts[part] = *facts;
+        memset(facts, 0, sizeof *facts);
+    }
+    return 0;
+}
+
+static int adopt_labels(kith_graph *graph, const kith_graph *old, const uint32_t *ids)
+{
+    size_t used = 0, capacity = 0;
+
+    if (!old->label_start)
+        return 0;
+    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
+    if (!graph->label_start)
+        return -1;
+    for (uint32_t e = 0; e < old->entities.count; e++) {
+        if (ids[e] == KITH__NO_ID || old->label_start[e] == 0)
+            continue;
+        const char *label = old->label_bytes + old->label_start[e] - 1;
+        size_t length = strlen(label) + 1;
+        if (kith__reserve(&graph->label_bytes, &capacity, used + length, 1))
+            return -1;
+        memcpy(graph->label_bytes + used, label, length);
+        graph->label_start[ids[e]] = used + 1;
+        used += length;
+    }
+    return 0;
+}
+
+kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
+                              kith__facts parts[KITH_PARTS], kith_error *error)
+{
+    size_t count = (size_t)source->entities.count + source->relations.count;
+    uint32_t *ids = kith__alloc(count, sizeof *ids);
+    kith__pool *pool = kith__pool_new(0);
+    kith_graph *graph = kith__graph_new();
+    kith_status status = KITH_OK;
+
+    if (!ids || !pool || !graph)
+        TRY(kith__no_memory(error));
+    memset(ids, 0xff, count * sizeof *ids);
+    snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
+    if (adopt_facts(graph, source, parts, ids) || adopt_labels(graph, source, ids))
+        TRY(kith__no_memory(error));
+    TRY(kith__graph_finish(graph, pool, error));
+    *out = graph;
+    graph = NULL;
+cleanup:
+    kith__free(ids);
+    kith__pool_free(pool);
+    kith_graph_free(graph);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* Counts by a 64-bit key, in a table that grows up to a bound. */
+#ifndef KITH_RULES_COUNTER_H
+#define KITH_RULES_COUNTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct kith__count {
+    uint64_t key; /* UINT64_MAX: an empty place */
+    uint64_t count;
+} kith__count;
+
+typedef struct kith__counter {
+    kith__count *at;
+    size_t places, used, most; /* `most` keys at most; 0: as many as there are */
+} kith__counter;
+
+/* Add to a key's count. A key past the bound is not taken. -1 where memory is short. */
+int kith__counter_add(kith__counter *counter, uint64_t key, uint64_t count);
+/* NULL where the key was not counted. */
+kith__count *kith__counter_find(const kith__counter *counter, uint64_t key);
+/* Gather what was counted at the front, by ascending key; nothing can be added or found after. */
+void kith__counter_sort(kith__counter *counter);
+void kith__counter_release(kith__counter *counter);
+
+#endif

@@ -1,0 +1,94 @@
+/* What rules say about the answers to a query q(s, ?), where s is given by its facts alone.
+ *
+ * Kinds of rules:
+ *   A   r(s, o)            => q(s, o)     mined beforehand; its confidence is mixed with how often it
+ *                                         holds at this s and at this o
+ *   B   r1(s, x), r2(x, o) => q(s, o)     mined beforehand
+ *   C   r(s, c)            => q(s, o)     c and o are constants: counted over the seen entities that
+ *                                         share (r, c) with s and have some q
+ *   D   r(o, c)            => q(s, o)     c and s are constants: counted over the answers of q(s, ?)
+ *                                         that are known
+ * Each candidate that some rule speaks for gets a row of figures. */
+#ifndef KITH_RULES_EVIDENCE_H
+#define KITH_RULES_EVIDENCE_H
+
+#include "rules/mine.h"
+
+typedef struct kith__evidence {
+    kith__index *index;
+    kith__patterns pairs, paths; /* kinds A and B */
+} kith__evidence;
+
+kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *graph, kith__pool *pool,
+                               kith_error *error);
+void kith__evidence_free(kith__evidence *evidence);
+
+/* Figures of a candidate. "all" is 1 - the product of (1 - confidence), as if rules were
+ * independent. */
+typedef enum kith__figure {
+    KITH__A_BEST,   /* largest confidence, mixed with local counts */
+    KITH__A_ALL,
+    KITH__A_GLOBAL, /* largest confidence as mined */
+    KITH__A_COUNT,  /* facts between s and the candidate */
+    KITH__B_BEST,
+    KITH__B_ALL,
+    KITH__B_COUNT,  /* paths */
+    KITH__C_BEST,
+    KITH__C_SECOND,
+    KITH__C_ALL,
+    KITH__C_COUNT,  /* facts of s that speak for it */
+    KITH__D_BEST,   /* largest confidence */
+    KITH__D_SHARED, /* largest share of the known answers that have what the candidate has */
+    KITH__D_SUM,
+    KITH__FIGURES
+} kith__figure;
+
+typedef struct kith__told {
+    uint32_t entity;
+    float figure[KITH__FIGURES];
+} kith__told;
+
+/* One rule that speaks for a candidate. */
+typedef struct kith__reason {
+    char kind;              /* 'A' .. 'D' */
+    uint32_t first, second; /* relations; second of B alone */
+    uint32_t between;       /* x of B, c of C and D */
+    uint32_t candidate;
+    float confidence;
+    uint32_t hits, bodies;  /* what it was counted from */
+} kith__reason;
+
+/* Room for one thread; keeps what queries with the same q share. */
+typedef struct kith__asking {
+    const kith__evidence *evidence;
+    uint32_t query; /* UINT32_MAX: none yet */
+    /* For the query relation at hand. */
+    float *pair_confidence; /* per relation */
+    uint32_t *answers_at;   /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
+    uint32_t *answered;     /* per seen entity: how often it is an answer */
+    /* For the query at hand. */
+    uint32_t *row_of;       /* per entity: its row + 1; 0 where nothing speaks for it */
+    kith__told *rows;
+    size_t count, capacity;
+    uint32_t *tally, *tallied; /* per entity; those that are not 0 */
+    size_t tallied_count, tallied_capacity;
+    kith_neighbor *shared;
+    size_t shared_capacity;
+    size_t known;           /* answers of q(s, ?) among the facts */
+    /* Where not NULL, called for every rule that speaks for a candidate. */
+    void (*tell)(void *context, const kith__reason *reason);
+    void *context;
+    int no_memory;
+} kith__asking;
+
+kith_status kith__asking_init(kith__asking *asking, const kith__evidence *evidence,
+                              kith_error *error);
+void kith__asking_release(kith__asking *asking);
+
+/* Ask q(s, ?). `facts` are those of s, sorted by kith__sort_facts; `self` is its id, or UINT32_MAX
+ * for a newcomer. Afterwards rows[0 .. count - 1] are the candidates some rule speaks for, in the
+ * order in which they were met, and `answered` holds for q. */
+kith_status kith__ask(kith__asking *asking, kith__span facts, uint32_t self, uint32_t query,
+                      kith_error *error);
+
+#endif

@@ -1,0 +1,161 @@
+#include "rules/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "rules/confidence.h"
+
+enum { PIECES = 64 };
+
+static int by_relation(const void *a, const void *b)
+{
+    const kith_neighbor *x = a, *y = b;
+
+    if (x->relation != y->relation)
+        return x->relation < y->relation ? -1 : 1;
+    return x->entity < y->entity ? -1 : x->entity > y->entity;
+}
+
+size_t kith__sort_facts(kith_neighbor *at, size_t count)
+{
+    size_t kept = 0;
+
+    if (count > 1)
+        qsort(at, count, sizeof *at, by_relation);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || by_relation(&at[i - 1], &at[i]) != 0)
+            at[kept++] = at[i];
+    return kept;
+}
+
+kith__span kith__span_of(kith__span all, uint32_t relation)
+{
+    size_t low = 0, high = all.count, from;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (all.at[middle].relation < relation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    from = low;
+    for (high = all.count; low < high;) {
+        size_t middle = (low + high) / 2;
+        if (all.at[middle].relation <= relation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (kith__span){all.at + from, low - from};
+}
+
+int kith__span_has(kith__span some, uint32_t entity)
+{
+    size_t low = 0, high = some.count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (some.at[middle].entity < entity)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < some.count && some.at[low].entity == entity;
+}
+
+/* ---- building ---- */
+
+typedef struct {
+    kith__index *index;
+    const kith_graph *graph;
+} building;
+
+/* The graph holds no fact twice in a part, so sorting never shortens a list. */
+static void sort_piece(void *context, size_t piece)
+{
+    building *b = context;
+    kith_neighborhoods hood = kith_graph_neighborhoods(b->graph);
+    kith__index *x = b->index;
+    uint32_t from = (uint32_t)((uint64_t)x->entities * piece / PIECES);
+    uint32_t to = (uint32_t)((uint64_t)x->entities * (piece + 1) / PIECES);
+
+    for (uint64_t i = hood.offset[from]; i < hood.offset[to]; i++)
+        x->at[i] = (kith_neighbor){kith__directed(b->graph, hood.at[i].relation), hood.at[i].entity};
+    for (uint32_t e = from; e < to; e++)
+        if (x->offset[e + 1] - x->offset[e] > 1)
+            qsort(x->at + x->offset[e], (size_t)(x->offset[e + 1] - x->offset[e]), sizeof *x->at,
+                  by_relation);
+}
+
+/* Calls once for each relation of each seen entity. */
+static void each_owned(const kith__index *x, uint64_t *next, uint32_t *owner)
+{
+    for (uint32_t e = 0; e < x->seen; e++)
+        for (uint64_t i = x->offset[e]; i < x->offset[e + 1]; i++) {
+            uint32_t r = x->at[i].relation;
+            if (i > x->offset[e] && x->at[i - 1].relation == r)
+                continue;
+            if (owner)
+                owner[next[r]] = e;
+            next[r]++;
+        }
+}
+
+static int list_owners(kith__index *x)
+{
+    uint64_t *next = kith__alloc((size_t)x->relations + 1, sizeof *next);
+
+    x->owner_offset = kith__calloc((size_t)x->relations + 1, sizeof *x->owner_offset);
+    if (next && x->owner_offset) {
+        each_owned(x, x->owner_offset + 1, NULL);
+        for (uint32_t r = 0; r < x->relations; r++)
+            x->owner_offset[r + 1] += x->owner_offset[r];
+        memcpy(next, x->owner_offset, (size_t)x->relations * sizeof *next);
+        x->owner = kith__alloc((size_t)x->owner_offset[x->relations], sizeof *x->owner);
+        if (x->owner)
+            each_owned(x, next, x->owner);
+    }
+    kith__free(next);
+    return x->owner ? 0 : -1;
+}
+
+kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__pool *pool,
+                            kith_error *error)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    kith__index *x = kith__calloc(1, sizeof *x);
+    building b = {x, graph};
+    kith_status status = KITH_OK;
+
+    if (!x)
+        return kith__no_memory(error);
+    x->entities = kith_graph_entity_count(graph);
+    x->seen = kith_graph_seen_entity_count(graph);
+    x->relations = 2 * kith_graph_seen_relation_count(graph);
+    x->offset = kith__alloc((size_t)x->entities + 1, sizeof *x->offset);
+    x->at = kith__alloc((size_t)hood.offset[x->entities], sizeof *x->at);
+    if (!x->offset || !x->at)
+        TRY(kith__no_memory(error));
+    memcpy(x->offset, hood.offset, ((size_t)x->entities + 1) * sizeof *x->offset);
+    kith__pool_run(pool, sort_piece, &b, PIECES);
+    if (list_owners(x))
+        TRY(kith__no_memory(error));
+    *out = x;
+    x = NULL;
+cleanup:
+    kith__index_free(x);
+    return status;
+}
+
+void kith__index_free(kith__index *x)
+{
+    if (!x)
+        return;
+    kith__free(x->offset);
+    kith__free(x->at);
+    kith__free(x->owner_offset);
+    kith__free(x->owner);
+    kith__free(x);
+}

@@ -1,0 +1,424 @@
+#include "rules/mine.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "rules/counter.h"
+
+/* Work is cut in PIECES of the entities. What is counted is bounded: by MOST_KEYS different rules,
+ * and by MOST_STEPS two-step paths, beyond which the neighbours in the middle of paths are thinned
+ * out evenly. */
+enum { PIECES = 16, MOST_KEYS = 1 << 24, LEAST_HITS = 2, MOST_BETWEEN = 64 };
+static const uint64_t most_steps = UINT64_C(400000000);
+static const float least_confidence = .004f;
+
+typedef struct {
+    const kith__index *index;
+    kith__counter counter[PIECES];
+    size_t thin;       /* second steps taken from an entity at most */
+    bool paths, no_memory;
+    /* The second pass. */
+    kith__counter place;      /* (first, second) -> 1 + its first place in by_body */
+    uint32_t *by_body;        /* rules in the order of (first, second) */
+    const uint64_t *key;      /* per rule */
+    uint64_t *bodies;         /* per rule */
+    size_t rules;
+} mining;
+
+static uint64_t key_of(uint32_t head, uint32_t first, uint32_t second)
+{
+    return (uint64_t)head << (2 * KITH__RELATION_BITS) | (uint64_t)first << KITH__RELATION_BITS |
+           second;
+}
+
+static uint32_t head_of(uint64_t key)
+{
+    return (uint32_t)(key >> (2 * KITH__RELATION_BITS));
+}
+
+static uint64_t body_of(uint64_t key)
+{
+    return key & ((UINT64_C(1) << (2 * KITH__RELATION_BITS)) - 1);
+}
+
+/* Kind A has its relation in both places of the body. */
+static uint32_t first_of(uint64_t key)
+{
+    return (uint32_t)(key >> KITH__RELATION_BITS) & ((1u << KITH__RELATION_BITS) - 1);
+}
+
+static uint32_t second_of(uint64_t key)
+{
+    return (uint32_t)key & ((1u << KITH__RELATION_BITS) - 1);
+}
+
+/* ---- an entity's neighbours by who they are ---- */
+
+typedef struct {
+    uint32_t *first;  /* per entity: 1 + where its relations to s begin in `relation`; 0: none */
+    kith_neighbor *by_entity;
+    size_t capacity;
+} links;
+
+static int by_entity(const void *a, const void *b)
+{
+    const kith_neighbor *x = a, *y = b;
+
+    if (x->entity != y->entity)
+        return x->entity < y->entity ? -1 : 1;
+    return x->relation < y->relation ? -1 : x->relation > y->relation;
+}
+
+static int links_set(links *l, kith__span facts)
+{
+    if (kith__reserve(&l->by_entity, &l->capacity, facts.count + 1, sizeof *l->by_entity))
+        return -1;
+    memcpy(l->by_entity, facts.at, facts.count * sizeof *facts.at);
+    if (facts.count > 1)
+        qsort(l->by_entity, facts.count, sizeof *l->by_entity, by_entity);
+    for (size_t i = facts.count; i-- > 0;)
+        l->first[l->by_entity[i].entity] = (uint32_t)i + 1;
+    l->by_entity[facts.count] = (kith_neighbor){0, UINT32_MAX};
+    return 0;
+}
+
+static void links_clear(links *l, kith__span facts)
+{
+    for (size_t i = 0; i < facts.count; i++)
+        l->first[facts.at[i].entity] = 0;
+}
+
+/* ---- first pass: hits ---- */
+
+/* Every two relations between the same two entities; more than MOST_BETWEEN of them are cut. */
+static int count_pairs(kith__counter *counter, const links *l, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from; to < count && l->by_entity[to].entity == l->by_entity[from].entity; to++)
+            ;
+        size_t end = to - from > MOST_BETWEEN ? from + MOST_BETWEEN : to;
+        for (size_t i = from; i < end; i++)
+            for (size_t j = from; j < end; j++) {
+                uint32_t r = l->by_entity[i].relation, q = l->by_entity[j].relation;
+                if (i != j && kith__counter_add(counter, key_of(q, r, r), 1))
+                    return -1;
+            }
+    }
+    return 0;
+}
+
+/* The i-th of the second steps that are taken from an entity. */
+static const kith_neighbor *step_at(kith__span facts, size_t taken, size_t i)
+{
+    return &facts.at[taken == facts.count ? i : i * facts.count / taken];
+}
+
+static size_t steps_taken(const mining *m, kith__span facts)
+{
+    return facts.count < m->thin ? facts.count : m->thin;
+}
+
+/* Every two steps from s that end where some q does. */
+static int count_paths(kith__counter *counter, const mining *m, const links *l, uint32_t s,
+                       kith__span facts)
+{
+    for (size_t f = 0; f < facts.count; f++) {
+        uint32_t x = facts.at[f].entity;
+        kith__span next = kith__facts_of(m->index, x);
+        size_t taken = steps_taken(m, next);
+        for (size_t k = 0; k < taken; k++) {
+            const kith_neighbor *step = step_at(next, taken, k);
+            if (step->entity == s || step->entity == x || !l->first[step->entity])
+                continue;
+            const kith_neighbor *link = &l->by_entity[l->first[step->entity] - 1];
+            for (; link->entity == step->entity; link++)
+                if (kith__counter_add(counter,
+                                      key_of(link->relation, facts.at[f].relation, step->relation),
+                                      1))
+                    return -1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t piece_start(const kith__index *index, size_t piece)
+{
+    return (uint32_t)((uint64_t)index->seen * piece / PIECES);
+}
+
+static void count_piece(void *context, size_t piece)
+{
+    mining *m = context;
+    kith__counter *counter = &m->counter[piece];
+    links l = {.first = kith__calloc(m->index->entities, sizeof *l.first)};
+    bool failed = !l.first;
+
+    counter->most = MOST_KEYS / PIECES;
+    for (uint32_t s = piece_start(m->index, piece); !failed && s < piece_start(m->index, piece + 1);
+         s++) {
+        kith__span facts = kith__facts_of(m->index, s);
+        failed = links_set(&l, facts) || (m->paths ? count_paths(counter, m, &l, s, facts)
+                                                   : count_pairs(counter, &l, facts.count));
+        if (!failed)
+            links_clear(&l, facts);
+    }
+    kith__free(l.first);
+    kith__free(l.by_entity);
+    if (failed)
+        m->no_memory = true;
+}
+
+/* ---- second pass: bodies ---- */
+
+/* Add `count` bodies to the rules with this body whose conclusion s has. */
+static void add_bodies(mining *m, const uint8_t *has, uint32_t first, uint32_t second,
+                       uint64_t count)
+{
+    uint64_t body = key_of(0, first, second);
+    const kith__count *place = kith__counter_find(&m->place, body);
+
+    for (size_t i = place ? (size_t)place->count - 1 : m->rules; i < m->rules; i++) {
+        uint64_t key = m->key[m->by_body[i]];
+        if (body_of(key) != body)
+            break;
+        if (has[head_of(key)])
+            __atomic_fetch_add(&m->bodies[m->by_body[i]], count, __ATOMIC_RELAXED);
+    }
+}
+
+static void add_pair_bodies(mining *m, const uint8_t *has, kith__span facts)
+{
+    for (size_t from = 0, to; from < facts.count; from = to) {
+        uint32_t r = facts.at[from].relation;
+        for (to = from; to < facts.count && facts.at[to].relation == r; to++)
+            ;
+        add_bodies(m, has, r, r, to - from);
+    }
+}
+
+static void add_path_bodies(mining *m, const uint8_t *has, uint32_t s, kith__span facts)
+{
+    for (size_t f = 0; f < facts.count; f++) {
+        uint32_t x = facts.at[f].entity;
+        kith__span next = kith__facts_of(m->index, x);
+        size_t taken = steps_taken(m, next);
+        for (size_t from = 0, to; from < taken; from = to) {
+            uint32_t r = step_at(next, taken, from)->relation;
+            uint64_t count = 0;
+            for (to = from; to < taken && step_at(next, taken, to)->relation == r; to++) {
+                uint32_t o = step_at(next, taken, to)->entity;
+                count += o != s && o != x;
+            }
+            if (count)
+                add_bodies(m, has, facts.at[f].relation, r, count);
+        }
+    }
+}
+
+static void bodies_piece(void *context, size_t piece)
+{
+    mining *m = context;
+    uint8_t *has = kith__calloc(m->index->relations, 1);
+
+    if (!has) {
+        m->no_memory = true;
+        return;
+    }
+    for (uint32_t s = piece_start(m->index, piece); s < piece_start(m->index, piece + 1); s++) {
+        kith__span facts = kith__facts_of(m->index, s);
+        for (size_t i = 0; i < facts.count; i++)
+            has[facts.at[i].relation] = 1;
+        if (m->paths)
+            add_path_bodies(m, has, s, facts);
+        else
+            add_pair_bodies(m, has, facts);
+        for (size_t i = 0; i < facts.count; i++)
+            has[facts.at[i].relation] = 0;
+    }
+    kith__free(has);
+}
+
+static int by_body_then_head(const void *a, const void *b)
+{
+    const kith__count *x = a, *y = b;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Put the rules in the order of their bodies, so that those with one body stand together. */
+static int order_bodies(mining *m)
+{
+    kith__count *order = kith__alloc(m->rules, sizeof *order);
+    int failed = !order;
+
+    for (size_t i = 0; !failed && i < m->rules; i++)
+        order[i] = (kith__count){
+            body_of(m->key[i]) << KITH__RELATION_BITS | head_of(m->key[i]), i};
+    if (!failed && m->rules > 0)
+        qsort(order, m->rules, sizeof *order, by_body_then_head);
+    for (size_t i = 0; !failed && i < m->rules; i++) {
+        uint64_t body = body_of(m->key[order[i].count]);
+        m->by_body[i] = (uint32_t)order[i].count;
+        if (i == 0 || body_of(m->key[order[i - 1].count]) != body)
+            failed = kith__counter_add(&m->place, body, i + 1);
+    }
+    kith__free(order);
+    return failed;
+}
+
+/* ---- the rules ---- */
+
+static int stronger_first(const void *a, const void *b)
+{
+    const kith__pattern *x = a, *y = b;
+
+    if (x->confidence != y->confidence)
+        return x->confidence < y->confidence ? 1 : -1;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->second < y->second ? -1 : x->second > y->second;
+}
+
+static int by_premise(const void *a, const void *b)
+{
+    const kith__pattern *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->second < y->second ? -1 : x->second > y->second;
+}
+
+static kith__pattern make_pattern(const mining *m, uint64_t key, uint64_t hits, uint64_t bodies)
+{
+    return (kith__pattern){.first = first_of(key),
+                           .second = m->paths ? second_of(key) : KITH__NO_RELATION,
+                           .hits = hits < UINT32_MAX ? (uint32_t)hits : UINT32_MAX,
+                           .bodies = bodies < UINT32_MAX ? (uint32_t)bodies : UINT32_MAX,
+                           .confidence = kith__shrunk((double)hits, (double)bodies)};
+}
+
+/* Keep what is confident enough, of paths the best of each conclusion. */
+static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *all)
+{
+    size_t kept = 0, used = 0;
+    uint32_t head = 0;
+
+    p->relations = m->index->relations;
+    p->offset = kith__calloc((size_t)p->relations + 1, sizeof *p->offset);
+    p->at = kith__alloc(m->rules, sizeof *p->at);
+    if (!p->offset || !p->at)
+        return -1;
+    while (head < p->relations) {
+        size_t from = kept;
+        for (; used < m->rules && head_of(m->key[used]) == head; used++) {
+            kith__pattern made = make_pattern(m, m->key[used], all->at[used].count, m->bodies[used]);
+            if (made.confidence >= least_confidence)
+                p->at[kept++] = made;
+        }
+        if (m->paths && kept - from > KITH__MOST_PATH_RULES) {
+            qsort(p->at + from, kept - from, sizeof *p->at, stronger_first);
+            kept = from + KITH__MOST_PATH_RULES;
+            qsort(p->at + from, kept - from, sizeof *p->at, by_premise);
+        }
+        p->offset[++head] = kept;
+    }
+    kith__pattern *less = kith__realloc(p->at, kept, sizeof *p->at);
+    if (less)
+        p->at = less;
+    return 0;
+}
+
+static size_t thin_out(const kith__index *index)
+{
+    size_t thin = SIZE_MAX / 2;
+    uint64_t steps;
+
+    do {
+        steps = 0;
+        for (uint32_t e = 0; e < index->seen; e++) {
+            uint64_t degree = index->offset[e + 1] - index->offset[e];
+            steps += degree * (degree < thin ? degree : thin);
+        }
+        if (steps > most_steps)
+            thin = thin > index->offset[index->seen] ? 1 << 16 : thin / 2;
+    } while (steps > most_steps && thin > 1);
+    return thin;
+}
+
+/* All pieces' counts as one, without rules that were right too seldom. */
+static int merge_counts(kith__counter *all, mining *m)
+{
+    for (size_t i = 0; i < PIECES; i++) {
+        for (size_t k = 0; k < m->counter[i].places; k++)
+            if (m->counter[i].at[k].key != UINT64_MAX &&
+                kith__counter_add(all, m->counter[i].at[k].key, m->counter[i].at[k].count))
+                return -1;
+        kith__counter_release(&m->counter[i]);
+    }
+    kith__counter_sort(all);
+    m->rules = 0;
+    for (size_t i = 0; i < all->used; i++)
+        if (all->at[i].count >= LEAST_HITS)
+            all->at[m->rules++] = all->at[i];
+    return 0;
+}
+
+static kith_status mine(kith__patterns *patterns, const kith__index *index, bool paths,
+                        kith__pool *pool, kith_error *error)
+{
+    mining m = {.index = index, .paths = paths};
+    kith__counter all = {0};
+    uint64_t *keys = NULL;
+    kith_status status = KITH_OK;
+
+    memset(patterns, 0, sizeof *patterns);
+    m.thin = paths ? thin_out(index) : 0;
+    if (index->relations <= 1u << KITH__RELATION_BITS)
+        kith__pool_run(pool, count_piece, &m, PIECES);
+    if (m.no_memory || merge_counts(&all, &m))
+        TRY(kith__no_memory(error));
+    keys = kith__alloc(m.rules, sizeof *keys);
+    m.key = keys;
+    m.by_body = kith__alloc(m.rules, sizeof *m.by_body);
+    m.bodies = kith__calloc(m.rules, sizeof *m.bodies);
+    if (!keys || !m.by_body || !m.bodies)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < m.rules; i++)
+        keys[i] = all.at[i].key;
+    if (order_bodies(&m))
+        TRY(kith__no_memory(error));
+    kith__pool_run(pool, bodies_piece, &m, PIECES);
+    if (m.no_memory || keep_rules(patterns, &m, &all))
+        TRY(kith__no_memory(error));
+cleanup:
+    for (size_t i = 0; i < PIECES; i++)
+        kith__counter_release(&m.counter[i]);
+    kith__counter_release(&all);
+    kith__counter_release(&m.place);
+    kith__free(keys);
+    kith__free(m.by_body);
+    kith__free(m.bodies);
+    if (status != KITH_OK)
+        kith__patterns_release(patterns);
+    return status;
+}
+
+kith_status kith__mine_pairs(kith__patterns *patterns, const kith__index *index, kith__pool *pool,
+                             kith_error *error)
+{
+    return mine(patterns, index, false, pool, error);
+}
+
+kith_status kith__mine_paths(kith__patterns *patterns, const kith__index *index, kith__pool *pool,
+                             kith_error *error)
+{
+    return mine(patterns, index, true, pool, error);
+}
+
+void kith__patterns_release(kith__patterns *patterns)
+{
+    kith__free(patterns->offset);
+    kith__free(patterns->at);
+    memset(patterns, 0, sizeof *patterns);
+}
