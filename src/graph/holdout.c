@@ -48,7 +48,7 @@ static void count_hidden(holding *h)
 {
     for (uint32_t e = 0; e < h->source->seen_entities; e++) {
         uint64_t facts = h->source->offset[e + 1] - h->source->offset[e];
-        uint32_t hidden = facts / 8 < h->options->most_hidden ? (uint32_t)(facts / 8)
+        uint32_t hidden = facts / 5 < h->options->most_hidden ? (uint32_t)(facts / 5)
                                                               : h->options->most_hidden;
         /* An entity with one fact would have none left to be known by. */
         h->hide[e] = facts < 2 ? 0 : hidden > 0 ? hidden : 1;

@@ -8,7 +8,7 @@
 typedef struct kith__holdout_options {
     bool subjects, objects; /* which ends of facts may be held out */
     double share;           /* of the seen entities to hold out */
-    uint32_t most_hidden;   /* facts hidden per entity: an eighth of them, at least 1, at most this */
+    uint32_t most_hidden;   /* facts hidden per entity: a fifth of them, at least 1, at most this */
     size_t most_asked;      /* hidden facts in all */
     uint64_t seed;
 } kith__holdout_options;

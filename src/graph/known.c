@@ -63,3 +63,15 @@ void kith__known_release(kith__known *k)
     kith__free(k->at);
     *k = (kith__known){0};
 }
+
+bool kith__known_has(const kith__known *k, uint32_t entity, uint32_t relation, uint32_t answer)
+{
+    size_t i = known_find(k, entity, relation);
+
+    while (i < k->count && k->at[i].major == entity && k->at[i].minor == relation) {
+        if (k->at[i].index == answer)
+            return true;
+        i++;
+    }
+    return false;
+}

@@ -20,4 +20,6 @@ void kith__known_release(kith__known *known);
 void kith__known_mark(uint8_t *marks, size_t count, const kith__known *known, uint32_t entity,
                       uint32_t relation, uint8_t value);
 
+bool kith__known_has(const kith__known *known, uint32_t entity, uint32_t relation, uint32_t answer);
+
 #endif

@@ -1,0 +1,328 @@
+#include "fuse/fuse.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/radix.h"
+
+void kith__fusion_release(kith__fusion *fusion)
+{
+    kith__trees_release(&fusion->trees);
+}
+
+float *kith__log_degrees(const kith__index *x)
+{
+    float *degrees = kith__alloc(x->entities, sizeof *degrees);
+
+    for (uint32_t e = 0; degrees && e < x->entities; e++)
+        degrees[e] = logf(1 + (float)(x->offset[e + 1] - x->offset[e]));
+    return degrees;
+}
+
+kith_status kith__fusing_init(kith__fusing *f, const kith__fusion *fusion,
+                              const kith__evidence *evidence, const float *log_degree,
+                              const char *without, kith_error *error)
+{
+    memset(f, 0, sizeof *f);
+    f->fusion = fusion;
+    f->log_degree = log_degree;
+    f->without = without;
+    return kith__asking_init(&f->asking, evidence, error);
+}
+
+void kith__fusing_release(kith__fusing *f)
+{
+    kith__asking_release(&f->asking);
+    kith__free(f->scores);
+    f->scores = NULL;
+}
+
+/* ---- the linear part ---- */
+
+static float linear(const float *weight, const float *feature)
+{
+    float sum = 0;
+
+    for (int k = 0; k < KITH__LINEAR_FEATURES; k++)
+        sum += weight[k] * feature[k];
+    return sum;
+}
+
+/* Candidates that no rule speaks for differ only in how common they are and in their embedding. */
+static void score_untold(kith__fusing *f, float *scores)
+{
+    const kith__case *c = &f->at;
+    const float *w = f->fusion->weight;
+    float feature[KITH__FEATURES_COUNT];
+    uint32_t untold = 0;
+
+    while (untold < c->candidates && c->asked->row_of[untold])
+        untold++;
+    if (untold == c->candidates)
+        return;
+    kith__case_features(feature, c, untold, f->without);
+    float never = feature[KITH__F_PRIOR] = logf(.2f) - c->log_answers;
+    float prior = w[KITH__F_PRIOR], degree = w[KITH__F_DEGREE];
+    float by_score = w[KITH__F_E_SCORE] + c->gate * w[KITH__F_E_GATED];
+    float by_share = w[KITH__F_E_LOGP] + c->gate * w[KITH__F_E_LOGP_GATED];
+    float slope = by_score * c->e_scale + by_share;
+    feature[KITH__F_DEGREE] = feature[KITH__F_E_SCORE] = feature[KITH__F_E_LOGP] = 0;
+    feature[KITH__F_E_GATED] = feature[KITH__F_E_LOGP_GATED] = 0;
+    float base = linear(w, feature) - by_score * c->e_scale * c->e_mean - by_share * c->log_sum;
+    for (size_t i = 0; i < c->candidates; i++)
+        scores[i] = base + degree * c->log_degree[i];
+    for (size_t i = 0; c->embedding && i < c->candidates; i++)
+        scores[i] += slope * c->embedding[i];
+    for (size_t i = 0; i < c->candidates; i++)
+        if (c->asked->answered[i])
+            scores[i] += prior * (logf(.2f + (float)c->asked->answered[i]) - c->log_answers - never);
+}
+
+static void score_told(kith__fusing *f, float *scores)
+{
+    float feature[KITH__FEATURES_COUNT];
+
+    for (size_t i = 0; i < f->asking.count; i++) {
+        uint32_t e = f->asking.rows[i].entity;
+        if (e >= f->at.candidates)
+            continue;
+        kith__case_features(feature, &f->at, e, f->without);
+        scores[e] = linear(f->fusion->weight, feature);
+    }
+}
+
+/* ---- the shortlist ---- */
+
+/* Whether a is the better candidate; of equal ones the smaller id. */
+static bool better(const float *scores, uint32_t a, uint32_t b)
+{
+    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+}
+
+/* A heap with its worst entry on top. */
+static void sink(uint32_t *heap, size_t count, size_t at, const float *scores)
+{
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && better(scores, heap[child], heap[child + 1]))
+            child++;
+        if (!better(scores, heap[at], heap[child]))
+            return;
+        uint32_t swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+static void shortlist(kith__fusing *f, const float *scores, kith__span known)
+{
+    size_t count = 0, k = 0;
+
+    for (uint32_t e = 0; e < f->at.candidates; e++) {
+        while (k < known.count && known.at[k].entity < e)
+            k++;
+        if (k < known.count && known.at[k].entity == e)
+            continue;
+        if (count < KITH__SHORTLIST) {
+            f->entity[count++] = e;
+            if (count == KITH__SHORTLIST)
+                for (size_t i = count / 2; i-- > 0;)
+                    sink(f->entity, count, i, scores);
+        } else if (better(scores, e, f->entity[0])) {
+            f->entity[0] = e;
+            sink(f->entity, count, 0, scores);
+        }
+    }
+    if (count < KITH__SHORTLIST)
+        for (size_t i = count / 2; i-- > 0;)
+            sink(f->entity, count, i, scores);
+    for (size_t end = count; end > 1; end--) { /* best first: the worst goes to the end */
+        uint32_t swap = f->entity[0];
+        f->entity[0] = f->entity[end - 1];
+        f->entity[end - 1] = swap;
+        sink(f->entity, end - 1, 0, scores);
+    }
+    f->listed = count;
+}
+
+/* Where a score would stand among those of the list. */
+static size_t place_of(const kith__fusing *f, float score, size_t count)
+{
+    size_t place = 0;
+    while (place < count && f->linear[place] > score)
+        place++;
+    return place;
+}
+
+static void list_known(kith__fusing *f, const float *scores, kith__span known)
+{
+    for (size_t i = 0; i < known.count && i < KITH__SHORTLIST_KNOWN; i++)
+        if (known.at[i].entity < f->at.candidates)
+            f->entity[f->listed++] = known.at[i].entity;
+    (void)scores;
+}
+
+static void describe_listed(kith__fusing *f, const float *scores, size_t unknown)
+{
+    for (size_t i = 0; i < f->listed; i++) {
+        kith__case_features(f->feature[i], &f->at, f->entity[i], f->without);
+        f->linear[i] = scores[f->entity[i]];
+        f->feature[i][KITH__F_PLACE] =
+            logf(1 + (float)(i < unknown ? i : place_of(f, f->linear[i], unknown)));
+    }
+}
+
+kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_t query,
+                       const float *embedding, size_t candidates, kith_error *error)
+{
+    kith__span known = kith__span_of(facts, query);
+    kith_status status;
+
+    TRY(kith__ask(&f->asking, facts, self, query, error));
+    if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
+        TRY(kith__no_memory(error));
+    kith__case_init(&f->at, &f->asking, facts, embedding, f->log_degree, candidates, f->without);
+    score_untold(f, f->scores);
+    score_told(f, f->scores);
+    shortlist(f, f->scores, known);
+    size_t unknown = f->listed;
+    list_known(f, f->scores, known);
+    describe_listed(f, f->scores, unknown);
+    for (size_t i = 0; i < f->listed; i++)
+        f->scores[f->entity[i]] += kith__trees_value(&f->fusion->trees, f->feature[i]);
+cleanup:
+    return status;
+}
+
+/* ---- many queries ---- */
+
+enum { MOST_ROOMS = 1024 };
+
+typedef struct {
+    kith_model *model;
+    const kith__evidence *evidence;
+    const kith__query *queries;
+    const uint32_t *order; /* without an embedding: queries by relation */
+    size_t count, candidates;
+    bool embedding;
+    kith__fused_call call;
+    void *context;
+    /* Rooms that no thread uses. */
+    pthread_mutex_t lock;
+    kith__fusing *room[MOST_ROOMS];
+    size_t rooms;
+    kith_status status;
+    kith_error error;
+} fusing_all;
+
+static kith__fusing *take_room(fusing_all *a)
+{
+    kith__fusing *room;
+
+    pthread_mutex_lock(&a->lock);
+    room = a->room[--a->rooms];
+    pthread_mutex_unlock(&a->lock);
+    return room;
+}
+
+static void give_room(fusing_all *a, kith__fusing *room)
+{
+    pthread_mutex_lock(&a->lock);
+    a->room[a->rooms++] = room;
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void fuse_one(void *context, size_t query, size_t slot, const float *embedding)
+{
+    fusing_all *a = context;
+    const kith__query *q = &a->queries[query];
+    const kith__index *x = a->evidence->index;
+    uint32_t s = kith__known_side(q);
+    uint32_t relation = q->fact.relation + (q->subject_hidden ? x->relations / 2 : 0);
+    kith__fusing *room = take_room(a);
+    kith_error error;
+
+    (void)slot;
+    kith_status status = kith__fuse(room, kith__facts_of(x, s), s, relation, embedding,
+                                    a->candidates, &error);
+    if (status == KITH_OK) {
+        a->call(a->context, query, room);
+    } else {
+        pthread_mutex_lock(&a->lock);
+        a->status = status;
+        a->error = error;
+        pthread_mutex_unlock(&a->lock);
+    }
+    give_room(a, room);
+}
+
+enum { PIECES = 64 };
+
+static void fuse_piece(void *context, size_t piece)
+{
+    fusing_all *a = context;
+
+    for (size_t i = a->count * piece / PIECES; i < a->count * (piece + 1) / PIECES; i++)
+        fuse_one(a, a->order[i], 0, NULL);
+}
+
+static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
+{
+    kith__item *items = kith__alloc(2 * a->count, sizeof *items);
+    uint32_t *order = kith__alloc(a->count, sizeof *order);
+
+    if (items && order) {
+        for (size_t i = 0; i < a->count; i++)
+            items[i] = (kith__item){a->queries[i].fact.relation, a->queries[i].subject_hidden,
+                                    (uint32_t)i};
+        kith__radix_sort(items, items + a->count, a->count, a->evidence->index->relations, 2);
+        for (size_t i = 0; i < a->count; i++)
+            order[i] = items[i].index;
+        a->order = order;
+        kith__pool_run(a->model->pool, fuse_piece, a, PIECES);
+    }
+    bool failed = !items || !order;
+    kith__free(items);
+    kith__free(order);
+    return failed ? kith__no_memory(error) : KITH_OK;
+}
+
+kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
+                            const kith__evidence *evidence, const kith__query *queries,
+                            size_t count, size_t candidates, const char *without, bool embedding,
+                            kith__fused_call call, void *context, kith_error *error)
+{
+    fusing_all a = {.model = model,
+                    .evidence = evidence,
+                    .queries = queries,
+                    .count = count,
+                    .candidates = candidates,
+                    .call = call,
+                    .context = context,
+                    .lock = PTHREAD_MUTEX_INITIALIZER};
+    float *degrees = kith__log_degrees(evidence->index);
+    size_t wanted = kith__pool_size(model->pool), made = 0;
+    kith__fusing *rooms = kith__calloc(wanted, sizeof *rooms);
+    kith_status status = KITH_OK;
+
+    if (!degrees || !rooms)
+        TRY(kith__no_memory(error));
+    for (; made < wanted && made < MOST_ROOMS; made++) {
+        a.room[a.rooms++] = &rooms[made];
+        TRY(kith__fusing_init(&rooms[made], fusion, evidence, degrees, without, error));
+    }
+    TRY(embedding ? kith__score_all(model, queries, count, candidates, fuse_one, &a, error)
+                  : fuse_without_embedding(&a, error));
+    if (a.status != KITH_OK) {
+        if (error)
+            *error = a.error;
+        status = a.status;
+    }
+cleanup:
+    for (size_t i = 0; rooms && i < wanted; i++)
+        kith__fusing_release(&rooms[i]);
+    kith__free(rooms);
+    kith__free(degrees);
+    return status;
+}

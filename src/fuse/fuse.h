@@ -1,0 +1,62 @@
+/* Fusion of rule evidence and the embedding's score: a linear mix for every candidate, and for the
+ * best of them a correction by small trees (docs/MODEL.md). */
+#ifndef KITH_FUSE_FUSE_H
+#define KITH_FUSE_FUSE_H
+
+#include <stdbool.h>
+
+#include "fuse/trees.h"
+#include "model/score.h"
+
+enum { KITH__SHORTLIST = 100, KITH__SHORTLIST_KNOWN = 64, KITH__CALIBRATION = 3 };
+
+typedef struct kith__fusion {
+    float weight[KITH__LINEAR_FEATURES];
+    kith__trees trees;
+    /* P(true) = 1 / (1 + exp(-(a log share + b log1p(answers known) + c))). */
+    float calibration[KITH__CALIBRATION];
+    /* What it was fitted on. */
+    uint32_t queries, set_aside;
+    float loss_linear, loss_trees; /* on those set aside */
+} kith__fusion;
+
+void kith__fusion_release(kith__fusion *fusion);
+
+/* Room for fusing one query at a time. */
+typedef struct kith__fusing {
+    const kith__fusion *fusion;
+    kith__asking asking;
+    kith__case at;
+    const float *log_degree;
+    const char *without;
+    float *scores; /* of all candidates */
+    size_t score_capacity;
+    /* The shortlist, best linear score first, then known answers. */
+    size_t listed;
+    uint32_t entity[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN];
+    float feature[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN][KITH__FEATURES_COUNT];
+    float linear[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN];
+} kith__fusing;
+
+kith_status kith__fusing_init(kith__fusing *fusing, const kith__fusion *fusion,
+                              const kith__evidence *evidence, const float *log_degree,
+                              const char *without, kith_error *error);
+void kith__fusing_release(kith__fusing *fusing);
+
+/* Fuse one query: `facts` are those of the entity, sorted; `self` its id or UINT32_MAX; `embedding`
+ * one score per candidate or NULL. The result is in fusing->scores. */
+kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, uint32_t query,
+                       const float *embedding, size_t candidates, kith_error *error);
+
+/* log(1 + facts) per entity. */
+float *kith__log_degrees(const kith__index *index);
+
+/* Called once for each query, on any thread, after it was fused: as kith__score_all calls, for a graph
+ * whose evidence is given; without an embedding the model lends only its threads. */
+typedef void (*kith__fused_call)(void *context, size_t query, kith__fusing *fusing);
+kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
+                            const kith__evidence *evidence, const kith__query *queries,
+                            size_t count, size_t candidates, const char *without, bool embedding,
+                            kith__fused_call call, void *context, kith_error *error);
+
+#endif

@@ -1,0 +1,191 @@
+#include "fuse/linear.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum { N = KITH__LINEAR_FEATURES, PIECES = 16, ITERATIONS = 25 };
+
+typedef struct {
+    double loss, gradient[N], hessian[N][N];
+} sums;
+
+typedef struct {
+    const kith__lists_of_rows *rows;
+    bool all;
+    double scale[N]; /* 1 / deviation; 0 where nothing varies */
+    double weight[N]; /* of scaled features */
+    sums piece[PIECES];
+} fitting;
+
+static bool takes_part(const fitting *f, size_t query)
+{
+    return f->all || !f->rows->fold[query];
+}
+
+static void find_scales(fitting *f)
+{
+    double sum[N] = {0}, squares[N] = {0}, count = (double)f->rows->rows;
+
+    for (size_t i = 0; i < f->rows->rows; i++)
+        for (int k = 0; k < N; k++) {
+            double x = f->rows->feature[i * KITH__FEATURES_COUNT + (size_t)k];
+            sum[k] += x;
+            squares[k] += x * x;
+        }
+    for (int k = 0; k < N; k++) {
+        double variance = squares[k] / count - sum[k] / count * (sum[k] / count);
+        f->scale[k] = variance > 1e-10 ? 1 / sqrt(variance) : 0;
+    }
+}
+
+static void scaled(double *x, const fitting *f, size_t row)
+{
+    for (int k = 0; k < N; k++)
+        x[k] = f->scale[k] * f->rows->feature[row * KITH__FEATURES_COUNT + (size_t)k];
+}
+
+static double score_of(const fitting *f, size_t row)
+{
+    double sum = f->rows->score[row], x[N];
+
+    scaled(x, f, row);
+    for (int k = 0; k < N; k++)
+        sum += f->weight[k] * x[k];
+    return sum;
+}
+
+/* Of a softmax: gradient = mean x - x of the right one, hessian = covariance of x. */
+static void add_query(sums *s, const fitting *f, size_t query, double *share)
+{
+    size_t from = f->rows->first[query], to = f->rows->first[query + 1];
+    double top = -INFINITY, sum = 0, mean[N] = {0}, x[N];
+
+    for (size_t i = from; i < to; i++) {
+        share[i - from] = score_of(f, i);
+        top = fmax(top, share[i - from]);
+    }
+    s->loss += top - share[f->rows->right[query] - from];
+    for (size_t i = from; i < to; i++)
+        sum += share[i - from] = exp(share[i - from] - top);
+    s->loss += log(sum);
+    for (size_t i = from; i < to; i++) {
+        double p = share[i - from] / sum;
+        if (p < 1e-7)
+            continue;
+        scaled(x, f, i);
+        for (int k = 0; k < N; k++) {
+            mean[k] += p * x[k];
+            for (int j = 0; j <= k; j++)
+                s->hessian[k][j] += p * x[k] * x[j];
+        }
+    }
+    scaled(x, f, f->rows->right[query]);
+    for (int k = 0; k < N; k++) {
+        s->gradient[k] += mean[k] - x[k];
+        for (int j = 0; j <= k; j++)
+            s->hessian[k][j] -= mean[k] * mean[j];
+    }
+}
+
+enum { MOST_ROWS = 1024 };
+
+static void add_piece(void *context, size_t piece)
+{
+    fitting *f = context;
+    sums *s = &f->piece[piece];
+    size_t queries = f->rows->queries;
+    double share[MOST_ROWS];
+
+    memset(s, 0, sizeof *s);
+    for (size_t q = queries * piece / PIECES; q < queries * (piece + 1) / PIECES; q++)
+        if (takes_part(f, q))
+            add_query(s, f, q, share);
+}
+
+static void add_up(sums *total, fitting *f, double ridge, kith__pool *pool)
+{
+    kith__pool_run(pool, add_piece, f, PIECES);
+    memset(total, 0, sizeof *total);
+    for (size_t p = 0; p < PIECES; p++) {
+        total->loss += f->piece[p].loss;
+        for (int k = 0; k < N; k++) {
+            total->gradient[k] += f->piece[p].gradient[k];
+            for (int j = 0; j <= k; j++)
+                total->hessian[k][j] += f->piece[p].hessian[k][j];
+        }
+    }
+    for (int k = 0; k < N; k++) {
+        total->loss += ridge / 2 * f->weight[k] * f->weight[k];
+        total->gradient[k] += ridge * f->weight[k];
+        total->hessian[k][k] += ridge;
+    }
+}
+
+/* Solve H x = g for a positive definite H, in place (Cholesky). */
+static void solve(double h[N][N], double *x)
+{
+    for (int k = 0; k < N; k++) {
+        for (int j = 0; j <= k; j++) {
+            double sum = h[k][j];
+            for (int i = 0; i < j; i++)
+                sum -= h[k][i] * h[j][i];
+            h[k][j] = k == j ? sqrt(fmax(sum, 1e-12)) : sum / h[j][j];
+        }
+    }
+    for (int k = 0; k < N; k++) {
+        for (int i = 0; i < k; i++)
+            x[k] -= h[k][i] * x[i];
+        x[k] /= h[k][k];
+    }
+    for (int k = N - 1; k >= 0; k--) {
+        for (int i = k + 1; i < N; i++)
+            x[k] -= h[i][k] * x[i];
+        x[k] /= h[k][k];
+    }
+}
+
+/* Newton steps, halved until the loss falls. */
+static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
+{
+    add_up(s, f, ridge, pool);
+    for (int i = 0; i < ITERATIONS; i++) {
+        double before = s->loss, step[N], old[N], length = 1;
+        memcpy(step, s->gradient, sizeof step);
+        memcpy(old, f->weight, sizeof old);
+        solve(s->hessian, step);
+        do {
+            for (int k = 0; k < N; k++)
+                f->weight[k] = old[k] - length * step[k];
+            add_up(s, f, ridge, pool);
+            length /= 2;
+        } while (!(s->loss <= before) && length > 1e-3);
+        if (!(s->loss <= before)) {
+            memcpy(f->weight, old, sizeof old);
+            return;
+        }
+        if (before - s->loss < 1e-7 * fabs(before))
+            return;
+    }
+}
+
+kith_status kith__linear_fit(float *weight, const kith__lists_of_rows *rows, double ridge, bool all,
+                             kith__pool *pool, kith_error *error)
+{
+    fitting *f = kith__calloc(1, sizeof *f);
+    sums *s = kith__calloc(1, sizeof *s);
+    kith_status status = f && s ? KITH_OK : kith__no_memory(error);
+
+    if (status == KITH_OK) {
+        f->rows = rows;
+        f->all = all;
+        find_scales(f);
+        descend(f, s, ridge, pool);
+        for (int k = 0; k < N; k++)
+            weight[k] = (float)(f->weight[k] * f->scale[k]);
+    }
+    kith__free(f);
+    kith__free(s);
+    return status;
+}
