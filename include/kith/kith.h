@@ -265,11 +265,18 @@ typedef enum kith_epsilon {
     KITH_EPSILON_INSIDE   /* sqrt(v / correction) + epsilon, as the Adam paper has it */
 } kith_epsilon;
 
+typedef enum kith_evidence {
+    KITH_EVIDENCE_NONE,  /* the embedding alone */
+    KITH_EVIDENCE_RULES, /* rules alone, no embedding */
+    KITH_EVIDENCE_FUSED  /* both, weighed on entities held out of train */
+} kith_evidence;
+
 enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
 
 /* Everything that decides what a model is and how it is trained. Aggregator and decoder are rows of
  * tables: set them by name. */
 typedef struct kith_settings {
+    kith_evidence evidence;
     int aggregator;
     int decoder;
     kith_loss loss;
@@ -369,7 +376,7 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as shares of 1 */
 } kith_metrics;
 
-enum { KITH_RELATION_KINDS = 4, KITH_FACT_BUCKETS = 7 };
+enum { KITH_RELATION_KINDS = 4, KITH_FACT_BUCKETS = 7, KITH_JUDGED = 10, KITH_RELIABILITY = 10 };
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */
 typedef struct kith_rank {
@@ -378,7 +385,19 @@ typedef struct kith_rank {
     uint32_t optimistic, pessimistic;
     double realistic; /* their mean */
     uint32_t candidates; /* left after filtering, the right one included */
+    /* Of a model with calibrated probabilities: its best answers that are not known already. */
+    uint32_t judgements;
+    struct {
+        float probability;
+        int right;
+    } judged[KITH_JUDGED];
 } kith_rank;
+
+/* How often answers turned out right that were given a probability of about so much. */
+typedef struct kith_reliability {
+    size_t answers;
+    double probability, right; /* means */
+} kith_reliability;
 
 typedef struct kith_eval {
     int classification;               /* the part has labels: accuracy; else ranking */
@@ -387,6 +406,10 @@ typedef struct kith_eval {
     kith_metrics by_kind[KITH_RELATION_KINDS]; /* 1-1, 1-N, N-1, N-N, from train */
     kith_metrics by_facts[KITH_FACT_BUCKETS];  /* facts of the known entity: 0, 1, 2, 3-5, 6-10,
                                                   11-50, more */
+    kith_metrics by_direct[2];                 /* no fact links the two entities; some does */
+    kith_metrics by_known[KITH_FACT_BUCKETS];  /* known answers of the query */
+    kith_reliability reliability[KITH_RELIABILITY]; /* by probability: below .1, below .2 ... */
+    double calibration_error; /* mean of |probability - right| over them; below 0: none given */
     double accuracy;
     size_t facts;        /* of the part */
     size_t unusable;     /* left out: their relation is not in train */
@@ -399,6 +422,8 @@ typedef struct kith_eval {
 typedef struct kith_eval_options {
     kith_part part;     /* KITH_DEV or KITH_TEST */
     int all_candidates; /* entities of the whole graph, not only seen ones */
+    const char *without; /* leave out parts of the evidence: letters of "ABCDE", E the embedding */
+    const kith_graph *filter; /* more facts that are known to be true, or NULL */
     size_t sample;      /* so many facts drawn at random; 0: all */
     uint64_t seed;      /* of the draw */
 } kith_eval_options;

@@ -101,6 +101,49 @@ cleanup:
     return status;
 }
 
+/* What the neighbourhood of the known side says of a query: whether some fact links it to the hidden
+ * one, and how many answers are known. */
+static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, const kith_rank *r)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    uint32_t s = r->subject_hidden ? r->fact.object : r->fact.subject;
+    uint32_t hidden = r->subject_hidden ? r->fact.subject : r->fact.object;
+    uint32_t relation = r->fact.relation + (r->subject_hidden ? kith_graph_relation_count(graph) : 0);
+
+    *direct = false;
+    *known = 0;
+    for (uint64_t i = hood.offset[s]; i < hood.offset[s + 1]; i++) {
+        *direct |= hood.at[i].entity == hidden;
+        *known += hood.at[i].relation == relation;
+    }
+}
+
+static void add_judged(kith_reliability *table, const kith_rank *r)
+{
+    for (uint32_t i = 0; i < r->judgements; i++) {
+        int row = (int)(r->judged[i].probability * KITH_RELIABILITY);
+        kith_reliability *to = &table[row < KITH_RELIABILITY ? row : KITH_RELIABILITY - 1];
+        to->answers++;
+        to->probability += r->judged[i].probability;
+        to->right += r->judged[i].right;
+    }
+}
+
+/* Means, and the expected calibration error (Naeini et al. 2015). */
+static double sum_up_reliability(kith_reliability *table)
+{
+    double error = 0, answers = 0;
+
+    for (int i = 0; i < KITH_RELIABILITY; i++) {
+        double n = (double)table[i].answers;
+        error += fabs(table[i].probability - table[i].right);
+        answers += n;
+        table[i].probability /= n > 0 ? n : 1;
+        table[i].right /= n > 0 ? n : 1;
+    }
+    return answers > 0 ? error / answers : -1;
+}
+
 static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
@@ -121,6 +164,12 @@ static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error
         add_rank(&result->by_kind[kinds[r->fact.relation]], r->realistic);
         add_rank(&result->by_facts[bucket_of(facts)], r->realistic);
         result->no_neighbors += facts == 0;
+        bool direct;
+        uint64_t answers;
+        look_around(&direct, &answers, model->graph, r);
+        add_rank(&result->by_direct[direct], r->realistic);
+        add_rank(&result->by_known[bucket_of(answers)], r->realistic);
+        add_judged(result->reliability, r);
     }
     divide(&result->realistic);
     divide(&result->optimistic);
@@ -129,6 +178,11 @@ static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error
         divide(&result->by_kind[i]);
     for (int i = 0; i < KITH_FACT_BUCKETS; i++)
         divide(&result->by_facts[i]);
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+        divide(&result->by_known[i]);
+    divide(&result->by_direct[0]);
+    divide(&result->by_direct[1]);
+    result->calibration_error = sum_up_reliability(result->reliability);
     kith__free(kinds);
     return KITH_OK;
 }
@@ -200,13 +254,23 @@ static kith_status rank_part(kith_eval *result, kith_model *model, const kith_tr
     if (!result->ranks)
         TRY(kith__no_memory(error));
     double began = now();
-    TRY(kith__rank_all(result->ranks, model, queries, made, options->all_candidates, error));
+    TRY(kith__rank_all(result->ranks, model, queries, made, options, error));
     result->seconds = now() - began;
     result->realistic.queries = made;
     TRY(sum_up(result, model, error));
 cleanup:
     kith__free(queries);
     return status;
+}
+
+static kith_status check_without(const char *without, kith_error *error)
+{
+    for (const char *c = without ? without : ""; *c; c++)
+        if (!strchr("ABCDE", *c))
+            return kith__fail(error, KITH_ERR_ARGUMENT,
+                              "there is no part '%c' of the evidence to leave out, expected A, B, C, "
+                              "D or E", *c);
+    return KITH_OK;
 }
 
 kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_options *options,
@@ -218,8 +282,10 @@ kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_opt
     kith_triple *chosen = NULL;
     int8_t *truth = NULL;
     size_t count = 0;
-    kith_status status = KITH_OK;
+    kith_status status = check_without(options->without, error);
 
+    if (status != KITH_OK)
+        return status;
     if (facts.count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the run has no %s facts to evaluate on",
                        names[options->part]));

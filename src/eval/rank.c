@@ -1,8 +1,10 @@
 #include "eval/rank.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/mem.h"
+#include "fuse/fused.h"
 #include "graph/known.h"
 
 void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candidates,
@@ -49,22 +51,59 @@ static void rank_one(void *context, size_t query, size_t slot, const float *scor
     r->ranks[query] = rank;
 }
 
-kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
-                           size_t count, bool all_candidates, kith_error *error)
+/* Of the answers that are most likely, the first is the one whose probability is checked. */
+static void judge(kith_rank *rank, const ranking *r, const kith__fusing *f)
 {
+    const kith__query *q = &r->queries[rank - r->ranks];
+    const kith__known *known = &r->known[q->subject_hidden];
+    uint32_t hidden = kith__hidden_side(q);
+    uint32_t best[KITH_JUDGED];
+    size_t count = kith__fused_best(best, KITH_JUDGED, f);
+
+    for (size_t i = 0; i < count; i++) {
+        bool right = best[i] == hidden;
+        if (!right && kith__known_has(known, kith__known_side(q), q->fact.relation, best[i]))
+            continue;
+        rank->judged[rank->judgements].probability = kith__fused_probability(f, best[i]);
+        rank->judged[rank->judgements++].right = right;
+    }
+}
+
+static void rank_fused(void *context, size_t query, kith__fusing *fusing)
+{
+    const ranking *r = context;
+
+    rank_one(context, query, fusing->room, fusing->scores);
+    judge(&r->ranks[query], r, fusing);
+}
+
+bool kith__only_embedding(const kith_model *model, const char *without)
+{
+    return !model->fused || (without && model->fused->embedding && strchr(without, 'A') &&
+                             strchr(without, 'B') && strchr(without, 'C') && strchr(without, 'D'));
+}
+
+kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
+                           size_t count, const kith_eval_options *options, kith_error *error)
+{
+    const struct kith__fused *fused = model->fused;
     ranking r = {.queries = queries, .ranks = ranks};
     bool failed = false;
     kith_status status = KITH_OK;
 
-    r.candidates = all_candidates ? kith_graph_entity_count(model->graph)
-                                  : kith_graph_seen_entity_count(model->graph);
+    r.candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
+                                           : kith_graph_seen_entity_count(model->graph);
     for (int side = 0; side < 2; side++)
-        TRY(kith__known_init(&r.known[side], model->graph, side, error));
+        TRY(kith__known_init(&r.known[side], model->graph, options->filter, side, error));
     for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
         failed |= !(r.marks[i] = kith__calloc(r.candidates, 1));
     if (failed)
         TRY(kith__no_memory(error));
-    TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));
+    if (kith__only_embedding(model, options->without))
+        TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));
+    else
+        TRY(kith__fuse_each(model, &fused->fusion, fused->evidence, queries, count, r.candidates,
+                            options->without, fused->embedding, rank_fused, &r, error));
 cleanup:
     kith__known_release(&r.known[0]);
     kith__known_release(&r.known[1]);

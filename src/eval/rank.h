@@ -9,8 +9,12 @@
 void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candidates,
                    const float *scores, size_t count, uint32_t gold, const uint8_t *known);
 
-/* Rank the hidden sides; `ranks` has room for `count`, in the order of the queries. */
+/* Rank the hidden sides; `ranks` has room for `count`, in the order of the queries. The options'
+ * part and sample are not looked at. */
 kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
-                           size_t count, bool all_candidates, kith_error *error);
+                           size_t count, const kith_eval_options *options, kith_error *error);
+
+/* Whether the parts left out ("ABCD") leave the embedding alone. */
+bool kith__only_embedding(const kith_model *model, const char *without);
 
 #endif

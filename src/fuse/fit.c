@@ -266,7 +266,7 @@ static kith_status collecting_init(collecting *c, kith__query *queries, kith_err
         if (test.at[i].relation < m)
             queries[c->count++] = (kith__query){test.at[i], test.at[i].object >= c->candidates};
     for (int side = 0; side < 2; side++)
-        TRY(kith__known_init(&c->known[side], graph, side, error));
+        TRY(kith__known_init(&c->known[side], graph, NULL, side, error));
     c->feature = kith__alloc(c->count * MOST_ROWS * KITH__FEATURES_COUNT, sizeof *c->feature);
     c->score = kith__alloc(c->count * MOST_ROWS, sizeof *c->score);
     c->taken = kith__alloc(c->count, sizeof *c->taken);

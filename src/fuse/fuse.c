@@ -155,22 +155,37 @@ static size_t place_of(const kith__fusing *f, float score, size_t count)
     return place;
 }
 
-static void list_known(kith__fusing *f, const float *scores, kith__span known)
+static void list_known(kith__fusing *f, kith__span known)
 {
+    f->unknown = f->listed;
     for (size_t i = 0; i < known.count && i < KITH__SHORTLIST_KNOWN; i++)
         if (known.at[i].entity < f->at.candidates)
             f->entity[f->listed++] = known.at[i].entity;
-    (void)scores;
 }
 
-static void describe_listed(kith__fusing *f, const float *scores, size_t unknown)
+static void describe_listed(kith__fusing *f, const float *scores)
 {
     for (size_t i = 0; i < f->listed; i++) {
         kith__case_features(f->feature[i], &f->at, f->entity[i], f->without);
         f->linear[i] = scores[f->entity[i]];
         f->feature[i][KITH__F_PLACE] =
-            logf(1 + (float)(i < unknown ? i : place_of(f, f->linear[i], unknown)));
+            logf(1 + (float)(i < f->unknown ? i : place_of(f, f->linear[i], f->unknown)));
     }
+}
+
+/* Add what the trees say, and find how large a share of the unknown ones is. */
+static void correct_listed(kith__fusing *f)
+{
+    double sum = 0;
+    float top = -INFINITY;
+
+    for (size_t i = 0; i < f->listed; i++)
+        f->scores[f->entity[i]] += kith__trees_value(&f->fusion->trees, f->feature[i]);
+    for (size_t i = 0; i < f->unknown; i++)
+        top = fmaxf(top, f->scores[f->entity[i]]);
+    for (size_t i = 0; i < f->unknown; i++)
+        sum += exp(f->scores[f->entity[i]] - top);
+    f->log_sum = top + log(sum);
 }
 
 kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_t query,
@@ -186,18 +201,42 @@ kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_
     score_untold(f, f->scores);
     score_told(f, f->scores);
     shortlist(f, f->scores, known);
-    size_t unknown = f->listed;
-    list_known(f, f->scores, known);
-    describe_listed(f, f->scores, unknown);
-    for (size_t i = 0; i < f->listed; i++)
-        f->scores[f->entity[i]] += kith__trees_value(&f->fusion->trees, f->feature[i]);
+    list_known(f, known);
+    describe_listed(f, f->scores);
+    correct_listed(f);
 cleanup:
     return status;
 }
 
+size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *f)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < f->unknown; i++) {
+        size_t at = count;
+        while (at > 0 && better(f->scores, f->entity[i], best[at - 1]))
+            at--;
+        if (at == most)
+            continue;
+        count += count < most;
+        memmove(best + at + 1, best + at, (count - at - 1) * sizeof *best);
+        best[at] = f->entity[i];
+    }
+    return count;
+}
+
+float kith__fused_probability(const kith__fusing *f, uint32_t candidate)
+{
+    const float *w = f->fusion->calibration;
+    double share = fmin(f->scores[candidate] - f->log_sum, 0);
+    double known = f->at.query[KITH__F_Q_KNOWN - KITH__LINEAR_FEATURES];
+
+    return (float)(1 / (1 + exp(-(w[0] * share + w[1] * known + w[2]))));
+}
+
 /* ---- many queries ---- */
 
-enum { MOST_ROOMS = 1024 };
+enum { MOST_ROOMS = KITH__SCORED_TOGETHER };
 
 typedef struct {
     kith_model *model;
@@ -210,6 +249,7 @@ typedef struct {
     void *context;
     /* Rooms that no thread uses. */
     pthread_mutex_t lock;
+    pthread_cond_t given;
     kith__fusing *room[MOST_ROOMS];
     size_t rooms;
     kith_status status;
@@ -221,6 +261,8 @@ static kith__fusing *take_room(fusing_all *a)
     kith__fusing *room;
 
     pthread_mutex_lock(&a->lock);
+    while (a->rooms == 0)
+        pthread_cond_wait(&a->given, &a->lock);
     room = a->room[--a->rooms];
     pthread_mutex_unlock(&a->lock);
     return room;
@@ -230,6 +272,7 @@ static void give_room(fusing_all *a, kith__fusing *room)
 {
     pthread_mutex_lock(&a->lock);
     a->room[a->rooms++] = room;
+    pthread_cond_signal(&a->given);
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -300,9 +343,10 @@ kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
                     .candidates = candidates,
                     .call = call,
                     .context = context,
-                    .lock = PTHREAD_MUTEX_INITIALIZER};
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .given = PTHREAD_COND_INITIALIZER};
     float *degrees = kith__log_degrees(evidence->index);
-    size_t wanted = kith__pool_size(model->pool), made = 0;
+    size_t wanted = kith__pool_size(model->pool), made = 0; /* as many as run at once */
     kith__fusing *rooms = kith__calloc(wanted, sizeof *rooms);
     kith_status status = KITH_OK;
 
@@ -311,6 +355,7 @@ kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
     for (; made < wanted && made < MOST_ROOMS; made++) {
         a.room[a.rooms++] = &rooms[made];
         TRY(kith__fusing_init(&rooms[made], fusion, evidence, degrees, without, error));
+        rooms[made].room = made;
     }
     TRY(embedding ? kith__score_all(model, queries, count, candidates, fuse_one, &a, error)
                   : fuse_without_embedding(&a, error));

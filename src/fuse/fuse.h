@@ -24,6 +24,7 @@ void kith__fusion_release(kith__fusion *fusion);
 
 /* Room for fusing one query at a time. */
 typedef struct kith__fusing {
+    size_t room; /* number among those of kith__fuse_each */
     const kith__fusion *fusion;
     kith__asking asking;
     kith__case at;
@@ -32,7 +33,8 @@ typedef struct kith__fusing {
     float *scores; /* of all candidates */
     size_t score_capacity;
     /* The shortlist, best linear score first, then known answers. */
-    size_t listed;
+    size_t listed, unknown; /* all of it, and those before the known answers */
+    double log_sum;         /* of the exponentials of the unknown ones' scores */
     uint32_t entity[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN];
     float feature[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN][KITH__FEATURES_COUNT];
     float linear[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN];
@@ -47,6 +49,11 @@ void kith__fusing_release(kith__fusing *fusing);
  * one score per candidate or NULL. The result is in fusing->scores. */
 kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, uint32_t query,
                        const float *embedding, size_t candidates, kith_error *error);
+
+/* After kith__fuse: up to `most` of the candidates that are no known answers, best first. */
+size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);
+/* How likely a candidate is true, calibrated on held-out entities. */
+float kith__fused_probability(const kith__fusing *fusing, uint32_t candidate);
 
 /* log(1 + facts) per entity. */
 float *kith__log_degrees(const kith__index *index);

@@ -2,31 +2,56 @@
 
 #include "core/mem.h"
 
-kith_status kith__known_init(kith__known *k, const kith_graph *graph, bool subject_hidden,
-                              kith_error *error)
+static size_t count_facts(const kith_graph *graph)
 {
-    kith__item *spare;
     size_t total = 0;
 
-    for (int part = 0; part < KITH_PARTS; part++)
+    for (int part = 0; graph && part < KITH_PARTS; part++)
         total += kith_graph_facts(graph, part).count;
-    k->count = 0;
-    k->at = kith__alloc(total, sizeof *k->at);
-    spare = kith__alloc(total, sizeof *spare);
-    if (!k->at || !spare) {
-        kith__free(spare);
-        return kith__no_memory(error);
-    }
+    return total;
+}
+
+/* A fact of another graph in this one's ids; false where a name is missing here. */
+static bool translate(kith_triple *t, const kith_graph *graph, const kith_graph *from)
+{
+    return kith_graph_find_entity(&t->subject, graph, kith_graph_entity_name(from, t->subject)) ==
+               KITH_OK &&
+           kith_graph_find_relation(&t->relation, graph,
+                                    kith_graph_relation_name(from, t->relation)) == KITH_OK &&
+           kith_graph_find_entity(&t->object, graph, kith_graph_entity_name(from, t->object)) ==
+               KITH_OK;
+}
+
+static void add_facts(kith__known *k, const kith_graph *graph, const kith_graph *from,
+                      bool subject_hidden)
+{
     for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts facts = kith_graph_facts(graph, part);
+        kith_facts facts = kith_graph_facts(from, part);
         for (size_t i = 0; i < facts.count; i++) {
             kith_triple t = facts.at[i];
-            if (facts.truth && !facts.truth[i])
+            if ((facts.truth && !facts.truth[i]) || (from != graph && !translate(&t, graph, from)))
                 continue;
             k->at[k->count++] = subject_hidden ? (kith__item){t.object, t.relation, t.subject}
                                                : (kith__item){t.subject, t.relation, t.object};
         }
     }
+}
+
+kith_status kith__known_init(kith__known *k, const kith_graph *graph, const kith_graph *more,
+                             bool subject_hidden, kith_error *error)
+{
+    size_t total = count_facts(graph) + count_facts(more);
+    kith__item *spare = kith__alloc(total, sizeof *spare);
+
+    k->count = 0;
+    k->at = kith__alloc(total, sizeof *k->at);
+    if (!k->at || !spare) {
+        kith__free(spare);
+        return kith__no_memory(error);
+    }
+    add_facts(k, graph, graph, subject_hidden);
+    if (more)
+        add_facts(k, graph, more, subject_hidden);
     kith__radix_sort(k->at, spare, k->count, kith_graph_entity_count(graph),
                      kith_graph_relation_count(graph));
     kith__free(spare);

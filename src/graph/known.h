@@ -13,8 +13,9 @@ typedef struct kith__known {
     size_t count;
 } kith__known;
 
-kith_status kith__known_init(kith__known *known, const kith_graph *graph, bool subject_hidden,
-                             kith_error *error);
+/* `more` (or NULL) is another graph, whose facts count too where the names are the same. */
+kith_status kith__known_init(kith__known *known, const kith_graph *graph, const kith_graph *more,
+                             bool subject_hidden, kith_error *error);
 void kith__known_release(kith__known *known);
 /* Set the marks (one byte per candidate) of the known answers to `value`. */
 void kith__known_mark(uint8_t *marks, size_t count, const kith__known *known, uint32_t entity,

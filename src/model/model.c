@@ -80,6 +80,8 @@ void kith_model_free(kith_model *model)
 {
     if (!model)
         return;
+    if (model->free_fused)
+        model->free_fused(model->fused);
     kith__encoder_release(&model->encoder);
     kith__params_release(&model->params);
     kith__lists_free(model->lists);

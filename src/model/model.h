@@ -13,6 +13,8 @@ struct kith_model {
     kith__lists *lists;
     kith__params params;
     kith__encoder encoder;
+    struct kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
+    void (*free_fused)(struct kith__fused *fused);
 };
 
 /* Which side the unseen entities of test stand on decides what is predicted. */

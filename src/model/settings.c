@@ -27,6 +27,8 @@ typedef struct {
 #define AT(field) offsetof(kith_settings, field)
 
 static const setting table[] = {
+    {"evidence", CHOICE, AT(evidence), "none|rules|fused", 0, 0,
+     "rules beside the embedding, instead of it, or not at all"},
     {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0, "how neighbours become one vector"},
     {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored"},
     {"loss", CHOICE, AT(loss), "margin|logistic", 0, 0, "what training minimises"},
@@ -262,6 +264,20 @@ static void apply_paper(kith_settings *s)
     s->padding = 0;
 }
 
+static void apply_rules(kith_settings *s)
+{
+    apply_release(s);
+    s->evidence = KITH_EVIDENCE_RULES;
+    s->aggregator = find_choice(kith__aggregator_names(), "mean");
+    s->dim = 1; /* the embedding is there in name only */
+}
+
+static void apply_kith(kith_settings *s)
+{
+    apply_release(s);
+    s->evidence = KITH_EVIDENCE_FUSED;
+}
+
 kith_status kith_settings_init(kith_settings *settings, const char *preset, kith_error *error)
 {
     kith_settings s = {.loss = KITH_LOSS_MARGIN,
@@ -287,9 +303,13 @@ kith_status kith_settings_init(kith_settings *settings, const char *preset, kith
         apply_release(&s);
     else if (strcmp(preset, "paper") == 0)
         apply_paper(&s);
+    else if (strcmp(preset, "rules") == 0)
+        apply_rules(&s);
+    else if (strcmp(preset, "kith") == 0)
+        apply_kith(&s);
     else
-        return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected release or "
-                          "paper", preset);
+        return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected kith, rules, "
+                          "release or paper", preset);
     *settings = s;
     return KITH_OK;
 }

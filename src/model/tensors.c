@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/files.h"
+#include "core/mem.h"
 
 enum { HEADER_LIMIT = 1 << 24 };
 
@@ -42,6 +43,16 @@ static json_t *header_of(const kith__tensor_group *groups, size_t count, const k
     return header;
 }
 
+/* The header is filled up with blanks, so that the data begins at a multiple of 8. */
+static void write_header(FILE *out, const char *text)
+{
+    uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;
+
+    fwrite(&padded, sizeof padded, 1, out);
+    fwrite(text, 1, length, out);
+    fprintf(out, "%*s", (int)(padded - length), "");
+}
+
 static void write_tables(FILE *out, const kith__params *params)
 {
     for (size_t i = 0; i < params->tables; i++) {
@@ -62,11 +73,7 @@ kith_status kith__tensors_save(const char *path, const kith__tensor_group *group
     if (!text)
         TRY(kith__no_memory(error));
     TRY(kith__new_file_open(&file, path, error));
-    /* The header is filled up with blanks, so that the data begins at a multiple of 8. */
-    uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;
-    fwrite(&padded, sizeof padded, 1, file.stream);
-    fwrite(text, 1, length, file.stream);
-    fprintf(file.stream, "%*s", (int)(padded - length), "");
+    write_header(file.stream, text);
     for (size_t g = 0; g < count; g++)
         write_tables(file.stream, groups[g].params);
     TRY(kith__new_file_commit(&file, error));
@@ -200,5 +207,100 @@ kith_status kith__tensors_load(const char *path, const kith__tensor_group *group
 cleanup:
     fclose(r.in);
     json_decref(r.header);
+    return status;
+}
+
+/* ---- whole numbers ---- */
+
+static json_t *array_header(const kith__array *arrays, size_t count, const kith__note *notes,
+                            size_t note_count)
+{
+    json_t *header = json_object(), *metadata = json_object();
+    json_int_t used = 0;
+
+    for (size_t i = 0; i < note_count; i++)
+        json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
+    json_object_set_new(header, "__metadata__", metadata);
+    for (size_t i = 0; i < count; i++) {
+        json_int_t bytes = (json_int_t)(arrays[i].rows * arrays[i].cols * sizeof(uint32_t));
+        json_object_set_new(header, arrays[i].name,
+                            json_pack("{ss s[II] s[II]}", "dtype", "U32", "shape",
+                                      (json_int_t)arrays[i].rows, (json_int_t)arrays[i].cols,
+                                      "data_offsets", used, used + bytes));
+        used += bytes;
+    }
+    return header;
+}
+
+kith_status kith__arrays_save(const char *path, const kith__array *arrays, size_t count,
+                              const kith__note *notes, size_t note_count, kith_error *error)
+{
+    kith__new_file file = {0};
+    json_t *header = array_header(arrays, count, notes, note_count);
+    char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
+    kith_status status = KITH_OK;
+
+    if (!text)
+        TRY(kith__no_memory(error));
+    TRY(kith__new_file_open(&file, path, error));
+    write_header(file.stream, text);
+    for (size_t i = 0; i < count; i++)
+        fwrite(arrays[i].at, sizeof(uint32_t), arrays[i].rows * arrays[i].cols, file.stream);
+    TRY(kith__new_file_commit(&file, error));
+cleanup:
+    kith__new_file_abandon(&file);
+    free(text);
+    json_decref(header);
+    return status;
+}
+
+static kith_status read_array(const reading *r, kith__array *a, kith_error *error)
+{
+    json_int_t rows, cols, from, to;
+    const char *type;
+    json_t *entry = json_object_get(r->header, a->name);
+
+    if (!entry || json_unpack(entry, "{ss s[II] s[II]}", "dtype", &type, "shape", &rows, &cols,
+                              "data_offsets", &from, &to) != 0)
+        return kith__fail(error, KITH_ERR_INPUT, "%s: has no table '%s'", r->path, a->name);
+    if (strcmp(type, "U32") != 0 || rows < 0 || cols != (json_int_t)a->cols)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: the table '%s' has %" PRId64 " columns of %s, expected %zu of U32",
+                          r->path, a->name, (int64_t)cols, type, a->cols);
+    if (from < 0 || to < from || (uint64_t)to > r->data_bytes ||
+        (uint64_t)(to - from) != (uint64_t)rows * a->cols * sizeof(uint32_t))
+        return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path,
+                          a->name);
+    a->rows = (size_t)rows;
+    a->at = kith__alloc(a->rows * a->cols, sizeof *a->at);
+    if (!a->at)
+        return kith__no_memory(error);
+    if (fseek(r->in, (long)(r->data_at + (uint64_t)from), SEEK_SET) != 0 ||
+        fread(a->at, sizeof *a->at, a->rows * a->cols, r->in) != a->rows * a->cols)
+        return damaged(r, error, "is cut off");
+    return KITH_OK;
+}
+
+kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t count,
+                              kith__note *notes, size_t note_count, kith_error *error)
+{
+    reading r = {.path = path, .in = fopen(path, "re")};
+    kith_status status = KITH_OK;
+
+    if (!r.in)
+        return kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    for (size_t i = 0; i < count; i++)
+        arrays[i].at = NULL;
+    TRY(read_header(&r, error));
+    for (size_t i = 0; i < count; i++)
+        TRY(read_array(&r, &arrays[i], error));
+    read_notes(&r, notes, note_count);
+cleanup:
+    fclose(r.in);
+    json_decref(r.header);
+    for (size_t i = 0; status != KITH_OK && i < count; i++) {
+        kith__free(arrays[i].at);
+        arrays[i].at = NULL;
+    }
     return status;
 }

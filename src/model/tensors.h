@@ -22,4 +22,17 @@ kith_status kith__tensors_save(const char *path, const kith__tensor_group *group
 kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
                                kith__note *notes, size_t note_count, kith_error *error);
 
+/* A table of whole numbers. */
+typedef struct kith__array {
+    const char *name;
+    uint32_t *at;
+    size_t rows, cols;
+} kith__array;
+
+kith_status kith__arrays_save(const char *path, const kith__array *arrays, size_t count,
+                              const kith__note *notes, size_t note_count, kith_error *error);
+/* Read arrays whose names and cols are given; `at` is to be freed with kith__free. */
+kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t count,
+                              kith__note *notes, size_t note_count, kith_error *error);
+
 #endif

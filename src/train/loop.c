@@ -7,6 +7,8 @@
 
 #include "core/mem.h"
 #include "core/rng.h"
+#include "fuse/fused.h"
+#include "train/evidence.h"
 #include "train/run.h"
 #include "train/step.h"
 
@@ -278,8 +280,8 @@ static void training_release(training *t)
     kith_model_free(t->model);
 }
 
-/* Train the model, which is freed, from where its folder says that it stands. */
-static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
+/* Train the embedding; the model is freed. */
+static kith_status train_embedding(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
     static const kith_train_options plain = {.checkpoint_seconds = 10};
@@ -297,6 +299,29 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
     *end = t.at.finished ? KITH_TRAIN_FINISHED : KITH_TRAIN_STOPPED;
 cleanup:
     training_release(&t);
+    return status;
+}
+
+/* Train the model, which is freed, from where its folder says that it stands. */
+static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
+                         const kith_train_options *options, kith_error *error)
+{
+    kith_evidence evidence = model->settings.evidence;
+    unsigned threads = options ? options->threads : 0;
+    kith_status status = KITH_OK;
+
+    *end = KITH_TRAIN_WAS_FINISHED;
+    if (evidence != KITH_EVIDENCE_RULES) {
+        TRY(train_embedding(end, folder, model, options, error));
+        model = NULL;
+    }
+    if (evidence == KITH_EVIDENCE_NONE || *end == KITH_TRAIN_STOPPED || kith__fusion_saved(folder))
+        goto cleanup;
+    if (!model)
+        TRY(kith__run_open(&model, folder, threads, error));
+    TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
+cleanup:
+    kith_model_free(model);
     return status;
 }
 
@@ -334,7 +359,10 @@ kith_status kith_model_open(kith_model **out, const char *folder, unsigned threa
     kith_status status;
 
     TRY(kith__run_open(&model, folder, threads, error));
-    TRY(kith__run_load_model(folder, model, error));
+    if (model->settings.evidence != KITH_EVIDENCE_RULES)
+        TRY(kith__run_load_model(folder, model, error));
+    if (model->settings.evidence != KITH_EVIDENCE_NONE)
+        TRY(kith__fused_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:

@@ -1,0 +1,110 @@
+#include "train/evidence.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/files.h"
+#include "core/mem.h"
+#include "fuse/fit.h"
+#include "fuse/fused.h"
+#include "graph/holdout.h"
+
+static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_error *error)
+{
+    const kith_settings *s = &model->settings;
+    const kith__holdout_options options = {.subjects = s->predict != KITH_PREDICT_SUBJECT,
+                                           .objects = s->predict != KITH_PREDICT_OBJECT,
+                                           .share = .1,
+                                           .most_hidden = 8,
+                                           .most_asked = 8000,
+                                           .seed = s->seed};
+    return kith__graph_hold_out(graph, model->graph, &options, error);
+}
+
+static void remove_run(const char *folder)
+{
+    char *inner = kith__path_join(folder, "graph");
+
+    if (inner)
+        kith__remove_folder(inner);
+    kith__remove_folder(folder);
+    kith__free(inner);
+}
+
+/* Train on the held-out graph, or go on with that, and open the result. */
+static kith_status train_held_out(kith_model **model, kith_train_end *end, const char *folder,
+                                  const kith_graph *graph, const kith_settings *settings,
+                                  const kith_train_options *options, kith__train_call train,
+                                  kith_error *error)
+{
+    kith_model *started = NULL;
+    kith_status status;
+
+    if (!kith__path_exists(folder, "config.json"))
+        TRY(kith__run_create(folder, graph, settings, error));
+    TRY(kith__run_open(&started, folder, options ? options->threads : 0, error));
+    TRY(train(end, folder, started, options, error));
+    if (*end != KITH_TRAIN_STOPPED)
+        TRY(kith_model_open(model, folder, options ? options->threads : 0, error));
+cleanup:
+    return status;
+}
+
+static kith_status fit(kith__fusion *fusion, kith_model *held_out, bool embedding,
+                       kith_error *error)
+{
+    kith__evidence *evidence = NULL;
+    kith_status status = kith__evidence_new(&evidence, held_out->graph, held_out->pool, error);
+
+    if (status == KITH_OK)
+        status = kith__fusion_fit(fusion, held_out, evidence, embedding, error);
+    kith__evidence_free(evidence);
+    return status;
+}
+
+static kith_status mine(const char *folder, const kith_model *model, kith_error *error)
+{
+    kith__evidence *evidence = NULL;
+    kith_status status = kith__evidence_new(&evidence, model->graph, model->pool, error);
+
+    if (status == KITH_OK)
+        status = kith__rules_save(folder, evidence, error);
+    kith__evidence_free(evidence);
+    return status;
+}
+
+kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith_model *model,
+                                   const kith_train_options *options, kith__train_call train,
+                                   kith_error *error)
+{
+    bool embedding = model->settings.evidence == KITH_EVIDENCE_FUSED;
+    kith_settings settings = model->settings;
+    kith_graph *graph = NULL;
+    kith_model *held_out = NULL;
+    kith__fusion fusion = {0};
+    char *inner = kith__path_join(folder, "heldout");
+    kith_status status = KITH_OK;
+
+    if (!inner)
+        TRY(kith__no_memory(error));
+    settings.evidence = KITH_EVIDENCE_NONE;
+    settings.eval_every = 0;
+    TRY(hold_out(&graph, model, error));
+    if (embedding)
+        TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, error));
+    else
+        TRY(kith_model_new(&held_out, graph, &settings, options ? options->threads : 0, error));
+    if (embedding && *end == KITH_TRAIN_STOPPED)
+        goto cleanup;
+    TRY(fit(&fusion, held_out, embedding, error));
+    TRY(mine(folder, model, error));
+    TRY(kith__fusion_save(folder, &fusion, error));
+    remove_run(inner);
+    *end = KITH_TRAIN_FINISHED;
+cleanup:
+    kith_model_free(held_out);
+    kith_graph_free(graph);
+    kith__fusion_release(&fusion);
+    kith__free(inner);
+    return status;
+}
