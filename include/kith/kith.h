@@ -234,6 +234,45 @@ KITH_API kith_status kith_graph_rules(kith_rule **rules, size_t *count, const ki
                                       unsigned threads, kith_error *error);
 KITH_API void kith_rules_free(kith_rule *rules);
 
+/* Rules that name an answer o to q(s, ?):
+ *   A   r(s, o)             => q(s, o)
+ *   B   r1(s, x), r2(x, o)  => q(s, o)
+ *   C   r(s, c)             => q(s, o), where c and o are constants
+ * Confidence is hits / (bodies + 5): a rule that was seldom right is not trusted much. */
+enum { KITH_RULE_EXAMPLES = 2 };
+
+/* Entities; `between` is x of B and c of C, else UINT32_MAX. */
+typedef struct kith_rule_example {
+    uint32_t subject, between, object;
+} kith_rule_example;
+
+typedef struct kith_answer_rule {
+    int kind; /* 'A', 'B' or 'C' */
+    uint32_t first, second, conclusion; /* relations; second of B alone, else UINT32_MAX */
+    int first_inverse, second_inverse, conclusion_inverse;
+    uint32_t constant, answer; /* c and o of C, else UINT32_MAX */
+    uint32_t hits;   /* ways in which it was right */
+    uint32_t bodies; /* in which it could have been: those whose s has some q */
+    double confidence;
+    size_t holds_count, fails_count;
+    kith_rule_example holds[KITH_RULE_EXAMPLES], fails[KITH_RULE_EXAMPLES];
+} kith_answer_rule;
+
+typedef struct kith_answer_rules_options {
+    const char *kinds;   /* such as "AB" */
+    uint32_t conclusion; /* a relation's id, or UINT32_MAX for all */
+    uint32_t min_support; /* least number of hits */
+    size_t top;
+    unsigned threads;
+} kith_answer_rules_options;
+
+/* The strongest rules of train, by confidence, then hits. Free with kith_answer_rules_free. */
+KITH_API kith_status kith_graph_answer_rules(kith_answer_rule **rules, size_t *count,
+                                             const kith_graph *graph,
+                                             const kith_answer_rules_options *options,
+                                             kith_error *error);
+KITH_API void kith_answer_rules_free(kith_answer_rule *rules);
+
 /* ---- settings of a model ----------------------------------------------------------------- */
 
 typedef enum kith_logic_denominator {

@@ -6,7 +6,8 @@
 
 typedef struct {
     kith_eval_options eval;
-    const char *ranks, *folder;
+    const char *ranks, *folder, *filter;
+    char without[8]; /* letters of the parts */
     unsigned threads;
     bool json;
 } arguments;
@@ -29,6 +30,21 @@ static void print_header(const char *title)
            "Hits@10");
 }
 
+static void print_reliability(const kith_eval *e)
+{
+    char text[GROUPED];
+
+    if (e->calibration_error < 0)
+        return;
+    printf("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
+    for (int i = 0; i < KITH_RELIABILITY; i++)
+        if (e->reliability[i].answers > 0)
+            printf("  .%d to %-6s %9s %9.3f %9.3f\n", i, i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
+                   grouped(text, e->reliability[i].answers), e->reliability[i].probability,
+                   e->reliability[i].right);
+    printf("  expected calibration error %.4f\n", e->calibration_error);
+}
+
 static void print_ranking(const kith_eval *e)
 {
     print_header("Ties");
@@ -41,6 +57,13 @@ static void print_ranking(const kith_eval *e)
     print_header("Known facts");
     for (int i = 0; i < KITH_FACT_BUCKETS; i++)
         print_row(kith_eval_bucket_name(i), &e->by_facts[i]);
+    print_header("Known answers");
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+        print_row(kith_eval_bucket_name(i), &e->by_known[i]);
+    print_header("Linked by");
+    print_row("some fact", &e->by_direct[1]);
+    print_row("no fact", &e->by_direct[0]);
+    print_reliability(e);
 }
 
 static void print_eval(const kith_eval *e, const arguments *a)
@@ -53,6 +76,10 @@ static void print_eval(const kith_eval *e, const arguments *a)
     if (e->no_neighbors > 0)
         printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
                e->no_neighbors);
+    if (a->without[0])
+        printf("  without %s of the evidence\n", a->without);
+    if (a->filter)
+        printf("  filtered by the facts of %s as well\n", a->filter);
     if (e->classification)
         printf("\n  accuracy %.4f over %zu facts, thresholds chosen on dev\n", e->accuracy,
                e->realistic.queries);
@@ -69,13 +96,25 @@ static json_t *metrics_json(const kith_metrics *m)
                      m->mrr, "hits", "1", m->hits1, "3", m->hits3, "10", m->hits10);
 }
 
+static json_t *reliability_json(const kith_eval *e)
+{
+    json_t *rows = json_array();
+
+    for (int i = 0; i < KITH_RELIABILITY; i++)
+        json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
+                                              (json_int_t)e->reliability[i].answers, "probability",
+                                              e->reliability[i].probability, "right",
+                                              e->reliability[i].right));
+    return json_pack("{sf so}", "expected_error", e->calibration_error, "bins", rows);
+}
+
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {
     json_t *object = e->classification
                          ? json_pack("{sf sI}", "accuracy", e->accuracy, "queries",
                                      (json_int_t)e->realistic.queries)
                          : metrics_json(&e->realistic);
-    json_t *kinds = json_object(), *facts = json_object();
+    json_t *kinds = json_object(), *facts = json_object(), *known = json_object();
 
     if (!object)
         return NULL;
@@ -91,15 +130,27 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
         json_object_set_new(kinds, kith_eval_kind_name(i), metrics_json(&e->by_kind[i]));
     for (int i = 0; i < KITH_FACT_BUCKETS; i++)
         json_object_set_new(facts, kith_eval_bucket_name(i), metrics_json(&e->by_facts[i]));
+    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+        json_object_set_new(known, kith_eval_bucket_name(i), metrics_json(&e->by_known[i]));
+    if (a->without[0])
+        json_object_set_new(object, "without", json_string(a->without));
+    if (a->filter)
+        json_object_set_new(object, "filter", text_json(a->filter));
     if (e->classification) {
         json_decref(kinds);
         json_decref(facts);
+        json_decref(known);
         return object;
     }
     json_object_set_new(object, "optimistic", metrics_json(&e->optimistic));
     json_object_set_new(object, "pessimistic", metrics_json(&e->pessimistic));
     json_object_set_new(object, "by_relation_kind", kinds);
     json_object_set_new(object, "by_known_facts", facts);
+    json_object_set_new(object, "by_known_answers", known);
+    json_object_set_new(object, "linked", metrics_json(&e->by_direct[1]));
+    json_object_set_new(object, "not_linked", metrics_json(&e->by_direct[0]));
+    if (e->calibration_error >= 0)
+        json_object_set_new(object, "reliability", reliability_json(e));
     return object;
 }
 
@@ -129,13 +180,19 @@ static int write_ranks(const kith_eval *e, const kith_graph *graph, const char *
 
 static int evaluate(const arguments *a)
 {
+    const kith_open_options open = {.threads = a->threads};
+    kith_eval_options options = a->eval;
     kith_model *model = NULL;
+    kith_graph *filter = NULL;
     kith_eval result = {0};
     kith_error error;
     int status = EXIT_SUCCESS;
+    bool opened = (!a->filter || open_source(&filter, a->filter, &open, &error) == KITH_OK) &&
+                  kith_model_open(&model, a->folder, a->threads, &error) == KITH_OK;
 
-    if (kith_model_open(&model, a->folder, a->threads, &error) != KITH_OK ||
-        kith_evaluate(&result, model, &a->eval, &error) != KITH_OK) {
+    options.filter = filter;
+    options.without = a->without;
+    if (!opened || kith_evaluate(&result, model, &options, &error) != KITH_OK) {
         status = failure(&error);
     } else {
         if (a->ranks && result.classification)
@@ -149,10 +206,34 @@ static int evaluate(const arguments *a)
     }
     kith_eval_release(&result);
     kith_model_free(model);
+    kith_graph_free(filter);
     return status;
 }
 
-enum { SPLIT = 256, CANDIDATES, RANKS, THREADS, JSON };
+enum { SPLIT = 256, CANDIDATES, RANKS, WITHOUT, FILTER, THREADS, JSON };
+
+/* "A,embedding" as "AE"; false for what is no part. */
+static bool parse_parts(char letters[8], const char *text)
+{
+    static const struct {
+        const char *name, *letters;
+    } parts[] = {{"A", "A"}, {"B", "B"}, {"C", "C"}, {"D", "D"}, {"embedding", "E"},
+                 {"rules", "ABCD"}};
+
+    while (*text) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < sizeof parts / sizeof *parts && (strlen(parts[i].name) != length ||
+                                                    strncmp(parts[i].name, text, length) != 0))
+            i++;
+        if (i == sizeof parts / sizeof *parts)
+            return false;
+        for (const char *c = parts[i].letters; *c; c++)
+            if (!strchr(letters, *c))
+                letters[strlen(letters)] = *c;
+        text += length + (text[length] == ',');
+    }
+    return letters[0] != '\0' && strlen(letters) < 5;
+}
 
 static int take_option(arguments *a, const command *self, int option, char **argv)
 {
@@ -172,6 +253,14 @@ static int take_option(arguments *a, const command *self, int option, char **arg
     case RANKS:
         a->ranks = optarg;
         return 0;
+    case WITHOUT:
+        if (!parse_parts(a->without, optarg))
+            return usage_error(self, "--without is '%s', expected some of A, B, C, D, rules and "
+                                     "embedding, parted by commas, but not all", optarg);
+        return 0;
+    case FILTER:
+        a->filter = optarg;
+        return 0;
     case THREADS:
         if (!parse_count(&number, optarg) || number > 1024)
             return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
@@ -190,6 +279,8 @@ static int run(const command *self, int argc, char **argv)
     static const struct option options[] = {{"split", required_argument, NULL, SPLIT},
                                             {"candidates", required_argument, NULL, CANDIDATES},
                                             {"ranks", required_argument, NULL, RANKS},
+                                            {"without", required_argument, NULL, WITHOUT},
+                                            {"filter", required_argument, NULL, FILTER},
                                             {"threads", required_argument, NULL, THREADS},
                                             {"json", no_argument, NULL, JSON},
                                             {"help", no_argument, NULL, 'h'},
@@ -214,12 +305,17 @@ static int run(const command *self, int argc, char **argv)
 const command cmd_eval = {
     .name = "eval",
     .summary = "measure how good a trained model is",
-    .usage = "RUN [--split dev|test] [--candidates seen|all] [--ranks FILE] [--json]",
+    .usage = "RUN [--split dev|test] [--candidates seen|all] [--without PARTS] [--filter SOURCE]\n"
+             "       [--ranks FILE] [--json]",
     .help = "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
             "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
             "instead, with a threshold per relation chosen on dev.\n\n"
             "  --split dev|test        what to evaluate on (default: test)\n"
             "  --candidates seen|all   what to rank: entities of train (default), or all\n"
+            "  --without PARTS         leave out parts of the evidence: A, B, C or D (kinds of rules),\n"
+            "                          rules (all of them), embedding; several parted by commas\n"
+            "  --filter SOURCE         more facts that are known to be true: such answers do not count\n"
+            "                          as wrong either\n"
             "  --ranks FILE            write every query and its ranks as TSV\n"
             "  --threads N             use N threads (default: one per core)\n"
             "  --json                  print one JSON object\n"
@@ -227,6 +323,7 @@ const command cmd_eval = {
             "examples:\n"
             "  kith eval lan\n"
             "  kith eval lan --split dev --json\n"
-            "  kith eval lan --ranks ranks.tsv\n",
+            "  kith eval lan --ranks ranks.tsv\n"
+            "  kith eval run --without embedding\n",
     .run = run,
 };

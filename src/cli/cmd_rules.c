@@ -1,11 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
 typedef struct {
-    const char *relation;
+    const char *relation, *kinds; /* kinds: letters, NULL for implications */
     uint64_t top, min_support;
+    bool examples;
     kith_open_options open;
     bool json;
 } arguments;
@@ -40,6 +42,144 @@ static void print_rules(const kith_rule *rules, size_t count, const kith_graph *
         printf("none\n");
 }
 
+/* ---- rules that name an answer ---- */
+
+static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
+                       const char *to)
+{
+    printf("%s(%s, %s)", kith_graph_relation_name(graph, relation), inverse ? to : from,
+           inverse ? from : to);
+}
+
+static void print_answer_rule(const kith_answer_rule *r, const kith_graph *graph)
+{
+    const char *constant = r->kind == 'C' ? kith_graph_entity_label(graph, r->constant) : NULL;
+    char hits[GROUPED], bodies[GROUPED];
+
+    printf("    %.4f %8s of %-8s %c  ", r->confidence, grouped(hits, r->hits),
+           grouped(bodies, r->bodies), r->kind);
+    print_atom(graph, r->first, r->first_inverse, "s",
+               r->kind == 'A' ? "o" : r->kind == 'B' ? "x" : constant);
+    if (r->kind == 'B') {
+        printf(", ");
+        print_atom(graph, r->second, r->second_inverse, "x", "o");
+    }
+    printf(" => ");
+    print_atom(graph, r->conclusion, r->conclusion_inverse, "s",
+               r->kind == 'C' ? kith_graph_entity_label(graph, r->answer) : "o");
+    putchar('\n');
+}
+
+static void print_examples(const kith_rule_example *at, size_t count, const char *what,
+                           const kith_graph *graph, bool between)
+{
+    for (size_t i = 0; i < count; i++) {
+        printf("%36s s = %s", what, kith_graph_entity_label(graph, at[i].subject));
+        if (between)
+            printf(", x = %s", kith_graph_entity_label(graph, at[i].between));
+        printf(", o = %s\n", kith_graph_entity_label(graph, at[i].object));
+    }
+}
+
+static void print_answer_rules(const kith_answer_rule *rules, size_t count, const kith_graph *graph,
+                               bool examples)
+{
+    printf("confidence    right of        kind  rule\n");
+    for (size_t i = 0; i < count; i++) {
+        print_answer_rule(&rules[i], graph);
+        if (!examples)
+            continue;
+        print_examples(rules[i].holds, rules[i].holds_count, "right:", graph, rules[i].kind == 'B');
+        print_examples(rules[i].fails, rules[i].fails_count, "wrong:", graph, rules[i].kind == 'B');
+    }
+    if (count == 0)
+        printf("none\n");
+}
+
+static json_t *atom_json(const kith_graph *graph, uint32_t relation, int inverse)
+{
+    return json_pack("{so sb}", "relation", text_json(kith_graph_relation_name(graph, relation)),
+                     "inverse", inverse);
+}
+
+static json_t *examples_json(const kith_rule_example *at, size_t count, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        json_t *one = json_pack("{so so}", "subject",
+                                text_json(kith_graph_entity_name(graph, at[i].subject)), "object",
+                                text_json(kith_graph_entity_name(graph, at[i].object)));
+        if (at[i].between != UINT32_MAX)
+            json_object_set_new(one, "between",
+                                text_json(kith_graph_entity_name(graph, at[i].between)));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+static json_t *answer_rules_json(const kith_answer_rule *rules, size_t count,
+                                 const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        const kith_answer_rule *r = &rules[i];
+        json_t *one = json_pack("{ss# so so sf sI sI so so}", "kind", (char[]){(char)r->kind}, 1,
+                                "first", atom_json(graph, r->first, r->first_inverse), "conclusion",
+                                atom_json(graph, r->conclusion, r->conclusion_inverse),
+                                "confidence", r->confidence, "hits", (json_int_t)r->hits, "bodies",
+                                (json_int_t)r->bodies, "holds",
+                                examples_json(r->holds, r->holds_count, graph), "fails",
+                                examples_json(r->fails, r->fails_count, graph));
+        if (r->kind == 'B')
+            json_object_set_new(one, "second", atom_json(graph, r->second, r->second_inverse));
+        if (r->kind == 'C') {
+            json_object_set_new(one, "constant",
+                                text_json(kith_graph_entity_name(graph, r->constant)));
+            json_object_set_new(one, "answer", text_json(kith_graph_entity_name(graph, r->answer)));
+        }
+        json_array_append_new(list, one);
+    }
+    return json_pack("{so}", "rules", list);
+}
+
+static int show_answer_rules(const arguments *a, const kith_graph *graph, uint32_t relation)
+{
+    const kith_answer_rules_options options = {.kinds = a->kinds,
+                                               .conclusion = relation,
+                                               .min_support = (uint32_t)a->min_support,
+                                               .top = (size_t)a->top,
+                                               .threads = a->open.threads};
+    kith_answer_rule *rules = NULL;
+    kith_error error;
+    size_t count = 0;
+    int status = EXIT_SUCCESS;
+
+    if (kith_graph_answer_rules(&rules, &count, graph, &options, &error) != KITH_OK)
+        return failure(&error);
+    if (a->json)
+        status = print_json(answer_rules_json(rules, count, graph));
+    else
+        print_answer_rules(rules, count, graph, a->examples);
+    kith_answer_rules_free(rules);
+    return status;
+}
+
+/* The graph of a run is in a folder of its own. */
+static kith_status open_graph(kith_graph **graph, const arguments *a, const char *path,
+                              kith_error *error)
+{
+    char inner[4096];
+
+    if (snprintf(inner, sizeof inner, "%s/config.json", path) < (int)sizeof inner &&
+        access(inner, F_OK) == 0) {
+        snprintf(inner, sizeof inner, "%s/graph", path);
+        path = inner;
+    }
+    return open_source(graph, path, &a->open, error);
+}
+
 static int show(const command *self, const arguments *a, const char *path)
 {
     kith_graph *graph = NULL;
@@ -49,11 +189,13 @@ static int show(const command *self, const arguments *a, const char *path)
     size_t count = 0;
     int status = EXIT_SUCCESS;
 
-    if (open_source(&graph, path, &a->open, &error) != KITH_OK)
+    if (open_graph(&graph, a, path, &error) != KITH_OK)
         return failure(&error);
     if (a->relation && (kith_graph_find_relation(&relation, graph, a->relation) != KITH_OK ||
                         relation >= kith_graph_seen_relation_count(graph)))
         status = usage_error(self, "train has no relation '%s'", a->relation);
+    else if (a->kinds)
+        status = show_answer_rules(a, graph, relation);
     else if (kith_graph_rules(&rules, &count, graph, relation, (uint32_t)a->min_support,
                               (size_t)a->top, a->open.threads, &error) != KITH_OK)
         status = failure(&error);
@@ -68,8 +210,10 @@ static int show(const command *self, const arguments *a, const char *path)
 
 static int run(const command *self, int argc, char **argv)
 {
-    enum { RELATION = 256, TOP, SUPPORT, JSON, SKIP_BAD, THREADS };
+    enum { RELATION = 256, KIND, EXAMPLES, TOP, SUPPORT, JSON, SKIP_BAD, THREADS };
     static const struct option options[] = {{"relation", required_argument, NULL, RELATION},
+                                            {"kind", required_argument, NULL, KIND},
+                                            {"examples", no_argument, NULL, EXAMPLES},
                                             {"top", required_argument, NULL, TOP},
                                             {"min-support", required_argument, NULL, SUPPORT},
                                             {"json", no_argument, NULL, JSON},
@@ -90,6 +234,14 @@ static int run(const command *self, int argc, char **argv)
         switch (option) {
         case RELATION:
             a.relation = optarg;
+            break;
+        case KIND:
+            if (strspn(optarg, "ABC") != strlen(optarg) || !optarg[0])
+                return usage_error(self, "--kind is '%s', expected letters of A, B and C", optarg);
+            a.kinds = optarg;
+            break;
+        case EXAMPLES:
+            a.examples = true;
             break;
         case TOP:
             a.top = number;
@@ -119,11 +271,18 @@ static int run(const command *self, int argc, char **argv)
 
 const command cmd_rules = {
     .name = "rules",
-    .summary = "show which relations imply which",
-    .usage = "SOURCE [--relation NAME] [--top K] [--min-support N] [--json]",
+    .summary = "show which relations imply which, and which answers",
+    .usage = "SOURCE|RUN [--kind ABC [--examples]] [--relation NAME] [--top K] [--min-support N]\n"
+             "       [--json]",
     .help = "A rule r1 => r2 says that an entity with r1 also has r2; its confidence is the share of\n"
             "the entities with r1 for which that is so, its support how many they are. Rules are\n"
-            "counted over train, in both directions of each relation.\n\n"
+            "counted over train, in both directions of each relation.\n"
+            "With --kind, rules that name an answer instead, which predictions are made from:\n"
+            "  A   r(s, o) => q(s, o)            B   r1(s, x), r2(x, o) => q(s, o)\n"
+            "  C   r(s, c) => q(s, o), c and o constants\n"
+            "with how often they were right, and a confidence that is lower where that is seldom.\n\n"
+            "  --kind ABC        rules that name an answer, of one or more kinds\n"
+            "  --examples        with facts that they hold for and fail on\n"
             "  --relation NAME   only rules that conclude this relation or its inverse\n"
             "  --top K           how many to show, strongest first (default: 20)\n"
             "  --min-support N   only rules with that support or more (default: 1)\n"
@@ -133,6 +292,7 @@ const command cmd_rules = {
             "  -h, --help        print this help\n\n"
             "examples:\n"
             "  kith rules /usr/share/wordnet --top 10\n"
-            "  kith rules FB15k --relation /people/person/nationality --min-support 20\n",
+            "  kith rules FB15k --relation /people/person/nationality --min-support 20\n"
+            "  kith rules FB15k --kind AB --examples --relation /people/person/nationality\n",
     .run = run,
 };

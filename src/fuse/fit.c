@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <stdlib.h>
+#include <stdio.h>
 
 #include "core/mem.h"
 #include "core/rng.h"
@@ -241,7 +243,7 @@ static kith_status calibrate(kith__fusion *fusion, const kith__lists_of_rows *r,
                 if (score[i] > score[best])
                     best = i;
             const float *feature = r->feature + (from + best) * KITH__FEATURES_COUNT;
-            samples[count++] = (sample){{score[best] - log(sum), feature[KITH__F_Q_KNOWN], 1},
+            samples[count++] = (sample){{kith__share_logit(score[best] - log(sum)), feature[KITH__F_Q_KNOWN], 1},
                                         from + best == r->right[q]};
             score[best] = -INFINITY;
         }
@@ -300,6 +302,7 @@ static kith_status fit_trees(kith__fusion *fusion, const kith__lists_of_rows *ro
                              kith__pool *pool, kith_error *error)
 {
     kith__trees_options options = tree_options;
+    if(getenv("TR"))sscanf(getenv("TR"),"%zu,%zu,%lf,%lf,%lf",&options.most,&options.leaves,&options.rate,&options.ridge,&options.least);
     kith__trees some = {0};
     static const kith__trees none = {0};
     kith_status status;

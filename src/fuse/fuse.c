@@ -225,10 +225,16 @@ size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *f)
     return count;
 }
 
+double kith__share_logit(double log_share)
+{
+    double share = fmin(fmax(exp(log_share), 1e-6), 1 - 1e-6);
+    return log(share / (1 - share));
+}
+
 float kith__fused_probability(const kith__fusing *f, uint32_t candidate)
 {
     const float *w = f->fusion->calibration;
-    double share = fmin(f->scores[candidate] - f->log_sum, 0);
+    double share = kith__share_logit(f->scores[candidate] - f->log_sum);
     double known = f->at.query[KITH__F_Q_KNOWN - KITH__LINEAR_FEATURES];
 
     return (float)(1 / (1 + exp(-(w[0] * share + w[1] * known + w[2]))));

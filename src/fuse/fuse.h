@@ -8,12 +8,13 @@
 #include "fuse/trees.h"
 #include "model/score.h"
 
-enum { KITH__SHORTLIST = 100, KITH__SHORTLIST_KNOWN = 64, KITH__CALIBRATION = 3 };
+enum { KITH__SHORTLIST = 64, KITH__SHORTLIST_KNOWN = 64, KITH__CALIBRATION = 3 };
 
 typedef struct kith__fusion {
     float weight[KITH__LINEAR_FEATURES];
     kith__trees trees;
-    /* P(true) = 1 / (1 + exp(-(a log share + b log1p(answers known) + c))). */
+    /* P(true) = 1 / (1 + exp(-(a x + b log1p(answers known) + c))), where x = log(share / (1 - share))
+     * of the candidate's share in the softmax over the shortlist. */
     float calibration[KITH__CALIBRATION];
     /* What it was fitted on. */
     uint32_t queries, set_aside;
@@ -52,6 +53,8 @@ kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, ui
 
 /* After kith__fuse: up to `most` of the candidates that are no known answers, best first. */
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);
+/* log(share / (1 - share)) from the share's logarithm, between bounds that calibration can handle. */
+double kith__share_logit(double log_share);
 /* How likely a candidate is true, calibrated on held-out entities. */
 float kith__fused_probability(const kith__fusing *fusing, uint32_t candidate);
 
