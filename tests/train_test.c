@@ -657,7 +657,7 @@ static void learn(learner *l, size_t fact)
     negative.object = (positive.object + 1) % kith_graph_seen_entity_count(graph);
     kith__gradients_clear(&l->step.gradients);
     assert_int_equal(kith__step_run(&l->step, &positive, &negative, 1, 1, NULL), KITH_OK);
-    kith__adam_step(&l->adam, &l->model->params, &l->step.gradients, &l->model->settings,
+    kith__adam_step(&l->adam, &l->model->params, &l->step.gradients, &l->model->settings, 1,
                     l->model->pool);
 }
 

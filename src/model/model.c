@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "model/score.h"
 
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
 {
@@ -147,10 +147,8 @@ kith_status kith_model_score(float *score, kith_model *model, kith_triple fact, 
     size_t s = kith__encoder_request(e, fact.subject, fact.relation, NULL);
     size_t o = kith__encoder_request(e, fact.object, fact.relation + m, NULL);
     TRY(kith__encoder_forward(e, error));
-    *score = kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
-                          e->out.at + e->encoding_of[s] * e->ds,
-                          kith__row(&model->params.table[1], fact.relation),
-                          e->out.at + e->encoding_of[o] * e->ds, e->d, scratch);
+    *score = kith__score_fact(model, fact, e->out.at + e->encoding_of[s] * e->ds,
+                              e->out.at + e->encoding_of[o] * e->ds, scratch);
 cleanup:
     kith__free(scratch);
     return status;

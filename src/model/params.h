@@ -24,7 +24,8 @@ typedef struct kith__table_spec {
     const char *name;
     kith__size rows, cols;
     bool decayed; /* counts in the L2 penalty */
-    enum { KITH__XAVIER, KITH__LSTM_BIAS } start;
+    enum { KITH__XAVIER, KITH__LSTM_BIAS, KITH__ZERO } start;
+    bool own_rate; /* the setting table_lr counts for its learning rate */
 } kith__table_spec;
 
 typedef struct kith__table {
