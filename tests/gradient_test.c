@@ -9,9 +9,9 @@
 #include "train/step.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4, DIM = 8, FACTS = 5, PER = 3 };
+enum { AGGREGATORS = 9, DECODERS = 4, DIM = 8, FACTS = 5, PER = 3 };
 
 static kith_graph *graph;
 
@@ -307,6 +307,12 @@ static void gradients__agree_with_differences_for_logic_and_lan(void **state)
     check_aggregator("lan");
 }
 
+static void gradients__agree_with_differences_for_table(void **state)
+{
+    (void)state;
+    check_aggregator("table");
+}
+
 /* ---- each point that changes the loss ---- */
 
 static void gradients__agree_where_padding_is_trained(void **state)
@@ -593,6 +599,7 @@ int main(void)
         cmocka_unit_test(gradients__agree_with_differences_for_lstm),
         cmocka_unit_test(gradients__agree_with_differences_for_attentions),
         cmocka_unit_test(gradients__agree_with_differences_for_logic_and_lan),
+        cmocka_unit_test(gradients__agree_with_differences_for_table),
         cmocka_unit_test(gradients__agree_where_padding_is_trained),
         cmocka_unit_test(gradients__agree_with_the_trained_fact_masked_and_several_negatives),
         cmocka_unit_test(gradients__agree_with_weight_decay),

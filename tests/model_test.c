@@ -6,9 +6,9 @@
 #include "support.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4, DIM = 12 };
+enum { AGGREGATORS = 9, DECODERS = 4, DIM = 12 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {

@@ -10,9 +10,9 @@
 #include "train/step.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4 };
+enum { AGGREGATORS = 9, DECODERS = 4 };
 
 /* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the disk
  * when a run is killed is tried with the program itself. */

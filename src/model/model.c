@@ -50,7 +50,9 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
         TRY(kith__rules_new(&model->rules, graph, model->pool, error));
     TRY(kith__lists_new(&model->lists, graph, model->rules, settings, error));
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
-                          kith_graph_seen_relation_count(graph), error));
+                          kith_graph_seen_relation_count(graph),
+                          model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
+                          error));
     TRY(kith__encoder_init(&model->encoder, settings, model->lists, model->rules, &model->params,
                            model->pool, error));
 cleanup:
