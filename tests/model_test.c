@@ -270,7 +270,7 @@ static void settings__a_struct_with_values_out_of_range_is_refused(void **state)
     s.margin = -INFINITY;
     check_model_refused(&s, "margin");
     s = small("mean");
-    s.aggregator = 8;
+    s.aggregator = 99;
     check_model_refused(&s, "aggregator");
     s = small("mean");
     s.decoder = -1;
