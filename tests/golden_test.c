@@ -524,7 +524,7 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
         if (nested)
             after = nested;
         must(kith__step_run(&step, positive, negative, count, 1, &error), &error);
-        kith__adam_step(&adam, &model->params, &step.gradients, &model->settings, model->pool);
+        kith__adam_step(&adam, &model->params, &step.gradients, &model->settings, 1, model->pool);
         kith__gradients_clear(&step.gradients);
         for (size_t t = 0; t < model->params.tables && good; t++) {
             const kith__table *table = &model->params.table[t];

@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 #include "nn/kernels.h"
+#include "nn/match.h"
 #include "support.h"
 
 enum { ROUNDS = 60 };
@@ -446,6 +447,166 @@ static void adam_row__equals_the_plain_step(void **state)
     }
 }
 
+/* ---- many queries against many candidates ---- */
+
+static void rows_l1__equals_the_plain_sums(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t count = between(1, 13), inner = some_width(), width = 16 * between(1, 5);
+        float *matrix = some_rows(inner, width, width, 2), *out = some_rows(count, width, width, 1);
+        float *rows = some_rows(count, inner, kith__padded(inner), 2);
+        const float *at[13];
+        for (size_t r = 0; r < count; r++)
+            at[r] = rows + r * kith__padded(inner);
+        kith__rows_l1(out, at, count, matrix, inner, width);
+        for (size_t r = 0; r < count; r++)
+            for (size_t j = 0; j < width; j++) {
+                double sum = 0;
+                for (size_t k = 0; k < inner; k++)
+                    sum += fabs((double)at[r][k] - matrix[k * width + j]);
+                check_near(out[r * width + j], sum, 300 * unit * sum, "rows_l1", j);
+            }
+        kith__free(matrix);
+        kith__free(out);
+        kith__free(rows);
+    }
+}
+
+/* Of some candidates only; those that are not listed stay as they are. */
+static void check_l1_backward(size_t count, size_t candidates, size_t n)
+{
+    size_t ns = kith__padded(n), stride = kith__padded(candidates), listed = 0;
+    float *rows = some_rows(count, n, ns, 2), *x = some_rows(candidates, n, ns, 2);
+    float *g = some_rows(count, candidates, stride, 1), *gx = some_rows(candidates, n, ns, 1);
+    float *grows = some_rows(count, n, ns, 1), *gx0 = copy_of(gx, candidates * ns);
+    float *grows0 = copy_of(grows, count * ns);
+    uint32_t ids[64];
+
+    for (uint32_t j = 0; j < candidates; j++)
+        if (kith__rng_below(&rng, 3))
+            ids[listed++] = j;
+    x[0] = rows[0]; /* their difference, 0, counts as positive */
+    kith__l1_backward(grows, gx, rows, count, x, ids, listed, g, stride, ns);
+    for (size_t r = 0; r < count; r++)
+        for (size_t k = 0; k < n; k++) {
+            double sum = grows0[r * ns + k];
+            for (size_t i = 0; i < listed; i++)
+                sum -= rows[r * ns + k] >= x[ids[i] * ns + k] ? g[r * stride + ids[i]]
+                                                              : -g[r * stride + ids[i]];
+            check_near(grows[r * ns + k], sum, 64 * unit * 20, "l1_backward, rows", k);
+        }
+    for (size_t i = 0; i < listed; i++)
+        for (size_t r = 0; r < count; r++)
+            for (size_t k = 0; k < n; k++)
+                gx0[ids[i] * ns + k] += rows[r * ns + k] >= x[ids[i] * ns + k]
+                                            ? g[r * stride + ids[i]]
+                                            : -g[r * stride + ids[i]];
+    for (size_t j = 0; j < candidates; j++)
+        for (size_t k = 0; k < n; k++)
+            check_near(gx[j * ns + k], gx0[j * ns + k], 64 * unit, "l1_backward, candidates", k);
+    float *all[] = {rows, x, g, gx, grows, gx0, grows0};
+    for (int i = 0; i < 7; i++)
+        kith__free(all[i]);
+}
+
+static void l1_backward__adds_the_plain_gradients(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++)
+        check_l1_backward(between(1, KITH__L1_ROWS), between(1, 64), some_width());
+}
+
+static void sign_axpy__adds_signs_and_nothing_where_equal(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n);
+        float *a = some_row(n, 2), *b = some_row(n, 2), *y = some_row(n, 2), *before = copy_of(y, ns);
+        float g = some_value(3);
+        b[n / 2] = a[n / 2];
+        kith__sign_axpy(y, g, a, b, ns);
+        for (size_t k = 0; k < n; k++)
+            check_near(y[k], before[k] + (double)g * ((a[k] > b[k]) - (a[k] < b[k])), 6 * unit,
+                       "sign_axpy", k);
+        check_padding(y, n, "sign_axpy");
+        float *all[] = {a, b, y, before};
+        for (int k = 0; k < 4; k++)
+            kith__free(all[k]);
+    }
+}
+
+static void row_exp__equals_the_plain_shares(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n);
+        float *row = some_row(n, i % 2 ? 60 : 5), *scratch = some_row(n, 1), most = -INFINITY;
+        for (size_t k = 0; k < ns; k++) {
+            if (k >= n || kith__rng_below(&rng, 5) == 0)
+                row[k] = KITH__LEFT_OUT;
+            most = fmaxf(most, row[k]);
+        }
+        float *before = copy_of(row, ns);
+        double sum = 0;
+        assert_true(kith__row_most(row, ns) == most);
+        float found = kith__row_exp(row, most, ns, scratch);
+        for (size_t k = 0; k < ns; k++) {
+            bool out = before[k] == KITH__LEFT_OUT && most != KITH__LEFT_OUT;
+            double e = out ? 0 : exp((double)before[k] - most);
+            check_near(row[k], e, e * (KITH__EXP_ERROR + 300 * unit) + 1e-34, "row_exp", k);
+            assert_true(!out || row[k] == 0);
+            sum += e;
+        }
+        check_near(found, sum, 1e-5 * sum, "row_exp, sum", n);
+        kith__free(row);
+        kith__free(scratch);
+        kith__free(before);
+    }
+}
+
+static void row_scale__drops_what_is_small_and_rows_used_lists_the_rest(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t count = between(1, 4), n = some_width(), ns = kith__padded(n), used = 0;
+        float *rows = some_rows(count, n, ns, 1), *before = copy_of(rows, count * ns);
+        uint32_t *ids = kith__alloc(ns + 1, sizeof *ids);
+        for (size_t r = 0; r < count; r++)
+            kith__row_scale(rows + r * ns, 2, 1.2f, ns);
+        size_t found = kith__rows_used(ids, rows, count, ns, ns);
+        for (size_t k = 0; k < ns; k++) {
+            bool any = false;
+            for (size_t r = 0; r < count; r++) {
+                float x = 2 * before[r * ns + k];
+                assert_true(rows[r * ns + k] == (fabsf(x) < 1.2f ? 0 : x));
+                any = any || fabsf(x) >= 1.2f;
+            }
+            if (any)
+                assert_int_equal(ids[used++], k);
+        }
+        assert_int_equal(found, used);
+        kith__free(rows);
+        kith__free(before);
+        kith__free(ids);
+    }
+}
+
+static void row_broken__finds_what_is_not_finite(void **state)
+{
+    const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width();
+        float *row = some_row(n, 1e30);
+        assert_false(kith__row_broken(row, kith__padded(n)));
+        row[between(0, n - 1)] = bad[i % 4];
+        assert_true(kith__row_broken(row, kith__padded(n)));
+        kith__free(row);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,6 +623,12 @@ int main(void)
         cmocka_unit_test(rows_times__equals_the_plain_product),
         cmocka_unit_test(outer_sum__adds_the_plain_product),
         cmocka_unit_test(adam_row__equals_the_plain_step),
+        cmocka_unit_test(rows_l1__equals_the_plain_sums),
+        cmocka_unit_test(l1_backward__adds_the_plain_gradients),
+        cmocka_unit_test(sign_axpy__adds_signs_and_nothing_where_equal),
+        cmocka_unit_test(row_exp__equals_the_plain_shares),
+        cmocka_unit_test(row_scale__drops_what_is_small_and_rows_used_lists_the_rest),
+        cmocka_unit_test(row_broken__finds_what_is_not_finite),
     };
     kith__rng_init(&rng, 3, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

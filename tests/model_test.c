@@ -6,9 +6,9 @@
 #include "support.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4, DIM = 12 };
+enum { AGGREGATORS = 9, DECODERS = 4, DIM = 12 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {
@@ -270,7 +270,7 @@ static void settings__a_struct_with_values_out_of_range_is_refused(void **state)
     s.margin = -INFINITY;
     check_model_refused(&s, "margin");
     s = small("mean");
-    s.aggregator = 8;
+    s.aggregator = 99;
     check_model_refused(&s, "aggregator");
     s = small("mean");
     s.decoder = -1;

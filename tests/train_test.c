@@ -10,9 +10,9 @@
 #include "train/step.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4 };
+enum { AGGREGATORS = 9, DECODERS = 4, LOSSES = 3 };
 
 /* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the disk
  * when a run is killed is tried with the program itself. */
@@ -218,6 +218,23 @@ static void check_saved(const char *folder, const char *what)
     kith_model_free(loaded);
 }
 
+/* Of the softmax loss with few entities: all that it has, in small. */
+static void set_softmax(kith_settings *s, int variant)
+{
+    static const char *const candidates[] = {"input", "encoded", "mix"};
+    static const char *const schedules[] = {"linear", "cosine"};
+
+    set(s, "loss", "softmax");
+    set(s, "candidates", candidates[variant % 3]);
+    set(s, "directions", variant % 2 ? "predicted" : "both");
+    set(s, "schedule", schedules[variant / 2 % 2]);
+    set(s, "neighbors", "sampled");
+    s->shared_negatives = variant % 4 == 3 ? 1000 : 10; /* more than there are: all */
+    s->hard_negatives = (uint32_t)(variant % 3) * 2;
+    s->max_neighbors = 5;
+    s->table_lr = 3;
+}
+
 static void check_combination(const char *aggregator, const char *decoder, int loss, int subtask)
 {
     kith_settings s = quick(aggregator);
@@ -225,7 +242,11 @@ static void check_combination(const char *aggregator, const char *decoder, int l
 
     snprintf(what, sizeof what, "%s %s loss %d subtask %d", aggregator, decoder, loss, subtask);
     set(&s, "decoder", decoder);
-    s.loss = loss ? KITH_LOSS_LOGISTIC : KITH_LOSS_MARGIN;
+    if (loss == KITH_LOSS_SOFTMAX) {
+        set_softmax(&s, aggregator[0] + decoder[0] + subtask);
+        s.lr = .05; /* which falls to 0 over few steps */
+    }
+    s.loss = (kith_loss)loss;
     s.subtask = subtask;
     s.epochs = 12;
     s.eval_every = 0;
@@ -239,8 +260,8 @@ static void check_combination(const char *aggregator, const char *decoder, int l
 static void check_matrix(int from, int to)
 {
     for (int a = from; a < to; a++)
-        for (int i = 0; i < DECODERS * 4; i++)
-            check_combination(aggregators[a], decoders[i / 4], i / 2 % 2, i % 2);
+        for (int i = 0; i < DECODERS * LOSSES * 2; i++)
+            check_combination(aggregators[a], decoders[i / (LOSSES * 2)], i / 2 % LOSSES, i % 2);
 }
 
 static void train__mean_sum_max_lstm_learn_and_load_with_everything(void **state)
@@ -249,7 +270,7 @@ static void train__mean_sum_max_lstm_learn_and_load_with_everything(void **state
     check_matrix(0, 4);
 }
 
-static void train__attentions_logic_lan_learn_and_load_with_everything(void **state)
+static void train__attentions_logic_lan_table_learn_and_load_with_everything(void **state)
 {
     (void)state;
     check_matrix(4, AGGREGATORS);
@@ -271,6 +292,22 @@ static void train__any_number_of_threads_gives_the_same_bytes(void **state)
         for (int i = 0; i < 3; i++)
             if (!same_model(one, trained(graph, &s, threads[i])))
                 fail_msg("%s: found other bytes with %u threads", aggregators[a], threads[i]);
+    }
+}
+
+static void train__any_number_of_threads_gives_the_same_bytes_of_softmax(void **state)
+{
+    (void)state;
+    for (int a = 0; a < AGGREGATORS; a++) {
+        kith_settings s = quick(aggregators[a]);
+        set_softmax(&s, a);
+        set(&s, "decoder", decoders[a % DECODERS]);
+        s.dim = 20;
+        s.batch = 61;
+        const char *one = trained(graph, &s, 1);
+        for (unsigned threads = 2; threads < 5; threads++)
+            if (!same_model(one, trained(graph, &s, threads)))
+                fail_msg("%s: found other bytes with %u threads", aggregators[a], threads);
     }
 }
 
@@ -299,6 +336,29 @@ static void train__each_setting_that_counts_changes_the_bytes(void **state)
     kith_settings s = quick("lan");
 
     (void)state;
+    s.eval_every = 0;
+    set(&s, "predict", "object");
+    const char *plain = trained(graph, &s, 2);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        kith_settings other = s;
+        set(&other, changes[i][0], changes[i][1]);
+        if (same_model(plain, trained(graph, &other, 2)))
+            fail_msg("found the same bytes with %s %s", changes[i][0], changes[i][1]);
+    }
+}
+
+static void train__each_setting_of_softmax_that_counts_changes_the_bytes(void **state)
+{
+    static const char *const changes[][2] = {
+        {"directions", "predicted"}, {"candidates", "encoded"}, {"candidates", "mix"},
+        {"shared-negatives", "9"},   {"hard-negatives", "3"},   {"scale", "2"},
+        {"schedule", "constant"},    {"schedule", "cosine"},    {"table-lr", "2"},
+        {"neighbors", "all"},        {"neighbors", "random"},   {"subtask", "off"},
+        {"mask", "on"},              {"normalize", "off"},      {"decoder", "complex"}};
+    kith_settings s = quick("table");
+
+    (void)state;
+    set_softmax(&s, 0);
     s.eval_every = 0;
     set(&s, "predict", "object");
     const char *plain = trained(graph, &s, 2);
@@ -379,6 +439,22 @@ static void resume__after_any_stops_gives_the_same_bytes_and_history(void **stat
         s.eval_every = i % 2 ? 2 : 0;
         s.adam = i % 3 == 0 ? KITH_ADAM_LAZY : KITH_ADAM_DENSE;
         s.neighbors = i % 5 == 0 ? KITH_NEIGHBORS_RANDOM : KITH_NEIGHBORS_FIRST;
+        check_pieces(&s, &rng);
+    }
+}
+
+static void resume__of_softmax_gives_the_same_bytes_and_history(void **state)
+{
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 22, 0);
+    for (int i = 0; i < 2 * AGGREGATORS; i++) {
+        kith_settings s = quick(aggregators[i / 2]);
+        set_softmax(&s, i);
+        s.dim = 12;
+        s.eval_every = i % 2 ? 2 : 0;
+        s.adam = i % 3 == 0 ? KITH_ADAM_LAZY : KITH_ADAM_DENSE;
         check_pieces(&s, &rng);
     }
 }
@@ -657,7 +733,7 @@ static void learn(learner *l, size_t fact)
     negative.object = (positive.object + 1) % kith_graph_seen_entity_count(graph);
     kith__gradients_clear(&l->step.gradients);
     assert_int_equal(kith__step_run(&l->step, &positive, &negative, 1, 1, NULL), KITH_OK);
-    kith__adam_step(&l->adam, &l->model->params, &l->step.gradients, &l->model->settings,
+    kith__adam_step(&l->adam, &l->model->params, &l->step.gradients, &l->model->settings, 1,
                     l->model->pool);
 }
 
@@ -913,7 +989,7 @@ static void refused__a_config_that_is_not_one(void **state)
     put(folder, "config.json", "{\"architectures\": [\"Bert\"], \"hidden_size\": 768}");
     check_refused(folder, true, "config.json", "lacks format");
     put(folder, "config.json",
-        "{\"format\": 1, \"kith\": \"0.1.0\", \"data_hash\": \"0\", \"settings\": 3}");
+        "{\"format\": 2, \"kith\": \"0.1.0\", \"data_hash\": \"0\", \"settings\": 3}");
     check_refused(folder, true, "config.json", "lacks the setting");
 }
 
@@ -922,8 +998,8 @@ static void refused__a_format_of_the_future(void **state)
     const char *folder = a_run();
 
     (void)state;
-    replace(folder, "config.json", "\"format\": 1", "\"format\": 99");
-    check_refused(folder, true, "has format 99", "formats up to 1");
+    replace(folder, "config.json", "\"format\": 2", "\"format\": 99");
+    check_refused(folder, true, "has format 99", "formats up to 2");
     replace(folder, "config.json", "\"format\": 99", "\"format\": 0");
     check_refused(folder, true, "has format 0", "config.json");
 }
@@ -1142,11 +1218,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(train__mean_sum_max_lstm_learn_and_load_with_everything),
-        cmocka_unit_test(train__attentions_logic_lan_learn_and_load_with_everything),
+        cmocka_unit_test(train__attentions_logic_lan_table_learn_and_load_with_everything),
         cmocka_unit_test(train__any_number_of_threads_gives_the_same_bytes),
+        cmocka_unit_test(train__any_number_of_threads_gives_the_same_bytes_of_softmax),
         cmocka_unit_test(train__the_seed_decides_the_bytes),
+        cmocka_unit_test(train__each_setting_of_softmax_that_counts_changes_the_bytes),
         cmocka_unit_test(train__each_setting_that_counts_changes_the_bytes),
         cmocka_unit_test(resume__after_any_stops_gives_the_same_bytes_and_history),
+        cmocka_unit_test(resume__of_softmax_gives_the_same_bytes_and_history),
         cmocka_unit_test(resume__from_an_older_checkpoint_gives_the_same_bytes),
         cmocka_unit_test(resume__before_the_first_step_is_possible),
         cmocka_unit_test(resume__a_finished_run_says_so_and_changes_nothing),

@@ -283,9 +283,28 @@ typedef enum kith_self_confidence { KITH_SELF_ONE, KITH_SELF_ROW_MEAN } kith_sel
 typedef enum kith_neighbors_kept {
     KITH_NEIGHBORS_FIRST,
     KITH_NEIGHBORS_RANDOM,
-    KITH_NEIGHBORS_ALL
+    KITH_NEIGHBORS_ALL,
+    KITH_NEIGHBORS_SAMPLED /* all, but in training a choice that is drawn anew for each epoch */
 } kith_neighbors_kept;
-typedef enum kith_loss { KITH_LOSS_MARGIN, KITH_LOSS_LOGISTIC } kith_loss;
+typedef enum kith_loss {
+    KITH_LOSS_MARGIN,
+    KITH_LOSS_LOGISTIC,
+    KITH_LOSS_SOFTMAX /* the right answer of a query against entities that a batch shares */
+} kith_loss;
+typedef enum kith_directions {
+    KITH_DIRECTIONS_PREDICTED, /* a fact asks for the side that is predicted */
+    KITH_DIRECTIONS_BOTH       /* for either side */
+} kith_directions;
+typedef enum kith_candidates {
+    KITH_CANDIDATES_ENCODED, /* answers are scored by their encodings */
+    KITH_CANDIDATES_INPUT,   /* by their input embeddings, where they have one */
+    KITH_CANDIDATES_MIX      /* by the mean of the two scores */
+} kith_candidates;
+typedef enum kith_schedule {
+    KITH_SCHEDULE_CONSTANT,
+    KITH_SCHEDULE_LINEAR, /* the learning rate falls to 0 at the end of the last epoch */
+    KITH_SCHEDULE_COSINE
+} kith_schedule;
 typedef enum kith_predict {
     KITH_PREDICT_OBJECT,
     KITH_PREDICT_SUBJECT,
@@ -332,14 +351,21 @@ typedef struct kith_settings {
     int mask;    /* leave the fact being trained on out of the neighbourhoods */
     int padding; /* mean and lstm: a trained neighbour fills the list up to max_neighbors */
     uint32_t batch, negatives;
+    kith_directions directions;         /* of softmax queries */
+    kith_candidates candidates;
+    uint32_t shared_negatives, hard_negatives; /* of softmax: per batch, and per query */
+    double scale;                       /* of scores, before softmax */
     double lr, margin, l2;
+    kith_schedule schedule;
+    double table_lr; /* times lr, for the tables of the aggregator `table` */
     kith_adam adam;
     kith_epsilon epsilon;
     uint32_t epochs, eval_every, eval_facts, patience;
     uint64_t seed;
 } kith_settings;
 
-/* `preset` is "release" (the authors' program) or "paper" (its text). */
+/* `preset` is "release" (the authors' program), "paper" (its text) or "embedding" (what learns most
+ * per minute). */
 KITH_API kith_status kith_settings_init(kith_settings *settings, const char *preset,
                                         kith_error *error);
 /* Set by name, as the command line and config.json do: "dim" to "50". Fails with

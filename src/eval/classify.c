@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "model/score.h"
 
 enum { AT_ONCE = 1024 };
 
@@ -45,7 +45,6 @@ static kith_status score_facts(kith__scored *out, kith_model *model, const kith_
                                size_t count, kith_error *error)
 {
     kith__encoder *e = &model->encoder;
-    const kith__decoder *decoder = kith__decoder_get(model->settings.decoder);
     uint32_t m = model->lists->relations / 2;
     float *scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
     kith_status status = KITH_OK;
@@ -63,9 +62,8 @@ static kith_status score_facts(kith__scored *out, kith_model *model, const kith_
         for (size_t i = from; i < to; i++) {
             const uint32_t *at = e->encoding_of + 2 * (i - from);
             out[i].relation = facts[i].relation;
-            out[i].score = kith__decode(decoder, model->settings.normalize, e->out.at + at[0] * e->ds,
-                                        kith__row(&model->params.table[1], facts[i].relation),
-                                        e->out.at + at[1] * e->ds, e->d, scratch);
+            out[i].score = kith__score_fact(model, facts[i], e->out.at + at[0] * e->ds,
+                                            e->out.at + at[1] * e->ds, scratch);
         }
     }
 cleanup:

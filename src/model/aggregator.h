@@ -44,7 +44,7 @@ typedef struct kith__aggregator {
 #define KITH__AGGREGATORS(ROW)                                                       \
     ROW(mean, "mean") ROW(sum, "sum") ROW(max, "max") ROW(lstm, "lstm")              \
     ROW(attention_global, "attention-global") ROW(attention_query, "attention-query") \
-    ROW(logic, "logic") ROW(lan, "lan")
+    ROW(logic, "logic") ROW(lan, "lan") ROW(table, "table")
 
 #define KITH__DECLARE(object, name) extern const kith__aggregator kith__agg_##object;
 KITH__AGGREGATORS(KITH__DECLARE)

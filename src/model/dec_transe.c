@@ -32,4 +32,15 @@ static void aim(float *v, const float *known, const float *q, bool subject_hidde
         v[k] = subject_hidden ? known[k] - q[k] : known[k] + q[k];
 }
 
-const kith__decoder kith__transe = {"transe", 1, score, backward, aim, .distance = true};
+/* v = known + q, or known - q. */
+static void aim_backward(float *gknown, float *gq, const float *gv, bool subject_hidden,
+                         size_t width)
+{
+    for (size_t k = 0; k < width; k++) {
+        gknown[k] += gv[k];
+        gq[k] += subject_hidden ? -gv[k] : gv[k];
+    }
+}
+
+const kith__decoder kith__transe = {"transe", 1, score, backward, aim, .distance = true,
+                                    .aim_backward = aim_backward};

@@ -74,3 +74,49 @@ void kith__decode_backward(const kith__decoder *decoder, bool normalize, float *
     kith__normalize_backward(gq, gradient + padded, unit + padded, iq, width);
     kith__normalize_backward(go, gradient + 2 * padded, unit + 2 * padded, io, width);
 }
+
+void kith__aim(const kith__decoder *decoder, bool normalize, float *v, const float *known,
+               const float *q, bool subject_hidden, size_t width, float *scratch)
+{
+    size_t padded = kith__padded(width);
+
+    if (normalize && decoder->distance) {
+        kith__normalize(scratch, known, width);
+        kith__normalize(scratch + padded, q, width);
+        known = scratch;
+        q = scratch + padded;
+    }
+    decoder->aim(v, known, q, subject_hidden, width);
+}
+
+static void plain_aim_backward(const kith__decoder *decoder, float *gknown, float *gq,
+                               const float *gv, const float *known, const float *q,
+                               bool subject_hidden, size_t width, float *unused)
+{
+    if (decoder->aim_backward)
+        decoder->aim_backward(gknown, gq, gv, subject_hidden, width);
+    else if (subject_hidden)
+        decoder->backward(unused, gq, gknown, 1, gv, q, known, width);
+    else
+        decoder->backward(gknown, gq, unused, 1, known, q, gv, width);
+}
+
+void kith__aim_backward(const kith__decoder *decoder, bool normalize, float *gknown, float *gq,
+                        const float *gv, const float *known, const float *q, bool subject_hidden,
+                        size_t width, float *scratch)
+{
+    size_t padded = kith__padded(width);
+    float *unit = scratch, *gradient = scratch + 2 * padded, *unused = scratch + 4 * padded;
+
+    memset(gradient, 0, 3 * padded * sizeof *gradient);
+    if (!normalize || !decoder->distance) {
+        plain_aim_backward(decoder, gknown, gq, gv, known, q, subject_hidden, width, unused);
+        return;
+    }
+    float ik = kith__normalize(unit, known, width);
+    float iq = kith__normalize(unit + padded, q, width);
+    plain_aim_backward(decoder, gradient, gradient + padded, gv, unit, unit + padded,
+                       subject_hidden, width, unused);
+    kith__normalize_backward(gknown, gradient, unit, ik, width);
+    kith__normalize_backward(gq, gradient + padded, unit + padded, iq, width);
+}

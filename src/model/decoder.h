@@ -19,6 +19,10 @@ typedef struct kith__decoder {
      * side, `known` the other one. v is padded with zeros. */
     void (*aim)(float *v, const float *known, const float *q, bool subject_hidden, size_t width);
     bool distance;
+    /* gknown += dv/dknown gv and so on. NULL where the score is linear in each vector: there v . x is
+     * the score, so that the derivative of v . gv is that of the score with gv as the hidden side. */
+    void (*aim_backward)(float *gknown, float *gq, const float *gv, bool subject_hidden,
+                         size_t width);
 } kith__decoder;
 
 /* The table: one row per decoder, in the order of the setting's values. */
@@ -38,6 +42,14 @@ float kith__decode(const kith__decoder *decoder, bool normalize, const float *s,
 void kith__decode_backward(const kith__decoder *decoder, bool normalize, float *gs, float *gq,
                            float *go, float g, const float *s, const float *q, const float *o,
                            size_t width, float *scratch);
+
+/* `aim` and its gradient, scaled likewise. `scratch` has room for 2 padded rows, for the gradient
+ * for 6. */
+void kith__aim(const kith__decoder *decoder, bool normalize, float *v, const float *known,
+               const float *q, bool subject_hidden, size_t width, float *scratch);
+void kith__aim_backward(const kith__decoder *decoder, bool normalize, float *gknown, float *gq,
+                        const float *gv, const float *known, const float *q, bool subject_hidden,
+                        size_t width, float *scratch);
 
 /* y = x / |x|; returns 1 / |x|. A vector of length 0 stays 0. */
 float kith__normalize(float *y, const float *x, size_t width);

@@ -62,13 +62,19 @@ static int scratch_reserve(scratch *s, size_t count)
     return 0;
 }
 
+static bool keeps_all(const kith_settings *settings)
+{
+    return settings->neighbors == KITH_NEIGHBORS_ALL ||
+           settings->neighbors == KITH_NEIGHBORS_SAMPLED;
+}
+
 /* One entity's list; returns how many were kept. */
 static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
                         uint32_t entity, const kith__rules *rules, const kith_settings *settings)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
     size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]), kept = 0;
-    bool all = settings->neighbors == KITH_NEIGHBORS_ALL || count <= settings->max_neighbors;
+    bool all = keeps_all(settings) || count <= settings->max_neighbors;
 
     for (size_t i = 0; i < count; i++) {
         kith_neighbor next = hood.at[hood.offset[entity] + i];
@@ -100,7 +106,7 @@ static size_t count_kept(const kith_graph *graph, const kith_settings *settings)
 
     for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++) {
         size_t count = (size_t)(hood.offset[e + 1] - hood.offset[e]);
-        bool cut = settings->neighbors != KITH_NEIGHBORS_ALL && count > settings->max_neighbors;
+        bool cut = !keeps_all(settings) && count > settings->max_neighbors;
         total += cut ? settings->max_neighbors : count;
     }
     return total;
@@ -143,6 +149,51 @@ cleanup:
     kith__free(s.relations);
     kith__lists_free(lists);
     return status;
+}
+
+kith_status kith__lists_capped(kith__lists **out, const kith__lists *lists, size_t cap,
+                               kith_error *error)
+{
+    kith__lists *capped = kith__calloc(1, sizeof *capped);
+    size_t used = 0;
+
+    if (!capped)
+        return kith__no_memory(error);
+    capped->entities = lists->entities;
+    capped->seen = lists->seen;
+    capped->relations = lists->relations;
+    capped->offset = kith__calloc((size_t)lists->entities + 1, sizeof *capped->offset);
+    for (uint32_t e = 0; capped->offset && e < lists->entities; e++) {
+        size_t count = (size_t)(lists->offset[e + 1] - lists->offset[e]);
+        used += e >= lists->seen ? 0 : count < cap ? count : cap;
+        capped->offset[e + 1] = used;
+    }
+    capped->at = kith__alloc(used, sizeof *capped->at);
+    capped->denominator = lists->denominator ? kith__alloc(used, sizeof *capped->denominator) : NULL;
+    if (!capped->offset || !capped->at || (lists->denominator && !capped->denominator)) {
+        kith__lists_free(capped);
+        return kith__no_memory(error);
+    }
+    *out = capped;
+    return KITH_OK;
+}
+
+void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t seed)
+{
+    for (uint32_t e = 0; e < lists->seen; e++) {
+        uint64_t to = capped->offset[e], end = capped->offset[e + 1];
+        kith__rng rng;
+        kith__rng_init(&rng, seed, e);
+        for (uint64_t s = lists->offset[e]; to < end; s++) { /* each choice is equally likely */
+            uint64_t left = lists->offset[e + 1] - s;
+            if (left > end - to && kith__rng_below(&rng, left) >= end - to)
+                continue;
+            capped->at[to] = lists->at[s];
+            if (capped->denominator)
+                capped->denominator[to] = lists->denominator[s];
+            to++;
+        }
+    }
 }
 
 void kith__lists_free(kith__lists *lists)

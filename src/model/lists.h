@@ -19,6 +19,13 @@ kith_status kith__lists_new(kith__lists **lists, const kith_graph *graph, const 
                             const kith_settings *settings, kith_error *error);
 void kith__lists_free(kith__lists *lists);
 
+/* Lists of the seen entities with at most `cap` neighbours each, none of which is there before the
+ * first draw. Entities that are not seen have none. */
+kith_status kith__lists_capped(kith__lists **capped, const kith__lists *lists, size_t cap,
+                               kith_error *error);
+/* Draw anew which of the neighbours in `lists` they are, in the same order. */
+void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t seed);
+
 /* The denominators for a list of neighbours given as they come, one after the other. `relations` is
  * scratch of 2m bytes, all 0 before and after. */
 void kith__logic_denominators(float *denominator, const kith_neighbor *at, size_t count,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "model/score.h"
 
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
 {
@@ -50,7 +50,9 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
         TRY(kith__rules_new(&model->rules, graph, model->pool, error));
     TRY(kith__lists_new(&model->lists, graph, model->rules, settings, error));
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
-                          kith_graph_seen_relation_count(graph), error));
+                          kith_graph_seen_relation_count(graph),
+                          model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
+                          error));
     TRY(kith__encoder_init(&model->encoder, settings, model->lists, model->rules, &model->params,
                            model->pool, error));
 cleanup:
@@ -149,10 +151,8 @@ kith_status kith_model_score(float *score, kith_model *model, kith_triple fact, 
     size_t s = kith__encoder_request(e, fact.subject, fact.relation, NULL);
     size_t o = kith__encoder_request(e, fact.object, fact.relation + m, NULL);
     TRY(kith__encoder_forward(e, error));
-    *score = kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
-                          e->out.at + e->encoding_of[s] * e->ds,
-                          kith__row(&model->params.table[1], fact.relation),
-                          e->out.at + e->encoding_of[o] * e->ds, e->d, scratch);
+    *score = kith__score_fact(model, fact, e->out.at + e->encoding_of[s] * e->ds,
+                              e->out.at + e->encoding_of[o] * e->ds, scratch);
 cleanup:
     kith__free(scratch);
     return status;

@@ -47,14 +47,17 @@ static int place_tables(kith__params *params)
 }
 
 kith_status kith__params_init(kith__params *params, const kith_settings *settings,
-                              uint32_t entities, uint32_t relations, kith_error *error)
+                              uint32_t entities, uint32_t relations, size_t rules,
+                              kith_error *error)
 {
     const kith__aggregator *agg = kith__aggregator_get(settings->aggregator);
     size_t d = settings->dim;
     const size_t sizes[KITH__SIZES] = {
         [KITH__ONE] = 1,          [KITH__ENTITIES] = entities, [KITH__RELATIONS] = relations,
         [KITH__DIRECTED] = 2 * (size_t)relations, [KITH__DIM] = d, [KITH__2DIM] = 2 * d,
-        [KITH__4DIM] = 4 * d,     [KITH__HIDDEN] = kith__attention_width(settings)};
+        [KITH__4DIM] = 4 * d,     [KITH__HIDDEN] = kith__attention_width(settings),
+        [KITH__LANE] = KITH__LANES, [KITH__ENTITY_ROWS] = kith__padded(entities) / KITH__LANES,
+        [KITH__PAIR_ROWS] = kith__padded(rules + 2 * (size_t)relations) / KITH__LANES};
     int failed = 0;
 
     memset(params, 0, sizeof *params);
@@ -93,6 +96,10 @@ static void start_table(kith__table *t, kith__rng *rng)
     double in = t->rows == 1 ? (double)t->cols : (double)t->rows, out = (double)t->cols;
     double deviation = sqrt(2 / (in + out));
 
+    if (t->spec->start == KITH__ZERO) {
+        memset(t->at, 0, t->rows * t->stride * sizeof *t->at);
+        return;
+    }
     for (size_t r = 0; r < t->rows; r++)
         for (size_t c = 0; c < t->cols; c++) {
             float *value = &kith__row(t, r)[c];

@@ -17,6 +17,9 @@ typedef enum kith__size {
     KITH__2DIM,
     KITH__4DIM,
     KITH__HIDDEN, /* width of the attention layer */
+    KITH__LANE,   /* columns of a table that is a list of numbers, so that no padding is needed */
+    KITH__ENTITY_ROWS, /* rows of such a list with one number per seen entity */
+    KITH__PAIR_ROWS,   /* with one per rule between relations, and one per relation */
     KITH__SIZES
 } kith__size;
 
@@ -24,7 +27,8 @@ typedef struct kith__table_spec {
     const char *name;
     kith__size rows, cols;
     bool decayed; /* counts in the L2 penalty */
-    enum { KITH__XAVIER, KITH__LSTM_BIAS } start;
+    enum { KITH__XAVIER, KITH__LSTM_BIAS, KITH__ZERO } start;
+    bool own_rate; /* the setting table_lr counts for its learning rate */
 } kith__table_spec;
 
 typedef struct kith__table {
@@ -42,13 +46,16 @@ typedef struct kith__params {
     float *block;
 } kith__params;
 
-/* The tables that a model with these settings has, for n seen entities and m relations, all 0. */
+/* The tables that a model with these settings has, for n seen entities, m relations and so many rules
+ * between them, all 0. */
 kith_status kith__params_init(kith__params *params, const kith_settings *settings,
-                              uint32_t entities, uint32_t relations, kith_error *error);
+                              uint32_t entities, uint32_t relations, size_t rules,
+                              kith_error *error);
 /* Another block of the same shape, all 0. */
 kith_status kith__params_like(kith__params *params, const kith__params *model, kith_error *error);
 void kith__params_release(kith__params *params);
-/* Xavier-normal start values, drawn from the seed. */
+/* Start values, Xavier-normal but where the table's specification says otherwise, drawn from the
+ * seed. */
 void kith__params_start(kith__params *params, uint64_t seed);
 
 /* NULL where the model has no table of that name. */

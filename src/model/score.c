@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 #include "model/decoder.h"
+#include "model/panels.h"
 #include "nn/kernels.h"
 
 enum { PIECES = 16, KNOWN_AT_ONCE = 1024 };
@@ -17,6 +18,10 @@ typedef struct {
     float *vectors;           /* known sides, one row per query, in the order of `order` */
     float *aims, *scores;     /* of KITH__SCORED_TOGETHER queries */
     float *unit;              /* candidates scaled to length 1 */
+    size_t by_input;          /* so many candidates, the first ones, are scored by input embeddings */
+    size_t encoded;           /* those from here on by encodings */
+    kith__panels panels;      /* of input embeddings */
+    float *block;             /* scores of a panel, per piece */
     kith__scored_call call;
     void *context;
     /* The queries at hand: order[from] .. order[to - 1]. */
@@ -81,7 +86,7 @@ static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kit
     if (!first)
         return status == KITH_OK ? kith__encoder_requery(e, query, error) : status;
     kith__encoder_begin(e);
-    for (size_t i = 0; i < r->candidates; i++)
+    for (size_t i = r->encoded; i < r->candidates; i++)
         kith__encoder_request(e, (uint32_t)i, query, NULL);
     return kith__encoder_forward(e, error);
 }
@@ -93,31 +98,26 @@ static bool is_unit(const scoring *r)
 
 static void make_aim(scoring *r, size_t i, float *aim)
 {
-    const kith__decoder *decoder = kith__decoder_get(r->model->settings.decoder);
+    const kith_settings *settings = &r->model->settings;
     const kith__query *q = &r->queries[r->order[i].index];
-    size_t ds = r->known.ds, d = r->known.d;
-    const float *vector = r->vectors + i * ds;
-    const float *relation = kith__row(&r->model->params.table[1], q->fact.relation);
-    float *unit = r->aims + KITH__SCORED_TOGETHER * ds; /* room for two more */
+    size_t ds = r->known.ds;
 
-    if (is_unit(r)) {
-        kith__normalize(unit, vector, d);
-        kith__normalize(unit + ds, relation, d);
-        vector = unit;
-        relation = unit + ds;
-    }
-    decoder->aim(aim, vector, relation, q->subject_hidden, d);
+    kith__aim(kith__decoder_get(settings->decoder), settings->normalize, aim, r->vectors + i * ds,
+              kith__row(&r->model->params.table[1], q->fact.relation), q->subject_hidden,
+              r->known.d, r->aims + KITH__SCORED_TOGETHER * ds); /* room for two more */
 }
 
+/* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
+ * mean of the two. */
 static void score_piece(void *context, size_t piece)
 {
     scoring *r = context;
     const kith__encoder *e = &r->model->encoder;
     bool distance = kith__decoder_get(r->model->settings.decoder)->distance, unit = is_unit(r);
-    size_t to = r->candidates * (piece + 1) / PIECES;
+    size_t count = r->candidates - r->encoded, to = r->encoded + count * (piece + 1) / PIECES;
 
-    for (size_t c = r->candidates * piece / PIECES; c < to; c++) {
-        const float *x = e->out.at + e->encoding_of[c] * e->ds;
+    for (size_t c = r->encoded + count * piece / PIECES; c < to; c++) {
+        const float *x = e->out.at + e->encoding_of[c - r->encoded] * e->ds;
         if (unit) {
             float *scaled = r->unit + piece * e->ds;
             kith__normalize(scaled, x, e->d);
@@ -125,10 +125,32 @@ static void score_piece(void *context, size_t piece)
         }
         for (size_t i = r->from; i < r->to; i++) {
             const float *aim = r->aims + (i - r->from) * e->ds;
-            r->scores[(i - r->from) * r->candidates + c] =
-                distance ? -kith__l1(aim, x, e->ds) : kith__dot(aim, x, e->ds);
+            float *score = &r->scores[(i - r->from) * r->candidates + c];
+            float by_encoding = distance ? -kith__l1(aim, x, e->ds) : kith__dot(aim, x, e->ds);
+            *score = c < r->by_input ? (*score + by_encoding) / 2 : by_encoding;
         }
     }
+}
+
+static void score_panels(void *context, size_t piece)
+{
+    scoring *r = context;
+    bool distance = kith__decoder_get(r->model->settings.decoder)->distance;
+    const float *aims[KITH__SCORED_TOGETHER];
+
+    for (size_t i = 0; i < r->to - r->from; i++)
+        aims[i] = r->aims + i * r->known.ds;
+    for (size_t p = piece; p < kith__panel_count(&r->panels); p += PIECES)
+        kith__panel_score(r->scores, r->candidates, &r->panels, p, aims, r->to - r->from, distance,
+                          1, false, r->block + piece * KITH__SCORED_TOGETHER * KITH__PANEL);
+}
+
+static void score_candidates(scoring *r)
+{
+    if (r->by_input > 0)
+        kith__pool_run(r->model->pool, score_panels, r, PIECES);
+    if (r->encoded < r->candidates)
+        kith__pool_run(r->model->pool, score_piece, r, PIECES);
 }
 
 static void call_piece(void *context, size_t piece)
@@ -140,26 +162,73 @@ static void call_piece(void *context, size_t piece)
                 r->scores + (i - r->from) * r->candidates);
 }
 
+static bool same_query(const kith__item *a, const kith__item *b)
+{
+    return a->major == b->major && a->minor == b->minor;
+}
+
+/* Queries that are scored together share the candidates' vectors, which depend on the relation and
+ * the side only where they are encodings. */
+static void choose_group(scoring *r)
+{
+    bool encodes = r->encoded < r->candidates;
+
+    for (r->to = r->from + 1; r->to < r->count && r->to - r->from < KITH__SCORED_TOGETHER; r->to++)
+        if (encodes && !same_query(&r->order[r->to], &r->order[r->from]))
+            break;
+}
+
 static kith_status score_groups(scoring *r, kith_error *error)
 {
     kith_status status = KITH_OK;
 
     for (r->from = 0; r->from < r->count; r->from = r->to) {
-        kith__item first = r->order[r->from];
-        bool same = r->from > 0 && r->order[r->from - 1].major == first.major &&
-                    r->order[r->from - 1].minor == first.minor;
-        for (r->to = r->from + 1; r->to < r->count && r->to - r->from < KITH__SCORED_TOGETHER; r->to++)
-            if (r->order[r->to].major != first.major || r->order[r->to].minor != first.minor)
-                break;
-        if (!same)
-            TRY(encode_candidates(r, query_for(r, first.major, first.minor), r->from == 0, error));
+        const kith__item *first = &r->order[r->from];
+        choose_group(r);
+        if (r->encoded < r->candidates && (r->from == 0 || !same_query(first - 1, first)))
+            TRY(encode_candidates(r, query_for(r, first->major, first->minor), r->from == 0, error));
         for (size_t i = r->from; i < r->to; i++)
             make_aim(r, i, r->aims + (i - r->from) * r->known.ds);
-        kith__pool_run(r->model->pool, score_piece, r, PIECES);
+        score_candidates(r);
         kith__pool_run(r->model->pool, call_piece, r, PIECES);
     }
 cleanup:
     return status;
+}
+
+/* Rows of length 1, where the decoder wants them so. */
+static kith_status pack_units(scoring *r, const kith__table *ent, kith_error *error)
+{
+    float *units = kith__calloc_aligned(r->by_input * ent->stride, sizeof *units);
+
+    if (!units)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < r->by_input; i++)
+        kith__normalize(units + i * ent->stride, kith__row(ent, i), ent->cols);
+    kith__panels_pack(&r->panels, units, ent->stride);
+    kith__free(units);
+    return KITH_OK;
+}
+
+/* Which candidates are scored by their input embeddings, which only seen entities have. */
+static kith_status pack_inputs(scoring *r, kith_error *error)
+{
+    const kith__table *ent = &r->model->params.table[0];
+    kith_candidates by = r->model->settings.candidates;
+    size_t seen = ent->rows < r->candidates ? ent->rows : r->candidates;
+
+    r->by_input = by == KITH_CANDIDATES_ENCODED ? 0 : seen;
+    r->encoded = by == KITH_CANDIDATES_INPUT ? seen : 0;
+    if (r->by_input == 0)
+        return KITH_OK;
+    r->block = kith__calloc_aligned((size_t)PIECES * KITH__SCORED_TOGETHER * KITH__PANEL,
+                                    sizeof *r->block);
+    if (!r->block || kith__panels_reserve(&r->panels, seen, ent->cols))
+        return kith__no_memory(error);
+    if (is_unit(r))
+        return pack_units(r, ent, error);
+    kith__panels_pack(&r->panels, ent->at, ent->stride);
+    return KITH_OK;
 }
 
 static kith_status scoring_init(scoring *r, kith_error *error)
@@ -195,6 +264,8 @@ static void scoring_release(scoring *r)
     kith__free(r->aims);
     kith__free(r->scores);
     kith__free(r->unit);
+    kith__free(r->block);
+    kith__panels_release(&r->panels);
 }
 
 kith_status kith__score_all(kith_model *model, const kith__query *queries, size_t count,
@@ -212,9 +283,55 @@ kith_status kith__score_all(kith_model *model, const kith__query *queries, size_
     if (count == 0)
         return KITH_OK;
     TRY(scoring_init(&r, error));
+    TRY(pack_inputs(&r, error));
     TRY(encode_known(&r, error));
     TRY(score_groups(&r, error));
 cleanup:
     scoring_release(&r);
     return status;
+}
+
+/* ---- one fact ---- */
+
+/* The score of one side as the answer of the other: `known` is encoded, and so is `hidden`, whose
+ * input embedding is NULL where it has none. */
+static float side_score(const kith_model *model, const float *const encoded[2], const float *input,
+                        const float *relation, bool subject_hidden, float *scratch)
+{
+    const kith__decoder *decoder = kith__decoder_get(model->settings.decoder);
+    const float *mixed[2] = {encoded[0], encoded[1]};
+    float sum = 0, scores = 0;
+
+    if (!input || model->settings.candidates != KITH_CANDIDATES_INPUT) {
+        sum += kith__decode(decoder, model->settings.normalize, mixed[0], relation, mixed[1],
+                            model->encoder.d, scratch);
+        scores++;
+    }
+    if (input && model->settings.candidates != KITH_CANDIDATES_ENCODED) {
+        mixed[subject_hidden ? 0 : 1] = input;
+        sum += kith__decode(decoder, model->settings.normalize, mixed[0], relation, mixed[1],
+                            model->encoder.d, scratch);
+        scores++;
+    }
+    return sum / scores;
+}
+
+float kith__score_fact(const kith_model *model, kith_triple fact, const float *subject,
+                       const float *object, float *scratch)
+{
+    const kith__table *ent = &model->params.table[0];
+    const float *relation = kith__row(&model->params.table[1], fact.relation);
+    const float *const encoded[2] = {subject, object};
+    kith_predict predict = model->settings.predict;
+    float sum = 0, sides = 0;
+
+    for (int hidden = 0; hidden < 2; hidden++) { /* 0: the object */
+        uint32_t entity = hidden ? fact.subject : fact.object;
+        if (predict == (hidden ? KITH_PREDICT_OBJECT : KITH_PREDICT_SUBJECT))
+            continue;
+        sum += side_score(model, encoded, entity < ent->rows ? kith__row(ent, entity) : NULL,
+                          relation, hidden, scratch);
+        sides++;
+    }
+    return sum / sides;
 }

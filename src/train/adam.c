@@ -28,7 +28,7 @@ typedef struct {
     kith__adam_state *adam;
     kith__params *params;
     const kith__gradients *gradients;
-    kith__adam_rates rates;
+    kith__adam_rates rates, table_rates; /* the latter for tables with a learning rate of their own */
     bool lazy;
 } moving;
 
@@ -46,21 +46,23 @@ static void move_piece(void *context, size_t piece)
 
     for (size_t i = 0; i < c->params->tables; i++) {
         kith__table *p = &c->params->table[i];
+        const kith__adam_rates *rates = p->spec->own_rate ? &c->table_rates : &c->rates;
         size_t to = p->rows * (piece + 1) / PIECES;
         for (size_t r = p->rows * piece / PIECES; r < to; r++) {
             const float *gradient = gradient_at(c->gradients, i, r);
             if (gradient || !c->lazy)
                 kith__adam_row(kith__row(p, r), kith__row(&c->adam->m.table[i], r),
-                               kith__row(&c->adam->v.table[i], r), gradient, &c->rates, p->stride);
+                               kith__row(&c->adam->v.table[i], r), gradient, rates, p->stride);
         }
     }
 }
 
 void kith__adam_step(kith__adam_state *adam, kith__params *params, const kith__gradients *gradients,
-                     const kith_settings *settings, kith__pool *pool)
+                     const kith_settings *settings, double rate, kith__pool *pool)
 {
     const double beta1 = .9, beta2 = .999, epsilon = 1e-8;
     double t = (double)++adam->steps, c1 = 1 - pow(beta1, t), c2 = 1 - pow(beta2, t);
+    double lr = settings->lr * rate;
     bool outside = settings->epsilon == KITH_EPSILON_OUTSIDE;
     moving c = {.adam = adam, .params = params, .gradients = gradients};
 
@@ -68,8 +70,10 @@ void kith__adam_step(kith__adam_state *adam, kith__params *params, const kith__g
     c.rates = (kith__adam_rates){
         .beta1 = (float)beta1,
         .beta2 = (float)beta2,
-        .step = (float)(outside ? settings->lr * sqrt(c2) / c1 : settings->lr / c1),
+        .step = (float)(outside ? lr * sqrt(c2) / c1 : lr / c1),
         .epsilon = (float)epsilon,
         .v_scale = (float)(outside ? 1 : 1 / c2)};
+    c.table_rates = c.rates;
+    c.table_rates.step *= (float)settings->table_lr;
     kith__pool_run(pool, move_piece, &c, PIECES);
 }

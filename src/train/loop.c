@@ -13,7 +13,7 @@
 #include "train/step.h"
 
 /* Streams of random numbers. */
-enum { SHUFFLE = 1, NEGATIVES, ORDER };
+enum { SHUFFLE = 1, NEGATIVES, ORDER, SAMPLE };
 
 typedef struct {
     const char *folder;
@@ -26,6 +26,9 @@ typedef struct {
     kith__position at;
     uint32_t *order; /* the epoch's order of facts */
     kith_triple *positive, *negative;
+    kith__asked *asked; /* queries of a batch, for the softmax loss */
+    kith__contrast contrast;
+    kith__lists *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
     double last_checkpoint;
     bool stop, classifies, evaluates;
 } training;
@@ -57,8 +60,18 @@ static void shuffle(training *t)
         t->order[i - 1] = t->order[other];
         t->order[other] = swap;
     }
+}
+
+/* What the encoder sees is drawn anew for each epoch; looks at dev see what is there. */
+static void begin_epoch(training *t)
+{
+    shuffle(t);
     /* Never 0, which means the order of the list. */
     t->model->encoder.order_seed = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
+    if (!t->sampled)
+        return;
+    kith__lists_draw(t->sampled, t->model->lists, stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
+    t->model->encoder.lists = t->sampled;
 }
 
 static bool replaces_object(const training *t, kith__rng *rng)
@@ -68,28 +81,83 @@ static bool replaces_object(const training *t, kith__rng *rng)
     return t->settings->corrupt == KITH_CORRUPT_OBJECT;
 }
 
-/* One side replaced by any seen entity, known facts not excluded. */
-static size_t make_batch(training *t)
+static size_t choose_facts(training *t)
 {
-    size_t from = (size_t)t->at.batch * t->settings->batch, per = t->settings->negatives;
-    size_t count = t->facts.count - from;
-    kith__rng rng;
+    size_t from = (size_t)t->at.batch * t->settings->batch, count = t->facts.count - from;
 
     if (count > t->settings->batch)
         count = t->settings->batch;
-    kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         t->positive[i] = t->facts.at[t->order[from + i]];
-        for (size_t k = i * per; k < (i + 1) * per; k++) {
-            uint32_t entity = (uint32_t)kith__rng_below(&rng, t->model->lists->seen);
-            t->negative[k] = t->positive[i];
-            if (replaces_object(t, &rng))
-                t->negative[k].object = entity;
-            else
-                t->negative[k].subject = entity;
-        }
-    }
     return count;
+}
+
+/* One side replaced by any seen entity, known facts not excluded. */
+static void make_negatives(training *t, size_t count, kith__rng *rng)
+{
+    size_t per = t->settings->negatives;
+
+    for (size_t k = 0; k < count * per; k++) {
+        uint32_t entity = (uint32_t)kith__rng_below(rng, t->model->lists->seen);
+        t->negative[k] = t->positive[k / per];
+        if (replaces_object(t, rng))
+            t->negative[k].object = entity;
+        else
+            t->negative[k].subject = entity;
+    }
+}
+
+/* Each fact asks for its object, its subject, or both. */
+static size_t make_queries(training *t, size_t count)
+{
+    bool both = t->settings->directions == KITH_DIRECTIONS_BOTH;
+    uint32_t m = t->model->lists->relations / 2;
+    size_t made = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        kith_triple f = t->positive[i];
+        if (both || t->settings->predict != KITH_PREDICT_SUBJECT)
+            t->asked[made++] = (kith__asked){f.subject, f.relation, f.object};
+        if (both || t->settings->predict != KITH_PREDICT_OBJECT)
+            t->asked[made++] = (kith__asked){f.object, f.relation + m, f.subject};
+    }
+    return made;
+}
+
+/* Loss and gradients of the next `count` facts. */
+static kith_status run_batch(training *t, size_t count, kith_error *error)
+{
+    kith__rng rng;
+    kith_status status;
+
+    kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
+    if (t->settings->loss != KITH_LOSS_SOFTMAX) {
+        make_negatives(t, count, &rng);
+        return kith__step_run(&t->step, t->positive, t->negative, count, t->settings->negatives,
+                              error);
+    }
+    size_t queries = make_queries(t, count);
+    TRY(kith__contrast_draw(&t->contrast, t->asked, queries, &rng, error));
+    TRY(kith__step_ask(&t->step, t->asked, queries, &t->contrast, error));
+cleanup:
+    return status;
+}
+
+/* The share of the learning rate that the next step has; it depends on where training stands alone. */
+static double rate_now(const training *t)
+{
+    uint64_t batches = (t->facts.count + t->settings->batch - 1) / t->settings->batch;
+    double done = (double)(t->at.epoch * batches + t->at.batch) /
+                  ((double)t->settings->epochs * (double)batches);
+
+    switch (t->settings->schedule) {
+    case KITH_SCHEDULE_LINEAR:
+        return 1 - done;
+    case KITH_SCHEDULE_COSINE:
+        return (1 + cos(M_PI * done)) / 2;
+    default:
+        return 1;
+    }
 }
 
 /* The tables with values that are not finite, as "'a', 'b'". */
@@ -139,14 +207,15 @@ static void tell(training *t, kith_progress *p)
 static kith_status train_batch(training *t, kith_error *error)
 {
     double began = now();
-    size_t count = make_batch(t);
+    size_t count = choose_facts(t);
     kith_status status;
 
-    TRY(kith__step_run(&t->step, t->positive, t->negative, count, t->settings->negatives, error));
+    TRY(run_batch(t, count, error));
     double loss = kith__step_loss(&t->step);
     if (!isfinite(loss))
         TRY(broken(t, t->at.batch + 1, error));
-    kith__adam_step(&t->adam, &t->model->params, &t->step.gradients, t->settings, t->model->pool);
+    kith__adam_step(&t->adam, &t->model->params, &t->step.gradients, t->settings, rate_now(t),
+                    t->model->pool);
     kith__gradients_clear(&t->step.gradients);
     t->at.batch++;
     t->at.loss_sum += loss * (double)count;
@@ -171,6 +240,7 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
     kith_eval result;
 
     t->model->encoder.order_seed = 0;
+    t->model->encoder.lists = t->model->lists;
     kith_status status = kith_evaluate(&result, t->model, &options, error);
     if (status != KITH_OK)
         return status;
@@ -232,7 +302,7 @@ static kith_status train_epochs(training *t, kith_error *error)
 
     while (!t->at.finished && !t->stop) {
         size_t batches = (t->facts.count + t->settings->batch - 1) / t->settings->batch;
-        shuffle(t);
+        begin_epoch(t);
         while (t->at.batch < batches && !t->stop)
             TRY(train_batch(t, error));
         if (t->at.batch == batches)
@@ -263,8 +333,14 @@ static kith_status training_init(training *t, kith_error *error)
     t->order = kith__alloc(t->facts.count, sizeof *t->order);
     t->positive = kith__alloc(s->batch, sizeof *t->positive);
     t->negative = kith__alloc((size_t)s->batch * s->negatives, sizeof *t->negative);
-    if (!t->order || !t->positive || !t->negative)
+    t->asked = kith__alloc(2 * (size_t)s->batch, sizeof *t->asked);
+    if (!t->order || !t->positive || !t->negative || !t->asked)
         TRY(kith__no_memory(error));
+    if (s->loss == KITH_LOSS_SOFTMAX)
+        TRY(kith__contrast_init(&t->contrast, t->model->graph, s->shared_negatives,
+                                s->hard_negatives, error));
+    if (s->neighbors == KITH_NEIGHBORS_SAMPLED)
+        TRY(kith__lists_capped(&t->sampled, t->model->lists, s->max_neighbors, error));
     t->last_checkpoint = now();
 cleanup:
     return status;
@@ -277,6 +353,9 @@ static void training_release(training *t)
     kith__free(t->order);
     kith__free(t->positive);
     kith__free(t->negative);
+    kith__free(t->asked);
+    kith__contrast_release(&t->contrast);
+    kith__lists_free(t->sampled);
     kith_model_free(t->model);
 }
 

@@ -1,5 +1,5 @@
 /* Losses over the scores of true and false facts. To add one, write it in loss.c and add a row to its
- * table and a value to kith_loss. */
+ * table and a value to kith_loss. The softmax loss has no such scores: see train/softmax.h. */
 #ifndef KITH_TRAIN_LOSS_H
 #define KITH_TRAIN_LOSS_H
 

@@ -15,7 +15,7 @@
 #include "graph/graph.h"
 #include "model/tensors.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2, OLDEST_FORMAT = 1 };
 
 /* ---- config.json ---- */
 
@@ -103,8 +103,20 @@ cleanup:
     return status;
 }
 
-static kith_status read_settings(kith_settings *settings, const json_t *values, const char *path,
-                                 kith_error *error)
+/* Settings that runs of format 1 do not have: there they are as the preset has them. */
+static bool is_newer(const char *name)
+{
+    static const char *const names[] = {"directions", "candidates", "shared-negatives",
+                                        "hard-negatives", "scale", "schedule", "table-lr"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static kith_status read_settings(kith_settings *settings, const json_t *values, int format,
+                                 const char *path, kith_error *error)
 {
     kith_error why;
     const char *name;
@@ -112,6 +124,8 @@ static kith_status read_settings(kith_settings *settings, const json_t *values, 
 
     for (size_t i = 0; status == KITH_OK && (name = kith_settings_name(i, NULL, NULL)); i++) {
         const char *value = json_string_value(json_object_get(values, name));
+        if (!value && format == 1 && is_newer(name))
+            continue;
         if (!value)
             return kith__fail(error, KITH_ERR_INPUT, "%s: lacks the setting '%s'", path, name);
         if (kith_settings_set(settings, name, value, &why) != KITH_OK)
@@ -137,12 +151,12 @@ static kith_status read_config(kith_settings *settings, uint64_t *hash, const ch
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: lacks format, kith, data_hash or settings, expected the settings of a "
                        "run", path));
-    if (format != FORMAT)
+    if (format < OLDEST_FORMAT || format > FORMAT)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: has format %d, made by kith %.32s; this is kith %s, which knows formats "
                        "up to %d", path, format, version, kith_version(), FORMAT));
     *hash = strtoull(text, NULL, 16);
-    TRY(read_settings(settings, values, path, error));
+    TRY(read_settings(settings, values, format, path, error));
 cleanup:
     json_decref(config);
     return status;

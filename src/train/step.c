@@ -15,12 +15,14 @@ kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__p
     s->encoder = encoder;
     s->settings = settings;
     s->params = params;
+    kith__softmax_init(&s->softmax, encoder, params, settings);
     return kith__gradients_init(&s->gradients, params, error);
 }
 
 void kith__step_release(kith__step *s)
 {
     kith__gradients_release(&s->gradients);
+    kith__softmax_release(&s->softmax);
     kith__free(s->request);
     kith__free(s->out.at);
     kith__free(s->in.at);
@@ -235,5 +237,17 @@ kith_status kith__step_run(kith__step *s, const kith_triple *positive, const kit
     }
     add_penalty(s);
 cleanup:
+    return status;
+}
+
+kith_status kith__step_ask(kith__step *s, const kith__asked *asked, size_t count,
+                           const kith__contrast *contrast, kith_error *error)
+{
+    kith_status status = kith__softmax_run(&s->softmax, &s->gradients, asked, count, contrast, error);
+
+    s->loss_out = s->softmax.loss_out;
+    s->loss_in = s->softmax.loss_in;
+    if (status == KITH_OK)
+        add_penalty(s);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "model/encoder.h"
 #include "train/loss.h"
+#include "train/softmax.h"
 
 typedef struct kith__step {
     kith__encoder *encoder;
@@ -17,6 +18,7 @@ typedef struct kith__step {
     size_t request_capacity;
     /* Scores and derivatives: true facts, then false ones; of encoded vectors and of input rows. */
     kith__floats out, in, by_out, by_in, scratch;
+    kith__softmax softmax;
     double loss_out, loss_in, penalty;
 } kith__step;
 
@@ -28,6 +30,9 @@ void kith__step_release(kith__step *step);
 kith_status kith__step_run(kith__step *step, const kith_triple *positive,
                            const kith_triple *negative, size_t count, size_t per,
                            kith_error *error);
+/* The same for the softmax loss, over queries instead of facts. */
+kith_status kith__step_ask(kith__step *step, const kith__asked *asked, size_t count,
+                           const kith__contrast *contrast, kith_error *error);
 double kith__step_loss(const kith__step *step);
 
 #endif

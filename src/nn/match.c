@@ -1,0 +1,213 @@
+/* Compiled with the flags of kernels.c. */
+#include "nn/match.h"
+
+#include "nn/kernels.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define CLONES
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+typedef float lanes __attribute__((vector_size(32)));
+typedef int32_t bits __attribute__((vector_size(32)));
+enum { WIDE = 8, ROWS = 4 };
+
+INLINE lanes at(const float *x)
+{
+    return *(const lanes *)x;
+}
+
+INLINE lanes magnitude(lanes x)
+{
+    return (lanes)((bits)x & INT32_MAX);
+}
+
+INLINE lanes all(float x)
+{
+    return (lanes){x, x, x, x, x, x, x, x};
+}
+
+/* ---- distances ---- */
+
+/* Four rows by sixteen columns stay in registers while the inner index runs. */
+INLINE void block_l1(float *restrict out, const float *const *rows, int count,
+                     const float *restrict matrix, size_t inner, size_t width)
+{
+    for (size_t j = 0; j < width; j += 2 * WIDE) {
+        lanes sum[ROWS][2];
+#pragma GCC unroll 4
+        for (int r = 0; r < count; r++)
+            sum[r][0] = sum[r][1] = (lanes){0};
+        for (size_t k = 0; k < inner; k++) {
+            lanes b0 = at(matrix + k * width + j), b1 = at(matrix + k * width + j + WIDE);
+#pragma GCC unroll 4
+            for (int r = 0; r < count; r++) {
+                lanes a = all(rows[r][k]);
+                sum[r][0] += magnitude(a - b0);
+                sum[r][1] += magnitude(a - b1);
+            }
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < count; r++) {
+            *(lanes *)(out + (size_t)r * width + j) = sum[r][0];
+            *(lanes *)(out + (size_t)r * width + j + WIDE) = sum[r][1];
+        }
+    }
+}
+
+CLONES void kith__rows_l1(float *restrict out, const float *const *rows, size_t count,
+                          const float *restrict matrix, size_t inner, size_t width)
+{
+    size_t i = 0;
+    for (; i + ROWS <= count; i += ROWS)
+        block_l1(out + i * width, rows + i, ROWS, matrix, inner, width);
+    for (; i < count; i++)
+        block_l1(out + i * width, rows + i, 1, matrix, inner, width);
+}
+
+/* Eight columns of the rows and of their gradients stay in registers while the candidates go by. */
+INLINE void block_l1_backward(float *restrict grows, float *restrict gcandidates,
+                              const float *restrict rows, int count,
+                              const float *restrict candidates, const uint32_t *restrict ids,
+                              size_t id_count, const float *restrict g, size_t stride, size_t width)
+{
+    for (size_t k = 0; k < width; k += WIDE) {
+        lanes row[ROWS], sum[ROWS];
+#pragma GCC unroll 4
+        for (int r = 0; r < count; r++) {
+            row[r] = at(rows + (size_t)r * width + k);
+            sum[r] = at(grows + (size_t)r * width + k);
+        }
+        for (size_t n = 0; n < id_count; n++) {
+            size_t j = ids[n];
+            lanes x = at(candidates + j * width + k), gx = at(gcandidates + j * width + k);
+#pragma GCC unroll 4
+            for (int r = 0; r < count; r++) {
+                lanes s = (lanes)(((bits)(row[r] - x) & INT32_MIN) ^
+                                  (bits)all(g[(size_t)r * stride + j]));
+                sum[r] -= s;
+                gx += s;
+            }
+            *(lanes *)(gcandidates + j * width + k) = gx;
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < count; r++)
+            *(lanes *)(grows + (size_t)r * width + k) = sum[r];
+    }
+}
+
+CLONES void kith__l1_backward(float *restrict grows, float *restrict gcandidates,
+                              const float *restrict rows, size_t count,
+                              const float *restrict candidates, const uint32_t *restrict ids,
+                              size_t id_count, const float *restrict g, size_t stride, size_t width)
+{
+    if (count == ROWS)
+        block_l1_backward(grows, gcandidates, rows, ROWS, candidates, ids, id_count, g, stride,
+                          width);
+    else
+        for (size_t r = 0; r < count; r++)
+            block_l1_backward(grows + r * width, gcandidates, rows + r * width, 1, candidates, ids,
+                              id_count, g + r * stride, stride, width);
+}
+
+CLONES void kith__sign_axpy(float *restrict y, float g, const float *restrict a,
+                            const float *restrict b, size_t width)
+{
+    for (size_t j = 0; j < width; j += WIDE) {
+        lanes up = (lanes)((at(a + j) > at(b + j)) & (bits)all(g));
+        lanes down = (lanes)((at(a + j) < at(b + j)) & (bits)all(g));
+        *(lanes *)(y + j) += up - down;
+    }
+}
+
+/* ---- softmax ---- */
+
+CLONES float kith__row_most(const float *row, size_t width)
+{
+    float most[KITH__LANES];
+    for (int k = 0; k < KITH__LANES; k++)
+        most[k] = row[k];
+    for (size_t j = KITH__LANES; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            most[k] = row[j + k] > most[k] ? row[j + k] : most[k];
+    for (int k = 1; k < KITH__LANES; k++)
+        most[0] = most[k] > most[0] ? most[k] : most[0];
+    return most[0];
+}
+
+/* Half of row - most, but not so little that its exponential would underflow. */
+CLONES static void halve(float *restrict half, const float *restrict row, float most, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            float x = .5f * (row[j + k] - most);
+            half[j + k] = x > -KITH__EXP_MOST ? x : -KITH__EXP_MOST;
+        }
+}
+
+/* A value that was left out, or was as little, is as low as `halve` goes. */
+CLONES static float sum_up(float *restrict row, const float *restrict half, size_t width)
+{
+    _Alignas(32) float sum[KITH__LANES] = {0};
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            row[j + k] = half[j + k] > -KITH__EXP_MOST ? row[j + k] : 0;
+            sum[k] += row[j + k];
+        }
+    for (int k = 1; k < KITH__LANES; k++)
+        sum[0] += sum[k];
+    return sum[0];
+}
+
+float kith__row_exp(float *row, float most, size_t width, float *scratch)
+{
+    halve(scratch, row, most, width);
+    kith__exp_twice(row, scratch, width);
+    return sum_up(row, scratch, width);
+}
+
+CLONES void kith__row_scale(float *row, float a, float least, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++) {
+            float x = row[j + k] * a;
+            row[j + k] = (x < 0 ? -x : x) < least ? 0 : x;
+        }
+}
+
+/* Sixteen places at a time are most often all 0. */
+CLONES size_t kith__rows_used(uint32_t *restrict ids, const float *restrict rows, size_t count,
+                              size_t stride, size_t width)
+{
+    size_t used = 0;
+    for (size_t j = 0; j < width; j += KITH__LANES) {
+        float sum[KITH__LANES] = {0}, any = 0;
+        for (size_t r = 0; r < count; r++)
+            for (int k = 0; k < KITH__LANES; k++)
+                sum[k] += rows[r * stride + j + k] < 0 ? -rows[r * stride + j + k]
+                                                       : rows[r * stride + j + k];
+        for (int k = 0; k < KITH__LANES; k++)
+            any += sum[k];
+        for (uint32_t k = 0; any > 0 && k < KITH__LANES; k++) {
+            ids[used] = (uint32_t)j + k;
+            used += sum[k] > 0;
+        }
+    }
+    return used;
+}
+
+/* Bits, because these files are compiled as if all numbers were finite. */
+CLONES int kith__row_broken(const float *row, size_t width)
+{
+    const uint32_t exponent = 0x7f800000;
+    uint32_t broken = 0;
+    for (size_t j = 0; j < width; j++) {
+        uint32_t word;
+        __builtin_memcpy(&word, row + j, sizeof word);
+        broken |= (word & exponent) == exponent;
+    }
+    return broken != 0;
+}

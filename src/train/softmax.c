@@ -1,0 +1,717 @@
+#include "train/softmax.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "model/decoder.h"
+#include "nn/kernels.h"
+#include "nn/match.h"
+
+enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, VECTORS = 8 };
+
+/* A candidate with a smaller share takes no part in the gradients. */
+#define LEAST_SHARE 1e-7f
+
+void kith__softmax_init(kith__softmax *x, kith__encoder *encoder, const kith__params *params,
+                        const kith_settings *settings)
+{
+    memset(x, 0, sizeof *x);
+    x->encoder = encoder;
+    x->params = params;
+    x->settings = settings;
+    x->by_input = settings->candidates != KITH_CANDIDATES_ENCODED;
+    x->by_encoding = settings->candidates != KITH_CANDIDATES_INPUT;
+}
+
+static void release_shared(kith__shared *s)
+{
+    kith__free(s->rows.at);
+    kith__free(s->inverse.at);
+    kith__free(s->gradient.at);
+    kith__panels_release(&s->panels);
+}
+
+static void release_pass(kith__softmax_pass *p)
+{
+    kith__free(p->aims.at);
+    kith__free(p->gaims.at);
+    kith__free(p->own.at);
+    kith__free(p->loss.at);
+}
+
+void kith__softmax_release(kith__softmax *x)
+{
+    release_shared(&x->input);
+    for (int i = 0; i < PIECES; i++)
+        release_shared(&x->encoded[i]);
+    release_pass(&x->out);
+    release_pass(&x->in);
+    kith__free(x->order);
+    kith__free(x->spare);
+    kith__free(x->request);
+    kith__free(x->group);
+    kith__free(x->scratch.at);
+    kith__free(x->ids);
+    memset(x, 0, sizeof *x);
+}
+
+static int room(kith__floats *floats, size_t need)
+{
+    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
+}
+
+/* ---- what is what ---- */
+
+static const kith__decoder *decoder_of(const kith__softmax *x)
+{
+    return kith__decoder_get(x->settings->decoder);
+}
+
+static bool is_unit(const kith__softmax *x)
+{
+    return x->settings->normalize && decoder_of(x)->distance;
+}
+
+/* Whether shared candidates have the same vectors for all queries. */
+static bool is_fixed(const kith__softmax *x)
+{
+    return !x->by_encoding || !x->encoder->aggregator->query_aware;
+}
+
+static uint32_t half_of(const kith__softmax *x)
+{
+    return x->encoder->lists->relations / 2;
+}
+
+static uint32_t inverse_of(const kith__softmax *x, uint32_t query)
+{
+    return query < half_of(x) ? query + half_of(x) : query - half_of(x);
+}
+
+static const kith__asked *asked_at(const kith__softmax *x, size_t i)
+{
+    return &x->asked[x->order[i].index];
+}
+
+static const float *relation_row(const kith__softmax *x, size_t i)
+{
+    return kith__row(&x->params->table[1], asked_at(x, i)->query % half_of(x));
+}
+
+static bool subject_hidden(const kith__softmax *x, size_t i)
+{
+    return asked_at(x, i)->query >= half_of(x);
+}
+
+/* The answer, then the hard candidates of query i. */
+static uint32_t own_entity(const kith__softmax *x, size_t i, size_t slot)
+{
+    size_t index = x->order[i].index;
+
+    if (slot == 0)
+        return x->asked[index].answer;
+    return x->contrast->hard[index * x->contrast->hard_count + slot - 1];
+}
+
+static const float *input_row(const kith__softmax *x, uint32_t entity)
+{
+    return kith__row(&x->params->table[0], entity);
+}
+
+/* ---- encodings ---- */
+
+static size_t encoding_of(const kith__softmax *x, size_t request)
+{
+    return x->encoder->encoding_of[x->request[request]];
+}
+
+static const float *encoded(const kith__softmax *x, size_t request)
+{
+    return x->encoder->out.at + encoding_of(x, request) * x->encoder->ds;
+}
+
+static size_t own_request(const kith__softmax *x, size_t i, size_t slot)
+{
+    return x->count + i * x->slots + slot;
+}
+
+static size_t shared_request(const kith__softmax *x, size_t group, size_t place)
+{
+    return x->count * (1 + x->slots) + group * x->shared + place;
+}
+
+static void find_groups(kith__softmax *x)
+{
+    x->groups = 0;
+    for (size_t i = 0; i < x->count; i++) {
+        x->groups += i == 0 || (!is_fixed(x) && x->order[i].major != x->order[i - 1].major);
+        x->group[i] = (uint32_t)x->groups - 1;
+    }
+}
+
+static int sort_queries(kith__softmax *x)
+{
+    if (kith__renew(&x->order, &x->order_capacity, x->count, sizeof *x->order) ||
+        kith__renew(&x->spare, &x->spare_capacity, x->count, sizeof *x->spare) ||
+        kith__renew(&x->group, &x->group_capacity, x->count, sizeof *x->group))
+        return -1;
+    for (size_t i = 0; i < x->count; i++)
+        x->order[i] = (kith__item){x->asked[i].query, x->asked[i].known, (uint32_t)i};
+    kith__radix_sort(x->order, x->spare, x->count, x->encoder->lists->relations,
+                     x->encoder->lists->seen);
+    find_groups(x);
+    return 0;
+}
+
+/* The known side for the query, candidates for its inverse. Where the fact is hidden from its ends, it
+ * is hidden from the known side and the right answer. */
+static void request_query(kith__softmax *x, size_t i)
+{
+    const kith__asked *a = asked_at(x, i);
+    uint32_t back = inverse_of(x, a->query);
+    kith_neighbor from_known = {a->query, a->answer}, from_answer = {back, a->known};
+    bool mask = x->settings->mask;
+
+    x->request[i] = kith__encoder_request(x->encoder, a->known, a->query, mask ? &from_known : NULL);
+    for (size_t k = 0; x->by_encoding && k < x->slots; k++)
+        if (own_entity(x, i, k) != KITH__NOBODY)
+            x->request[own_request(x, i, k)] =
+                kith__encoder_request(x->encoder, own_entity(x, i, k), back,
+                                      mask && k == 0 ? &from_answer : NULL);
+}
+
+static kith_status encode(kith__softmax *x, kith_error *error)
+{
+    size_t more = x->by_encoding ? x->count * x->slots + x->groups * x->shared : 0;
+
+    if (kith__renew(&x->request, &x->request_capacity, x->count + more, sizeof *x->request))
+        return kith__no_memory(error);
+    kith__encoder_begin(x->encoder);
+    for (size_t i = 0; i < x->count; i++)
+        request_query(x, i);
+    for (size_t i = 0; x->by_encoding && i < x->count; i++)
+        for (size_t j = 0; (i == 0 || x->group[i] != x->group[i - 1]) && j < x->shared; j++)
+            x->request[shared_request(x, x->group[i], j)] =
+                kith__encoder_request(x->encoder, x->contrast->shared[j],
+                                      inverse_of(x, asked_at(x, i)->query), NULL);
+    return kith__encoder_forward(x->encoder, error);
+}
+
+/* ---- shared candidates ---- */
+
+static int room_for_shared(const kith__softmax *x, kith__shared *s, size_t pieces)
+{
+    size_t floats = x->stride * x->encoder->ds;
+
+    if (room(&s->rows, floats) || room(&s->inverse, x->stride) ||
+        room(&s->gradient, pieces * floats) ||
+        kith__panels_reserve(&s->panels, x->shared, x->encoder->d))
+        return -1;
+    memset(s->rows.at, 0, floats * sizeof(float));
+    memset(s->gradient.at, 0, pieces * floats * sizeof(float));
+    return 0;
+}
+
+/* Copy the vectors, scaled where the decoder wants that: by encodings of a group, or by inputs. */
+static void load_shared(const kith__softmax *x, kith__shared *s, bool encodings, size_t group)
+{
+    size_t ds = x->encoder->ds;
+
+    for (size_t j = 0; j < x->shared; j++) {
+        const float *from = encodings ? encoded(x, shared_request(x, group, j))
+                                      : input_row(x, x->contrast->shared[j]);
+        float *to = s->rows.at + j * ds;
+        if (is_unit(x))
+            s->inverse.at[j] = kith__normalize(to, from, x->encoder->d);
+        else
+            memcpy(to, from, ds * sizeof *to);
+    }
+    kith__panels_pack(&s->panels, s->rows.at, ds);
+}
+
+static int prepare_shared(kith__softmax *x)
+{
+    if (x->by_input || x->settings->subtask) {
+        if (room_for_shared(x, &x->input, PIECES))
+            return -1;
+        load_shared(x, &x->input, false, 0);
+    }
+    if (!x->by_encoding)
+        return 0;
+    for (int i = 0; i < (is_fixed(x) ? 1 : PIECES); i++)
+        if (room_for_shared(x, &x->encoded[i], is_fixed(x) ? PIECES : 1))
+            return -1;
+    if (is_fixed(x))
+        load_shared(x, &x->encoded[0], true, 0);
+    return 0;
+}
+
+/* Add a row's gradient to that of the vector that the row was made from. */
+static void add_shared(const kith__softmax *x, float *to, const kith__shared *s, size_t j,
+                       float *gradient)
+{
+    size_t ds = x->encoder->ds, d = x->encoder->d;
+
+    memset(gradient + d, 0, (ds - d) * sizeof *gradient); /* kernels leave something there */
+    if (is_unit(x))
+        kith__normalize_backward(to, gradient, s->rows.at + j * ds, s->inverse.at[j], d);
+    else
+        kith__axpy(to, 1, gradient, ds);
+}
+
+/* What the pieces found, all in the first one's place. */
+static void sum_pieces(const kith__softmax *x, kith__shared *s)
+{
+    size_t floats = x->stride * x->encoder->ds;
+
+    for (size_t p = 1; p < PIECES; p++)
+        kith__axpy(s->gradient.at, 1, s->gradient.at + p * floats, floats);
+}
+
+/* ---- a block of queries ---- */
+
+typedef struct {
+    kith__softmax *x;
+    kith__softmax_pass *pass;
+    bool encoded_known, by_input, by_encoding;
+    float weight; /* of a raw score */
+} running;
+
+/* Room of a piece. */
+typedef struct {
+    float *scores, *panel, *row, *vectors;
+    uint32_t *ids;
+} workspace;
+
+static size_t workspace_floats(const kith__softmax *x)
+{
+    size_t widest = x->stride > x->own_stride ? x->stride : x->own_stride;
+    return BLOCK * x->stride + BLOCK * KITH__PANEL + widest + VECTORS * x->encoder->ds;
+}
+
+static workspace workspace_of(const kith__softmax *x, size_t piece)
+{
+    size_t widest = x->stride > x->own_stride ? x->stride : x->own_stride;
+    workspace w = {.scores = x->scratch.at + piece * workspace_floats(x)};
+
+    w.panel = w.scores + BLOCK * x->stride;
+    w.row = w.panel + BLOCK * KITH__PANEL;
+    w.vectors = w.row + widest;
+    w.ids = x->ids + piece * (x->stride + 1);
+    return w;
+}
+
+/* The candidates' stores that a pass looks at, and where the piece's gradients go. */
+static size_t views_of(const running *c, size_t piece, const kith__shared *view[2], float *gradient[2])
+{
+    kith__softmax *x = c->x;
+    size_t count = 0, floats = x->stride * x->encoder->ds;
+
+    if (c->by_input) {
+        view[count] = &x->input;
+        gradient[count++] = x->input.gradient.at + piece * floats;
+    }
+    if (c->by_encoding) {
+        bool fixed = is_fixed(x);
+        view[count] = &x->encoded[fixed ? 0 : piece];
+        gradient[count] = view[count]->gradient.at + (fixed ? piece * floats : 0);
+        count++;
+    }
+    return count;
+}
+
+static void make_aims(const running *c, const workspace *w, size_t from, size_t to)
+{
+    kith__softmax *x = c->x;
+    size_t ds = x->encoder->ds;
+
+    for (size_t i = from; i < to; i++)
+        kith__aim(decoder_of(x), x->settings->normalize, c->pass->aims.at + i * ds,
+                  c->encoded_known ? encoded(x, i) : input_row(x, asked_at(x, i)->known),
+                  relation_row(x, i), subject_hidden(x, i), x->encoder->d, w->vectors);
+    memset(c->pass->gaims.at + from * ds, 0, (to - from) * ds * sizeof(float));
+}
+
+static void score_shared(const running *c, const workspace *w, size_t piece, size_t from, size_t to)
+{
+    const kith__softmax *x = c->x;
+    const kith__contrast *contrast = x->contrast;
+    const float *aims[BLOCK];
+    const kith__shared *view[2];
+    float *gradient[2];
+    size_t views = views_of(c, piece, view, gradient);
+
+    for (size_t i = from; i < to; i++)
+        aims[i - from] = c->pass->aims.at + i * x->encoder->ds;
+    for (size_t v = 0; v < views; v++)
+        for (size_t p = 0; p < kith__panel_count(&view[v]->panels); p++)
+            kith__panel_score(w->scores, x->stride, &view[v]->panels, p, aims, to - from,
+                              decoder_of(x)->distance, c->weight, v > 0, w->panel);
+    for (size_t i = from; i < to; i++) {
+        float *row = w->scores + (i - from) * x->stride;
+        size_t index = x->order[i].index;
+        for (size_t j = x->shared; j < x->stride; j++)
+            row[j] = KITH__LEFT_OUT;
+        for (size_t k = contrast->left_start[index]; k < contrast->left_start[index + 1]; k++)
+            row[contrast->left_out[k]] = KITH__LEFT_OUT;
+    }
+}
+
+/* The vectors of a query's own candidate, as they are; returns how many. */
+static size_t own_vectors(const running *c, size_t i, size_t slot, const float *vector[2])
+{
+    size_t count = 0;
+
+    if (c->by_input)
+        vector[count++] = input_row(c->x, own_entity(c->x, i, slot));
+    if (c->by_encoding)
+        vector[count++] = encoded(c->x, own_request(c->x, i, slot));
+    return count;
+}
+
+static const float *scaled(const kith__softmax *x, const float *vector, float *scratch)
+{
+    if (!is_unit(x))
+        return vector;
+    kith__normalize(scratch, vector, x->encoder->d);
+    return scratch;
+}
+
+static void score_own(const running *c, const workspace *w, size_t i)
+{
+    const kith__softmax *x = c->x;
+    size_t ds = x->encoder->ds;
+    const float *aim = c->pass->aims.at + i * ds, *vector[2];
+    float *own = c->pass->own.at + i * x->own_stride;
+
+    for (size_t k = 0; k < x->own_stride; k++) {
+        own[k] = KITH__LEFT_OUT;
+        if (k >= x->slots || own_entity(x, i, k) == KITH__NOBODY)
+            continue;
+        own[k] = 0;
+        for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
+            const float *candidate = scaled(x, vector[v - 1], w->vectors);
+            own[k] += c->weight * (decoder_of(x)->distance ? -kith__l1(aim, candidate, ds)
+                                                           : kith__dot(aim, candidate, ds));
+        }
+    }
+}
+
+/* From scores to derivatives of the loss by the decoder's: (share - 1 if right) weight / count. */
+static void close_query(const running *c, const workspace *w, size_t i, float *row)
+{
+    const kith__softmax *x = c->x;
+    float *own = c->pass->own.at + i * x->own_stride, answer = own[0];
+    float most = fmaxf(kith__row_most(row, x->stride), kith__row_most(own, x->own_stride));
+    bool broken = kith__row_broken(row, x->stride) || kith__row_broken(own, x->own_stride);
+    float sum = kith__row_exp(row, most, x->stride, w->row);
+
+    sum += kith__row_exp(own, most, x->own_stride, w->row);
+    c->pass->loss.at[i] = broken ? NAN : logf(sum) + (most - answer);
+    float unit = c->weight / (float)x->count;
+    kith__row_scale(row, unit / sum, LEAST_SHARE * unit, x->stride);
+    kith__row_scale(own, unit / sum, 0, x->own_stride);
+    own[0] -= unit;
+}
+
+/* ---- and back ---- */
+
+/* to += the gradient by a candidate's vector: the score is aim . x or -|aim - x|_1. */
+static void own_backward(const kith__softmax *x, float *to, float g, const float *aim,
+                         const float *vector, float *scratch)
+{
+    size_t ds = x->encoder->ds;
+    float *unit = scratch, *gradient = scratch + ds;
+
+    if (!decoder_of(x)->distance) {
+        kith__axpy(to, g, aim, ds);
+    } else if (!is_unit(x)) {
+        kith__sign_axpy(to, g, aim, vector, ds);
+    } else {
+        float inverse = kith__normalize(unit, vector, x->encoder->d);
+        memset(gradient, 0, ds * sizeof *gradient);
+        kith__sign_axpy(gradient, g, aim, unit, ds);
+        kith__normalize_backward(to, gradient, unit, inverse, x->encoder->d);
+    }
+}
+
+static void aim_from_own(const running *c, const workspace *w, size_t i)
+{
+    const kith__softmax *x = c->x;
+    size_t ds = x->encoder->ds;
+    const float *aim = c->pass->aims.at + i * ds, *own = c->pass->own.at + i * x->own_stride;
+    const float *vector[2];
+    float *gaim = c->pass->gaims.at + i * ds;
+
+    for (size_t k = 0; k < x->slots; k++) {
+        if (own[k] == 0)
+            continue;
+        for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
+            const float *candidate = scaled(x, vector[v - 1], w->vectors);
+            if (decoder_of(x)->distance)
+                kith__sign_axpy(gaim, -own[k], aim, candidate, ds);
+            else
+                kith__axpy(gaim, own[k], candidate, ds);
+        }
+    }
+}
+
+static void shared_distances_backward(const running *c, const workspace *w, const kith__shared *view,
+                                      float *gradient, size_t from, size_t to)
+{
+    const kith__softmax *x = c->x;
+    size_t ds = x->encoder->ds;
+
+    for (size_t i = from; i < to; i += KITH__L1_ROWS) {
+        size_t rows = to - i < KITH__L1_ROWS ? to - i : KITH__L1_ROWS;
+        const float *g = w->scores + (i - from) * x->stride;
+        size_t used = kith__rows_used(w->ids, g, rows, x->stride, x->stride);
+        kith__l1_backward(c->pass->gaims.at + i * ds, gradient, c->pass->aims.at + i * ds, rows,
+                          view->rows.at, w->ids, used, g, x->stride, ds);
+    }
+}
+
+static void shared_products_backward(const running *c, const workspace *w, const kith__shared *view,
+                                     float *gradient, size_t from, size_t to)
+{
+    const kith__softmax *x = c->x;
+    size_t ds = x->encoder->ds;
+    const float *g[BLOCK], *aims[BLOCK];
+
+    for (size_t i = from; i < to; i++) {
+        g[i - from] = w->scores + (i - from) * x->stride;
+        aims[i - from] = c->pass->aims.at + i * ds;
+    }
+    kith__rows_times(c->pass->gaims.at + from * ds, g, to - from, view->rows.at, x->shared, ds, 1);
+    kith__outer_sum(gradient, w->scores, aims, to - from, x->stride, ds);
+}
+
+static void block_backward(const running *c, const workspace *w, size_t piece, size_t from, size_t to)
+{
+    const kith__softmax *x = c->x;
+    size_t ds = x->encoder->ds, d = x->encoder->d;
+    const kith__shared *view[2];
+    float *gradient[2];
+
+    for (size_t v = views_of(c, piece, view, gradient); v > 0; v--)
+        if (decoder_of(x)->distance)
+            shared_distances_backward(c, w, view[v - 1], gradient[v - 1], from, to);
+        else
+            shared_products_backward(c, w, view[v - 1], gradient[v - 1], from, to);
+    for (size_t i = from; i < to; i++) {
+        memset(c->pass->gaims.at + i * ds + d, 0, (ds - d) * sizeof(float));
+        aim_from_own(c, w, i);
+    }
+}
+
+static void run_block(const running *c, size_t piece, size_t from, size_t to)
+{
+    workspace w = workspace_of(c->x, piece);
+
+    make_aims(c, &w, from, to);
+    score_shared(c, &w, piece, from, to);
+    for (size_t i = from; i < to; i++) {
+        score_own(c, &w, i);
+        close_query(c, &w, i, w.scores + (i - from) * c->x->stride);
+    }
+    block_backward(c, &w, piece, from, to);
+}
+
+/* ---- pieces ---- */
+
+/* Where a piece begins; between groups, where each has candidates of its own. */
+static size_t piece_start(const kith__softmax *x, size_t piece)
+{
+    size_t i = x->count * piece / PIECES;
+
+    while (!is_fixed(x) && i > 0 && i < x->count && x->group[i] == x->group[i - 1])
+        i++;
+    return i;
+}
+
+/* Shared candidates of a group back to its encodings, which no other group has. */
+static void close_group(const kith__softmax *x, size_t piece, size_t group)
+{
+    kith__shared *s = (kith__shared *)&x->encoded[piece];
+    size_t ds = x->encoder->ds;
+
+    for (size_t j = 0; j < x->shared; j++)
+        add_shared(x, kith__encoder_grad(x->encoder, encoding_of(x, shared_request(x, group, j))), s,
+                   j, s->gradient.at + j * ds);
+    memset(s->gradient.at, 0, x->stride * ds * sizeof(float));
+}
+
+static void run_piece(void *context, size_t piece)
+{
+    const running *c = context;
+    kith__softmax *x = c->x;
+    bool grouped = c->by_encoding && !is_fixed(x);
+    size_t last = piece_start(x, piece + 1), to;
+
+    for (size_t from = piece_start(x, piece); from < last; from = to) {
+        bool first = from == 0 || x->group[from] != x->group[from - 1];
+        for (to = from + 1; to < last && to - from < BLOCK && x->group[to] == x->group[from]; to++)
+            ;
+        if (grouped && first)
+            load_shared(x, &x->encoded[piece], true, x->group[from]);
+        run_block(c, piece, from, to);
+        if (grouped && (to == x->count || x->group[to] != x->group[from]))
+            close_group(x, piece, x->group[from]);
+    }
+}
+
+static int room_for_pass(const kith__softmax *x, kith__softmax_pass *p)
+{
+    size_t floats = x->count * x->encoder->ds;
+    return room(&p->aims, floats) || room(&p->gaims, floats) ||
+           room(&p->own, x->count * x->own_stride) || room(&p->loss, x->count);
+}
+
+/* Returns the loss. */
+static double run_pass(kith__softmax *x, kith__softmax_pass *pass, bool main)
+{
+    running c = {.x = x, .pass = pass, .encoded_known = main};
+    double sum = 0;
+
+    c.by_input = !main || x->by_input;
+    c.by_encoding = main && x->by_encoding;
+    c.weight = (float)x->settings->scale / (float)(c.by_input + c.by_encoding);
+    kith__pool_run(x->encoder->pool, run_piece, &c, PIECES);
+    for (size_t i = 0; i < x->count; i++)
+        sum += pass->loss.at[i];
+    return sum / (double)x->count;
+}
+
+/* ---- gradients to where they belong ---- */
+
+static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t i, float *known,
+                        const float *vector)
+{
+    const kith__table *rel = &x->gradients->dense.table[1];
+
+    kith__aim_backward(decoder_of(x), x->settings->normalize, known,
+                       kith__gradient_row(x->gradients, rel, asked_at(x, i)->query % half_of(x)),
+                       pass->gaims.at + i * x->encoder->ds, vector, relation_row(x, i),
+                       subject_hidden(x, i), x->encoder->d, x->scratch.at);
+}
+
+/* Before the encoder's backward pass: all that goes to encodings. */
+static void close_encodings(kith__softmax *x)
+{
+    kith__encoder *e = x->encoder;
+
+    for (size_t i = 0; i < x->count; i++)
+        close_known(x, &x->out, i, kith__encoder_grad(e, encoding_of(x, i)), encoded(x, i));
+    if (!x->by_encoding)
+        return;
+    for (size_t i = 0; i < x->count; i++)
+        for (size_t k = 0; k < x->slots; k++) {
+            float g = x->out.own.at[i * x->own_stride + k];
+            size_t request = own_request(x, i, k);
+            if (g != 0)
+                own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
+                             x->out.aims.at + i * e->ds, encoded(x, request), x->scratch.at);
+        }
+    if (!is_fixed(x))
+        return;
+    sum_pieces(x, &x->encoded[0]);
+    for (size_t j = 0; j < x->shared; j++)
+        add_shared(x, kith__encoder_grad(e, encoding_of(x, shared_request(x, 0, j))),
+                   &x->encoded[0], j, x->encoded[0].gradient.at + j * e->ds);
+}
+
+/* Own candidates whose entity is this piece's, in the order of queries. */
+static void own_piece(void *context, size_t piece)
+{
+    const running *c = context;
+    const kith__softmax *x = c->x;
+    float *scratch = workspace_of(x, piece).vectors;
+
+    for (size_t i = 0; i < x->count; i++)
+        for (size_t k = 0; k < x->slots; k++) {
+            float g = c->pass->own.at[i * x->own_stride + k];
+            uint32_t entity = own_entity(x, i, k);
+            if (g != 0 && entity % PIECES == piece)
+                own_backward(x, kith__gradient_of(x->gradients, entity), g,
+                             c->pass->aims.at + i * x->encoder->ds, input_row(x, entity), scratch);
+        }
+}
+
+static int make_rows(kith__softmax *x)
+{
+    int failed = 0;
+
+    for (size_t j = 0; j < x->shared; j++)
+        failed |= kith__gradient_make(x->gradients, x->contrast->shared[j]);
+    for (size_t i = 0; i < x->count; i++) {
+        failed |= kith__gradient_make(x->gradients, asked_at(x, i)->known);
+        for (size_t k = 0; k < x->slots; k++)
+            if (own_entity(x, i, k) != KITH__NOBODY)
+                failed |= kith__gradient_make(x->gradients, own_entity(x, i, k));
+    }
+    return failed;
+}
+
+/* After it, because the encoder must be the first to make rows: all that goes to input embeddings. */
+static int close_inputs(kith__softmax *x)
+{
+    running c = {.x = x};
+
+    if (!x->by_input && !x->settings->subtask)
+        return 0;
+    if (make_rows(x))
+        return -1;
+    sum_pieces(x, &x->input);
+    for (size_t j = 0; j < x->shared; j++)
+        add_shared(x, kith__gradient_of(x->gradients, x->contrast->shared[j]), &x->input, j,
+                   x->input.gradient.at + j * x->encoder->ds);
+    c.pass = &x->out;
+    if (x->by_input)
+        kith__pool_run(x->encoder->pool, own_piece, &c, PIECES);
+    c.pass = &x->in;
+    if (!x->settings->subtask)
+        return 0;
+    kith__pool_run(x->encoder->pool, own_piece, &c, PIECES);
+    for (size_t i = 0; i < x->count; i++) {
+        uint32_t known = asked_at(x, i)->known;
+        close_known(x, &x->in, i, kith__gradient_of(x->gradients, known), input_row(x, known));
+    }
+    return 0;
+}
+
+static int prepare(kith__softmax *x)
+{
+    return prepare_shared(x) || room_for_pass(x, &x->out) ||
+           (x->settings->subtask && room_for_pass(x, &x->in)) ||
+           room(&x->scratch, PIECES * workspace_floats(x)) ||
+           kith__renew(&x->ids, &x->id_capacity, PIECES * (x->stride + 1), sizeof *x->ids);
+}
+
+kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__asked *asked,
+                              size_t count, const kith__contrast *contrast, kith_error *error)
+{
+    kith_status status;
+
+    x->gradients = gradients;
+    x->asked = asked;
+    x->contrast = contrast;
+    x->count = count;
+    x->shared = contrast->shared_count;
+    x->stride = kith__padded(x->shared);
+    x->slots = 1 + contrast->hard_count;
+    x->own_stride = kith__padded(x->slots);
+    if (sort_queries(x))
+        return kith__no_memory(error);
+    TRY(encode(x, error));
+    if (prepare(x))
+        TRY(kith__no_memory(error));
+    x->loss_out = run_pass(x, &x->out, true);
+    x->loss_in = x->settings->subtask ? run_pass(x, &x->in, false) : 0;
+    close_encodings(x);
+    TRY(kith__encoder_backward(x->encoder, gradients, error));
+    if (close_inputs(x))
+        TRY(kith__no_memory(error));
+cleanup:
+    return status;
+}

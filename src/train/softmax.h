@@ -1,0 +1,64 @@
+/* The softmax loss of a batch of queries: -log of the right answer's share among its candidates,
+ * which are the answer, the batch's shared entities and hard ones (train/contrast.h), averaged over
+ * the queries. A candidate's score is the decoder's times the setting `scale`, on its input
+ * embedding, its encoding, or the mean of both.
+ *
+ * Queries are sorted by relation and cut into pieces; a piece goes through its queries in blocks:
+ * scores of all candidates, their shares, and back. Shared candidates that are the same for all
+ * queries have gradients per piece, which are added up in order. Where they are encodings that
+ * depend on the query's relation, all queries of one relation are in one piece. */
+#ifndef KITH_TRAIN_SOFTMAX_H
+#define KITH_TRAIN_SOFTMAX_H
+
+#include "model/panels.h"
+#include "train/contrast.h"
+
+enum { KITH__SOFTMAX_PIECES = 8 };
+
+/* Shared candidates as the kernels want them. */
+typedef struct kith__shared {
+    kith__floats rows, inverse, gradient; /* inverse: 1 / length, where rows are scaled */
+    kith__panels panels;
+} kith__shared;
+
+/* Scores on encoded known sides, or on their input embeddings (the subtask). */
+typedef struct kith__softmax_pass {
+    kith__floats aims, gaims; /* a row per query */
+    kith__floats own;         /* scores of answer and hard candidates, then derivatives by them */
+    kith__floats loss;        /* per query */
+} kith__softmax_pass;
+
+typedef struct kith__softmax {
+    kith__encoder *encoder;
+    const kith_settings *settings;
+    const kith__params *params;
+    kith__gradients *gradients; /* while a batch runs */
+    bool by_input, by_encoding; /* what candidates are scored by; both: the mean */
+    /* The batch, sorted by query. */
+    const kith__asked *asked;
+    const kith__contrast *contrast;
+    size_t count, shared, stride; /* of queries, of shared candidates, and that padded */
+    size_t slots, own_stride;     /* answer and hard candidates of a query, and that padded */
+    kith__item *order, *spare;    /* major: query, minor: known, index: place in the batch */
+    size_t order_capacity, spare_capacity;
+    size_t *request; /* known sides; then own candidates, and the shared ones of each group */
+    size_t request_capacity;
+    uint32_t *group; /* per query: which distinct relation */
+    size_t group_capacity, groups;
+    kith__shared input, encoded[KITH__SOFTMAX_PIECES];
+    kith__softmax_pass out, in;
+    kith__floats scratch;
+    uint32_t *ids; /* per piece, for places in a row of scores */
+    size_t id_capacity;
+    double loss_out, loss_in;
+} kith__softmax;
+
+void kith__softmax_init(kith__softmax *softmax, kith__encoder *encoder, const kith__params *params,
+                        const kith_settings *settings);
+void kith__softmax_release(kith__softmax *softmax);
+/* Losses are left in loss_out and loss_in, gradients added to `gradients`. */
+kith_status kith__softmax_run(kith__softmax *softmax, kith__gradients *gradients,
+                              const kith__asked *asked, size_t count,
+                              const kith__contrast *contrast, kith_error *error);
+
+#endif
