@@ -434,6 +434,21 @@ KITH_API kith_status kith_model_encode(float *vector, kith_model *model, uint32_
 KITH_API kith_status kith_model_score(float *score, kith_model *model, kith_triple fact,
                                       kith_error *error);
 
+/* What a model with rule evidence was fitted on and how it weighs its parts; `fused` is 0 for one
+ * without. */
+typedef struct kith_fusion_info {
+    int fused, embedding; /* whether it has rules, and an embedding that counts beside them */
+    size_t rules_a, rules_b;
+    size_t queries, set_aside; /* facts of held-out entities; of those, set aside to calibrate by */
+    double loss; /* -log share of the right answer, on those set aside */
+    double calibration[3];
+} kith_fusion_info;
+KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model);
+/* The weights one by one: what is weighed, and its part: 'A' to 'D' kinds of rules, '*' several, 'E'
+ * the embedding, '-' what needs neither. NULL past the last. */
+KITH_API const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
+                                              size_t index);
+
 /* ---- evaluation -------------------------------------------------------------------------- */
 
 typedef struct kith_metrics {

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 static const command *const commands[] = {&cmd_stats, &cmd_split, &cmd_rules, &cmd_train, &cmd_eval,
+                                       &cmd_info,
                                        &cmd_tune};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -72,13 +72,7 @@ static void sum_up_embedding(kith__case *c)
     double deviation = sqrt(squares / (double)c->candidates);
     c->e_mean = (float)mean;
     c->e_scale = deviation > 0 ? (float)(1 / deviation) : 0;
-    c->e_top = top;
     c->log_sum = top + (float)log(exponentials);
-}
-
-static void describe(kith__case *c, kith__feature feature, double value)
-{
-    c->query[feature - KITH__LINEAR_FEATURES] = (float)value;
 }
 
 void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
@@ -86,46 +80,26 @@ void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
                      const char *without)
 {
     const kith__index *x = asked->evidence->index;
-    uint32_t q = asked->query;
-    kith__span known = kith__span_of(facts, q);
-    float best_a = 0, best = 0, figure[KITH__FIGURES];
-    double owners = (double)(x->owner_offset[q + 1] - x->owner_offset[q]), answers = 0;
+    kith__span known = kith__span_of(facts, asked->query);
+    float best_a = 0;
 
     *c = (kith__case){.asked = asked,
                       .embedding = leaves_out(without, 'E') ? NULL : embedding,
                       .log_degree = log_degree,
                       .candidates = candidates,
-                      .facts = facts.count};
+                      .log_answers = logf(1 + (float)kith__answer_count(x, asked->query)),
+                      .log_known = logf(1 + (float)known.count),
+                      .log_facts = logf(1 + (float)facts.count)};
     if (c->embedding)
         sum_up_embedding(c);
-    for (size_t i = 0; i < asked->count; i++) {
-        if (asked->rows[i].entity >= candidates || kith__span_has(known, asked->rows[i].entity))
-            continue;
-        copy_figures(figure, asked->rows[i].figure, without);
-        best_a = fmaxf(best_a, figure[KITH__A_BEST]);
-        best = fmaxf(best, best_of(figure));
-    }
-    for (uint64_t i = x->owner_offset[q]; i < x->owner_offset[q + 1]; i++)
-        answers += (double)kith__reached(x, x->owner[i], q).count;
+    for (size_t i = 0; i < asked->count && !leaves_out(without, 'A'); i++)
+        if (asked->rows[i].entity < candidates && !kith__span_has(known, asked->rows[i].entity))
+            best_a = fmaxf(best_a, asked->rows[i].figure[KITH__A_BEST]);
     c->gate = 1 - best_a;
-    c->log_answers = (float)log(answers + 1);
-    describe(c, KITH__F_PLACE, 0);
-    describe(c, KITH__F_Q_FACTS, log1p((double)facts.count));
-    describe(c, KITH__F_Q_KNOWN, log1p((double)known.count));
-    describe(c, KITH__F_Q_A, best_a);
-    describe(c, KITH__F_Q_BEST, best);
-    describe(c, KITH__F_Q_EMBEDDING, c->embedding ? c->e_top - c->log_sum : 0);
-    describe(c, KITH__F_Q_RELATION, c->log_answers);
-    describe(c, KITH__F_Q_ANSWERS, log((answers + 1) / (owners + 1)));
-    describe(c, KITH__F_Q_TOLD, log1p((double)asked->count));
 }
 
-void kith__case_features(float *f, const kith__case *c, uint32_t candidate, const char *without)
+static void copy_rules(float *f, const float *figure)
 {
-    const kith__asking *asked = c->asked;
-    float figure[KITH__FIGURES];
-
-    copy_figures(figure, figures_of(asked, candidate), without);
     f[KITH__F_A_BEST] = figure[KITH__A_BEST];
     f[KITH__F_A_LOG] = log_of(figure[KITH__A_BEST]);
     f[KITH__F_A_ALL] = figure[KITH__A_ALL];
@@ -148,14 +122,63 @@ void kith__case_features(float *f, const kith__case *c, uint32_t candidate, cons
     f[KITH__F_BEST_LOG] = log_of(f[KITH__F_BEST]);
     f[KITH__F_ALL] = 1 - (1 - figure[KITH__A_ALL]) * (1 - figure[KITH__B_ALL]) *
                              (1 - figure[KITH__C_ALL]);
-    f[KITH__F_PRIOR] = logf(.2f + (float)asked->answered[candidate]) - c->log_answers;
-    f[KITH__F_DEGREE] = c->log_degree[candidate];
-    f[KITH__F_E_SCORE] = f[KITH__F_E_LOGP] = 0;
+}
+
+static void copy_plain(float *f, const kith__case *c, kith__plain plain)
+{
+    f[KITH__F_PRIOR] = plain.prior;
+    f[KITH__F_DEGREE] = plain.degree;
+    f[KITH__F_E_SCORE] = plain.e_score;
+    f[KITH__F_E_LOGP] = plain.e_logp;
+    f[KITH__F_E_GATED] = c->gate * plain.e_score;
+    f[KITH__F_E_LOGP_GATED] = c->gate * plain.e_logp;
+}
+
+/* How much a figure counts may depend on how much is known: of the query's answers, and of the
+ * entity. */
+static void cross(float *f, const kith__case *c)
+{
+    float known = c->log_known, facts = c->log_facts - 3; /* about 20 facts are usual */
+
+    f[KITH__F_BEST_LOG_KNOWN] = known * f[KITH__F_BEST_LOG];
+    f[KITH__F_ALL_KNOWN] = known * f[KITH__F_ALL];
+    f[KITH__F_C_LOG_KNOWN] = known * f[KITH__F_C_LOG];
+    f[KITH__F_D_LOG_KNOWN] = known * f[KITH__F_D_LOG];
+    f[KITH__F_D_SHARED_KNOWN] = known * f[KITH__F_D_SHARED];
+    f[KITH__F_PRIOR_KNOWN] = known * f[KITH__F_PRIOR];
+    f[KITH__F_E_KNOWN] = known * f[KITH__F_E_LOGP];
+    f[KITH__F_BEST_LOG_FACTS] = facts * f[KITH__F_BEST_LOG];
+    f[KITH__F_ALL_FACTS] = facts * f[KITH__F_ALL];
+    f[KITH__F_C_LOG_FACTS] = facts * f[KITH__F_C_LOG];
+    f[KITH__F_D_LOG_FACTS] = facts * f[KITH__F_D_LOG];
+    f[KITH__F_PRIOR_FACTS] = facts * f[KITH__F_PRIOR];
+    f[KITH__F_E_FACTS] = facts * f[KITH__F_E_LOGP];
+}
+
+static void fill(float *f, const kith__case *c, const float *figure, kith__plain plain)
+{
+    copy_rules(f, figure);
+    copy_plain(f, c, plain);
+    cross(f, c);
+}
+
+void kith__case_plain(float *f, const kith__case *c, kith__plain plain)
+{
+    static const float none[KITH__FIGURES];
+    fill(f, c, none, plain);
+}
+
+void kith__case_features(float *f, const kith__case *c, uint32_t candidate, const char *without)
+{
+    float figure[KITH__FIGURES];
+    kith__plain plain = {
+        .prior = logf(.2f + (float)c->asked->answered[candidate]) - c->log_answers,
+        .degree = c->log_degree[candidate]};
+
+    copy_figures(figure, figures_of(c->asked, candidate), without);
     if (c->embedding) {
-        f[KITH__F_E_SCORE] = (c->embedding[candidate] - c->e_mean) * c->e_scale;
-        f[KITH__F_E_LOGP] = c->embedding[candidate] - c->log_sum;
+        plain.e_score = (c->embedding[candidate] - c->e_mean) * c->e_scale;
+        plain.e_logp = c->embedding[candidate] - c->log_sum;
     }
-    f[KITH__F_E_GATED] = c->gate * f[KITH__F_E_SCORE];
-    f[KITH__F_E_LOGP_GATED] = c->gate * f[KITH__F_E_LOGP];
-    memcpy(f + KITH__LINEAR_FEATURES, c->query, sizeof c->query);
+    fill(f, c, figure, plain);
 }

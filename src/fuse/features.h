@@ -5,8 +5,7 @@
 #include "rules/evidence.h"
 
 /* Name, and which part of the evidence it comes from: a rule kind, 'E' the embedding, '*' several
- * kinds of rules, '-' what is known without either. Those after the mark describe the query, and
- * matter only to trees. */
+ * kinds of rules, '-' what is known without either. */
 #define KITH__FEATURES(ROW)                                                                     \
     ROW(A_BEST, "a", 'A') ROW(A_LOG, "log a", 'A') ROW(A_ALL, "a all", 'A')                     \
     ROW(A_GLOBAL, "a mined", 'A') ROW(A_COUNT, "a count", 'A')                                  \
@@ -20,11 +19,15 @@
     ROW(PRIOR, "answers often", '-') ROW(DEGREE, "facts of it", '-')                            \
     ROW(E_SCORE, "embedding", 'E') ROW(E_LOGP, "embedding log p", 'E')                          \
     ROW(E_GATED, "embedding without a", 'E') ROW(E_LOGP_GATED, "embedding log p without a", 'E') \
-    ROW(PLACE, "place", '-')                                                                    \
-    ROW(Q_FACTS, "facts of the entity", '-') ROW(Q_KNOWN, "known answers", '-')                 \
-    ROW(Q_A, "best a of any", 'A') ROW(Q_BEST, "best of any", '*')                              \
-    ROW(Q_EMBEDDING, "best embedding of any", 'E') ROW(Q_RELATION, "facts of the relation", '-') \
-    ROW(Q_ANSWERS, "answers per entity", '-') ROW(Q_TOLD, "candidates with a rule", '*')
+    ROW(BEST_LOG_KNOWN, "log best by known answers", '*')                                       \
+    ROW(ALL_KNOWN, "all by known answers", '*') ROW(C_LOG_KNOWN, "log c by known answers", 'C') \
+    ROW(D_LOG_KNOWN, "log d by known answers", 'D')                                             \
+    ROW(D_SHARED_KNOWN, "d shared by known answers", 'D')                                       \
+    ROW(PRIOR_KNOWN, "answers often by known answers", '-')                                     \
+    ROW(E_KNOWN, "embedding log p by known answers", 'E')                                       \
+    ROW(BEST_LOG_FACTS, "log best by facts", '*') ROW(ALL_FACTS, "all by facts", '*')           \
+    ROW(C_LOG_FACTS, "log c by facts", 'C') ROW(D_LOG_FACTS, "log d by facts", 'D')             \
+    ROW(PRIOR_FACTS, "answers often by facts", '-') ROW(E_FACTS, "embedding log p by facts", 'E')
 
 typedef enum kith__feature {
 #define KITH__VALUE(name, text, part) KITH__F_##name,
@@ -32,7 +35,6 @@ typedef enum kith__feature {
 #undef KITH__VALUE
     KITH__FEATURES_COUNT
 } kith__feature;
-enum { KITH__LINEAR_FEATURES = KITH__F_PLACE }; /* those before it can order candidates */
 
 const char *kith__feature_name(int feature);
 char kith__feature_part(int feature);
@@ -42,12 +44,12 @@ typedef struct kith__case {
     const kith__asking *asked;
     const float *embedding; /* one score per candidate; NULL without an embedding */
     const float *log_degree; /* per candidate */
-    size_t candidates, facts;
-    float e_mean, e_scale, e_top; /* of the embedding's scores */
-    float log_sum;                /* of their exponentials */
+    size_t candidates;
+    float e_mean, e_scale; /* of the embedding's scores */
+    float log_sum;         /* of their exponentials */
     float gate;                   /* 1 - the best A that is no known answer */
-    float query[KITH__FEATURES_COUNT - KITH__LINEAR_FEATURES];
-    float log_answers; /* of the relation */
+    float log_answers;            /* of the relation, in train */
+    float log_known, log_facts;   /* known answers of the query, facts of the entity */
 } kith__case;
 
 /* Sum up what the candidates have in common. `asked` must be the answer to the query at hand. Parts
@@ -55,7 +57,13 @@ typedef struct kith__case {
 void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
                      const char *without);
-/* All features of a candidate but its place, which is set to 0. */
+/* What candidates that no rule speaks for differ in; all features are linear in these. */
+typedef struct kith__plain {
+    float prior, degree, e_score, e_logp;
+} kith__plain;
+void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
+
+/* All features of a candidate. */
 void kith__case_features(float feature[KITH__FEATURES_COUNT], const kith__case *c,
                          uint32_t candidate, const char *without);
 

@@ -4,9 +4,9 @@
 
 #include "fuse/fuse.h"
 
-/* `model` is of the graph with held-out entities, whose test facts are asked for. Entities are parted
- * in those that are fitted on and, one in five, those that choose the number of trees and calibrate;
- * then all are fitted on. */
+/* `model` is of the graph with held-out entities, whose test facts are asked for. Weights are first
+ * fitted without one in five of the entities, on which probabilities are then calibrated, and after
+ * that on all. */
 kith_status kith__fusion_fit(kith__fusion *fusion, kith_model *model,
                              const kith__evidence *evidence, bool embedding, kith_error *error);
 

@@ -6,11 +6,7 @@
 
 #include "core/mem.h"
 #include "core/radix.h"
-
-void kith__fusion_release(kith__fusion *fusion)
-{
-    kith__trees_release(&fusion->trees);
-}
+#include "fuse/linear.h"
 
 float *kith__log_degrees(const kith__index *x)
 {
@@ -39,45 +35,38 @@ void kith__fusing_release(kith__fusing *f)
     f->scores = NULL;
 }
 
-/* ---- the linear part ---- */
+/* ---- scores ---- */
 
-static float linear(const float *weight, const float *feature)
+static float plain_score(const kith__fusing *f, kith__plain plain)
 {
-    float sum = 0;
+    float feature[KITH__FEATURES_COUNT];
 
-    for (int k = 0; k < KITH__LINEAR_FEATURES; k++)
-        sum += weight[k] * feature[k];
-    return sum;
+    kith__case_plain(feature, &f->at, plain);
+    return kith__linear(f->fusion->weight, feature);
 }
 
-/* Candidates that no rule speaks for differ only in how common they are and in their embedding. */
+/* Candidates that no rule speaks for: what they differ in counts by as much as a change of 1 does. */
 static void score_untold(kith__fusing *f, float *scores)
 {
     const kith__case *c = &f->at;
-    const float *w = f->fusion->weight;
-    float feature[KITH__FEATURES_COUNT];
-    uint32_t untold = 0;
-
-    while (untold < c->candidates && c->asked->row_of[untold])
-        untold++;
-    if (untold == c->candidates)
-        return;
-    kith__case_features(feature, c, untold, f->without);
-    float never = feature[KITH__F_PRIOR] = logf(.2f) - c->log_answers;
-    float prior = w[KITH__F_PRIOR], degree = w[KITH__F_DEGREE];
-    float by_score = w[KITH__F_E_SCORE] + c->gate * w[KITH__F_E_GATED];
-    float by_share = w[KITH__F_E_LOGP] + c->gate * w[KITH__F_E_LOGP_GATED];
+    float never = logf(.2f) - c->log_answers;
+    float start = plain_score(f, (kith__plain){0});
+    float prior = plain_score(f, (kith__plain){.prior = 1}) - start;
+    float degree = plain_score(f, (kith__plain){.degree = 1}) - start;
+    float by_score = plain_score(f, (kith__plain){.e_score = 1}) - start;
+    float by_share = plain_score(f, (kith__plain){.e_logp = 1}) - start;
     float slope = by_score * c->e_scale + by_share;
-    feature[KITH__F_DEGREE] = feature[KITH__F_E_SCORE] = feature[KITH__F_E_LOGP] = 0;
-    feature[KITH__F_E_GATED] = feature[KITH__F_E_LOGP_GATED] = 0;
-    float base = linear(w, feature) - by_score * c->e_scale * c->e_mean - by_share * c->log_sum;
+    float base = start + prior * never;
+
+    if (c->embedding)
+        base -= by_score * c->e_scale * c->e_mean + by_share * c->log_sum;
     for (size_t i = 0; i < c->candidates; i++)
         scores[i] = base + degree * c->log_degree[i];
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
         scores[i] += slope * c->embedding[i];
     for (size_t i = 0; i < c->candidates; i++)
         if (c->asked->answered[i])
-            scores[i] += prior * (logf(.2f + (float)c->asked->answered[i]) - c->log_answers - never);
+            scores[i] += prior * (logf(.2f + (float)c->asked->answered[i]) - logf(.2f));
 }
 
 static void score_told(kith__fusing *f, float *scores)
@@ -89,11 +78,45 @@ static void score_told(kith__fusing *f, float *scores)
         if (e >= f->at.candidates)
             continue;
         kith__case_features(feature, &f->at, e, f->without);
-        scores[e] = linear(f->fusion->weight, feature);
+        scores[e] = kith__linear(f->fusion->weight, feature);
     }
 }
 
-/* ---- the shortlist ---- */
+/* Of all that are no known answers, which are sorted by entity. */
+static void sum_up(kith__fusing *f)
+{
+    double sum = 0;
+    float top = -INFINITY;
+
+    for (size_t i = 0; i < f->at.candidates; i++)
+        top = fmaxf(top, f->scores[i]);
+    for (size_t i = 0, k = 0; i < f->at.candidates; i++) {
+        while (k < f->known.count && f->known.at[k].entity < i)
+            k++;
+        if (k == f->known.count || f->known.at[k].entity != i)
+            sum += expf(f->scores[i] - top);
+    }
+    f->log_sum = top + log(sum + 1e-30);
+}
+
+kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_t query,
+                       const float *embedding, size_t candidates, kith_error *error)
+{
+    kith_status status;
+
+    TRY(kith__ask(&f->asking, facts, self, query, error));
+    if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
+        TRY(kith__no_memory(error));
+    kith__case_init(&f->at, &f->asking, facts, embedding, f->log_degree, candidates, f->without);
+    f->known = kith__span_of(facts, query);
+    score_untold(f, f->scores);
+    score_told(f, f->scores);
+    sum_up(f);
+cleanup:
+    return status;
+}
+
+/* ---- the best ---- */
 
 /* Whether a is the better candidate; of equal ones the smaller id. */
 static bool better(const float *scores, uint32_t a, uint32_t b)
@@ -115,112 +138,39 @@ static void sink(uint32_t *heap, size_t count, size_t at, const float *scores)
     }
 }
 
-static void shortlist(kith__fusing *f, const float *scores, kith__span known)
+static void heapify(uint32_t *heap, size_t count, const float *scores)
 {
-    size_t count = 0, k = 0;
-
-    for (uint32_t e = 0; e < f->at.candidates; e++) {
-        while (k < known.count && known.at[k].entity < e)
-            k++;
-        if (k < known.count && known.at[k].entity == e)
-            continue;
-        if (count < KITH__SHORTLIST) {
-            f->entity[count++] = e;
-            if (count == KITH__SHORTLIST)
-                for (size_t i = count / 2; i-- > 0;)
-                    sink(f->entity, count, i, scores);
-        } else if (better(scores, e, f->entity[0])) {
-            f->entity[0] = e;
-            sink(f->entity, count, 0, scores);
-        }
-    }
-    if (count < KITH__SHORTLIST)
-        for (size_t i = count / 2; i-- > 0;)
-            sink(f->entity, count, i, scores);
-    for (size_t end = count; end > 1; end--) { /* best first: the worst goes to the end */
-        uint32_t swap = f->entity[0];
-        f->entity[0] = f->entity[end - 1];
-        f->entity[end - 1] = swap;
-        sink(f->entity, end - 1, 0, scores);
-    }
-    f->listed = count;
-}
-
-/* Where a score would stand among those of the list. */
-static size_t place_of(const kith__fusing *f, float score, size_t count)
-{
-    size_t place = 0;
-    while (place < count && f->linear[place] > score)
-        place++;
-    return place;
-}
-
-static void list_known(kith__fusing *f, kith__span known)
-{
-    f->unknown = f->listed;
-    for (size_t i = 0; i < known.count && i < KITH__SHORTLIST_KNOWN; i++)
-        if (known.at[i].entity < f->at.candidates)
-            f->entity[f->listed++] = known.at[i].entity;
-}
-
-static void describe_listed(kith__fusing *f, const float *scores)
-{
-    for (size_t i = 0; i < f->listed; i++) {
-        kith__case_features(f->feature[i], &f->at, f->entity[i], f->without);
-        f->linear[i] = scores[f->entity[i]];
-        f->feature[i][KITH__F_PLACE] =
-            logf(1 + (float)(i < f->unknown ? i : place_of(f, f->linear[i], f->unknown)));
-    }
-}
-
-/* Add what the trees say, and find how large a share of the unknown ones is. */
-static void correct_listed(kith__fusing *f)
-{
-    double sum = 0;
-    float top = -INFINITY;
-
-    for (size_t i = 0; i < f->listed; i++)
-        f->scores[f->entity[i]] += kith__trees_value(&f->fusion->trees, f->feature[i]);
-    for (size_t i = 0; i < f->unknown; i++)
-        top = fmaxf(top, f->scores[f->entity[i]]);
-    for (size_t i = 0; i < f->unknown; i++)
-        sum += exp(f->scores[f->entity[i]] - top);
-    f->log_sum = top + log(sum);
-}
-
-kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_t query,
-                       const float *embedding, size_t candidates, kith_error *error)
-{
-    kith__span known = kith__span_of(facts, query);
-    kith_status status;
-
-    TRY(kith__ask(&f->asking, facts, self, query, error));
-    if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
-        TRY(kith__no_memory(error));
-    kith__case_init(&f->at, &f->asking, facts, embedding, f->log_degree, candidates, f->without);
-    score_untold(f, f->scores);
-    score_told(f, f->scores);
-    shortlist(f, f->scores, known);
-    list_known(f, known);
-    describe_listed(f, f->scores);
-    correct_listed(f);
-cleanup:
-    return status;
+    for (size_t i = count / 2; i-- > 0;)
+        sink(heap, count, i, scores);
 }
 
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *f)
 {
-    size_t count = 0;
+    size_t count = 0, k = 0;
 
-    for (size_t i = 0; i < f->unknown; i++) {
-        size_t at = count;
-        while (at > 0 && better(f->scores, f->entity[i], best[at - 1]))
-            at--;
-        if (at == most)
+    for (uint32_t e = 0; e < f->at.candidates && most > 0; e++) {
+        if (count == most && !better(f->scores, e, best[0]))
             continue;
-        count += count < most;
-        memmove(best + at + 1, best + at, (count - at - 1) * sizeof *best);
-        best[at] = f->entity[i];
+        while (k < f->known.count && f->known.at[k].entity < e)
+            k++;
+        if (k < f->known.count && f->known.at[k].entity == e)
+            continue;
+        if (count == most) {
+            best[0] = e;
+            sink(best, count, 0, f->scores);
+            continue;
+        }
+        best[count++] = e;
+        if (count == most)
+            heapify(best, count, f->scores);
+    }
+    if (count < most)
+        heapify(best, count, f->scores);
+    for (size_t end = count; end > 1; end--) { /* best first: the worst goes to the end */
+        uint32_t swap = best[0];
+        best[0] = best[end - 1];
+        best[end - 1] = swap;
+        sink(best, end - 1, 0, f->scores);
     }
     return count;
 }
@@ -235,9 +185,8 @@ float kith__fused_probability(const kith__fusing *f, uint32_t candidate)
 {
     const float *w = f->fusion->calibration;
     double share = kith__share_logit(f->scores[candidate] - f->log_sum);
-    double known = f->at.query[KITH__F_Q_KNOWN - KITH__LINEAR_FEATURES];
 
-    return (float)(1 / (1 + exp(-(w[0] * share + w[1] * known + w[2]))));
+    return (float)(1 / (1 + exp(-(w[0] * share + w[1] * f->at.log_known + w[2]))));
 }
 
 /* ---- many queries ---- */

@@ -1,27 +1,24 @@
-/* Fusion of rule evidence and the embedding's score: a linear mix for every candidate, and for the
- * best of them a correction by small trees (docs/MODEL.md). */
+/* Fusion of rule evidence and the embedding's score: a linear mix of figures about a candidate
+ * (features.h), calibrated as a probability (docs/MODEL.md). */
 #ifndef KITH_FUSE_FUSE_H
 #define KITH_FUSE_FUSE_H
 
 #include <stdbool.h>
 
-#include "fuse/trees.h"
+#include "fuse/features.h"
 #include "model/score.h"
 
-enum { KITH__SHORTLIST = 64, KITH__SHORTLIST_KNOWN = 64, KITH__CALIBRATION = 3 };
+enum { KITH__CALIBRATION = 3 };
 
 typedef struct kith__fusion {
-    float weight[KITH__LINEAR_FEATURES];
-    kith__trees trees;
-    /* P(true) = 1 / (1 + exp(-(a x + b log1p(answers known) + c))), where x = log(share / (1 - share))
-     * of the candidate's share in the softmax over the shortlist. */
+    float weight[KITH__FEATURES_COUNT];
+    /* P(true) = 1 / (1 + exp(-(a x + b log(1 + answers known) + c))), where x = log(p / (1 - p)) of
+     * the candidate's share p in the softmax over all that are no known answers. */
     float calibration[KITH__CALIBRATION];
     /* What it was fitted on. */
     uint32_t queries, set_aside;
-    float loss_linear, loss_trees; /* on those set aside */
+    float loss; /* -log share of the right answer, on those set aside, when they were not fitted on */
 } kith__fusion;
-
-void kith__fusion_release(kith__fusion *fusion);
 
 /* Room for fusing one query at a time. */
 typedef struct kith__fusing {
@@ -33,12 +30,8 @@ typedef struct kith__fusing {
     const char *without;
     float *scores; /* of all candidates */
     size_t score_capacity;
-    /* The shortlist, best linear score first, then known answers. */
-    size_t listed, unknown; /* all of it, and those before the known answers */
-    double log_sum;         /* of the exponentials of the unknown ones' scores */
-    uint32_t entity[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN];
-    float feature[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN][KITH__FEATURES_COUNT];
-    float linear[KITH__SHORTLIST + KITH__SHORTLIST_KNOWN];
+    kith__span known;
+    double log_sum; /* of the exponentials of the scores of all that are no known answers */
 } kith__fusing;
 
 kith_status kith__fusing_init(kith__fusing *fusing, const kith__fusion *fusion,
@@ -46,14 +39,15 @@ kith_status kith__fusing_init(kith__fusing *fusing, const kith__fusion *fusion,
                               const char *without, kith_error *error);
 void kith__fusing_release(kith__fusing *fusing);
 
-/* Fuse one query: `facts` are those of the entity, sorted; `self` its id or UINT32_MAX; `embedding`
- * one score per candidate or NULL. The result is in fusing->scores. */
+/* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
+ * looked at; `self` its id or UINT32_MAX; `embedding` one score per candidate or NULL. The result is
+ * in fusing->scores. */
 kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, uint32_t query,
                        const float *embedding, size_t candidates, kith_error *error);
 
 /* After kith__fuse: up to `most` of the candidates that are no known answers, best first. */
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);
-/* log(share / (1 - share)) from the share's logarithm, between bounds that calibration can handle. */
+/* log(p / (1 - p)) from the logarithm of a share, between bounds that calibration can handle. */
 double kith__share_logit(double log_share);
 /* How likely a candidate is true, calibrated on held-out entities. */
 float kith__fused_probability(const kith__fusing *fusing, uint32_t candidate);

@@ -17,13 +17,12 @@ static void fused_free(struct kith__fused *f)
     if (!f)
         return;
     kith__evidence_free(f->evidence);
-    kith__fusion_release(&f->fusion);
     kith__free(f->log_degree);
     kith__free(f);
 }
 
-kith_status kith__fused_give(kith_model *model, kith__evidence *evidence, kith__fusion *fusion,
-                             kith_error *error)
+kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
+                             const kith__fusion *fusion, kith_error *error)
 {
     struct kith__fused *f = kith__calloc(1, sizeof *f);
 
@@ -36,7 +35,6 @@ kith_status kith__fused_give(kith_model *model, kith__evidence *evidence, kith__
     }
     f->evidence = evidence;
     f->fusion = *fusion;
-    memset(fusion, 0, sizeof *fusion);
     f->embedding = model->settings.evidence == KITH_EVIDENCE_FUSED;
     model->fused = f;
     model->free_fused = fused_free;
@@ -144,42 +142,23 @@ cleanup:
 
 /* ---- fusion.json ---- */
 
-static json_t *tree_json(const kith__trees *t, size_t tree)
-{
-    json_t *nodes = json_array();
-
-    for (uint32_t i = t->root[tree]; i < t->root[tree + 1]; i++) {
-        const kith__node *n = &t->node[i];
-        json_array_append_new(
-            nodes, n->feature < 0
-                       ? json_pack("[f]", (double)n->value)
-                       : json_pack("[f s f i i]", (double)n->value, kith__feature_name(n->feature),
-                                   (double)n->threshold, (int)(n->left - t->root[tree]),
-                                   (int)(n->right - t->root[tree])));
-    }
-    return nodes;
-}
-
 static json_t *fusion_json(const kith__fusion *f)
 {
-    json_t *weights = json_object(), *trees = json_array(), *calibration = json_array();
+    json_t *weights = json_object(), *calibration = json_array();
 
-    for (int i = 0; i < KITH__LINEAR_FEATURES; i++)
+    for (int i = 0; i < KITH__FEATURES_COUNT; i++)
         json_object_set_new(weights, kith__feature_name(i), json_real((double)f->weight[i]));
-    for (size_t i = 0; i < f->trees.count; i++)
-        json_array_append_new(trees, tree_json(&f->trees, i));
     for (int i = 0; i < KITH__CALIBRATION; i++)
         json_array_append_new(calibration, json_real((double)f->calibration[i]));
-    return json_pack("{si sI sI s{sf sf} so so so}", "format", FORMAT, "queries",
-                     (json_int_t)f->queries, "set_aside", (json_int_t)f->set_aside, "loss",
-                     "linear", (double)f->loss_linear, "trees", (double)f->loss_trees, "weights",
-                     weights, "calibration", calibration, "trees", trees);
+    return json_pack("{si sI sI sf so so}", "format", FORMAT, "queries", (json_int_t)f->queries,
+                     "set_aside", (json_int_t)f->set_aside, "loss", (double)f->loss, "weights",
+                     weights, "calibration", calibration);
 }
 
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error)
 {
     json_t *object = fusion_json(fusion);
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(9)) : NULL;
+    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     char *path = kith__path_join(folder, "fusion.json");
     kith__new_file file = {0};
     kith_status status = KITH_OK;
@@ -197,74 +176,12 @@ cleanup:
     return status;
 }
 
-static int find_feature(const char *name)
-{
-    for (int i = 0; i < KITH__FEATURES_COUNT; i++)
-        if (strcmp(kith__feature_name(i), name) == 0)
-            return i;
-    return -1;
-}
-
-/* A node of a tree that begins at `root`; steps go forward only, so that every walk ends. */
-static bool read_node(kith__node *n, const json_t *entry, uint32_t root, size_t at, size_t count)
-{
-    double value, threshold;
-    const char *name;
-    int left, right;
-
-    if (json_array_size(entry) == 1) {
-        *n = (kith__node){.feature = -1,
-                          .value = (float)json_number_value(json_array_get(entry, 0))};
-        return isfinite(n->value);
-    }
-    if (json_unpack((json_t *)entry, "[F s F i i]", &value, &name, &threshold, &left, &right) != 0)
-        return false;
-    *n = (kith__node){find_feature(name), root + (uint32_t)left, root + (uint32_t)right,
-                      (float)threshold, (float)value};
-    return n->feature >= 0 && left > (int)at && right > (int)at && left < (int)count &&
-           right < (int)count && isfinite(value) && isfinite(threshold);
-}
-
-static size_t count_nodes(const json_t *trees)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < json_array_size(trees); i++)
-        total += json_array_size(json_array_get(trees, i));
-    return total;
-}
-
-/* 0; -1 where memory is short; 1 where it is no list of trees. */
-static int read_trees(kith__trees *t, const json_t *trees)
-{
-    size_t used = 0, count = json_array_size(trees);
-
-    if (!json_is_array(trees))
-        return 1;
-    t->root = kith__alloc(count + 1, sizeof *t->root);
-    t->node = kith__alloc(count_nodes(trees), sizeof *t->node);
-    if (!t->root || !t->node)
-        return -1;
-    for (t->count = 0; t->count < count; t->count++) {
-        const json_t *nodes = json_array_get(trees, t->count);
-        size_t size = json_array_size(nodes);
-        t->root[t->count] = (uint32_t)used;
-        if (size == 0)
-            return 1;
-        for (size_t i = 0; i < size; i++)
-            if (!read_node(&t->node[used++], json_array_get(nodes, i), t->root[t->count], i, size))
-                return 1;
-    }
-    t->root[count] = (uint32_t)used;
-    return 0;
-}
-
 static bool read_numbers(kith__fusion *f, const json_t *object)
 {
     const json_t *weights = json_object_get(object, "weights");
     const json_t *calibration = json_object_get(object, "calibration");
-    const json_t *loss = json_object_get(object, "loss");
 
-    for (int i = 0; i < KITH__LINEAR_FEATURES; i++) {
+    for (int i = 0; i < KITH__FEATURES_COUNT; i++) {
         const json_t *value = json_object_get(weights, kith__feature_name(i));
         f->weight[i] = (float)json_number_value(value);
         if (!json_is_number(value) || !isfinite(f->weight[i]))
@@ -278,8 +195,7 @@ static bool read_numbers(kith__fusion *f, const json_t *object)
     }
     f->queries = (uint32_t)json_integer_value(json_object_get(object, "queries"));
     f->set_aside = (uint32_t)json_integer_value(json_object_get(object, "set_aside"));
-    f->loss_linear = (float)json_number_value(json_object_get(loss, "linear"));
-    f->loss_trees = (float)json_number_value(json_object_get(loss, "trees"));
+    f->loss = (float)json_number_value(json_object_get(object, "loss"));
     return true;
 }
 
@@ -289,7 +205,6 @@ static kith_status load_fusion(kith__fusion *f, const char *folder, kith_error *
     json_error_t why;
     json_t *object = path ? json_load_file(path, 0, &why) : NULL;
     kith_status status = KITH_OK;
-    int trees;
 
     if (!path)
         TRY(kith__no_memory(error));
@@ -302,11 +217,6 @@ static kith_status load_fusion(kith__fusion *f, const char *folder, kith_error *
     if (!read_numbers(f, object))
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s: lacks a weight or the calibration, or one is no "
                        "finite number", path));
-    trees = read_trees(&f->trees, json_object_get(object, "trees"));
-    if (trees < 0)
-        TRY(kith__no_memory(error));
-    if (trees > 0)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: tree %zu is damaged", path, f->trees.count + 1));
 cleanup:
     json_decref(object);
     kith__free(path);
@@ -334,6 +244,5 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
     evidence = NULL;
 cleanup:
     kith__evidence_free(evidence);
-    kith__fusion_release(&fusion);
     return status;
 }

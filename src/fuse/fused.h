@@ -1,6 +1,6 @@
 /* What a model with fusion has beside its embedding, and the files that it is kept in:
  *   rules.safetensors   rules of kinds A and B
- *   fusion.json         weights, trees and calibration; written last */
+ *   fusion.json         weights and calibration; written last */
 #ifndef KITH_FUSE_FUSED_H
 #define KITH_FUSE_FUSED_H
 
@@ -19,8 +19,8 @@ kith_status kith__rules_save(const char *folder, const kith__evidence *evidence,
 
 /* Read both files and hand them to the model. */
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error);
-/* Hand evidence and fusion to the model, which frees them. */
-kith_status kith__fused_give(kith_model *model, kith__evidence *evidence, kith__fusion *fusion,
-                             kith_error *error);
+/* Hand them to the model, which then frees the evidence. */
+kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
+                             const kith__fusion *fusion, kith_error *error);
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "core/mem.h"
 
-enum { N = KITH__LINEAR_FEATURES, PIECES = 16, ITERATIONS = 25 };
+enum { N = KITH__FEATURES_COUNT, PIECES = 16, ITERATIONS = 25 };
 
 typedef struct {
     double loss, gradient[N], hessian[N][N];
 } sums;
 
 typedef struct {
-    const kith__lists_of_rows *rows;
+    const kith__rows *rows;
     bool all;
     double scale[N]; /* 1 / deviation; 0 where nothing varies */
     double weight[N]; /* of scaled features */
@@ -21,7 +21,7 @@ typedef struct {
 
 static bool takes_part(const fitting *f, size_t query)
 {
-    return f->all || !f->rows->fold[query];
+    return f->all || !f->rows->aside[query];
 }
 
 static void find_scales(fitting *f)
@@ -48,7 +48,7 @@ static void scaled(double *x, const fitting *f, size_t row)
 
 static double score_of(const fitting *f, size_t row)
 {
-    double sum = f->rows->score[row], x[N];
+    double sum = f->rows->offset[row], x[N];
 
     scaled(x, f, row);
     for (int k = 0; k < N; k++)
@@ -89,14 +89,12 @@ static void add_query(sums *s, const fitting *f, size_t query, double *share)
     }
 }
 
-enum { MOST_ROWS = 1024 };
-
 static void add_piece(void *context, size_t piece)
 {
     fitting *f = context;
     sums *s = &f->piece[piece];
     size_t queries = f->rows->queries;
-    double share[MOST_ROWS];
+    double share[KITH__MOST_ROWS];
 
     memset(s, 0, sizeof *s);
     for (size_t q = queries * piece / PIECES; q < queries * (piece + 1) / PIECES; q++)
@@ -170,7 +168,7 @@ static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
     }
 }
 
-kith_status kith__linear_fit(float *weight, const kith__lists_of_rows *rows, double ridge, bool all,
+kith_status kith__linear_fit(float *weight, const kith__rows *rows, double ridge, bool all,
                              kith__pool *pool, kith_error *error)
 {
     fitting *f = kith__calloc(1, sizeof *f);
@@ -188,4 +186,25 @@ kith_status kith__linear_fit(float *weight, const kith__lists_of_rows *rows, dou
     kith__free(f);
     kith__free(s);
     return status;
+}
+
+double kith__linear_loss(const float *weight, const kith__rows *rows)
+{
+    double loss = 0;
+    size_t count = 0;
+
+    for (size_t q = 0; q < rows->queries; q++) {
+        double sum = 0, right = 0;
+        if (!rows->aside[q])
+            continue;
+        for (size_t i = rows->first[q]; i < rows->first[q + 1]; i++) {
+            double e = exp(rows->offset[i] +
+                           kith__linear(weight, rows->feature + i * KITH__FEATURES_COUNT));
+            sum += e;
+            right = i == rows->right[q] ? e : right;
+        }
+        loss += log(sum / right);
+        count++;
+    }
+    return loss / (double)(count ? count : 1);
 }

@@ -1,12 +1,38 @@
-/* The linear part of a fusion: weights under which the right rows have the largest share. */
+/* Fitting a linear mix: weights under which the right rows have the largest share. */
 #ifndef KITH_FUSE_LINEAR_H
 #define KITH_FUSE_LINEAR_H
 
-#include "fuse/trees.h"
+#include <stdbool.h>
 
-/* Newton's method on the mean of -log share, with a ridge on weights in units of their features'
- * deviation. rows->score is added to each row as it is. Features that no row varies in get 0. */
-kith_status kith__linear_fit(float weight[KITH__LINEAR_FEATURES], const kith__lists_of_rows *rows,
+#include "core/pool.h"
+#include "fuse/features.h"
+
+/* Rows of candidates, query by query. */
+typedef struct kith__rows {
+    size_t queries, rows;
+    size_t *first;   /* queries + 1 */
+    uint32_t *right; /* per query: the row of the right answer */
+    float *feature;  /* rows x KITH__FEATURES_COUNT */
+    float *offset;   /* per row: log of how many candidates it stands for */
+    uint8_t *aside;  /* per query: 1 where it is set aside */
+} kith__rows;
+
+enum { KITH__MOST_ROWS = 256 }; /* of a query */
+
+/* Newton's method on the sum of -log share over the queries that are not set aside, or over all, with
+ * a ridge on weights in units of their features' deviation. Features that no row varies in get 0. */
+kith_status kith__linear_fit(float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
                              double ridge, bool all, kith__pool *pool, kith_error *error);
+/* The mean of -log share over the queries that are set aside. */
+double kith__linear_loss(const float weight[KITH__FEATURES_COUNT], const kith__rows *rows);
+
+static inline float kith__linear(const float *weight, const float *feature)
+{
+    float sum = 0;
+
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
+        sum += weight[k] * feature[k];
+    return sum;
+}
 
 #endif

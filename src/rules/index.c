@@ -140,8 +140,11 @@ kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__po
         TRY(kith__no_memory(error));
     memcpy(x->offset, hood.offset, ((size_t)x->entities + 1) * sizeof *x->offset);
     kith__pool_run(pool, sort_piece, &b, PIECES);
-    if (list_owners(x))
+    x->facts = kith__calloc(x->relations, sizeof *x->facts);
+    if (!x->facts || list_owners(x))
         TRY(kith__no_memory(error));
+    for (uint64_t i = 0; i < x->offset[x->seen]; i++)
+        x->facts[x->at[i].relation]++;
     *out = x;
     x = NULL;
 cleanup:
@@ -157,5 +160,6 @@ void kith__index_free(kith__index *x)
     kith__free(x->at);
     kith__free(x->owner_offset);
     kith__free(x->owner);
+    kith__free(x->facts);
     kith__free(x);
 }

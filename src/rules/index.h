@@ -13,11 +13,17 @@ typedef struct kith__index {
     kith_neighbor *at;       /* by (relation, entity), each once */
     uint64_t *owner_offset;  /* of relation r: owner[owner_offset[r]] .. */
     uint32_t *owner;         /* seen entities that have the relation, ascending */
+    uint64_t *facts;         /* of train, per relation */
 } kith__index;
 
 kith_status kith__index_new(kith__index **index, const kith_graph *graph, kith__pool *pool,
                             kith_error *error);
 void kith__index_free(kith__index *index);
+
+static inline uint64_t kith__answer_count(const kith__index *index, uint32_t relation)
+{
+    return index->facts[relation];
+}
 
 /* A stretch of neighbours. */
 typedef struct kith__span {

@@ -104,7 +104,6 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
 cleanup:
     kith_model_free(held_out);
     kith_graph_free(graph);
-    kith__fusion_release(&fusion);
     kith__free(inner);
     return status;
 }

@@ -1,0 +1,30 @@
+/* What people can see of a fusion. */
+#include "fuse/fused.h"
+
+void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
+{
+    const struct kith__fused *f = model->fused;
+
+    *info = (kith_fusion_info){0};
+    if (!f)
+        return;
+    *info = (kith_fusion_info){.fused = 1,
+                               .embedding = f->embedding,
+                               .rules_a = f->evidence->pairs.offset[f->evidence->pairs.relations],
+                               .rules_b = f->evidence->paths.offset[f->evidence->paths.relations],
+                               .queries = f->fusion.queries,
+                               .set_aside = f->fusion.set_aside,
+                               .loss = f->fusion.loss};
+    for (int i = 0; i < KITH__CALIBRATION; i++)
+        info->calibration[i] = f->fusion.calibration[i];
+}
+
+const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
+                                     size_t index)
+{
+    if (!model->fused || index >= KITH__FEATURES_COUNT)
+        return NULL;
+    *weight = model->fused->fusion.weight[index];
+    *part = kith__feature_part((int)index);
+    return kith__feature_name((int)index);
+}
