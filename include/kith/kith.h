@@ -323,18 +323,18 @@ typedef enum kith_epsilon {
     KITH_EPSILON_INSIDE   /* sqrt(v / correction) + epsilon, as the Adam paper has it */
 } kith_epsilon;
 
-typedef enum kith_evidence {
+typedef enum kith_evidence_used {
     KITH_EVIDENCE_NONE,  /* the embedding alone */
     KITH_EVIDENCE_RULES, /* rules alone, no embedding */
     KITH_EVIDENCE_FUSED  /* both, weighed on entities held out of train */
-} kith_evidence;
+} kith_evidence_used;
 
 enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
 
 /* Everything that decides what a model is and how it is trained. Aggregator and decoder are rows of
  * tables: set them by name. */
 typedef struct kith_settings {
-    kith_evidence evidence;
+    kith_evidence_used evidence;
     int aggregator;
     int decoder;
     kith_loss loss;

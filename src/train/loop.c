@@ -385,7 +385,7 @@ cleanup:
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
-    kith_evidence evidence = model->settings.evidence;
+    kith_evidence_used evidence = model->settings.evidence;
     unsigned threads = options ? options->threads : 0;
     kith_status status = KITH_OK;
 
