@@ -8,7 +8,7 @@
 #include "nn/kernels.h"
 #include "nn/match.h"
 
-enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, VECTORS = 8 };
+enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, ID_LISTS = BLOCK / KITH__L1_ROWS, VECTORS = 8 };
 
 /* A candidate with a smaller share takes no part in the gradients. */
 #define LEAST_SHARE 1e-7f
@@ -298,7 +298,7 @@ static workspace workspace_of(const kith__softmax *x, size_t piece)
     w.panel = w.scores + BLOCK * x->stride;
     w.row = w.panel + BLOCK * KITH__PANEL;
     w.vectors = w.row + widest;
-    w.ids = x->ids + piece * (x->stride + 1);
+    w.ids = x->ids + piece * ID_LISTS * (x->stride + 1);
     return w;
 }
 
@@ -457,19 +457,44 @@ static void aim_from_own(const running *c, const workspace *w, size_t i)
     }
 }
 
+/* A few queries that meet few candidates: what is to be done of each list of ids. */
+typedef struct {
+    const uint32_t *ids;
+    size_t count;
+} listed;
+
+static void list_used(const kith__softmax *x, const workspace *w, listed *lists, size_t queries)
+{
+    for (size_t i = 0; i < queries; i += KITH__L1_ROWS) {
+        size_t rows = queries - i < KITH__L1_ROWS ? queries - i : KITH__L1_ROWS;
+        uint32_t *ids = w->ids + i / KITH__L1_ROWS * (x->stride + 1);
+        lists[i / KITH__L1_ROWS] = (listed){
+            ids, kith__rows_used(ids, w->scores + i * x->stride, rows, x->stride, x->stride)};
+    }
+}
+
+/* Candidates are taken a few at a time, which stay in the cache for all queries of the block. */
 static void shared_distances_backward(const running *c, const workspace *w, const kith__shared *view,
                                       float *gradient, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
+    listed lists[ID_LISTS];
 
-    for (size_t i = from; i < to; i += KITH__L1_ROWS) {
-        size_t rows = to - i < KITH__L1_ROWS ? to - i : KITH__L1_ROWS;
-        const float *g = w->scores + (i - from) * x->stride;
-        size_t used = kith__rows_used(w->ids, g, rows, x->stride, x->stride);
-        kith__l1_backward(c->pass->gaims.at + i * ds, gradient, c->pass->aims.at + i * ds, rows,
-                          view->rows.at, w->ids, used, g, x->stride, ds);
-    }
+    list_used(x, w, lists, to - from);
+    for (size_t end = KITH__L1_CANDIDATES; end < x->stride + KITH__L1_CANDIDATES;
+         end += KITH__L1_CANDIDATES)
+        for (size_t i = from; i < to; i += KITH__L1_ROWS) {
+            size_t rows = to - i < KITH__L1_ROWS ? to - i : KITH__L1_ROWS, used = 0;
+            listed *l = &lists[(i - from) / KITH__L1_ROWS];
+            while (used < l->count && l->ids[used] < end)
+                used++;
+            if (used > 0)
+                kith__l1_backward(c->pass->gaims.at + i * ds, gradient, c->pass->aims.at + i * ds,
+                                  rows, view->rows.at, l->ids, used,
+                                  w->scores + (i - from) * x->stride, x->stride, ds);
+            *l = (listed){l->ids + used, l->count - used};
+        }
 }
 
 static void shared_products_backward(const running *c, const workspace *w, const kith__shared *view,
@@ -685,7 +710,7 @@ static int prepare(kith__softmax *x)
     return prepare_shared(x) || room_for_pass(x, &x->out) ||
            (x->settings->subtask && room_for_pass(x, &x->in)) ||
            room(&x->scratch, PIECES * workspace_floats(x)) ||
-           kith__renew(&x->ids, &x->id_capacity, PIECES * (x->stride + 1), sizeof *x->ids);
+           kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1), sizeof *x->ids);
 }
 
 kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__asked *asked,
