@@ -436,23 +436,30 @@ static void own_backward(const kith__softmax *x, float *to, float g, const float
     }
 }
 
+/* The derivative by an own candidate's score; 0 where there is nobody, whatever became of numbers. */
+static float own_derivative(const kith__softmax *x, const kith__softmax_pass *pass, size_t i,
+                            size_t slot)
+{
+    return own_entity(x, i, slot) == KITH__NOBODY ? 0 : pass->own.at[i * x->own_stride + slot];
+}
+
 static void aim_from_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
-    const float *aim = c->pass->aims.at + i * ds, *own = c->pass->own.at + i * x->own_stride;
-    const float *vector[2];
+    const float *aim = c->pass->aims.at + i * ds, *vector[2];
     float *gaim = c->pass->gaims.at + i * ds;
 
     for (size_t k = 0; k < x->slots; k++) {
-        if (own[k] == 0)
+        float g = own_derivative(x, c->pass, i, k);
+        if (g == 0)
             continue;
         for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
             const float *candidate = scaled(x, vector[v - 1], w->vectors);
             if (decoder_of(x)->distance)
-                kith__sign_axpy(gaim, -own[k], aim, candidate, ds);
+                kith__sign_axpy(gaim, -g, aim, candidate, ds);
             else
-                kith__axpy(gaim, own[k], candidate, ds);
+                kith__axpy(gaim, g, candidate, ds);
         }
     }
 }
@@ -632,7 +639,7 @@ static void close_encodings(kith__softmax *x)
         return;
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = 0; k < x->slots; k++) {
-            float g = x->out.own.at[i * x->own_stride + k];
+            float g = own_derivative(x, &x->out, i, k);
             size_t request = own_request(x, i, k);
             if (g != 0)
                 own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
@@ -655,7 +662,7 @@ static void own_piece(void *context, size_t piece)
 
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = 0; k < x->slots; k++) {
-            float g = c->pass->own.at[i * x->own_stride + k];
+            float g = own_derivative(x, c->pass, i, k);
             uint32_t entity = own_entity(x, i, k);
             if (g != 0 && entity % PIECES == piece)
                 own_backward(x, kith__gradient_of(x->gradients, entity), g,
