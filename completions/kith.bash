@@ -73,7 +73,7 @@ _kith() {
     esac
     case $command:$previous in
         split:--strategy) _kith_reply 'subject object both' "$current"; return ;;
-        *:--preset) _kith_reply 'release paper' "$current"; return ;;
+        *:--preset) _kith_reply 'release paper embedding' "$current"; return ;;
         eval:--split) _kith_reply 'dev test' "$current"; return ;;
         eval:--candidates) _kith_reply 'seen all' "$current"; return ;;
         *:--threads | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \

@@ -113,6 +113,25 @@ static void settings__paper_is_what_the_text_says(void **state)
     check_values("paper", values);
 }
 
+static void settings__embedding_is_made_to_learn_quickly(void **state)
+{
+    static const char *const values[][2] = {{"aggregator", "table"},
+                                            {"decoder", "transe"},
+                                            {"loss", "softmax"},
+                                            {"normalize", "off"},
+                                            {"directions", "both"},
+                                            {"candidates", "input"},
+                                            {"mask", "on"},
+                                            {"neighbors", "sampled"},
+                                            {"logic-denominator", "one-plus-max"},
+                                            {"self-confidence", "row-mean"},
+                                            {"schedule", "linear"},
+                                            {"dim", "100"},
+                                            {NULL, NULL}};
+    (void)state;
+    check_values("embedding", values);
+}
+
 static void settings__an_unknown_preset_is_refused(void **state)
 {
     kith_settings s;
@@ -121,7 +140,7 @@ static void settings__an_unknown_preset_is_refused(void **state)
     (void)state;
     assert_int_equal(kith_settings_init(&s, "mine", &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "'mine'");
-    assert_contains(error.message, "release or paper");
+    assert_contains(error.message, "release, paper or embedding");
 }
 
 static bool is_list(const char *choices)
@@ -161,7 +180,9 @@ static void settings__every_number_reads_back(void **state)
         {"lr", "1e-05"},        {"margin", "300"},        {"margin", "0"},
         {"l2", "0.001"},        {"epochs", "1"},          {"eval-every", "0"},
         {"eval-facts", "0"},    {"patience", "0"},        {"seed", "0"},
-        {"seed", "9223372036854775807"}, {"lr", "0.12345678901234566"}, {NULL, NULL}};
+        {"seed", "9223372036854775807"}, {"lr", "0.12345678901234566"},
+        {"shared-negatives", "4000"}, {"hard-negatives", "0"}, {"scale", "2.5"},
+        {"table-lr", "10"}, {NULL, NULL}};
 
     (void)state;
     for (int i = 0; values[i][0]; i++) {
@@ -188,7 +209,11 @@ static void settings__values_that_will_not_do_are_refused_and_change_nothing(voi
         {"seed", "1.5", "whole number"},               {"predict", "none", "object|subject|both"},
         {"neighbors", "last", "first|random|all"},     {"max-neighbors", "0", "from 1"},
         {"batch", "0", "from 1"},                      {"negatives", "0", "from 1"},
-        {"epochs", "0", "from 1"},                     {NULL}};
+        {"epochs", "0", "from 1"},                     {"directions", "all", "predicted|both"},
+        {"candidates", "seen", "encoded|input|mix"},   {"schedule", "on", "constant|linear|cosine"},
+        {"shared-negatives", "0", "from 1"},           {"hard-negatives", "-1", "from 0"},
+        {"scale", "nan", "a number"},                  {"table-lr", "-1", "a number"},
+        {NULL}};
 
     (void)state;
     for (int i = 0; values[i][0]; i++) {
@@ -260,6 +285,9 @@ static void settings__a_struct_with_values_out_of_range_is_refused(void **state)
     s = small("mean");
     s.max_neighbors = 0;
     check_model_refused(&s, "max-neighbors");
+    s = small("mean");
+    s.scale = 0;
+    check_model_refused(&s, "scale");
     s = small("mean");
     s.lr = 0;
     check_model_refused(&s, "lr");
@@ -805,6 +833,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings__release_is_what_the_authors_program_does),
         cmocka_unit_test(settings__paper_is_what_the_text_says),
+        cmocka_unit_test(settings__embedding_is_made_to_learn_quickly),
         cmocka_unit_test(settings__an_unknown_preset_is_refused),
         cmocka_unit_test(settings__every_choice_reads_back),
         cmocka_unit_test(settings__every_number_reads_back),

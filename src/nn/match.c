@@ -25,10 +25,13 @@ INLINE lanes magnitude(lanes x)
     return (lanes)((bits)x & INT32_MAX);
 }
 
-INLINE lanes all(float x)
+INLINE lanes where(bits mask, lanes x)
 {
-    return (lanes){x, x, x, x, x, x, x, x};
+    return (lanes)(mask & (bits)x);
 }
+
+/* A product with it makes one instruction of copying a number to all lanes. */
+static const lanes ones = {1, 1, 1, 1, 1, 1, 1, 1};
 
 /* ---- distances ---- */
 
@@ -45,9 +48,8 @@ INLINE void block_l1(float *restrict out, const float *const *rows, int count,
             lanes b0 = at(matrix + k * width + j), b1 = at(matrix + k * width + j + WIDE);
 #pragma GCC unroll 4
             for (int r = 0; r < count; r++) {
-                lanes a = all(rows[r][k]);
-                sum[r][0] += magnitude(a - b0);
-                sum[r][1] += magnitude(a - b1);
+                sum[r][0] += magnitude(rows[r][k] - b0);
+                sum[r][1] += magnitude(rows[r][k] - b1);
             }
         }
 #pragma GCC unroll 4
@@ -68,34 +70,44 @@ CLONES void kith__rows_l1(float *restrict out, const float *const *rows, size_t 
         block_l1(out + i * width, rows + i, 1, matrix, inner, width);
 }
 
-/* Eight columns of the rows and of their gradients stay in registers while the candidates go by. */
+/* With m = [row < x] the gradients are (2 m - 1) g and (1 - 2 m) g. So what is summed up is m g, and
+ * the sums of g, which are the same for all columns, come in at the end. Eight columns of the rows
+ * and of their sums stay in registers while the candidates go by. */
 INLINE void block_l1_backward(float *restrict grows, float *restrict gcandidates,
                               const float *restrict rows, int count,
                               const float *restrict candidates, const uint32_t *restrict ids,
                               size_t id_count, const float *restrict g, size_t stride, size_t width)
 {
+    float by_row[ROWS] = {0}, by_candidate[KITH__L1_CANDIDATES];
+
+    for (size_t n = 0; n < id_count; n++) {
+        by_candidate[n] = 0;
+        for (int r = 0; r < count; r++) {
+            by_row[r] += g[(size_t)r * stride + ids[n]];
+            by_candidate[n] += g[(size_t)r * stride + ids[n]];
+        }
+    }
     for (size_t k = 0; k < width; k += WIDE) {
         lanes row[ROWS], sum[ROWS];
 #pragma GCC unroll 4
         for (int r = 0; r < count; r++) {
             row[r] = at(rows + (size_t)r * width + k);
-            sum[r] = at(grows + (size_t)r * width + k);
+            sum[r] = (lanes){0};
         }
         for (size_t n = 0; n < id_count; n++) {
             size_t j = ids[n];
-            lanes x = at(candidates + j * width + k), gx = at(gcandidates + j * width + k);
+            lanes x = at(candidates + j * width + k), below = {0};
 #pragma GCC unroll 4
             for (int r = 0; r < count; r++) {
-                lanes s = (lanes)(((bits)(row[r] - x) & INT32_MIN) ^
-                                  (bits)all(g[(size_t)r * stride + j]));
-                sum[r] -= s;
-                gx += s;
+                lanes part = where(row[r] < x, g[(size_t)r * stride + j] * ones);
+                sum[r] += part;
+                below += part;
             }
-            *(lanes *)(gcandidates + j * width + k) = gx;
+            *(lanes *)(gcandidates + j * width + k) += by_candidate[n] - 2 * below;
         }
 #pragma GCC unroll 4
         for (int r = 0; r < count; r++)
-            *(lanes *)(grows + (size_t)r * width + k) = sum[r];
+            *(lanes *)(grows + (size_t)r * width + k) += 2 * sum[r] - by_row[r];
     }
 }
 
@@ -117,8 +129,8 @@ CLONES void kith__sign_axpy(float *restrict y, float g, const float *restrict a,
                             const float *restrict b, size_t width)
 {
     for (size_t j = 0; j < width; j += WIDE) {
-        lanes up = (lanes)((at(a + j) > at(b + j)) & (bits)all(g));
-        lanes down = (lanes)((at(a + j) < at(b + j)) & (bits)all(g));
+        lanes up = where(at(a + j) > at(b + j), g * ones);
+        lanes down = where(at(a + j) < at(b + j), g * ones);
         *(lanes *)(y + j) += up - down;
     }
 }

@@ -12,10 +12,10 @@ void kith__rows_l1(float *out, const float *const *rows, size_t count, const flo
                    size_t inner, size_t width);
 
 /* The gradient of -sum_k |row[i][k] - candidate[j][k]|, times g[i][j]: with s = sign(row - candidate),
- * where 0 counts as positive, grow[i] -= g s and gcandidate[j] += g s. At most KITH__L1_ROWS rows;
- * only candidates that `ids` lists take part; g's rows are `stride` apart. Padding does not stay 0
- * in the gradients. */
-enum { KITH__L1_ROWS = 4 };
+ * where 0 counts as positive, grow[i] -= g s and gcandidate[j] += g s. At most KITH__L1_ROWS rows,
+ * and KITH__L1_CANDIDATES candidates, those that `ids` lists; g's rows are `stride` apart. Padding
+ * does not stay 0 in the gradients. */
+enum { KITH__L1_ROWS = 4, KITH__L1_CANDIDATES = 32 };
 void kith__l1_backward(float *grows, float *gcandidates, const float *rows, size_t count,
                        const float *candidates, const uint32_t *ids, size_t id_count,
                        const float *g, size_t stride, size_t width);

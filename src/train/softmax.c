@@ -8,7 +8,7 @@
 #include "nn/kernels.h"
 #include "nn/match.h"
 
-enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, VECTORS = 8 };
+enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, ID_LISTS = BLOCK / KITH__L1_ROWS, VECTORS = 8 };
 
 /* A candidate with a smaller share takes no part in the gradients. */
 #define LEAST_SHARE 1e-7f
@@ -298,7 +298,7 @@ static workspace workspace_of(const kith__softmax *x, size_t piece)
     w.panel = w.scores + BLOCK * x->stride;
     w.row = w.panel + BLOCK * KITH__PANEL;
     w.vectors = w.row + widest;
-    w.ids = x->ids + piece * (x->stride + 1);
+    w.ids = x->ids + piece * ID_LISTS * (x->stride + 1);
     return w;
 }
 
@@ -436,40 +436,72 @@ static void own_backward(const kith__softmax *x, float *to, float g, const float
     }
 }
 
+/* The derivative by an own candidate's score; 0 where there is nobody, whatever became of numbers. */
+static float own_derivative(const kith__softmax *x, const kith__softmax_pass *pass, size_t i,
+                            size_t slot)
+{
+    return own_entity(x, i, slot) == KITH__NOBODY ? 0 : pass->own.at[i * x->own_stride + slot];
+}
+
 static void aim_from_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
-    const float *aim = c->pass->aims.at + i * ds, *own = c->pass->own.at + i * x->own_stride;
-    const float *vector[2];
+    const float *aim = c->pass->aims.at + i * ds, *vector[2];
     float *gaim = c->pass->gaims.at + i * ds;
 
     for (size_t k = 0; k < x->slots; k++) {
-        if (own[k] == 0)
+        float g = own_derivative(x, c->pass, i, k);
+        if (g == 0)
             continue;
         for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
             const float *candidate = scaled(x, vector[v - 1], w->vectors);
             if (decoder_of(x)->distance)
-                kith__sign_axpy(gaim, -own[k], aim, candidate, ds);
+                kith__sign_axpy(gaim, -g, aim, candidate, ds);
             else
-                kith__axpy(gaim, own[k], candidate, ds);
+                kith__axpy(gaim, g, candidate, ds);
         }
     }
 }
 
+/* A few queries that meet few candidates: what is to be done of each list of ids. */
+typedef struct {
+    const uint32_t *ids;
+    size_t count;
+} listed;
+
+static void list_used(const kith__softmax *x, const workspace *w, listed *lists, size_t queries)
+{
+    for (size_t i = 0; i < queries; i += KITH__L1_ROWS) {
+        size_t rows = queries - i < KITH__L1_ROWS ? queries - i : KITH__L1_ROWS;
+        uint32_t *ids = w->ids + i / KITH__L1_ROWS * (x->stride + 1);
+        lists[i / KITH__L1_ROWS] = (listed){
+            ids, kith__rows_used(ids, w->scores + i * x->stride, rows, x->stride, x->stride)};
+    }
+}
+
+/* Candidates are taken a few at a time, which stay in the cache for all queries of the block. */
 static void shared_distances_backward(const running *c, const workspace *w, const kith__shared *view,
                                       float *gradient, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
+    listed lists[ID_LISTS];
 
-    for (size_t i = from; i < to; i += KITH__L1_ROWS) {
-        size_t rows = to - i < KITH__L1_ROWS ? to - i : KITH__L1_ROWS;
-        const float *g = w->scores + (i - from) * x->stride;
-        size_t used = kith__rows_used(w->ids, g, rows, x->stride, x->stride);
-        kith__l1_backward(c->pass->gaims.at + i * ds, gradient, c->pass->aims.at + i * ds, rows,
-                          view->rows.at, w->ids, used, g, x->stride, ds);
-    }
+    list_used(x, w, lists, to - from);
+    for (size_t end = KITH__L1_CANDIDATES; end < x->stride + KITH__L1_CANDIDATES;
+         end += KITH__L1_CANDIDATES)
+        for (size_t i = from; i < to; i += KITH__L1_ROWS) {
+            size_t rows = to - i < KITH__L1_ROWS ? to - i : KITH__L1_ROWS, used = 0;
+            listed *l = &lists[(i - from) / KITH__L1_ROWS];
+            while (used < l->count && l->ids[used] < end)
+                used++;
+            if (used > 0)
+                kith__l1_backward(c->pass->gaims.at + i * ds, gradient, c->pass->aims.at + i * ds,
+                                  rows, view->rows.at, l->ids, used,
+                                  w->scores + (i - from) * x->stride, x->stride, ds);
+            *l = (listed){l->ids + used, l->count - used};
+        }
 }
 
 static void shared_products_backward(const running *c, const workspace *w, const kith__shared *view,
@@ -607,7 +639,7 @@ static void close_encodings(kith__softmax *x)
         return;
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = 0; k < x->slots; k++) {
-            float g = x->out.own.at[i * x->own_stride + k];
+            float g = own_derivative(x, &x->out, i, k);
             size_t request = own_request(x, i, k);
             if (g != 0)
                 own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
@@ -630,7 +662,7 @@ static void own_piece(void *context, size_t piece)
 
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = 0; k < x->slots; k++) {
-            float g = c->pass->own.at[i * x->own_stride + k];
+            float g = own_derivative(x, c->pass, i, k);
             uint32_t entity = own_entity(x, i, k);
             if (g != 0 && entity % PIECES == piece)
                 own_backward(x, kith__gradient_of(x->gradients, entity), g,
@@ -685,7 +717,7 @@ static int prepare(kith__softmax *x)
     return prepare_shared(x) || room_for_pass(x, &x->out) ||
            (x->settings->subtask && room_for_pass(x, &x->in)) ||
            room(&x->scratch, PIECES * workspace_floats(x)) ||
-           kith__renew(&x->ids, &x->id_capacity, PIECES * (x->stride + 1), sizeof *x->ids);
+           kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1), sizeof *x->ids);
 }
 
 kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__asked *asked,
