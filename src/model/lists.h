@@ -19,6 +19,13 @@ kith_status kith__lists_new(kith__lists **lists, const kith_graph *graph, const 
                             const kith_settings *settings, kith_error *error);
 void kith__lists_free(kith__lists *lists);
 
+/* Cut the list of one entity's neighbours to what the settings keep, in place, and set the
+ * denominators (or NULL) that the whole list gives; returns how many are left. `kept` is scratch of
+ * `count` bytes, `relations` of 2m, all 0 before and after. */
+size_t kith__list_cut(kith_neighbor *at, float *denominator, size_t count, uint32_t entity,
+                      const kith__rules *rules, const kith_settings *settings, uint8_t *kept,
+                      uint8_t *relations);
+
 /* The denominators for a list of neighbours given as they come, one after the other. `relations` is
  * scratch of 2m bytes, all 0 before and after. */
 void kith__logic_denominators(float *denominator, const kith_neighbor *at, size_t count,

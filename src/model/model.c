@@ -64,6 +64,7 @@ kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith
 
     if (!model)
         return kith__no_memory(error);
+    pthread_mutex_init(&model->lock, NULL);
     model->settings = *settings;
     model->graph = graph;
     kith_status status = fill_model(model, threads, error);
@@ -80,6 +81,9 @@ void kith_model_free(kith_model *model)
 {
     if (!model)
         return;
+    if (model->free_shared)
+        model->free_shared(model->shared);
+    pthread_mutex_destroy(&model->lock);
     kith__encoder_release(&model->encoder);
     kith__params_release(&model->params);
     kith__lists_free(model->lists);

@@ -2,6 +2,8 @@
 #ifndef KITH_MODEL_MODEL_H
 #define KITH_MODEL_MODEL_H
 
+#include <pthread.h>
+
 #include "model/encoder.h"
 
 struct kith_model {
@@ -13,6 +15,9 @@ struct kith_model {
     kith__lists *lists;
     kith__params params;
     kith__encoder encoder;
+    pthread_mutex_t lock; /* of what follows */
+    void *shared;         /* what sessions have in common, made by the first of them */
+    void (*free_shared)(void *);
 };
 
 /* Which side the unseen entities of test stand on decides what is predicted. */
