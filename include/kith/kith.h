@@ -492,7 +492,10 @@ typedef struct kith_ask_options {
 /* An answer: an entity that train has, with the question's relation or one of its own. */
 typedef struct kith_answer {
     uint32_t relation, entity;
-    float score;        /* larger is likelier; comparable within one question */
+    float score;        /* larger is likelier; comparable within one question. Of pairs it is the
+                           logarithm of: the largest confidence with which the entity's relations
+                           imply this one, times the share that the pair has of the exp(score) of
+                           all candidates for the relation */
     double probability; /* NAN where the model has none */
     int known;          /* the graph or the session says so */
 } kith_answer;

@@ -236,18 +236,19 @@ static int better_first(const void *a, const void *b)
     return is_worse(x, y) - is_worse(y, x);
 }
 
-/* Among the scores of one entity and query. */
-static void offer_all(best *b, const kith__asker *a, const float *scores, uint32_t relation,
-                      bool new_only)
+/* Among the scores of one entity and query, each with `shift` added. */
+static void offer_all(best *b, const kith__asker *a, const float *scores, float shift,
+                      uint32_t relation, bool new_only)
 {
     size_t n = a->lists.seen;
 
     for (size_t c = 0; c < n; c++) {
         /* A score that is no number is no answer. */
-        if (isnan(scores[c]) || (b->count == b->most && scores[c] < b->at[0].score) ||
+        float score = scores[c] + shift;
+        if (isnan(score) || (b->count == b->most && score < b->at[0].score) ||
             (new_only && a->marks[c]))
             continue;
-        offer(b, (kith_answer){.relation = relation, .entity = (uint32_t)c, .score = scores[c],
+        offer(b, (kith_answer){.relation = relation, .entity = (uint32_t)c, .score = score,
                                .known = a->marks[c]});
     }
 }
@@ -277,13 +278,13 @@ static kith_status mark_known(const kith_session *s, kith__asker *a, const kith_
 
 static kith_status offer_known(best *b, const kith_session *s, kith__asker *a,
                                const kith__asked *asked, uint32_t query, const float *scores,
-                               bool new_only, kith_error *error)
+                               float shift, bool new_only, kith_error *error)
 {
     uint32_t m = a->lists.relations / 2;
     kith_status status = mark_known(s, a, asked, query, 1, error);
 
     if (status == KITH_OK)
-        offer_all(b, a, scores, query < m ? query : query - m, new_only);
+        offer_all(b, a, scores, shift, query < m ? query : query - m, new_only);
     if (mark_known(s, a, asked, query, 0, error) != KITH_OK)
         memset(a->marks, 0, a->lists.seen);
     return status;
@@ -376,17 +377,15 @@ static float implied(uint32_t query, const kith__rules *rules, const uint8_t *th
 }
 
 /* The m queries of one side, those that the entity's relations imply most first. */
-static kith_status order_queries(uint32_t *queries, kith_session *s, kith__asker *a,
+static kith_status order_queries(likely *order, kith_session *s, kith__asker *a,
                                  const kith__asked *asked, bool subject_asked, kith_error *error)
 {
     uint32_t m = a->lists.relations / 2, first = subject_asked ? m : 0;
     const kith__rules *rules;
-    likely *order = kith__alloc(m, sizeof *order);
-    kith_status status = KITH_OK;
+    kith_status status = kith__shared_rules(&rules, s->shared, error);
 
-    if (!order)
-        return kith__no_memory(error);
-    TRY(kith__shared_rules(&rules, s->shared, error));
+    if (status != KITH_OK)
+        return status;
     for (size_t i = 0; i < asked->count; i++)
         a->relations[asked->facts[i].relation] = 1;
     for (uint32_t r = 0; r < m; r++)
@@ -394,11 +393,21 @@ static kith_status order_queries(uint32_t *queries, kith_session *s, kith__asker
     for (size_t i = 0; i < asked->count; i++)
         a->relations[asked->facts[i].relation] = 0;
     qsort(order, m, sizeof *order, likelier_first);
-    for (uint32_t r = 0; r < m; r++)
-        queries[r] = order[r].query;
-cleanup:
-    kith__free(order);
-    return status;
+    return KITH_OK;
+}
+
+/* Scores of different relations do not compare. What does is the logarithm of a likelihood: that the
+ * entity has the relation at all, by the rules, times the candidate's share of exp(score). */
+static float to_likelihood(const float *scores, size_t n, float relation_implied)
+{
+    const float least = 1e-6f; /* so that a relation that no rule leads to is unlikely, not out */
+    double most = -INFINITY, sum = 0;
+
+    for (size_t c = 0; c < n; c++)
+        most = scores[c] > most ? scores[c] : most;
+    for (size_t c = 0; c < n; c++)
+        sum += isnan(scores[c]) ? 0 : exp(scores[c] - most);
+    return (float)(log(relation_implied > least ? relation_implied : least) - most - log(sum));
 }
 
 static kith_status answer_pairs(best *b, kith_answers *answers, kith_session *s, kith__asker *a,
@@ -409,19 +418,24 @@ static kith_status answer_pairs(best *b, kith_answers *answers, kith_session *s,
     size_t wanted = options->relations ? options->relations : USUAL_RELATIONS;
     size_t count = wanted < m ? wanted : m;
     uint32_t *queries = kith__alloc(m, sizeof *queries);
+    likely *order = kith__alloc(m, sizeof *order);
     kith_status status = KITH_OK;
 
-    if (!queries)
-        return kith__no_memory(error);
-    TRY(order_queries(queries, s, a, asked, answers->subject_asked, error));
+    if (!queries || !order)
+        TRY(kith__no_memory(error));
+    TRY(order_queries(order, s, a, asked, answers->subject_asked, error));
+    for (size_t i = 0; i < m; i++)
+        queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s, a, asked, 1, queries + i, count - i, error));
-        TRY(offer_known(b, s, a, asked, queries[i], a->scores, options->new_only, error));
+        float shift = to_likelihood(a->scores, a->lists.seen, order[i].implied);
+        TRY(offer_known(b, s, a, asked, queries[i], a->scores, shift, options->new_only, error));
     }
     answers->relations = count;
     answers->all_relations = m;
 cleanup:
     kith__free(queries);
+    kith__free(order);
     return status;
 }
 
@@ -487,7 +501,7 @@ static kith_status answer_chunk(asking *k, kith__asker *a, size_t chunk, kith_er
         if (query == KITH__NO_ID)
             TRY(answer_pairs(&b, &k->answers[question], s, a, &asked[i], &k->options, error));
         else
-            TRY(offer_known(&b, s, a, &asked[i], query, a->scores + i * a->lists.seen,
+            TRY(offer_known(&b, s, a, &asked[i], query, a->scores + i * a->lists.seen, 0,
                             k->options.new_only, error));
         finish(k, question, &b, &asked[i]);
         b.at = NULL;
