@@ -164,8 +164,10 @@ void kith__lists_free(kith__lists *lists)
 {
     if (!lists)
         return;
-    kith__free(lists->offset);
-    kith__free(lists->at);
-    kith__free(lists->denominator);
+    if (!lists->mapped) {
+        kith__free(lists->offset);
+        kith__free(lists->at);
+        kith__free(lists->denominator);
+    }
     kith__free(lists);
 }

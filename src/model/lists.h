@@ -13,6 +13,7 @@ typedef struct kith__lists {
     uint64_t *offset;      /* of entity e: at[offset[e]] .. at[offset[e + 1] - 1] */
     kith_neighbor *at;
     float *denominator; /* per neighbour; NULL where the aggregator has no logic weight */
+    bool mapped;        /* the arrays are in the graph's file */
 } kith__lists;
 
 kith_status kith__lists_new(kith__lists **lists, const kith_graph *graph, const kith__rules *rules,

@@ -23,4 +23,10 @@ struct kith_model {
 /* Which side the unseen entities of test stand on decides what is predicted. */
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph);
 
+/* As kith_model_new, but all parameters are 0. `rules` and `lists` are made where they are NULL, and
+ * else become the model's, also on failure. */
+kith_status kith__model_make(kith_model **model, const kith_graph *graph,
+                             const kith_settings *settings, unsigned threads, kith__rules *rules,
+                             kith__lists *lists, kith_error *error);
+
 #endif
