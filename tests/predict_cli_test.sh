@@ -246,5 +246,158 @@ json 'explain several' 'len(o["results"]) == 2 and "neighbors" in o["results"][1
 check 'explain refuses what predict refuses' 1 'did you mean' \
     "$kith" explain lan --query 'p0 live_in ?'
 
+# ---- export ----
+
+check 'export writes tables and says so' 0 'vectors/ent: 68 vectors of 12 numbers' \
+    "$kith" export lan -o vectors
+check 'export writes word2vec' 0 'vectors/rel' "$kith" export lan -o vectors --format word2vec
+check 'export writes for viewers' 0 'vectors/trans' "$kith" export lan -o vectors --format tsv
+for form in npy word2vec tsv; do
+    check "encodings as $form" 0 'encodings: 2 vectors' "$kith" export lan -o new-$form \
+        --relation lives_in --facts new.tsv --format $form
+done
+check 'encodings of named entities' 0 'encodings: 2 vectors' "$kith" export lan -o named \
+    --relation lives_in --inverse --entity Boston --entity 'Los Angeles'
+printf 'p0\np1\r\n\np2\n' >names
+check 'encodings of entities in a file' 0 'encodings: 3 vectors' "$kith" export lan -o listed \
+    --relation lives_in --entities names
+check 'encodings of all entities' 0 'encodings: 68 vectors' "$kith" export lan -o all \
+    --relation lives_in
+python=
+for candidate in python3 /usr/bin/python3; do
+    "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate
+done
+if [ -n "$python" ]; then
+    "$python" - >out 2>&1 <<'PYTHON'
+import json, struct
+import numpy as np
+with open("lan/model.safetensors", "rb") as file:
+    header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+    data = file.read()
+def table(name):
+    start, end = header[name]["data_offsets"]
+    return np.frombuffer(data[start:end], "<f4").reshape(header[name]["shape"])
+for name in "ent rel trans query".split():
+    expected = table(name)
+    found = np.load(f"vectors/{name}.npy")
+    assert found.dtype == np.float32 and np.array_equal(found, expected), name
+    names = [line.rstrip("\n").split("\t")[0] for line in open(f"vectors/{name}.names.tsv")]
+    assert len(names) == len(expected), name
+    viewed = np.loadtxt(f"vectors/{name}.vectors.tsv", dtype=np.float32, delimiter="\t")
+    assert np.array_equal(viewed, expected), name
+    metadata = open(f"vectors/{name}.metadata.tsv").read().splitlines()
+    assert len(metadata) == len(expected) + (name == "ent"), name
+    with open(f"vectors/{name}.txt") as file:
+        assert file.readline() == f"{len(expected)} {expected.shape[1]}\n"
+        for row, line in zip(expected, file):
+            word, *numbers = line.rstrip("\n").split(" ")
+            assert np.array_equal(np.array(numbers, np.float32), row), (name, word)
+assert open("vectors/ent.metadata.tsv").readline() == "name\tlabel\n"
+assert "p0\tAda Lovelace\n" in open("vectors/ent.names.tsv").readlines()
+assert open("vectors/trans.names.tsv").read().count(" (inverse)\n") == 4
+assert "team_Boston " in open("vectors/ent.txt").read()
+new = np.load("new-npy/encodings.npy")
+assert new.shape == (2, 12) and np.abs(new).sum() > 0 and not np.array_equal(new[0], new[1])
+assert np.array_equal(np.loadtxt("new-tsv/encodings.vectors.tsv", dtype=np.float32), new)
+assert np.load("named/encodings.npy").shape == (2, 12)
+listed, everything = np.load("listed/encodings.npy"), np.load("all/encodings.npy")
+order = [line.split("\t")[0] for line in open("all/encodings.names.tsv")]
+assert np.array_equal(listed[0], everything[order.index("p0")])
+PYTHON
+    report $? 'numpy reads all of it back' "$(cat out)"
+else
+    skip 'numpy reads all of it back' 'python3-numpy is not there'
+fi
+check 'one table alone' 0 '^one/att_u: 1 vectors of 24 numbers$' "$kith" export lan -o one \
+    --table att_u
+[ "$(ls one)" = att_u.npy ]
+report $? 'and nothing beside it' "$(ls one)"
+check 'export without a folder' 2 'expected -o FOLDER' "$kith" export lan
+check 'export of a table that is none' 2 "no table 'nonsense'" "$kith" export lan -o one \
+    --table nonsense
+check 'export in a format that is none' 2 "--format is 'x'" "$kith" export lan -o one --format x
+check 'entities without a relation' 2 'expected --relation' "$kith" export lan -o one --entity p0
+check 'encodings for a relation that is none' 1 "did you mean 'lives_in'" \
+    "$kith" export lan -o one --relation live_in
+check 'encodings of an entity that is none' 1 "nothing is known about 'nobody'" \
+    "$kith" export lan -o one --relation lives_in --entity nobody
+check 'names from a file that is not there' 1 'nowhere: cannot open' \
+    "$kith" export lan -o one --relation lives_in --entities nowhere
+check 'export to where nothing can be' 1 'cannot make a folder' "$kith" export lan -o /proc/kith/x
+ls one vectors | grep tmp >out
+report $((1 - $?)) 'export leaves no half files' "$(cat out)"
+
+# ---- shell ----
+
+script() { # name, status, pattern on stdout, lines
+    printf '%b' "$4" | "$kith" shell lan >out 2>err
+    local found=$?
+    [ $found = "$2" ] && { [ -z "$3" ] || grep -Eq -- "$3" out; }
+    report $? "$1" "found status $found, expected $2 and /$3/
+stdout: $(head -c 800 out)
+stderr: $(head -c 400 err)"
+}
+script 'a script says and asks' 0 '^ +1 .*  Boston$' \
+    '# a comment\nnew plays_for "team Boston"\n\ntop 3\nnew lives_in ?\n'
+script 'a script may part names by tabs' 0 '  Boston$' \
+    'new\tplays_for\tteam Boston\nnew\tlives_in\t?\n'
+script 'why explains the last question' 0 'plays_for => lives_in, confidence' \
+    'new\tplays_for\tteam Boston\nnew lives_in ?\nwhy\n'
+script 'why takes a question' 0 'lives_in => knows' 'why p0 knows ?\n'
+script 'undo takes back' 1 'taken back: new  knows  p1' \
+    'new plays_for "team Boston"\nnew knows p1\nundo\nundo\nnew lives_in ?\n'
+grep -q "no usable fact tells about 'new'" err
+report $? 'and then nothing is known' "$(cat err)"
+script 'facts are listed' 0 '2  new  hates  p1  \[ignored: training has no fact' \
+    'new knows p1\nnew hates p1\nfacts\n'
+script 'new-only hides what is known' 0 'p0.*lives_in' 'new-only on\ntop 68\np0 lives_in ?\n'
+! grep -q 'known' out
+report $? 'which it does' "$(cat out)"
+script 'find finds' 0 'Ada Lovelace \(p0\)' 'find lovelace\n'
+script 'help helps' 0 'take back the last fact' 'help\n'
+script 'quit leaves' 0 '' '\nquit\nnonsense\n'
+script 'a line that cannot be done is told, and the next is done' 1 'noted' 'nonsense\nnew knows p1\n'
+grep -q 'neither a command, nor a fact, nor a question' err
+report $? 'with the reason' "$(cat err)"
+script 'a top that is no number' 1 '' 'top many\n'
+script 'undo of nothing' 1 '' 'undo\n'
+script 'why of nothing' 1 '' 'why\n'
+script 'an entity may have the name of a command' 0 '\[known\]' 'undo knows p1\nundo knows ?\n'
+check 'shell without a run' 2 'found 0 runs' "$kith" shell
+check 'shell on what is no run' 1 'is no run' "$kith" shell source
+
+# A person at a terminal: completion, history, the end of input.
+KITH_HISTORY=$work/history python3 - "$kith" >out 2>&1 <<'PYTHON'
+import os, pty, select, sys, time
+def session(*typed):
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["TERM"] = "dumb"
+        os.execv(sys.argv[1], [sys.argv[1], "shell", "lan"])
+    said = b""
+    def wait_for(text):
+        nonlocal said
+        until = time.time() + 20
+        while text not in said and time.time() < until:
+            if select.select([terminal], [], [], .2)[0]:
+                try:
+                    said += os.read(terminal, 4096)
+                except OSError:
+                    break
+        assert text in said, (text, said)
+    for keys, text in typed:
+        os.write(terminal, keys)
+        wait_for(text)
+        said = said.split(text, 1)[1]
+    os.write(terminal, b"\x04")
+    assert os.WEXITSTATUS(os.waitpid(child, 0)[1]) == 0
+session((b"", b"kith> "), (b"new plays_\t", b"plays_for"), (b'"team B\t', b'oston"'),
+        (b"\n", b"noted; 1 facts"), (b"ne\t", b"new"), (b"lives\t", b"lives_in"),
+        (b"?\n", b"Boston"))
+assert 'new plays_for "team Boston"' in open(os.environ["KITH_HISTORY"]).read().replace("\\040", " ")
+session((b"", b"kith> "), (b"\x10\x10", b"team Boston"), (b"\n", b"noted"))
+PYTHON
+report $? 'at a terminal names are completed and lines are kept' "$(tail -5 out)"
+
 echo "1..$number"
 [ "$failed" = 0 ]

@@ -372,6 +372,43 @@ KITH_API kith_status kith_model_encode(float *vector, kith_model *model, uint32_
 KITH_API kith_status kith_model_score(float *score, kith_model *model, kith_triple fact,
                                       kith_error *error);
 
+/* What the rows of a table stand for. */
+typedef enum kith_rows {
+    KITH_ROWS_ENTITIES,  /* that train has, by id */
+    KITH_ROWS_RELATIONS, /* likewise */
+    KITH_ROWS_DIRECTED,  /* these relations, then their inverses */
+    KITH_ROWS_OTHER
+} kith_rows;
+
+/* One table of a model's parameters: row r begins at at[r * stride]. "ent" has the input embeddings,
+ * "rel" the decoder's relations, "trans" the hyperplanes of relations as neighbours see them. */
+typedef struct kith_table {
+    const char *name;
+    kith_rows of;
+    const float *at;
+    size_t rows, columns, stride;
+} kith_table;
+/* The tables one by one; KITH_ERR_NOT_FOUND past the last. */
+KITH_API kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index);
+
+/* Vectors with names, for other programs. */
+typedef struct kith_vectors {
+    const float *at;
+    size_t rows, columns, stride;
+    const char *const *names;  /* of the rows; NULL for none */
+    const char *const *labels; /* for people; NULL for none */
+} kith_vectors;
+
+typedef enum kith_vector_format {
+    KITH_VECTORS_NPY,      /* STEM.npy for numpy, and STEM.names.tsv: name and label, one row each */
+    KITH_VECTORS_WORD2VEC, /* STEM.txt: word2vec's text, blanks in names as underscores */
+    KITH_VECTORS_TSV       /* STEM.vectors.tsv and STEM.metadata.tsv, as embedding viewers read them */
+} kith_vector_format;
+
+/* Write them; each file is there whole or not at all. */
+KITH_API kith_status kith_vectors_save(const kith_vectors *vectors, const char *stem,
+                                       kith_vector_format format, kith_error *error);
+
 /* ---- evaluation -------------------------------------------------------------------------- */
 
 typedef struct kith_metrics {

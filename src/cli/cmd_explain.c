@@ -78,7 +78,7 @@ const command cmd_explain = {
             "  --fact, --facts, --query, --top, --new-only, --relations, --threads, --json\n"
             "                     as for kith predict\n"
             "  -h, --help         print this help\n\n"
-            "example:\n"
+            "examples:\n"
             "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
     .run = run,
 };

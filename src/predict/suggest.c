@@ -44,7 +44,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
 static int unlikeness(const char *name, const char *text, size_t length)
 {
     size_t name_length = strlen(name);
-    int limit = length / 4 + 1 < MOST_OFF ? (int)(length / 4 + 1) : MOST_OFF;
+    int limit = (length + 2) / 5 < MOST_OFF ? (int)((length + 2) / 5) : MOST_OFF;
     int off = distance(text, length, name, name_length, limit);
 
     if (off <= limit)
