@@ -977,7 +977,9 @@ static void suggestions__go_by_letters_beginnings_and_labels(void **state)
     assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "chicago"), 1);
     assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "white house"), 1);
     assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "something else"), 0);
-    assert_int_equal(kith_graph_suggest_entities(ids, 2, graph, "m"), 2);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "m11"), 1);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "m4x"), 0);
+    assert_int_equal(kith_graph_suggest_entities(ids, 1, graph, "Chicaog_Bulls"), 1);
     assert_int_equal(kith_graph_suggest_relations(ids, 4, graph, "locatd_in"), 1);
     assert_int_equal(kith_graph_suggest_relations(ids, 0, graph, "locatd_in"), 0);
     kith_graph_free(graph);

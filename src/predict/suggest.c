@@ -14,30 +14,40 @@ static char lower(char c)
     return (char)tolower((unsigned char)c);
 }
 
-/* The edit distance without regard to case, or more than `limit` where it is more. */
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters are changed, added, left out or swapped with the next, without regard to case; or
+ * more than `limit` where it is more. */
 static int distance(const char *a, size_t a_length, const char *b, size_t b_length, int limit)
 {
-    int row[LONGEST + 1];
+    int rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *row = rows[2];
 
     if (a_length > LONGEST || b_length > LONGEST ||
         (a_length > b_length ? a_length - b_length : b_length - a_length) > (size_t)limit)
         return limit + 1;
     for (size_t j = 0; j <= b_length; j++)
-        row[j] = (int)j;
+        last[j] = (int)j;
     for (size_t i = 1; i <= a_length; i++) {
-        int diagonal = row[0], least = (int)i;
-        row[0] = (int)i;
+        int least = row[0] = (int)i;
         for (size_t j = 1; j <= b_length; j++) {
-            int change = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-            diagonal = row[j];
-            int either = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < either ? change : either;
-            least = row[j] < least ? row[j] : least;
+            row[j] = least_of(last[j - 1] + (lower(a[i - 1]) != lower(b[j - 1])),
+                              least_of(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                lower(a[i - 2]) == lower(b[j - 1]))
+                row[j] = least_of(row[j], before[j - 2] + 1);
+            least = least_of(least, row[j]);
         }
         if (least > limit)
             return limit + 1;
+        int *spare = before;
+        before = last;
+        last = row;
+        row = spare;
     }
-    return row[b_length];
+    return last[b_length];
 }
 
 /* How far a name is from what was typed; UNLIKE where it is not like it at all. */
