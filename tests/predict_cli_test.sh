@@ -367,7 +367,9 @@ check 'shell without a run' 2 'found 0 runs' "$kith" shell
 check 'shell on what is no run' 1 'is no run' "$kith" shell source
 
 # A person at a terminal: completion, history, the end of input.
-KITH_HISTORY=$work/history python3 - "$kith" >out 2>&1 <<'PYTHON'
+# Keys are typed only when the prompt is there: before that the terminal would take the end of input
+# for itself.
+KITH_HISTORY=$work/history timeout 100 python3 - "$kith" >out 2>&1 <<'PYTHON'
 import os, pty, select, sys, time
 def session(*typed):
     child, terminal = pty.fork()
@@ -389,6 +391,9 @@ def session(*typed):
         os.write(terminal, keys)
         wait_for(text)
         said = said.split(text, 1)[1]
+        if keys.endswith(b"\n"):
+            wait_for(b"kith> ")
+            said = said.split(b"kith> ", 1)[1]
     os.write(terminal, b"\x04")
     assert os.WEXITSTATUS(os.waitpid(child, 0)[1]) == 0
 session((b"", b"kith> "), (b"new plays_\t", b"plays_for"), (b'"team B\t', b'oston"'),
