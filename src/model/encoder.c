@@ -531,7 +531,8 @@ static void encode_piece(void *context, size_t piece)
 }
 
 /* What visits from..to - 1 take of each relation's w, so that a relation met often is added once.
- * Two that share a place in `last` are now and then listed twice, which does no harm. */
+ * Two that share a place in `last` are now and then listed twice, which does no harm. Places go by
+ * relation, not by the batch's row of it: an encoding is the same in every batch. */
 static size_t relation_sums(float *a, uint32_t *ids, const kith__encoder *e, size_t from, size_t to)
 {
     uint8_t last[256] = {0};
@@ -540,7 +541,7 @@ static size_t relation_sums(float *a, uint32_t *ids, const kith__encoder *e, siz
     for (size_t v = from; v < to; v++) {
         uint32_t r = e->relation_row[e->neighbor[v].relation] - 1;
         float take = -e->weight.at[v] * e->c.at[v];
-        uint8_t *place = &last[r % sizeof last];
+        uint8_t *place = &last[e->neighbor[v].relation % sizeof last];
         if (*place && ids[*place - 1] == r) {
             a[*place - 1] += take;
         } else {

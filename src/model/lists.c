@@ -43,6 +43,38 @@ static void choose(uint8_t *kept, size_t count, size_t cap, kith__rng *rng)
     }
 }
 
+static bool keeps_all(const kith_settings *settings)
+{
+    return settings->neighbors == KITH_NEIGHBORS_ALL ||
+           settings->neighbors == KITH_NEIGHBORS_SAMPLED;
+}
+
+size_t kith__list_cut(kith_neighbor *at, float *denominator, size_t count, uint32_t entity,
+                      const kith__rules *rules, const kith_settings *settings, uint8_t *kept,
+                      uint8_t *relations)
+{
+    size_t cap = settings->max_neighbors, used = 0;
+
+    if (denominator)
+        kith__logic_denominators(denominator, at, count, rules, settings, relations);
+    if (keeps_all(settings) || count <= cap)
+        return count;
+    if (settings->neighbors == KITH_NEIGHBORS_FIRST)
+        return cap;
+    kith__rng rng;
+    kith__rng_init(&rng, settings->seed, UINT64_C(1) << 40 | entity);
+    choose(kept, count, cap, &rng);
+    for (size_t i = 0; i < count; i++) {
+        if (!kept[i])
+            continue;
+        at[used] = at[i];
+        if (denominator)
+            denominator[used] = denominator[i];
+        used++;
+    }
+    return used;
+}
+
 typedef struct {
     kith_neighbor *at;
     float *denominator;
@@ -62,40 +94,23 @@ static int scratch_reserve(scratch *s, size_t count)
     return 0;
 }
 
-static bool keeps_all(const kith_settings *settings)
-{
-    return settings->neighbors == KITH_NEIGHBORS_ALL ||
-           settings->neighbors == KITH_NEIGHBORS_SAMPLED;
-}
-
 /* One entity's list; returns how many were kept. */
 static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
                         uint32_t entity, const kith__rules *rules, const kith_settings *settings)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]), kept = 0;
-    bool all = keeps_all(settings) || count <= settings->max_neighbors;
+    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]);
 
     for (size_t i = 0; i < count; i++) {
         kith_neighbor next = hood.at[hood.offset[entity] + i];
         s->at[i] = (kith_neighbor){kith__directed(graph, next.relation), next.entity};
-        s->kept[i] = all || i < settings->max_neighbors;
     }
-    if (lists->denominator)
-        kith__logic_denominators(s->denominator, s->at, count, rules, settings, s->relations);
-    if (!all && settings->neighbors == KITH_NEIGHBORS_RANDOM) {
-        kith__rng rng;
-        kith__rng_init(&rng, settings->seed, UINT64_C(1) << 40 | entity);
-        choose(s->kept, count, settings->max_neighbors, &rng);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!s->kept[i])
-            continue;
-        lists->at[to + kept] = s->at[i];
-        if (lists->denominator)
-            lists->denominator[to + kept] = s->denominator[i];
-        kept++;
-    }
+    size_t kept = kith__list_cut(s->at, lists->denominator ? s->denominator : NULL, count, entity,
+                                 rules, settings, s->kept, s->relations);
+    if (kept > 0)
+        memcpy(lists->at + to, s->at, kept * sizeof *s->at);
+    if (kept > 0 && lists->denominator)
+        memcpy(lists->denominator + to, s->denominator, kept * sizeof *s->denominator);
     return kept;
 }
 
@@ -200,8 +215,10 @@ void kith__lists_free(kith__lists *lists)
 {
     if (!lists)
         return;
-    kith__free(lists->offset);
-    kith__free(lists->at);
-    kith__free(lists->denominator);
+    if (!lists->mapped) {
+        kith__free(lists->offset);
+        kith__free(lists->at);
+        kith__free(lists->denominator);
+    }
     kith__free(lists);
 }

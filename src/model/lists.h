@@ -13,6 +13,7 @@ typedef struct kith__lists {
     uint64_t *offset;      /* of entity e: at[offset[e]] .. at[offset[e + 1] - 1] */
     kith_neighbor *at;
     float *denominator; /* per neighbour; NULL where the aggregator has no logic weight */
+    bool mapped;        /* the arrays are in the graph's file */
 } kith__lists;
 
 kith_status kith__lists_new(kith__lists **lists, const kith_graph *graph, const kith__rules *rules,
@@ -25,6 +26,13 @@ kith_status kith__lists_capped(kith__lists **capped, const kith__lists *lists, s
                                kith_error *error);
 /* Draw anew which of the neighbours in `lists` they are, in the same order. */
 void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t seed);
+
+/* Cut the list of one entity's neighbours to what the settings keep, in place, and set the
+ * denominators (or NULL) that the whole list gives; returns how many are left. `kept` is scratch of
+ * `count` bytes, `relations` of 2m, all 0 before and after. */
+size_t kith__list_cut(kith_neighbor *at, float *denominator, size_t count, uint32_t entity,
+                      const kith__rules *rules, const kith_settings *settings, uint8_t *kept,
+                      uint8_t *relations);
 
 /* The denominators for a list of neighbours given as they come, one after the other. `relations` is
  * scratch of 2m bytes, all 0 before and after. */
