@@ -27,6 +27,10 @@ static void free_asker(kith__asker *a)
     kith__free(a->marks);
     kith__free(a->aims);
     kith__free(a->scores);
+    kith__free(a->sorted);
+    if (a->fusing)
+        kith__fusing_release(a->fusing);
+    kith__free(a->fusing);
     kith__free(a);
 }
 
@@ -36,6 +40,13 @@ void kith__askers_free(kith__asker *askers)
         next = askers->next;
         free_asker(askers);
     }
+}
+
+static int add_fusing(kith__asker *a, const struct kith__fused *fused)
+{
+    a->fusing = kith__calloc(1, sizeof *a->fusing);
+    return !a->fusing || kith__fusing_init(a->fusing, &fused->fusion, fused->evidence,
+                                           fused->log_degree, NULL, NULL) != KITH_OK;
 }
 
 static kith__asker *new_asker(const kith_model *model)
@@ -59,7 +70,8 @@ static kith__asker *new_asker(const kith_model *model)
     a->marks = kith__calloc(n, 1);
     a->aims = kith__calloc_aligned((together + 2) * a->encoder.ds, sizeof *a->aims);
     a->scores = kith__calloc_aligned(together * n, sizeof *a->scores);
-    if (!a->relations || !a->marks || !a->aims || !a->scores) {
+    if (!a->relations || !a->marks || !a->aims || !a->scores ||
+        (model->fused && add_fusing(a, model->fused))) {
         free_asker(a);
         return NULL;
     }
@@ -133,9 +145,10 @@ static void make_aim(float *aim, const kith_session *s, kith__asker *a, const fl
     kith__decoder_get(model->settings.decoder)->aim(aim, vector, relation, query >= m, d);
 }
 
-/* A block of candidates stays in the cache while all aims are compared with it. */
+/* A block of candidates stays in the cache while all aims are compared with it. With `mix` the
+ * scores become the mean of what they were and these. */
 static void compare(float *scores, const kith_session *s, const kith__asker *a, size_t count,
-                    const float *rows)
+                    const float *rows, bool mix)
 {
     bool distance = kith__decoder_get(s->model->settings.decoder)->distance;
     size_t n = a->lists.seen, ds = a->encoder.ds;
@@ -144,41 +157,100 @@ static void compare(float *scores, const kith_session *s, const kith__asker *a, 
         to = n - from < CANDIDATES_AT_ONCE ? n : from + CANDIDATES_AT_ONCE;
         for (size_t i = 0; i < count; i++) {
             const float *aim = a->aims + i * ds;
-            for (size_t c = from; c < to; c++)
-                scores[i * n + c] = distance ? -kith__l1(aim, rows + c * ds, ds)
-                                             : kith__dot(aim, rows + c * ds, ds);
+            for (size_t c = from; c < to; c++) {
+                float score = distance ? -kith__l1(aim, rows + c * ds, ds)
+                                       : kith__dot(aim, rows + c * ds, ds);
+                float *at = &scores[i * n + c];
+                *at = mix ? (*at + score) / 2 : score;
+            }
         }
     }
+}
+
+/* By the candidates' input embeddings, by their encodings, or by both, as the settings say. */
+static kith_status compare_all(float *scores, kith_session *s, kith__asker *a, size_t count,
+                               const uint32_t *queries, size_t query_count, kith_error *error)
+{
+    kith_candidates by = s->model->settings.candidates;
+    const kith__candidates *candidates = NULL;
+    uint32_t ahead[KITH__QUERIES_AHEAD];
+    size_t ahead_count = query_count < KITH__QUERIES_AHEAD ? query_count : KITH__QUERIES_AHEAD;
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < ahead_count; i++)
+        ahead[i] = kith__opposite(s, queries[i]);
+    if (by != KITH_CANDIDATES_ENCODED) {
+        TRY(kith__candidates_pin_inputs(&candidates, s->shared, error));
+        compare(scores, s, a, count, candidates->rows, false);
+        kith__candidates_unpin(s->shared, candidates);
+        candidates = NULL;
+    }
+    if (by != KITH_CANDIDATES_INPUT) {
+        TRY(kith__candidates_pin(&candidates, s->shared, ahead, ahead_count, error));
+        compare(scores, s, a, count, candidates->rows, by == KITH_CANDIDATES_MIX);
+    }
+cleanup:
+    kith__candidates_unpin(s->shared, candidates);
+    return status;
+}
+
+static kith_status embed(float *scores, kith_session *s, kith__asker *a, const kith__asked *asked,
+                         size_t count, const uint32_t *queries, size_t query_count,
+                         kith_error *error)
+{
+    kith_status status;
+
+    TRY(kith__encode_asked(s, a, asked, count, queries[0], error));
+    for (size_t i = 0; i < count; i++)
+        make_aim(a->aims + i * a->encoder.ds, s, a,
+                 a->encoder.out.at + a->encoder.encoding_of[i] * a->encoder.ds, queries[0]);
+    TRY(compare_all(scores, s, a, count, queries, query_count, error));
+cleanup:
+    return status;
+}
+
+kith_status kith__fuse_asked(kith_session *s, kith__asker *a, const kith__asked *asked,
+                             uint32_t query, const float *embedding, kith_error *error)
+{
+    bool newcomer = asked->entity >= kith_graph_entity_count(s->model->graph);
+
+    if (kith__reserve(&a->sorted, &a->sorted_capacity, asked->count, sizeof *a->sorted))
+        return kith__no_memory(error);
+    if (asked->count > 0)
+        memcpy(a->sorted, asked->facts, asked->count * sizeof *a->sorted);
+    size_t count = kith__sort_facts(a->sorted, asked->count);
+    return kith__fuse(a->fusing, (kith__span){a->sorted, count},
+                      newcomer ? UINT32_MAX : asked->entity, query, embedding, a->lists.seen,
+                      error);
 }
 
 kith_status kith__answer_scores(float *scores, kith_session *s, kith__asker *a,
                                 const kith__asked *asked, size_t count, const uint32_t *queries,
                                 size_t query_count, kith_error *error)
 {
-    const kith__candidates *candidates = NULL;
-    uint32_t ahead[KITH__QUERIES_AHEAD];
-    size_t ahead_count = query_count < KITH__QUERIES_AHEAD ? query_count : KITH__QUERIES_AHEAD;
-    kith_status status;
+    const struct kith__fused *fused = s->model->fused;
+    bool embedding = !fused || fused->embedding;
+    size_t n = a->lists.seen;
+    kith_status status = KITH_OK;
 
-    for (size_t i = 0; i < ahead_count; i++)
-        ahead[i] = kith__opposite(s, queries[i]);
-    TRY(kith__encode_asked(s, a, asked, count, queries[0], error));
-    for (size_t i = 0; i < count; i++)
-        make_aim(a->aims + i * a->encoder.ds, s, a,
-                 a->encoder.out.at + a->encoder.encoding_of[i] * a->encoder.ds, queries[0]);
-    TRY(kith__candidates_pin(&candidates, s->shared, ahead, ahead_count, error));
-    compare(scores, s, a, count, candidates->rows);
+    if (embedding)
+        TRY(embed(scores, s, a, asked, count, queries, query_count, error));
+    for (size_t i = 0; fused && i < count; i++) {
+        TRY(kith__fuse_asked(s, a, &asked[i], queries[0], embedding ? scores + i * n : NULL, error));
+        memcpy(scores + i * n, a->fusing->scores, n * sizeof *scores);
+        a->shares[i].log_sum = a->fusing->log_sum;
+        a->shares[i].log_known = a->fusing->at.log_known;
+    }
 cleanup:
-    kith__candidates_unpin(s->shared, candidates);
     return status;
 }
 
-void kith__answer_probabilities(kith_answer *answers, size_t count, const kith_session *session,
-                                const kith__asked *asked, bool subject_asked)
+double kith__answer_probability(const kith_session *s, const kith__asker *a, size_t row, float score)
 {
-    (void)session, (void)asked, (void)subject_asked;
-    for (size_t i = 0; i < count; i++)
-        answers[i].probability = NAN; /* a model has none yet */
+    if (!s->model->fused)
+        return NAN;
+    return kith__probability(&s->model->fused->fusion, score - a->shares[row].log_sum,
+                             a->shares[row].log_known);
 }
 
 /* ---- the best of many ---- */
@@ -236,11 +308,12 @@ static int better_first(const void *a, const void *b)
     return is_worse(x, y) - is_worse(y, x);
 }
 
-/* Among the scores of one entity and query, each with `shift` added. */
-static void offer_all(best *b, const kith__asker *a, const float *scores, float shift,
-                      uint32_t relation, bool new_only)
+/* Among the scores of one entity and query, which are a row of the asker's, each with `shift`
+ * added. */
+static void offer_all(best *b, const kith_session *s, const kith__asker *a, const float *scores,
+                      float shift, uint32_t relation, bool new_only)
 {
-    size_t n = a->lists.seen;
+    size_t n = a->lists.seen, row = (size_t)(scores - a->scores) / n;
 
     for (size_t c = 0; c < n; c++) {
         /* A score that is no number is no answer. */
@@ -249,6 +322,7 @@ static void offer_all(best *b, const kith__asker *a, const float *scores, float 
             (new_only && a->marks[c]))
             continue;
         offer(b, (kith_answer){.relation = relation, .entity = (uint32_t)c, .score = score,
+                               .probability = kith__answer_probability(s, a, row, scores[c]),
                                .known = a->marks[c]});
     }
 }
@@ -284,7 +358,7 @@ static kith_status offer_known(best *b, const kith_session *s, kith__asker *a,
     kith_status status = mark_known(s, a, asked, query, 1, error);
 
     if (status == KITH_OK)
-        offer_all(b, a, scores, shift, query < m ? query : query - m, new_only);
+        offer_all(b, s, a, scores, shift, query < m ? query : query - m, new_only);
     if (mark_known(s, a, asked, query, 0, error) != KITH_OK)
         memset(a->marks, 0, a->lists.seen);
     return status;
@@ -466,13 +540,11 @@ static kith_status make_room(best *b, const asking *k, kith_error *error)
     return b->at ? KITH_OK : kith__no_memory(error);
 }
 
-static void finish(const asking *k, size_t question, best *b, const kith__asked *asked)
+static void finish(const asking *k, size_t question, best *b)
 {
     kith_answers *answers = &k->answers[question];
 
     qsort(b->at, b->count, sizeof *b->at, better_first);
-    kith__answer_probabilities(b->at, b->count, k->session, asked,
-                               k->resolved[question].subject_asked);
     answers->at = b->at;
     answers->count = b->count;
 }
@@ -503,7 +575,7 @@ static kith_status answer_chunk(asking *k, kith__asker *a, size_t chunk, kith_er
         else
             TRY(offer_known(&b, s, a, &asked[i], query, a->scores + i * a->lists.seen, 0,
                             k->options.new_only, error));
-        finish(k, question, &b, &asked[i]);
+        finish(k, question, &b);
         b.at = NULL;
     }
 cleanup:

@@ -20,9 +20,15 @@ kith_status kith__answer_scores(float *scores, kith_session *session, kith__aske
                                 const kith__asked *asked, size_t count, const uint32_t *queries,
                                 size_t query_count, kith_error *error);
 
-/* Set the answers' probabilities from their scores and relations. The one place that does. */
-void kith__answer_probabilities(kith_answer *answers, size_t count, const kith_session *session,
-                                const kith__asked *asked, bool subject_asked);
+/* Fuse what rules say about one entity with the embedding's scores (or NULL); the result is in the
+ * asker's `fusing`. For models with rule evidence. */
+kith_status kith__fuse_asked(kith_session *session, kith__asker *asker, const kith__asked *asked,
+                             uint32_t query, const float *embedding, kith_error *error);
+
+/* How likely a score is right that kith__answer_scores gave in row `row`; NAN where the model has not
+ * learnt that. */
+double kith__answer_probability(const kith_session *session, const kith__asker *asker, size_t row,
+                                float score);
 
 /* Encode entities for a query: encoding i of the asker's encoder is that of asked[i], and visit v of
  * it is neighbour v of its cut list. */

@@ -2,6 +2,7 @@
 #ifndef KITH_PREDICT_SESSION_H
 #define KITH_PREDICT_SESSION_H
 
+#include "fuse/fused.h"
 #include "graph/names.h"
 #include "graph/triple_set.h"
 #include "predict/shared.h"
@@ -21,6 +22,8 @@ typedef struct kith__link {
     size_t next, previous;
 } kith__link;
 
+enum { KITH__ASKED_TOGETHER = 16 };
+
 /* Room for answering, one for each thread that answers. */
 typedef struct kith__asker {
     kith__pool *pool; /* of one thread */
@@ -32,10 +35,14 @@ typedef struct kith__asker {
     uint8_t *kept, *relations, *marks; /* marks: one per candidate, all 0 between questions */
     size_t kept_capacity;
     float *aims, *scores; /* of KITH__ASKED_TOGETHER questions */
+    kith__fusing *fusing; /* NULL where the model has no rule evidence */
+    kith_neighbor *sorted; /* facts of the entity that was fused last */
+    size_t sorted_capacity;
+    struct {
+        double log_sum, log_known; /* what probabilities are made from */
+    } shares[KITH__ASKED_TOGETHER];
     struct kith__asker *next;
 } kith__asker;
-
-enum { KITH__ASKED_TOGETHER = 16 };
 
 struct kith_session {
     kith_model *model;

@@ -5,6 +5,9 @@
 #include "core/mem.h"
 #include "model/decoder.h"
 
+/* In the place of a query: input embeddings, which are the same for all. */
+#define INPUTS UINT32_MAX
+
 enum { PIECES = 16, MEGABYTE = 1 << 20 };
 
 static const size_t usual_bytes = (size_t)256 * MEGABYTE;
@@ -142,6 +145,7 @@ cleanup:
 typedef struct {
     const kith__shared *shared;
     float *rows;
+    bool inputs; /* input embeddings, not encodings */
 } copying;
 
 static void copy_piece(void *context, size_t piece)
@@ -152,7 +156,8 @@ static void copy_piece(void *context, size_t piece)
     bool unit = kith__is_unit(c->shared->model);
 
     for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
-        const float *from = e->out.at + e->encoding_of[i] * e->ds;
+        const float *from = c->inputs ? kith__row(&c->shared->model->params.table[0], i)
+                                      : e->out.at + e->encoding_of[i] * e->ds;
         if (unit)
             kith__normalize(c->rows + i * e->ds, from, e->d);
         else
@@ -172,8 +177,10 @@ static kith_status make_candidates(kith__candidates **out, kith__shared *s, cons
     made->rows = kith__calloc_aligned(row_bytes(s), 1);
     if (!made->rows)
         TRY(kith__no_memory(error));
-    TRY(encode_all(s, queries, count, error));
-    copying copy = {s, made->rows};
+    bool inputs = queries[0] == INPUTS;
+    if (!inputs)
+        TRY(encode_all(s, queries, count, error));
+    copying copy = {s, made->rows, inputs};
     kith__pool_run(s->pool, copy_piece, &copy, PIECES);
     made->query = queries[0];
     *out = made;
@@ -204,7 +211,7 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__shared *s,
     kith__candidates *made = NULL;
     kith_status status = KITH_OK;
 
-    if (!s->encoder.aggregator->query_aware) {
+    if (queries[0] != INPUTS && !s->encoder.aggregator->query_aware) {
         queries = &any;
         count = 1;
     }
@@ -219,6 +226,13 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__shared *s,
     }
     pthread_mutex_unlock(&s->making);
     return status;
+}
+
+kith_status kith__candidates_pin_inputs(const kith__candidates **out, kith__shared *s,
+                                        kith_error *error)
+{
+    static const uint32_t inputs = INPUTS;
+    return kith__candidates_pin(out, s, &inputs, 1, error);
 }
 
 void kith__candidates_unpin(kith__shared *s, const kith__candidates *candidates)

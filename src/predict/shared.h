@@ -39,6 +39,9 @@ kith_status kith__shared_of(kith__shared **shared, kith_model *model, kith_error
  * be asked for soon. They stay until unpinned. */
 kith_status kith__candidates_pin(const kith__candidates **candidates, kith__shared *shared,
                                  const uint32_t *queries, size_t count, kith_error *error);
+/* The same with the candidates' input embeddings. */
+kith_status kith__candidates_pin_inputs(const kith__candidates **candidates, kith__shared *shared,
+                                        kith_error *error);
 void kith__candidates_unpin(kith__shared *shared, const kith__candidates *candidates);
 
 /* Known answers of the graph; [subject hidden]. */
