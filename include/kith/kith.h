@@ -679,11 +679,47 @@ typedef struct kith_evidence {
     int added;   /* the session says it, not the graph */
     double weight, logic, attention; /* in the entity's vector; NAN where the model has no such part,
                                         weight = logic + attention where it has both */
+    size_t place;     /* in the model's list */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
     kith_rule rule;   /* relation => query, behind the logic weight; confidence 0 where there is none */
     kith_rule fellow; /* what makes it redundant: the other relation of the entity that implies this
                          one most; confidence 0 where none does */
 } kith_evidence;
+
+/* A figure about an answer, and how many points of its score it makes. */
+typedef struct kith_figure {
+    const char *name;
+    int part; /* 'A' to 'D' kinds of rules, '*' several of them, 'E' the embedding, '-' neither */
+    double value, points;
+} kith_figure;
+
+/* A rule that speaks for an answer o of q(s, ?), and the facts that ground it: of A r(s, o), of B
+ * r1(s, between) and r2(between, o), of C r(s, between), of D r(o, between), as some known answers
+ * have it. Confidence is mixed with how often it holds here (A) or shrunk where it was counted
+ * seldom. */
+typedef struct kith_reason {
+    int kind;               /* 'A' to 'D' */
+    uint32_t first, second; /* relations; second of B alone, else UINT32_MAX */
+    int first_inverse, second_inverse;
+    uint32_t between; /* an entity; UINT32_MAX of A */
+    double confidence;
+    uint32_t hits, bodies; /* right in so many of so many cases; of A those around s and o alone */
+} kith_reason;
+
+/* What the score of an answer is made of: rules + prior + embedding, and the embedding's points by
+ * neighbour, which with `rest` add up to it. */
+typedef struct kith_grounds {
+    uint32_t entity;
+    double score;
+    double rules, prior, embedding;
+    kith_figure *parts; /* of a model with rule evidence, else none */
+    size_t part_count;
+    kith_reason *reasons; /* strongest first */
+    size_t reason_count;
+    double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
+                          sum of them */
+    double rest;       /* of the relation and the answer itself */
+} kith_grounds;
 
 /* Where one of the first answers stands when a neighbour is left out. */
 typedef struct kith_move {
@@ -708,6 +744,8 @@ typedef enum kith_weighing {
 typedef struct kith_explanation {
     kith_answers answers;
     uint32_t relation; /* that is explained: the question's, or that of the first pair */
+    kith_grounds *grounds; /* of the first `compared` answers */
+    size_t grounds_count;
     kith_weighing weighing;
     kith_evidence *neighbors; /* heaviest first */
     size_t neighbor_count;

@@ -462,6 +462,8 @@ json_t *ignored_json(const kith_session *session)
 
 /* ---- explanations: one function per section, in the order of the struct ---- */
 
+enum { GROUNDS_SHOWN = 3, REASONS_SHOWN = 5 };
+
 static const char *direction(int inverse)
 {
     return inverse ? " (inverse)" : "";
@@ -480,6 +482,57 @@ static char *readable_fact(const kith_evidence *n, const kith_question *q, const
     free(who);
     free(entity);
     return text;
+}
+
+static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
+                       const char *to)
+{
+    printf("%s  %s  %s", inverse ? to : from, kith_graph_relation_name(graph, relation),
+           inverse ? from : to);
+}
+
+/* The facts behind a rule, with their names. */
+static void print_reason(const kith_reason *r, const kith_question *q, uint32_t answer,
+                         const kith_graph *graph)
+{
+    char *who = readable_name(graph, q->subject ? q->subject : q->object);
+    char *to = readable_entity(graph, answer);
+    char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
+
+    printf("    %.3f  %c  ", r->confidence, r->kind);
+    if (r->kind == 'D')
+        printf("like known answers: ");
+    print_atom(graph, r->first, r->first_inverse, r->kind == 'D' ? to : who,
+               r->kind == 'A' ? to : between ? between : "");
+    if (r->kind == 'B') {
+        printf(", ");
+        print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
+    }
+    if (r->bodies > 0)
+        printf("  (right %u of %u)", r->hits, r->bodies);
+    putchar('\n');
+    free(who);
+    free(to);
+    free(between);
+}
+
+static void print_grounds(const kith_explanation *e, const kith_question *q, const kith_graph *graph)
+{
+    for (size_t i = 0; i < e->grounds_count && i < GROUNDS_SHOWN; i++) {
+        const kith_grounds *g = &e->grounds[i];
+        char *entity = readable_entity(graph, g->entity);
+        if (g->part_count == 0)
+            break; /* no rules: the neighbours say all */
+        printf("\n  %s: %.3f = rules %+.3f, prior %+.3f, embedding %+.3f\n", entity ? entity : "",
+               g->score, g->rules, g->prior, g->embedding);
+        for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
+            print_reason(&g->reasons[k], q, g->entity, graph);
+        if (g->reason_count > REASONS_SHOWN)
+            printf("    and %zu more rules; --json has all\n", g->reason_count - REASONS_SHOWN);
+        if (g->reason_count == 0)
+            printf("    no rule speaks for it\n");
+        free(entity);
+    }
 }
 
 static double weight_of(const kith_explanation *e, size_t i)
@@ -590,7 +643,8 @@ static void print_left_out(const kith_explanation *e, const kith_question *q,
 void print_explanation(const kith_explanation *e, const kith_question *q, const kith_graph *graph)
 {
     static void (*const sections[])(const kith_explanation *, const kith_question *,
-                                    const kith_graph *) = {print_neighbors, print_left_out};
+                                    const kith_graph *) = {print_grounds, print_neighbors,
+                                                           print_left_out};
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         sections[i](e, q, graph);
@@ -610,6 +664,49 @@ static void set_real(json_t *object, const char *key, double value)
 {
     if (!isnan(value))
         json_object_set_new(object, key, json_real(value));
+}
+
+static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
+{
+    json_t *one = json_pack("{ss# so sb sf sI sI}", "kind", (char[]){(char)r->kind}, 1, "first",
+                            text_json(kith_graph_relation_name(graph, r->first)), "first_inverse",
+                            r->first_inverse, "confidence", r->confidence, "hits",
+                            (json_int_t)r->hits, "bodies", (json_int_t)r->bodies);
+
+    if (r->second != UINT32_MAX) {
+        json_object_set_new(one, "second", text_json(kith_graph_relation_name(graph, r->second)));
+        json_object_set_new(one, "second_inverse", json_boolean(r->second_inverse));
+    }
+    if (r->between != UINT32_MAX)
+        json_object_set_new(one, "between", text_json(kith_graph_entity_name(graph, r->between)));
+    return one;
+}
+
+static void grounds_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < e->grounds_count; i++) {
+        const kith_grounds *g = &e->grounds[i];
+        json_t *one = json_pack("{sf sf sf sf sf}", "score", g->score, "rules", g->rules, "prior",
+                                g->prior, "embedding", g->embedding, "rest", g->rest);
+        json_t *parts = json_array(), *reasons = json_array(), *neighbors = json_array();
+        set_entity(one, graph, g->entity);
+        for (size_t k = 0; k < g->part_count; k++)
+            json_array_append_new(parts, json_pack("{ss ss# sf sf}", "name", g->parts[k].name,
+                                                   "part", (char[]){(char)g->parts[k].part}, 1,
+                                                   "value", g->parts[k].value, "points",
+                                                   g->parts[k].points));
+        for (size_t k = 0; k < g->reason_count; k++)
+            json_array_append_new(reasons, reason_json(&g->reasons[k], graph));
+        for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++)
+            json_array_append_new(neighbors, json_real(g->neighbors[k]));
+        json_object_set_new(one, "parts", parts);
+        json_object_set_new(one, "reasons", reasons);
+        json_object_set_new(one, "neighbors", neighbors);
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(object, "grounds", list);
 }
 
 static void neighbors_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
@@ -662,7 +759,7 @@ static void left_out_json(json_t *object, const kith_explanation *e, const kith_
 void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
 {
     static void (*const sections[])(json_t *, const kith_explanation *, const kith_graph *) = {
-        neighbors_json, left_out_json};
+        grounds_json, neighbors_json, left_out_json};
 
     json_object_set_new(object, "explained",
                         text_json(kith_graph_relation_name(graph, e->relation)));

@@ -24,10 +24,11 @@ char kith__feature_part(int feature)
     return parts[feature];
 }
 
-/* Confidences on a scale on which .01 and .1 are as far apart as .1 and 1. */
+/* Confidences on a scale on which .1 and .3 are about as far apart as .3 and .9; 0 where there is
+ * none. */
 static float log_of(float confidence)
 {
-    return logf(confidence + .01f);
+    return logf(1 + 100 * confidence);
 }
 
 static const float *figures_of(const kith__asking *asked, uint32_t candidate)

@@ -194,9 +194,9 @@ cleanup:
     return status;
 }
 
-static kith_status embed(float *scores, kith_session *s, kith__asker *a, const kith__asked *asked,
-                         size_t count, const uint32_t *queries, size_t query_count,
-                         kith_error *error)
+kith_status kith__embed_asked(float *scores, kith_session *s, kith__asker *a,
+                              const kith__asked *asked, size_t count, const uint32_t *queries,
+                              size_t query_count, kith_error *error)
 {
     kith_status status;
 
@@ -234,7 +234,7 @@ kith_status kith__answer_scores(float *scores, kith_session *s, kith__asker *a,
     kith_status status = KITH_OK;
 
     if (embedding)
-        TRY(embed(scores, s, a, asked, count, queries, query_count, error));
+        TRY(kith__embed_asked(scores, s, a, asked, count, queries, query_count, error));
     for (size_t i = 0; fused && i < count; i++) {
         TRY(kith__fuse_asked(s, a, &asked[i], queries[0], embedding ? scores + i * n : NULL, error));
         memcpy(scores + i * n, a->fusing->scores, n * sizeof *scores);

@@ -20,6 +20,11 @@ kith_status kith__answer_scores(float *scores, kith_session *session, kith__aske
                                 const kith__asked *asked, size_t count, const uint32_t *queries,
                                 size_t query_count, kith_error *error);
 
+/* The embedding's part of it. */
+kith_status kith__embed_asked(float *scores, kith_session *session, kith__asker *asker,
+                              const kith__asked *asked, size_t count, const uint32_t *queries,
+                              size_t query_count, kith_error *error);
+
 /* Fuse what rules say about one entity with the embedding's scores (or NULL); the result is in the
  * asker's `fusing`. For models with rule evidence. */
 kith_status kith__fuse_asked(kith_session *session, kith__asker *asker, const kith__asked *asked,

@@ -6,7 +6,7 @@
 
 #include "core/mem.h"
 #include "graph/graph.h"
-#include "predict/answer.h"
+#include "predict/grounds.h"
 
 enum {
     LEFT_OUT = 5,   /* heaviest neighbours that are left out, one at a time */
@@ -77,8 +77,12 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 /* ---- neighbours ---- */
 
-static kith_weighing weighing_of(const kith__aggregator *agg)
+static kith_weighing weighing_of(const kith_model *model)
 {
+    const kith__aggregator *agg = kith__aggregator_get(model->settings.aggregator);
+
+    if (model->settings.evidence == KITH_EVIDENCE_RULES)
+        return KITH_WEIGH_NONE; /* no vector counts */
     if (agg->logic || agg->attention)
         return KITH_WEIGH_ATTENTION;
     if (strcmp(agg->name, "max") == 0)
@@ -118,6 +122,7 @@ static kith_evidence evidence_at(const explaining *x, size_t v, bool added)
     const kith_graph *g = x->session->model->graph;
     kith_neighbor next = e->neighbor[v];
     kith_evidence found = {.relation = kith__undirected(g, next.relation), .entity = next.entity,
+                           .place = v,
                            .inverse = next.relation >= g->seen_relations, .added = added,
                            .weight = NAN, .logic = NAN, .attention = NAN};
 
@@ -142,7 +147,7 @@ static kith_status gather(explaining *x, kith_error *error)
     kith_status status;
 
     TRY(kith__encode_asked(x->session, x->asker, &x->asked, 1, x->query, error));
-    out->weighing = weighing_of(e->aggregator);
+    out->weighing = weighing_of(x->session->model);
     out->neighbor_count = e->visits;
     out->unread = x->asked.count - e->visits;
     out->neighbors = kith__calloc(e->visits, sizeof *out->neighbors);
@@ -251,6 +256,15 @@ static int falls_more_first(const void *a, const void *b)
     return x->neighbor < y->neighbor ? -1 : 1;
 }
 
+static void count_compared(kith_explanation *out)
+{
+    for (size_t i = 0; i < out->answers.count && out->compared < COMPARED; i++) {
+        if (out->answers.at[i].relation != out->relation)
+            break; /* pairs: only those of the relation that is explained */
+        out->compared++;
+    }
+}
+
 /* A single fact cannot be left out: nothing would be known. */
 static kith_status leave_out(explaining *x, kith_error *error)
 {
@@ -261,11 +275,6 @@ static kith_status leave_out(explaining *x, kith_error *error)
     kith__asked variants[UNWEIGHED + 1];
     kith_status status = KITH_OK;
 
-    for (size_t i = 0; i < out->answers.count && out->compared < COMPARED; i++) {
-        if (out->answers.at[i].relation != out->relation)
-            break; /* pairs: only those of the relation that is explained */
-        out->compared++;
-    }
     if (x->asked.count < 2 || out->compared == 0)
         return KITH_OK;
     out->left_out = kith__calloc(count, sizeof *out->left_out);
@@ -320,6 +329,8 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
     TRY(gather(&x, error));
     if (out.weighing != KITH_WEIGH_NONE)
         qsort(out.neighbors, out.neighbor_count, sizeof *out.neighbors, heavier_first);
+    count_compared(&out);
+    TRY(kith__find_grounds(&out, session, x.asker, &x.asked, x.query, error));
     TRY(leave_out(&x, error));
     *explanation = out;
     out = (kith_explanation){0};
@@ -332,6 +343,7 @@ cleanup:
 void kith_explanation_release(kith_explanation *explanation)
 {
     kith_answers_release(&explanation->answers);
+    kith__grounds_free(explanation->grounds, explanation->grounds_count);
     kith__free(explanation->neighbors);
     kith__free(explanation->left_out);
     kith__free(explanation->moves);
