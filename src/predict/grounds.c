@@ -205,24 +205,23 @@ cleanup:
     return status;
 }
 
-/* How many points a score of the embedding is worth: all of its features are linear in it. */
-static double points_per_score(const finding *f)
+/* How many points a score of the embedding is worth: all figures are linear in it. */
+static double points_per_score(const finding *f, uint32_t candidate)
 {
     const kith__fusing *fusing = f->asker->fusing;
-    const kith__case *c = &fusing->at;
-    float zero[KITH__FEATURES_COUNT], one[KITH__FEATURES_COUNT];
+    float change[KITH__FEATURES_COUNT];
     double sum = 0;
 
     if (!f->session->model->fused)
         return 1;
-    kith__case_plain(zero, c, (kith__plain){0});
-    kith__case_plain(one, c, (kith__plain){.e_score = c->e_scale, .e_logp = 1});
+    kith__case_slopes(change, &fusing->at, candidate, NULL);
     for (int k = 0; k < KITH__FEATURES_COUNT; k++)
-        sum += (double)fusing->fusion->weight[k] * (one[k] - zero[k]);
+        sum += (double)fusing->fusion->weight[k] * change[k];
     return sum;
 }
 
-static kith_status take_apart(finding *f, const kith__candidates *rows, double factor,
+/* `share`: how much of the embedding's score is by these rows. */
+static kith_status take_apart(finding *f, const kith__candidates *rows, double share,
                               kith_error *error)
 {
     kith_status status = KITH_OK;
@@ -234,7 +233,7 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, double f
         status = !to->neighbors ? kith__no_memory(error)
                                 : add_neighbors(f, to, rows->rows + to->entity *
                                                                         f->asker->encoder.ds,
-                                                factor, error);
+                                                share * points_per_score(f, to->entity), error);
     }
     return status;
 }
@@ -244,18 +243,18 @@ static kith_status add_embedding(finding *f, kith_error *error)
     kith_candidates by = f->session->model->settings.candidates;
     const kith__candidates *rows = NULL;
     uint32_t query = kith__opposite(f->session, f->query);
-    double factor = points_per_score(f) / (by == KITH_CANDIDATES_MIX ? 2 : 1);
+    double share = by == KITH_CANDIDATES_MIX ? .5 : 1;
     kith_status status = KITH_OK;
 
     if (by != KITH_CANDIDATES_ENCODED) {
         TRY(kith__candidates_pin_inputs(&rows, f->session->shared, error));
-        TRY(take_apart(f, rows, factor, error));
+        TRY(take_apart(f, rows, share, error));
         kith__candidates_unpin(f->session->shared, rows);
         rows = NULL;
     }
     if (by != KITH_CANDIDATES_INPUT) {
         TRY(kith__candidates_pin(&rows, f->session->shared, &query, 1, error));
-        TRY(take_apart(f, rows, factor, error));
+        TRY(take_apart(f, rows, share, error));
     }
 cleanup:
     kith__candidates_unpin(f->session->shared, rows);
