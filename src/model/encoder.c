@@ -1,5 +1,6 @@
 #include "model/encoder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -11,10 +12,10 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    PIECES = 16,        /* of forward work, where pieces share nothing */
+    PIECES = KITH__PIECES,
     MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
     VISITS_AT_ONCE = 128,
-    MEETINGS = 8, /* of a pair with queries, taken together */
+    MEETINGS = 16, /* of a pair with queries, taken together */
     VISITS_A_PIECE = 32768,
     ROWS_A_CHUNK = 256, /* of matrix products */
     FLOATS_A_CHUNK = 16384, /* of sums that are added up */
@@ -44,7 +45,8 @@ kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
     e->queries = kith__params_find(params, "query");
     e->relation_row = kith__calloc(lists->relations, sizeof *e->relation_row);
     e->relation_of = kith__calloc(lists->relations, sizeof *e->relation_of);
-    if (!e->relation_row || !e->relation_of) {
+    e->relation_marks = kith__calloc((size_t)lists->relations * PIECES, 1);
+    if (!e->relation_row || !e->relation_of || !e->relation_marks) {
         kith__encoder_release(e);
         return kith__no_memory(error);
     }
@@ -55,12 +57,14 @@ void kith__encoder_release(kith__encoder *e)
 {
     kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
                               &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
-                              &e->be, &e->bw, &e->az, &e->ez, &e->az_most, &e->b_transposed, &e->a_transposed, &e->gbe,
+                              &e->be, &e->bw, &e->az, &e->ez, &e->be_most, &e->bw_most, &e->az_most,
+                              &e->b_transposed, &e->a_transposed, &e->gbe,
                               &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->gz, &e->pair_logit, &e->partial, &e->b_plain,
                               &e->a_plain, &e->products, &e->column};
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
                       e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
-                      e->items, e->spare, e->some_items, e->pair_of, e->row_start, e->relation_row, e->relation_of,
+                      e->items, e->item_encoding, e->spare, e->some_items, e->some_encoding, e->relation_marks,
+                      e->pair_of, e->row_start, e->relation_row, e->relation_of,
                       e->query_of, e->active_rows, e->active_start, e->row_pointer,
                       e->relation_slot, e->query_slot, e->active_relations, e->active_queries};
 
@@ -175,6 +179,8 @@ static int room_for_visits(kith__encoder *e)
     return kith__renew(&e->neighbor, &e->neighbor_capacity, n, sizeof *e->neighbor) ||
            kith__renew(&e->encoding, &e->visit_encoding_capacity, n, sizeof *e->encoding) ||
            kith__renew(&e->items, &e->item_capacity, n, sizeof *e->items) ||
+           kith__renew(&e->item_encoding, &e->item_encoding_capacity, n,
+                       sizeof *e->item_encoding) ||
            kith__renew(&e->spare, &e->spare_capacity, n, sizeof *e->spare) ||
            kith__renew(&e->row_start, &e->row_capacity, n + 1, sizeof *e->row_start) ||
            kith__renew(&e->active_rows, &e->active_capacity, n, sizeof *e->active_rows) ||
@@ -258,23 +264,57 @@ static void fill_piece(void *context, size_t piece)
         spread_column(column, e, e->query[to - 1], false);
 }
 
-/* Where each distinct neighbour's items begin, and which relations there are. */
-static void find_rows(kith__encoder *e)
+/* Of some of the sorted items: where each distinct neighbour begins, written from the place of the
+ * first of them on; which relations there are; and to which encoding each belongs. */
+static void find_rows_piece(void *context, size_t piece)
 {
-    for (size_t k = 0; k < e->relation_rows; k++)
-        e->relation_row[e->relation_of[k]] = 0;
-    e->relation_rows = 0;
-    e->rows = 0;
-    for (size_t k = 0; k < e->visits; k++) {
+    kith__encoder *e = context;
+    uint8_t *marks = e->relation_marks + piece * e->lists->relations;
+    size_t from, to, rows;
+
+    piece_of(&from, &to, e->visits, piece, PIECES);
+    rows = from;
+    for (size_t k = from; k < to; k++) {
         const kith__item *item = &e->items[k];
-        if (k == 0 || item->major != e->items[k - 1].major)
-            e->row_start[e->rows++] = k;
-        if (!e->relation_row[item->minor]) {
-            e->relation_of[e->relation_rows] = item->minor;
-            e->relation_row[item->minor] = (uint32_t)++e->relation_rows;
+        if (k == 0 || item->major != item[-1].major)
+            e->row_start[rows++] = k;
+        marks[item->minor] = 1;
+        e->item_encoding[k] = e->encoding[item->index];
+    }
+    e->piece_rows[piece] = rows - from;
+}
+
+static void number_relations(kith__encoder *e)
+{
+    size_t relations = e->lists->relations;
+
+    e->relation_rows = 0;
+    for (uint32_t r = 0; r < relations; r++) {
+        uint8_t there = 0;
+        for (size_t piece = 0; piece < PIECES; piece++)
+            there |= e->relation_marks[piece * relations + r];
+        e->relation_row[r] = 0;
+        if (there) {
+            e->relation_of[e->relation_rows] = r;
+            e->relation_row[r] = (uint32_t)++e->relation_rows;
         }
     }
+    memset(e->relation_marks, 0, relations * PIECES);
+}
+
+static void find_rows(kith__encoder *e)
+{
+    kith__pool_run(e->pool, find_rows_piece, e, PIECES);
+    e->rows = 0;
+    for (size_t piece = 0; piece < PIECES; piece++) {
+        size_t from, to;
+        piece_of(&from, &to, e->visits, piece, PIECES);
+        memmove(e->row_start + e->rows, e->row_start + from,
+                e->piece_rows[piece] * sizeof *e->row_start);
+        e->rows += e->piece_rows[piece];
+    }
     e->row_start[e->rows] = e->visits;
+    number_relations(e);
 }
 
 /* ---- products of tables ---- */
@@ -284,14 +324,19 @@ static const float *entity_row(const kith__encoder *e, size_t row)
     return kith__row(&e->params->table[0], e->items[e->row_start[row]].major);
 }
 
-static void make_units(kith__encoder *e)
+static void unit_piece(void *context, size_t piece)
 {
-    for (size_t k = 0; k < e->relation_rows; k++)
+    kith__encoder *e = context;
+    size_t from, to;
+
+    piece_of(&from, &to, e->relation_rows, piece, PIECES);
+    for (size_t k = from; k < to; k++)
         e->inverse_norm.at[k] =
             kith__normalize(e->unit.at + k * e->ds, kith__row(e->trans, e->relation_of[k]), e->d);
 }
 
-/* W_a = [A B], h x 2d: both halves as they are, padded, and transposed. */
+/* W_a = [A B], h x 2d: both halves as they are, padded, for gradients; and transposed, times the
+ * scale that powers of 2 take, for logits. */
 static void copy_halves(kith__encoder *e)
 {
     memset(e->a_plain.at, 0, e->hs * e->ds * sizeof(float));
@@ -301,8 +346,10 @@ static void copy_halves(kith__encoder *e)
     for (size_t r = 0; r < e->h; r++)
         for (size_t c = 0; c < e->d; c++) {
             const float *row = kith__row(e->att_w, r);
-            e->a_plain.at[r * e->ds + c] = e->a_transposed.at[c * e->hs + r] = row[c];
-            e->b_plain.at[r * e->ds + c] = e->b_transposed.at[c * e->hs + r] = row[e->d + c];
+            e->a_plain.at[r * e->ds + c] = row[c];
+            e->b_plain.at[r * e->ds + c] = row[e->d + c];
+            e->a_transposed.at[c * e->hs + r] = KITH__POWER_SCALE * row[c];
+            e->b_transposed.at[c * e->hs + r] = KITH__POWER_SCALE * row[e->d + c];
         }
 }
 
@@ -329,6 +376,18 @@ static void run_product(kith__encoder *e, product p)
     kith__pool_run(e->pool, product_chunk, &p, (p.count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK);
 }
 
+static void power_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    size_t from, to;
+
+    piece_of(&from, &to, e->query_rows, piece, PIECES);
+    for (size_t k = from; k < to; k++) {
+        e->az_most.at[k] = kith__largest(e->az.at + k * e->hs, e->hs);
+        kith__power(e->ez.at + k * e->hs, e->az.at + k * e->hs, e->hs);
+    }
+}
+
 /* A z, and what the logits take from it. */
 static void make_queries(kith__encoder *e)
 {
@@ -340,8 +399,7 @@ static void make_queries(kith__encoder *e)
         at[k] = kith__row(e->queries, e->query_of[k]);
     if (e->queries)
         run_product(e, (product){e->az.at, at, e->query_rows, e->d, e->hs, e->a_transposed.at, 0});
-    for (size_t k = 0; k < e->query_rows; k++)
-        e->az_most.at[k] = kith__exp_twice(e->ez.at + k * e->hs, e->az.at + k * e->hs, e->hs);
+    kith__pool_run(e->pool, power_piece, e, PIECES);
 }
 
 /* B w and A z; B e is made where its rows are visited. */
@@ -352,6 +410,7 @@ static int make_products(kith__encoder *e)
     if (kith__renew(&e->row_pointer, &e->pointer_capacity, most, sizeof *e->row_pointer) ||
         room(&e->be, e->rows * e->hs) || room(&e->bw, e->relation_rows * e->hs) ||
         room(&e->az, e->query_rows * e->hs) || room(&e->ez, e->query_rows * e->hs) ||
+        room(&e->be_most, e->rows) || room(&e->bw_most, e->relation_rows) ||
         room(&e->az_most, e->query_rows) || room(&e->a_plain, square) ||
         room(&e->b_plain, square) || room(&e->a_transposed, square) ||
         room(&e->b_transposed, square))
@@ -361,6 +420,8 @@ static int make_products(kith__encoder *e)
     for (size_t k = 0; k < e->relation_rows; k++)
         at[k] = e->unit.at + k * e->ds;
     run_product(e, (product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
+    for (size_t k = 0; k < e->relation_rows; k++)
+        e->bw_most.at[k] = kith__largest(e->bw.at + k * e->hs, e->hs);
     make_queries(e);
     e->u_sum = 0;
     for (size_t k = 0; k < e->h; k++)
@@ -375,7 +436,6 @@ static void rows_of_piece(size_t *from, size_t *to, const size_t *start,
                           size_t rows, size_t piece, size_t pieces)
 {
     size_t bound[2];
-
 
     for (int k = 0; k < 2; k++) {
         size_t wanted = start[rows] * (piece + (size_t)k) / pieces, low = 0, high = rows;
@@ -401,37 +461,73 @@ static size_t pair_end(const kith__item *items, size_t from, size_t to)
     return k;
 }
 
-/* B e - c B w, and exp(2 p) of it, for one pair. */
+/* A pair of neighbour and relation, with the queries that it meets. */
 typedef struct {
-    float *p, *ep;
-    float most; /* |p| */
-    bool has_p;
-} pair_product;
+    size_t row, r; /* of be and bw */
+    float c, most; /* |a - c b| is below it */
+    size_t count;
+    uint32_t queries[MEETINGS];
+    kith__meeting met[MEETINGS];
+    float logit[MEETINGS];
+    float *scratch; /* of three rows */
+} pair;
 
-static void make_pair(pair_product *pair, const kith__encoder *e, size_t row, size_t r, float c)
+static void begin_pair(pair *p, const kith__encoder *e, size_t row, size_t r, float c)
 {
-    pair->has_p = false;
-    pair->most = kith__exp_twice_minus(pair->ep, e->be.at + row * e->hs, c, e->bw.at + r * e->hs,
-                                       e->hs);
+    p->row = row;
+    p->r = r;
+    p->c = c;
+    if (e->att_u)
+        p->most = e->be_most.at[row] + fabsf(c) * e->bw_most.at[r];
 }
 
-/* u . tanh(A z + p), by way of exponentials unless they would overflow. */
-static float logit_of(pair_product *pair, const kith__encoder *e, size_t row, size_t r, float c,
-                      size_t query)
+/* Whether powers of 2 would neither overflow nor lose what matters. */
+static bool fits(const pair *p, const kith__encoder *e)
 {
-    const float *u = e->att_u->at;
+    bool all = true;
 
-    if (pair->most <= KITH__EXP_MOST && e->az_most.at[query] <= KITH__EXP_MOST)
-        return kith__logit_of_exp(e->ez.at + query * e->hs, pair->ep, u, e->u_sum, e->hs);
-    if (!pair->has_p)
-        kith__minus(pair->p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
-    pair->has_p = true;
-    return kith__logit(e->az.at + query * e->hs, pair->p, u, e->hs);
+    for (size_t m = 0; m < p->count; m++)
+        all &= !(p->most + e->az_most.at[p->queries[m]] > KITH__POWER_MOST);
+    return all;
+}
+
+/* y = scale (a - c b) */
+static void scaled_minus(float *y, float scale, const float *a, float c, const float *b, size_t n)
+{
+    memset(y, 0, n * sizeof *y);
+    kith__axpy2(y, scale, a, -c * scale, b, n);
+}
+
+static const float *unscaled_pair(const pair *p, const kith__encoder *e)
+{
+    scaled_minus(p->scratch, 1 / KITH__POWER_SCALE, e->be.at + p->row * e->hs, p->c,
+                 e->bw.at + p->r * e->hs, e->hs);
+    return p->scratch;
+}
+
+static const float *unscaled_query(const pair *p, const kith__encoder *e, size_t m)
+{
+    const float *az = e->az.at + p->queries[m] * e->hs;
+    scaled_minus(p->scratch + e->hs, 1 / KITH__POWER_SCALE, az, 0, az, e->hs);
+    return p->scratch + e->hs;
+}
+
+/* u . tanh(A z + p) for all meetings, by way of powers of 2 where that does. */
+static void make_logits(pair *p, const kith__encoder *e)
+{
+    if (fits(p, e)) {
+        kith__pair_logits(p->logit, p->met, p->count, e->be.at + p->row * e->hs, p->c,
+                          e->bw.at + p->r * e->hs, e->att_u->at, e->u_sum, p->scratch, e->hs);
+        return;
+    }
+    const float *plain = unscaled_pair(p, e);
+    for (size_t m = 0; m < p->count; m++)
+        p->logit[m] = kith__logit(unscaled_query(p, e, m), plain, e->att_u->at, e->hs);
 }
 
 INLINE void fetch(const float *row, size_t width)
 {
-    for (size_t j = 0; j < width; j += KITH__LANES)
+    for (size_t j = 0; j < width; j += 16)
         __builtin_prefetch(row + j);
 }
 
@@ -446,45 +542,59 @@ INLINE void fetch_relation(const kith__encoder *e, size_t item)
         fetch(e->bw.at + r * e->hs, e->hs);
 }
 
-/* An item's encoding, and a little later the query's row, are all over theirs too. */
+/* So are those of queries, once for all items that share one. */
 INLINE void fetch_query(const kith__encoder *e, size_t item)
 {
-    enum { EARLIER = 8 };
-    if (item + EARLIER >= e->visits)
-        return;
-    __builtin_prefetch(&e->encoding[e->items[item + EARLIER].index]);
-    fetch(e->ez.at + e->query_row[e->encoding[e->items[item].index]] * e->hs, e->hs);
+    if (item < e->visits)
+        fetch(e->ez.at + e->query_row[e->item_encoding[item]] * e->hs, e->hs);
 }
 
-static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, pair_product *pair)
+/* The next queries of a pair, from item `from` on; returns the first item that is not among them. */
+static size_t meet_queries(pair *p, const kith__encoder *e, size_t from, size_t to)
 {
-    size_t r = e->relation_row[e->items[from].minor] - 1;
-    float c = kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds), logit = 0;
-    uint32_t query = UINT32_MAX;
+    uint32_t last = UINT32_MAX;
 
-    if (e->att_u)
-        make_pair(pair, e, row, r, c);
-    for (size_t k = from; k < to; k++) {
-        size_t v = e->items[k].index;
-        e->c.at[v] = c;
-        if (!e->att_u)
+    p->count = 0;
+    for (; from < to; from++) {
+        uint32_t query = e->query_row[e->item_encoding[from]];
+        if (query == last)
             continue;
-        fetch_query(e, k + 2);
+        if (p->count == MEETINGS)
+            break;
+        fetch_query(e, from + 4);
+        p->met[p->count].ez = e->ez.at + query * e->hs;
+        p->queries[p->count++] = last = query;
+    }
+    return from;
+}
+
+static void visit_pair(kith__encoder *e, pair *p, size_t from, size_t to)
+{
+    for (size_t k = from; k < to; k++)
+        e->c.at[e->items[k].index] = p->c;
+    for (size_t end; e->att_u && from < to; from = end) {
+        end = meet_queries(p, e, from, to);
+        make_logits(p, e);
         /* Visits are in the order of queries, so equal ones are neighbours. */
-        if (e->query_row[e->encoding[v]] != query) {
-            query = e->query_row[e->encoding[v]];
-            logit = logit_of(pair, e, row, r, c, query);
+        for (size_t m = 0; from < end; from++) {
+            m += e->query_row[e->item_encoding[from]] != p->queries[m];
+            e->logit.at[e->items[from].index] = p->logit[m];
         }
-        e->logit.at[v] = logit;
     }
 }
 
-static void visit_row(kith__encoder *e, size_t row, pair_product *pair)
+static void visit_row(kith__encoder *e, size_t row, pair *p)
 {
     for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
+        size_t r = e->relation_row[e->items[k].minor] - 1;
         end = pair_end(e->items, k, e->row_start[row + 1]);
         fetch_relation(e, end);
-        visit_pair(e, row, k, end, pair);
+        for (size_t i = k + 24; i < end + 24 && i < e->visits; i++) {
+            __builtin_prefetch(&e->c.at[e->items[i].index], 1);
+            __builtin_prefetch(&e->logit.at[e->items[i].index], 1);
+        }
+        begin_pair(p, e, row, r, kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds));
+        visit_pair(e, p, k, end);
     }
 }
 
@@ -496,6 +606,8 @@ static void multiply_rows(kith__encoder *e, size_t from, size_t to)
     for (size_t row = from; row < to; row++)
         at[row - from] = entity_row(e, row);
     kith__rows_times(e->be.at + from * e->hs, at, to - from, e->b_transposed.at, e->d, e->hs, 0);
+    for (size_t row = from; row < to; row++)
+        e->be_most.at[row] = kith__largest(e->be.at + row * e->hs, e->hs);
 }
 
 static size_t block_end(size_t from, size_t last)
@@ -506,17 +618,16 @@ static size_t block_end(size_t from, size_t last)
 static void visit_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    pair_product pair = {.p = e->products.at + piece * 2 * e->hs};
+    pair p = {.scratch = e->products.at + piece * 3 * e->hs};
     size_t row, last;
 
-    pair.ep = pair.p + e->hs;
     rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
     for (size_t end; row < last; row = end) {
         end = block_end(row, last);
         if (e->att_u && !e->has_be)
             multiply_rows(e, row, end);
         for (size_t k = row; k < end; k++)
-            visit_row(e, k, &pair);
+            visit_row(e, k, &p);
     }
 }
 
@@ -590,9 +701,9 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     kith__radix_sort(e->items, e->spare, e->visits, e->lists->seen, e->lists->relations);
     find_rows(e);
     if (room(&e->unit, e->relation_rows * e->ds) || room(&e->inverse_norm, e->relation_rows) ||
-        room(&e->products, PIECES * 2 * e->hs) || (agg->prepare && agg->prepare(e)))
+        room(&e->products, PIECES * 3 * e->hs) || (agg->prepare && agg->prepare(e)))
         return kith__no_memory(error);
-    make_units(e);
+    kith__pool_run(e->pool, unit_piece, e, PIECES);
     if (agg->attention && make_products(e))
         return kith__no_memory(error);
     e->has_be = false;
@@ -618,20 +729,24 @@ static void number_pairs(kith__encoder *e)
 static void expect_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    pair_product pair = {.p = e->products.at + piece * 2 * e->hs};
+    pair p = {.scratch = e->products.at + piece * 3 * e->hs};
     size_t row, last;
 
-    pair.ep = pair.p + e->hs;
     rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    p.count = e->expected_count;
+    for (size_t q = 0; q < p.count; q++) {
+        p.queries[q] = (uint32_t)q;
+        p.met[q].ez = e->ez.at + q * e->hs;
+    }
     for (; row < last; row++)
         for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
             size_t v = e->items[k].index, r = e->relation_row[e->items[k].minor] - 1;
             end = pair_end(e->items, k, e->row_start[row + 1]);
             fetch_relation(e, end);
-            make_pair(&pair, e, row, r, e->c.at[v]);
-            for (size_t q = 0; q < e->expected_count; q++)
-                e->pair_logit.at[q * e->pairs + e->pair_of[v]] =
-                    logit_of(&pair, e, row, r, e->c.at[v], q);
+            begin_pair(&p, e, row, r, e->c.at[v]);
+            make_logits(&p, e);
+            for (size_t q = 0; q < p.count; q++)
+                e->pair_logit.at[q * e->pairs + e->pair_of[v]] = p.logit[q];
         }
 }
 
@@ -723,16 +838,11 @@ float *kith__encoder_grad(kith__encoder *e, size_t encoding)
     return row;
 }
 
-/* Of an item that will come soon, the encoding's gradient; of one further on, what leads there. */
+/* Of an item that will come soon, the encoding's gradient. */
 INLINE void fetch_gradient(const kith__encoder *e, size_t item)
 {
-    enum { EARLIER = 8 };
-    if (item + EARLIER >= e->active_visits)
-        return;
-    size_t later = e->active_items[item + EARLIER].index;
-    __builtin_prefetch(&e->encoding[later]);
-    __builtin_prefetch(&e->c.at[later]);
-    fetch(e->grad.at + e->encoding[e->active_items[item].index] * e->ds, e->ds);
+    if (item < e->active_visits)
+        fetch(e->grad.at + e->active_encoding[item] * e->ds, e->ds);
 }
 
 /* The gradient by a neighbour's weight: grad . T. */
@@ -744,12 +854,16 @@ static void weigh_piece(void *context, size_t piece)
 
     rows_of_piece(&row, &last, e->active_start, e->active_count, piece, PIECES);
     for (size_t k = e->active_start[row], end, stop = e->active_start[last]; k < stop; k = end) {
+        const kith__item *item = &e->active_items[k];
         end = pair_end(e->active_items, k, stop);
-        kith__visit_vector(t, e, e->active_items[k].index);
+        kith__minus(t, kith__row(&e->params->table[0], item->major), e->c.at[item->index],
+                    e->unit.at + (e->relation_row[item->minor] - 1) * e->ds, e->ds);
         for (size_t i = k; i < end; i++) {
-            size_t v = e->active_items[i].index;
-            fetch_gradient(e, i + 4);
-            e->weight_gradient.at[v] = kith__dot(e->grad.at + e->encoding[v] * e->ds, t, e->ds);
+            fetch_gradient(e, i + 6);
+            if (i + 24 < e->active_visits)
+                __builtin_prefetch(&e->c.at[e->active_items[i + 24].index]);
+            e->weight_gradient.at[e->active_items[i].index] =
+                kith__dot(e->grad.at + e->active_encoding[i] * e->ds, t, e->ds);
         }
     }
 }
@@ -777,10 +891,10 @@ static int room_for_slots(kith__encoder *e)
                        sizeof *e->active_queries);
 }
 
-static void mark_active(kith__encoder *e, const kith__item *item)
+static void mark_active(kith__encoder *e, size_t item)
 {
-    uint32_t relation = e->relation_row[item->minor] - 1;
-    uint32_t query = e->query_row[e->encoding[item->index]];
+    uint32_t relation = e->relation_row[e->active_items[item].minor] - 1;
+    uint32_t query = e->query_row[e->active_encoding[item]];
 
     if (e->relation_slot[relation] == UINT32_MAX) {
         e->relation_slot[relation] = (uint32_t)e->active_relation_count;
@@ -801,17 +915,42 @@ static int find_active_items(kith__encoder *e)
         count += e->active[i] ? kith__degree(e, i) : 0;
     e->active_visits = count;
     e->active_items = e->items;
+    e->active_encoding = e->item_encoding;
     if (count == e->visits)
         return 0;
-    if (kith__renew(&e->some_items, &e->some_capacity, count, sizeof *e->some_items))
+    if (kith__renew(&e->some_items, &e->some_capacity, count, sizeof *e->some_items) ||
+        kith__renew(&e->some_encoding, &e->some_encoding_capacity, count,
+                    sizeof *e->some_encoding))
         return -1;
     e->active_items = e->some_items;
+    e->active_encoding = e->some_encoding;
     count = 0;
     for (size_t i = 0; i < e->count; i++)
         for (size_t v = e->first_visit[i]; e->active[i] && v < e->first_visit[i + 1]; v++)
             e->some_items[count++] =
                 (kith__item){e->neighbor[v].entity, e->neighbor[v].relation, (uint32_t)v};
     kith__radix_sort(e->some_items, e->spare, count, e->lists->seen, e->lists->relations);
+    for (size_t k = 0; k < count; k++)
+        e->some_encoding[k] = e->encoding[e->some_items[k].index];
+    return 0;
+}
+
+/* Where all visits are active, so are all rows. */
+static int take_all_rows(kith__encoder *e)
+{
+    e->active_count = e->rows;
+    e->active_relation_count = e->relation_rows;
+    e->active_query_count = e->query_rows;
+    for (uint32_t r = 0; r < e->relation_rows; r++)
+        e->relation_slot[r] = e->active_relations[r] = r;
+    for (uint32_t q = 0; q < e->query_rows; q++)
+        e->query_slot[q] = e->active_queries[q] = q;
+    memcpy(e->active_start, e->row_start, (e->rows + 1) * sizeof *e->row_start);
+    for (uint32_t row = 0; row < e->rows; row++) {
+        e->active_rows[row] = row;
+        if (kith__gradient_make(e->gradients, e->items[e->row_start[row]].major))
+            return -1;
+    }
     return 0;
 }
 
@@ -823,11 +962,13 @@ static int find_active_rows(kith__encoder *e)
 
     if (room_for_slots(e))
         return -1;
+    if (e->active_visits == e->visits)
+        return take_all_rows(e);
     memset(e->relation_slot, 0xff, e->relation_rows * sizeof *e->relation_slot);
     memset(e->query_slot, 0xff, e->query_rows * sizeof *e->query_slot);
     e->active_count = e->active_relation_count = e->active_query_count = 0;
     for (size_t k = 0, row = 0; k < e->active_visits; k++) {
-        mark_active(e, &items[k]);
+        mark_active(e, k);
         if (k > 0 && items[k].major == items[k - 1].major)
             continue;
         while (e->items[e->row_start[row]].major != items[k].major)
@@ -854,123 +995,149 @@ static sums sums_of(const kith__encoder *e, size_t piece)
                   e->gu.at + piece * e->hs, e->gb.at + piece * e->hs * e->ds};
 }
 
-/* The same for what the backward pass adds to. */
+/* Of the pair that begins at an item, what it reads and adds to by its relation. */
 INLINE void fetch_sums(const kith__encoder *e, sums s, size_t item)
 {
-    enum { EARLIER = 8 };
-    if (item + EARLIER >= e->active_visits)
+    if (item >= e->active_visits)
         return;
-    size_t later = e->active_items[item + EARLIER].index;
-    size_t r = e->relation_row[e->active_items[item].minor] - 1;
-    size_t query = e->query_row[e->encoding[e->active_items[item].index]];
-    __builtin_prefetch(&e->weight.at[later]);
-    __builtin_prefetch(&e->logit_gradient.at[later]);
-    fetch(s.gunit + e->relation_slot[r] * e->ds, e->ds);
+    size_t r = e->relation_row[e->active_items[item].minor] - 1, slot = e->relation_slot[r];
+    fetch(e->unit.at + r * e->ds, e->ds);
+    fetch(s.gunit + slot * e->ds, e->ds);
     if (!e->att_u)
         return;
     fetch(e->bw.at + r * e->hs, e->hs);
-    fetch(s.gbw + e->relation_slot[r] * e->hs, e->hs);
+    fetch(s.gbw + slot * e->hs, e->hs);
+}
+
+/* Values by visit are all over their arrays too. */
+INLINE void fetch_visit(const kith__encoder *e, size_t item)
+{
+    if (item >= e->active_visits)
+        return;
+    size_t v = e->active_items[item].index;
+    __builtin_prefetch(&e->c.at[v]);
+    __builtin_prefetch(&e->weight.at[v]);
+    __builtin_prefetch(&e->logit_gradient.at[v]);
+}
+
+/* The same by an item's query. */
+INLINE void fetch_meeting(const kith__encoder *e, sums s, size_t item)
+{
+    if (item >= e->active_visits)
+        return;
+    size_t query = e->query_row[e->active_encoding[item]];
     fetch(e->ez.at + query * e->hs, e->hs);
     fetch(s.gaz + e->query_slot[query] * e->hs, e->hs);
 }
 
-/* The queries of items *k.. that one call takes, each with the sum of its visits' gradients. */
-static size_t find_meetings(kith__meeting *met, uint32_t *queries, const kith__encoder *e, sums s,
-                            size_t *k, size_t to)
+/* The queries of items from.. that one call takes, each with the sum of its visits' gradients;
+ * returns the first item that is not among them. */
+static size_t find_meetings(pair *p, const kith__encoder *e, sums s, size_t from, size_t to)
 {
-    size_t count = 0;
     uint32_t last = UINT32_MAX;
 
-    for (; *k < to; (*k)++) {
-        size_t v = e->active_items[*k].index;
-        uint32_t query = e->query_row[e->encoding[v]];
+    p->count = 0;
+    for (; from < to; from++) {
+        uint32_t query = e->query_row[e->active_encoding[from]];
         if (query != last) {
-            if (count == MEETINGS)
+            if (p->count == MEETINGS)
                 break;
-            met[count] = (kith__meeting){e->ez.at + query * e->hs,
-                                         s.gaz + e->query_slot[query] * e->hs, 0};
-            queries[count++] = last = query;
+            fetch_meeting(e, s, from + 4);
+            p->met[p->count] = (kith__meeting){e->ez.at + query * e->hs,
+                                               s.gaz + e->query_slot[query] * e->hs, 0};
+            p->queries[p->count++] = last = query;
         }
-        met[count - 1].g += e->logit_gradient.at[v];
+        p->met[p->count - 1].g += e->logit_gradient.at[e->active_items[from].index];
     }
-    return count;
+    return from;
 }
 
-/* gp, gz and gu of some meetings, by way of exponentials unless they would overflow. */
-static void meet(const kith__encoder *e, sums s, pair_product *pair, float *gp, size_t row,
-                 size_t r, float c, const kith__meeting *met, const uint32_t *queries, size_t count)
+/* With p = B e - c B w, the gradient by p is gathered over the meetings; then gB e += gp,
+ * gB w -= c gp. Returns gp . B w, whose negative is the derivative by c. By way of powers of 2 where
+ * that does. */
+static float meet(pair *p, const kith__encoder *e, sums s, float *gbe)
 {
-    bool fits = pair->most <= KITH__EXP_MOST;
+    const float *be = e->be.at + p->row * e->hs, *bw = e->bw.at + p->r * e->hs, *u = e->att_u->at;
+    float *gbw = s.gbw + e->relation_slot[p->r] * e->hs, *gp = p->scratch + 2 * e->hs;
 
-    for (size_t m = 0; m < count; m++)
-        fits = fits && e->az_most.at[queries[m]] <= KITH__EXP_MOST;
-    if (fits) {
-        kith__logit_backward_of_exp(gp, s.gu, met, count, pair->ep, e->att_u->at, e->hs);
-        return;
-    }
-    kith__minus(pair->p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
-    for (size_t m = 0; m < count; m++)
-        kith__logit_backward(met[m].gz, gp, s.gu, met[m].g, e->az.at + queries[m] * e->hs, pair->p,
-                             e->att_u->at, e->hs);
-}
-
-/* The attention's part of one pair: with p = B e - c B w, the gradient by p is gathered over the
- * visits; then gB e += gp, gB w -= c gp, and the derivative by c is -(gp . B w). */
-static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, size_t r, float c,
-                            size_t from, size_t to, float *scratch)
-{
-    const float *bw = e->bw.at + r * e->hs;
-    pair_product pair = {.p = scratch, .ep = scratch + e->hs};
-    float *gp = scratch + 2 * e->hs;
-    kith__meeting met[MEETINGS];
-    uint32_t queries[MEETINGS];
-
-    make_pair(&pair, e, row, r, c);
+    if (fits(p, e))
+        return kith__pair_backward(gbe, gbw, s.gu, p->met, p->count, be, p->c, bw, u, p->scratch,
+                                   e->hs) / KITH__POWER_SCALE;
+    const float *plain = unscaled_pair(p, e);
     memset(gp, 0, e->hs * sizeof *gp);
-    while (from < to) {
-        size_t count = find_meetings(met, queries, e, s, &from, to);
-        meet(e, s, &pair, gp, row, r, c, met, queries, count);
-    }
-    return -kith__spread(gbe, s.gbw + e->relation_slot[r] * e->hs, -c, gp, bw, e->hs);
+    for (size_t m = 0; m < p->count; m++)
+        kith__logit_backward(p->met[m].gz, gp, s.gu, p->met[m].g, unscaled_query(p, e, m), plain, u,
+                             e->hs);
+    kith__axpy(gbe, 1, gp, e->hs);
+    kith__axpy(gbw, -p->c, gp, e->hs);
+    return kith__dot(gp, bw, e->hs) / KITH__POWER_SCALE;
 }
 
-/* T's part: with G the gradient by T, summed over the visits, and T = e - c w, c = w . e:
- * ge += G + (gc - G . w) w and gw += -c G + (gc - G . w) e. */
-static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row, size_t r,
-                           float c, float gc, size_t from, size_t to, float *sum)
+/* The attention's part of one pair; returns the derivative by c. */
+static float pair_attention(kith__encoder *e, sums s, float *gbe, pair *p, size_t from, size_t to)
 {
-    const float *unit = e->unit.at + r * e->ds;
-    float *one = sum + e->ds;
+    float gc = 0;
 
-    memset(sum, 0, e->ds * sizeof *sum);
-    for (size_t k = from; k < to; k++) {
-        size_t v = e->active_items[k].index, i = e->encoding[v];
-        fetch_gradient(e, k + 4);
-        if (e->aggregator->visit_gradient) {
-            e->aggregator->visit_gradient(one, e, i, v);
-            kith__axpy(sum, 1, one, e->ds);
-        } else {
-            kith__axpy(sum, e->weight.at[v], e->grad.at + i * e->ds, e->ds);
-        }
+    while (from < to) {
+        from = find_meetings(p, e, s, from, to);
+        gc -= meet(p, e, s, gbe);
     }
-    gc -= kith__dot(sum, unit, e->ds);
-    kith__axpy2(ge, 1, sum, gc, unit, e->ds);
-    kith__axpy2(s.gunit + e->relation_slot[r] * e->ds, -c, sum, gc, row, e->ds);
+    return gc;
+}
+
+/* T's part of one pair where its visits' gradients are weights times rows of grad. */
+static void back_through_weights(kith__encoder *e, float *ge, float *gunit, const pair *p, float gc,
+                                 size_t from, size_t to, float *room)
+{
+    float weight[VISITS_AT_ONCE];
+
+    for (size_t k = from, count; k < to; k += count) {
+        count = to - k < VISITS_AT_ONCE ? to - k : VISITS_AT_ONCE;
+        for (size_t i = 0; i < count; i++) {
+            fetch_gradient(e, k + i + 6);
+            weight[i] = e->weight.at[e->active_items[k + i].index];
+        }
+        kith__transform_backward(ge, gunit, weight, e->grad.at, e->active_encoding + k, count,
+                                 entity_row(e, p->row), e->unit.at + p->r * e->ds, p->c, gc, room,
+                                 e->ds);
+        gc = 0;
+    }
+}
+
+/* The same where they are vectors of their own. */
+static void back_through_vectors(kith__encoder *e, float *ge, float *gunit, const pair *p, float gc,
+                                 size_t from, size_t to, float *room)
+{
+    static const uint32_t first;
+    static const float one = 1;
+
+    for (size_t k = from; k < to; k++) {
+        e->aggregator->visit_gradient(room + e->ds, e, e->active_encoding[k],
+                                      e->active_items[k].index);
+        kith__transform_backward(ge, gunit, &one, room + e->ds, &first, 1, entity_row(e, p->row),
+                                 e->unit.at + p->r * e->ds, p->c, k == from ? gc : 0, room, e->ds);
+    }
 }
 
 static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, float *scratch)
 {
-    size_t row = e->active_rows[index], end = e->active_start[index + 1];
+    size_t end = e->active_start[index + 1];
     float *ge = kith__gradient_of(e->gradients, e->active_items[e->active_start[index]].major);
+    void (*through)(kith__encoder *, float *, float *, const pair *, float, size_t, size_t, float *) =
+        e->aggregator->visit_gradient ? back_through_vectors : back_through_weights;
+    pair p;
 
+    p.scratch = scratch;
     for (size_t k = e->active_start[index], next; k < end; k = next) {
         next = pair_end(e->active_items, k, end);
+        for (size_t i = k; i < next; i++)
+            fetch_visit(e, i + 24);
         fetch_sums(e, s, next);
-        size_t r = e->relation_row[e->active_items[k].minor] - 1;
-        float c = e->c.at[e->active_items[k].index], gc = 0;
-        if (e->att_u)
-            gc = pair_attention(e, s, gbe, row, r, c, k, next, scratch);
-        pair_transform(e, s, ge, entity_row(e, row), r, c, gc, k, next, scratch);
+        begin_pair(&p, e, e->active_rows[index], e->relation_row[e->active_items[k].minor] - 1,
+                   e->c.at[e->active_items[k].index]);
+        float gc = e->att_u ? pair_attention(e, s, gbe, &p, k, next) : 0;
+        through(e, ge, s.gunit + e->relation_slot[p.r] * e->ds, &p, gc, k, next,
+                scratch + 3 * e->hs);
     }
 }
 
@@ -1110,6 +1277,14 @@ static int back_through_relations(kith__encoder *e, float *gb)
     return 0;
 }
 
+/* The factor u, which the sums over meetings are without. */
+static void scale_queries(kith__encoder *e)
+{
+    for (size_t k = 0; k < e->active_query_count; k++)
+        for (size_t j = 0; j < e->hs; j++)
+            e->gaz.at[k * e->hs + j] *= e->att_u->at[j];
+}
+
 /* A z: gA += gaz^T z, gz += gaz A. */
 static int back_through_queries(kith__encoder *e, float *ga)
 {
@@ -1119,6 +1294,7 @@ static int back_through_queries(kith__encoder *e, float *ga)
 
     if (!e->queries)
         return 0;
+    scale_queries(e);
     for (size_t k = 0; k < count; k++)
         at[k] = kith__row(e->queries, e->query_of[e->active_queries[k]]);
     if (add_outer(e, ga, e->gaz.at, at, count))
