@@ -108,6 +108,22 @@ static void l1__equals_the_plain_sum(void **state)
     }
 }
 
+static void l1_rows__equal_l1_of_each(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n), count = between(0, 20), step = between(1, 3);
+        float *a = some_row(n, 2), *b = some_rows(count, n, ns, 2), sum[60];
+        kith__l1_rows(sum, step, a, b, count, ns);
+        for (size_t k = 0; k < count; k++) {
+            double one = kith__l1(a, b + k * ns, ns);
+            check_near(sum[k * step], one, 40 * unit * one, "l1_rows", k);
+        }
+        kith__free(a);
+        kith__free(b);
+    }
+}
+
 /* ---- one value at a time ---- */
 
 static void axpy__and_minus_equal_the_plain_loops(void **state)
@@ -412,6 +428,64 @@ static void gather_sum__adds_the_rows_that_are_named(void **state)
     }
 }
 
+static void check_gather_sums(size_t n, size_t count, size_t lanes)
+{
+    size_t ns = kith__padded(n), table = between(1, 30), step = between(1, 3);
+    float *rows = some_rows(table, n, ns, 2), *a = some_rows(count, 8, 8, 2);
+    float *out = some_rows(lanes, n, ns, 1), *expected = copy_of(out, lanes * ns), *at[8], one[50];
+    uint32_t ids[151] = {0};
+
+    for (size_t k = 0; k < count; k++)
+        ids[k * step] = (uint32_t)kith__rng_below(&rng, table);
+    for (size_t q = 0; q < lanes; q++) {
+        at[q] = out + q * ns;
+        for (size_t k = 0; k < count; k++)
+            one[k] = a[k * 8 + q];
+        kith__gather_sum(expected + q * ns, one, rows, ids, step, count, ns);
+    }
+    kith__gather_sums(at, lanes, a, rows, ids, step, count, ns);
+    for (size_t k = 0; k < lanes * ns; k++)
+        check_near(out[k], expected[k], 60 * unit * (1 + 4 * (double)count), "gather_sums", k);
+    float *all[] = {rows, a, out, expected};
+    for (int k = 0; k < 4; k++)
+        kith__free(all[k]);
+}
+
+static void gather_sums__equal_gather_sum_of_each_lane(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++)
+        check_gather_sums(some_width(), between(0, 50), between(0, 8));
+}
+
+static void softmax_lanes__equal_the_plain_softmax(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t count = between(1, 70);
+        double scale = i % 3 ? 3 : 300;
+        float *x = some_rows(count, 8, 8, scale), *before = copy_of(x, 8 * count);
+        float *total = some_row(8, 1);
+        kith__softmax_lanes(x, total, count);
+        for (size_t q = 0; q < 8; q++) {
+            double most = -INFINITY, sum = 0, all = 0;
+            for (size_t k = 0; k < count; k++)
+                most = fmax(most, before[k * 8 + q]);
+            for (size_t k = 0; k < count; k++) {
+                sum += exp(before[k * 8 + q] - most);
+                all += before[k * 8 + q];
+            }
+            for (size_t k = 0; k < count; k++)
+                check_near(x[k * 8 + q], exp(before[k * 8 + q] - most) / sum,
+                           4e-7 * scale + 1e-6, "softmax", k);
+            check_near(total[q], all, 100 * unit * scale * (double)count, "total", q);
+        }
+        kith__free(x);
+        kith__free(before);
+        kith__free(total);
+    }
+}
+
 static void check_transform(size_t n, size_t count)
 {
     size_t ns = kith__padded(n), table = 9;
@@ -566,6 +640,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dot__equals_the_plain_sum),
         cmocka_unit_test(l1__equals_the_plain_sum),
+        cmocka_unit_test(l1_rows__equal_l1_of_each),
         cmocka_unit_test(axpy__and_minus_equal_the_plain_loops),
         cmocka_unit_test(tanh__is_within_the_stated_error),
         cmocka_unit_test(tanh__of_huge_values_is_one_and_of_padding_zero),
@@ -575,6 +650,8 @@ int main(void)
         cmocka_unit_test(logit_backward__adds_the_plain_gradient),
         cmocka_unit_test(pair_logits__equal_the_plain_sums),
         cmocka_unit_test(pair_backward__adds_the_plain_gradients),
+        cmocka_unit_test(gather_sums__equal_gather_sum_of_each_lane),
+        cmocka_unit_test(softmax_lanes__equal_the_plain_softmax),
         cmocka_unit_test(transform_backward__adds_the_plain_gradients),
         cmocka_unit_test(gather_sum__adds_the_rows_that_are_named),
         cmocka_unit_test(rows_times__equals_the_plain_product),

@@ -15,6 +15,7 @@ enum {
     PIECES = KITH__PIECES,
     MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
     VISITS_AT_ONCE = 128,
+    AHEAD = KITH__QUERIES_AHEAD,
     MEETINGS = 16, /* of a pair with queries, taken together */
     VISITS_A_PIECE = 32768,
     ROWS_A_CHUNK = 256, /* of matrix products */
@@ -59,7 +60,7 @@ void kith__encoder_release(kith__encoder *e)
                               &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
                               &e->be, &e->bw, &e->az, &e->ez, &e->be_most, &e->bw_most, &e->az_most,
                               &e->b_transposed, &e->a_transposed, &e->gbe,
-                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->gz, &e->pair_logit, &e->partial, &e->b_plain,
+                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->gz, &e->pair_logit, &e->lanes, &e->partial, &e->b_plain,
                               &e->a_plain, &e->products, &e->column};
     void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
                       e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
@@ -72,6 +73,8 @@ void kith__encoder_release(kith__encoder *e)
         kith__free(floats[i]->at);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         kith__free(others[i]);
+    for (size_t q = 0; q < AHEAD; q++)
+        kith__free(e->ahead[q].at);
     if (e->free_state && e->aggregator_state)
         e->free_state(e->aggregator_state);
     memset(e, 0, sizeof *e);
@@ -707,7 +710,7 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     if (agg->attention && make_products(e))
         return kith__no_memory(error);
     e->has_be = false;
-    e->expected_count = e->pairs = 0;
+    e->expected_count = e->pairs = e->most_visits = 0;
     kith__pool_run(e->pool, visit_piece, e, PIECES);
     e->has_be = true;
     if (agg->forward)
@@ -717,6 +720,8 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     return KITH_OK;
 }
 
+/* ---- the same entities for other queries ---- */
+
 static void number_pairs(kith__encoder *e)
 {
     for (size_t k = 0; k < e->visits; k++) {
@@ -724,67 +729,198 @@ static void number_pairs(kith__encoder *e)
         e->pairs += k == 0 || item->major != item[-1].major || item->minor != item[-1].minor;
         e->pair_of[item->index] = (uint32_t)e->pairs - 1;
     }
+    for (size_t i = 0; i < e->count; i++)
+        if (kith__degree(e, i) > e->most_visits)
+            e->most_visits = kith__degree(e, i);
 }
 
+/* Logits of all pairs that begin in a piece, for all expected queries. */
 static void expect_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    pair p = {.scratch = e->products.at + piece * 3 * e->hs};
+    pair p = {.scratch = e->products.at + piece * 3 * e->hs, .count = e->expected_count};
     size_t row, last;
 
-    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
-    p.count = e->expected_count;
-    for (size_t q = 0; q < p.count; q++) {
-        p.queries[q] = (uint32_t)q;
+    for (uint32_t q = 0; q < p.count; q++) {
+        p.queries[q] = q;
         p.met[q].ez = e->ez.at + q * e->hs;
     }
+    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
     for (; row < last; row++)
         for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
-            size_t v = e->items[k].index, r = e->relation_row[e->items[k].minor] - 1;
+            size_t v = e->items[k].index;
             end = pair_end(e->items, k, e->row_start[row + 1]);
             fetch_relation(e, end);
-            begin_pair(&p, e, row, r, e->c.at[v]);
+            begin_pair(&p, e, row, e->relation_row[e->items[k].minor] - 1, e->c.at[v]);
             make_logits(&p, e);
-            for (size_t q = 0; q < p.count; q++)
-                e->pair_logit.at[q * e->pairs + e->pair_of[v]] = p.logit[q];
+            memcpy(e->pair_logit.at + e->pair_of[v] * AHEAD, p.logit, p.count * sizeof *p.logit);
         }
+}
+
+/* Weights of an encoding's neighbours, `w`: the softmax of the logits, for eight queries. */
+static void soften(float *w, const kith__encoder *e, size_t i)
+{
+    size_t from = e->first_visit[i], n = kith__degree(e, i);
+    _Alignas(32) float total[AHEAD];
+
+    for (size_t k = 0; k < n; k++) {
+        if (k + 8 < n)
+            __builtin_prefetch(e->pair_logit.at + e->pair_of[from + k + 8] * AHEAD);
+        memcpy(w + k * AHEAD, e->pair_logit.at + e->pair_of[from + k] * AHEAD, AHEAD * sizeof *w);
+    }
+    kith__softmax_lanes(w, total, n);
+    for (size_t q = 0; q < AHEAD; q++)
+        for (size_t k = 0; isnan(total[q]) && k < n; k++)
+            w[k * AHEAD + q] = total[q];
+}
+
+/* Adds the logic weights; `column` has P(r => .) for the eight queries (paper, eq. 5). */
+static void add_logic(float *w, const kith__encoder *e, size_t i, const float *column)
+{
+    const kith_neighbor *at = e->neighbor + e->first_visit[i];
+    const float *denominator = e->lists->denominator + e->lists->offset[e->entity[i]];
+
+    for (size_t k = 0; k < kith__degree(e, i); k++) {
+        float inverse = 1 / denominator[k];
+        for (size_t q = 0; q < AHEAD; q++)
+            w[k * AHEAD + q] += column[at[k].relation * AHEAD + q] * inverse;
+    }
+}
+
+/* As relation_sums, for eight queries. */
+static size_t relation_lanes(float *a, uint32_t *ids, const kith__encoder *e, const float *w,
+                             size_t from, size_t count)
+{
+    uint8_t last[256] = {0};
+    size_t found = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        uint32_t r = e->relation_row[e->neighbor[from + k].relation] - 1;
+        float c = e->c.at[from + k];
+        uint8_t *place = &last[r % sizeof last];
+        if (!*place || ids[*place - 1] != r) {
+            memset(a + found * AHEAD, 0, AHEAD * sizeof *a);
+            ids[found++] = r;
+            *place = (uint8_t)found;
+        }
+        float *to = a + (*place - 1) * AHEAD;
+        for (size_t q = 0; q < AHEAD; q++)
+            to[q] -= c * w[k * AHEAD + q];
+    }
+    return found;
+}
+
+/* One encoding's vectors for all expected queries. */
+static void encode_ahead(kith__encoder *e, size_t i, float *w)
+{
+    size_t from = e->first_visit[i], n = kith__degree(e, i), ds = e->ds;
+    _Alignas(32) float a[VISITS_AT_ONCE * AHEAD], *out[AHEAD];
+    uint32_t ids[VISITS_AT_ONCE];
+
+    for (size_t q = 0; q < e->expected_count; q++) {
+        out[q] = e->ahead[q].at + i * ds;
+        memset(out[q], 0, ds * sizeof *out[q]);
+    }
+    if (n > 0 && e->att_u)
+        soften(w, e, i);
+    else
+        memset(w, 0, n * AHEAD * sizeof *w);
+    if (e->rules)
+        add_logic(w, e, i, e->column.at);
+    for (size_t k = 0, count; k < n; k += count) {
+        count = n - k < VISITS_AT_ONCE ? n - k : VISITS_AT_ONCE;
+        kith__gather_sums(out, e->expected_count, w + k * AHEAD, e->params->table[0].at,
+                          &e->neighbor[from + k].entity, sizeof *e->neighbor / sizeof(uint32_t),
+                          count, ds);
+        size_t found = relation_lanes(a, ids, e, w + k * AHEAD, from + k, count);
+        kith__gather_sums(out, e->expected_count, a, e->unit.at, ids, 1, found, ds);
+    }
+}
+
+static void ahead_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    size_t from, to;
+
+    piece_of(&from, &to, e->count, piece, PIECES);
+    for (size_t i = from; i < to; i++)
+        encode_ahead(e, i, e->lanes.at + piece * e->most_visits * AHEAD);
+}
+
+/* Spread or take back the expected queries' P(. => query), eight beside each other. */
+static void spread_columns(kith__encoder *e, bool set)
+{
+    const kith__rules *rules = e->rules;
+
+    for (size_t q = 0; q < e->expected_count; q++) {
+        uint32_t query = e->expected[q];
+        for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
+            e->column.at[rules->at[i].relation * AHEAD + q] = set ? rules->at[i].confidence : 0;
+        e->column.at[query * AHEAD + q] =
+            set ? kith__rules_self(rules, query, (kith__self)e->settings->self_confidence) : 0;
+    }
+}
+
+static int room_for_expected(kith__encoder *e, size_t count)
+{
+    bool failed = false;
+
+    if (kith__renew(&e->query_of, &e->query_of_capacity, count, sizeof *e->query_of) ||
+        kith__renew(&e->row_pointer, &e->pointer_capacity, count, sizeof *e->row_pointer) ||
+        kith__renew(&e->pair_of, &e->pair_capacity, e->visits, sizeof *e->pair_of) ||
+        room(&e->az, count * e->hs) || room(&e->ez, count * e->hs) || room(&e->az_most, count))
+        return -1;
+    if (e->pairs == 0)
+        number_pairs(e);
+    for (size_t q = 0; q < count; q++)
+        failed |= room(&e->ahead[q], e->count * e->ds);
+    return failed || room(&e->pair_logit, AHEAD * e->pairs) ||
+           room(&e->lanes, PIECES * AHEAD * e->most_visits);
 }
 
 kith_status kith__encoder_expect(kith__encoder *e, const uint32_t *queries, size_t count,
                                  kith_error *error)
 {
-    if (e->aggregator->attention != KITH__QUERY_ATTENTION)
+    const kith__aggregator *agg = e->aggregator;
+
+    if (!agg->weighted || !agg->query_aware)
         return KITH_OK;
-    if (kith__renew(&e->query_of, &e->query_of_capacity, count, sizeof *e->query_of) ||
-        kith__renew(&e->row_pointer, &e->pointer_capacity, count, sizeof *e->row_pointer) ||
-        kith__renew(&e->pair_of, &e->pair_capacity, e->visits, sizeof *e->pair_of) ||
-        room(&e->az, count * e->hs) || room(&e->ez, count * e->hs) || room(&e->az_most, count))
-        return kith__no_memory(error);
-    if (e->pairs == 0)
-        number_pairs(e);
-    if (room(&e->pair_logit, count * e->pairs))
+    e->expected_count = 0;
+    if (room_for_expected(e, count))
         return kith__no_memory(error);
     e->query_rows = e->expected_count = count;
     for (size_t q = 0; q < count; q++)
         e->query_of[q] = e->expected[q] = queries[q];
-    make_queries(e);
-    kith__pool_run(e->pool, expect_piece, e, PIECES);
+    if (agg->attention) {
+        make_queries(e);
+        kith__pool_run(e->pool, expect_piece, e, PIECES);
+    }
+    if (e->rules)
+        spread_columns(e, true);
+    kith__pool_run(e->pool, ahead_piece, e, PIECES);
+    if (e->rules)
+        spread_columns(e, false);
     return KITH_OK;
 }
 
-/* The logits that were made ahead for the query, or NULL. */
-static const float *expected_logits(const kith__encoder *e, uint32_t query)
+/* Take the vectors that were made ahead for a query, each only once; false if there are none. */
+static bool take_expected(kith__encoder *e, uint32_t query)
 {
     for (size_t q = 0; q < e->expected_count; q++)
-        if (e->expected[q] == query)
-            return e->pair_logit.at + q * e->pairs;
-    return NULL;
+        if (e->expected[q] == query) {
+            kith__floats swap = e->out;
+            e->out = e->ahead[q];
+            e->ahead[q] = swap;
+            e->expected[q] = UINT32_MAX;
+            return true;
+        }
+    return false;
 }
 
 static void requery_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    const float *column = e->column.at, *logits = expected_logits(e, e->query_of[0]);
+    const float *column = e->column.at;
     size_t from, to;
 
     piece_of(&from, &to, e->count, piece, PIECES);
@@ -795,8 +931,6 @@ static void requery_piece(void *context, size_t piece)
         uint64_t s = e->lists->offset[e->entity[i]];
         for (size_t v = e->first_visit[i]; e->rules && v < e->first_visit[i + 1]; v++, s++)
             e->logic.at[v] = column[e->neighbor[v].relation] / e->lists->denominator[s];
-        for (size_t v = e->first_visit[i]; logits && v < e->first_visit[i + 1]; v++)
-            e->logit.at[v] = logits[e->pair_of[v]];
     }
 }
 
@@ -804,7 +938,7 @@ kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *
 {
     const kith__aggregator *agg = e->aggregator;
 
-    if (!agg->query_aware)
+    if (!agg->query_aware || take_expected(e, query))
         return KITH_OK;
     e->query_rows = 1;
     e->query_of[0] = query;
@@ -813,7 +947,7 @@ kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *
     kith__pool_run(e->pool, requery_piece, e, PIECES);
     if (e->rules)
         spread_column(e->column.at, e, query, false);
-    if (agg->attention == KITH__QUERY_ATTENTION && !expected_logits(e, query)) {
+    if (agg->attention == KITH__QUERY_ATTENTION) {
         make_queries(e);
         kith__pool_run(e->pool, visit_piece, e, PIECES);
     }

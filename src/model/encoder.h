@@ -108,12 +108,14 @@ struct kith__encoder {
     kith__floats be_most, bw_most, az_most; /* per row, the largest |value| */
     kith__floats b_transposed, a_transposed; /* W_a's halves, d x h */
 
-    /* Logits of expected queries: per query, one for each pair of neighbour and relation. */
+    /* Vectors for expected queries, made together. Values of the eight lie beside each other. */
     uint32_t expected[KITH__QUERIES_AHEAD];
-    size_t expected_count, pairs; /* 0: not numbered yet */
-    uint32_t *pair_of;            /* per visit */
+    size_t expected_count, pairs; /* pairs of neighbour and relation; 0: not numbered yet */
+    kith__floats ahead[KITH__QUERIES_AHEAD]; /* as out */
+    uint32_t *pair_of;                       /* per visit */
     size_t pair_capacity;
-    kith__floats pair_logit;
+    kith__floats pair_logit, lanes; /* per pair; per piece and neighbour of an encoding */
+    size_t most_visits;             /* of one encoding */
 
     /* Backward. Of the distinct neighbours only those with an active visit take part. */
     kith__gradients *gradients; /* where they go, while backward runs */

@@ -6,7 +6,7 @@
 #include "model/decoder.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 16, KNOWN_AT_ONCE = 1024 };
+enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
@@ -52,17 +52,24 @@ cleanup:
     return status;
 }
 
-/* The queries that the candidates are encoded for next, as many as may be told ahead. */
+/* How many queries are told ahead: the vectors of all candidates are made for each. */
+static size_t most_ahead(const scoring *r)
+{
+    size_t most = BYTES_AHEAD / (r->candidates * r->known.ds * sizeof(float) + 1);
+    return most < 1 ? 1 : most < KITH__QUERIES_AHEAD ? most : KITH__QUERIES_AHEAD;
+}
+
+/* The queries that the candidates are encoded for next. */
 static kith_status expect_queries(scoring *r, kith_error *error)
 {
     uint32_t queries[KITH__QUERIES_AHEAD];
-    size_t count = 0, i = r->from;
+    size_t count = 0, i = r->from, most = most_ahead(r);
 
     for (; i < r->count; i++) {
         uint32_t query = query_for(r, r->order[i].major, r->order[i].minor);
         if (count > 0 && queries[count - 1] == query)
             continue;
-        if (count == KITH__QUERIES_AHEAD)
+        if (count == most)
             break;
         queries[count++] = query;
     }
@@ -123,11 +130,12 @@ static void score_piece(void *context, size_t piece)
             kith__normalize(scaled, x, e->d);
             x = scaled;
         }
-        for (size_t i = r->from; i < r->to; i++) {
-            const float *aim = r->aims + (i - r->from) * e->ds;
-            r->scores[(i - r->from) * r->candidates + c] =
-                distance ? -kith__l1(aim, x, e->ds) : kith__dot(aim, x, e->ds);
-        }
+        float *scores = r->scores + c;
+        if (distance)
+            kith__l1_rows(scores, r->candidates, x, r->aims, r->to - r->from, e->ds);
+        for (size_t i = 0; i < r->to - r->from; i++)
+            scores[i * r->candidates] = distance ? -scores[i * r->candidates]
+                                                 : kith__dot(r->aims + i * e->ds, x, e->ds);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "nn/kernels.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdbool.h>
 
 /* Sanitizers see the plain version, which takes a fraction of the time to compile. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
@@ -78,6 +78,30 @@ CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t w
     for (; j < width; j += WIDE)
         s0 += distance(a + j, b + j);
     return sum_eight((s0 + s1) + (s2 + s3));
+}
+
+/* Four rows b at a time share the loads of a. */
+INLINE void l1_four(float *restrict sum, size_t step, const float *restrict a,
+                    const float *restrict b, size_t width, int rows)
+{
+    lanes s[4] = {{0}, {0}, {0}, {0}};
+    for (size_t j = 0; j < width; j += WIDE)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++)
+            s[r] += distance(a + j, b + r * width + j);
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+        sum[r * step] = sum_eight(s[r]);
+}
+
+CLONES void kith__l1_rows(float *restrict sum, size_t step, const float *restrict a,
+                          const float *restrict b, size_t count, size_t width)
+{
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        l1_four(sum + i * step, step, a, b + i * width, width, 4);
+    for (; i < count; i++)
+        l1_four(sum + i * step, step, a, b + i * width, width, 1);
 }
 
 CLONES float kith__l1_of_sum(const float *restrict a, const float *restrict b,
@@ -375,6 +399,81 @@ CLONES void kith__gather_sum(float *restrict out, const float *restrict a,
     case 6: gather_block(out, a, rows, ids, step, count, width, j, 6); break;
     case 7: gather_block(out, a, rows, ids, step, count, width, j, 7); break;
     }
+}
+
+/* Some sums by some columns stay in registers while the rows go by. */
+INLINE void gather_lanes(float *const *out, const float *restrict a, const float *restrict rows,
+                         const uint32_t *restrict ids, size_t step, size_t count, size_t width,
+                         size_t j, int sums, int columns, bool first)
+{
+    enum { AHEAD = 6 };
+    lanes sum[4][3];
+    for (int q = 0; q < sums; q++)
+        for (int k = 0; k < columns; k++)
+            sum[q][k] = at(out[q] + j + k * WIDE);
+    for (size_t i = 0; i < count; i++) {
+        const float *row = rows + ids[i * step] * width + j;
+        if (first && j == 0 && i + AHEAD < count)
+            for (size_t line = 0; line < width; line += 16)
+                __builtin_prefetch(rows + ids[(i + AHEAD) * step] * width + line);
+#pragma GCC unroll 4
+        for (int q = 0; q < sums; q++)
+#pragma GCC unroll 3
+            for (int k = 0; k < columns; k++)
+                sum[q][k] += a[i * WIDE + q] * at(row + k * WIDE);
+    }
+    for (int q = 0; q < sums; q++)
+        for (int k = 0; k < columns; k++)
+            *(lanes *)(out[q] + j + k * WIDE) = sum[q][k];
+}
+
+INLINE void gather_columns(float *const *out, const float *restrict a, const float *restrict rows,
+                           const uint32_t *restrict ids, size_t step, size_t count, size_t width,
+                           int sums, bool first)
+{
+    size_t j = 0;
+    for (; j + 3 * WIDE <= width; j += 3 * WIDE)
+        gather_lanes(out, a, rows, ids, step, count, width, j, sums, 3, first);
+    for (; j < width; j += WIDE)
+        gather_lanes(out, a, rows, ids, step, count, width, j, sums, 1, first);
+}
+
+CLONES void kith__gather_sums(float *const *out, size_t lane_count, const float *restrict a,
+                              const float *restrict rows, const uint32_t *restrict ids, size_t step,
+                              size_t count, size_t width)
+{
+    size_t q = 0;
+    for (; q + 4 <= lane_count; q += 4)
+        gather_columns(out + q, a + q, rows, ids, step, count, width, 4, q == 0);
+    for (; q < lane_count; q++)
+        gather_columns(out + q, a + q, rows, ids, step, count, width, 1, q == 0);
+}
+
+INLINE lanes larger(lanes a, lanes b)
+{
+    for (int k = 0; k < WIDE; k++)
+        a[k] = a[k] > b[k] ? a[k] : b[k];
+    return a;
+}
+
+CLONES void kith__softmax_lanes(float *restrict x, float *restrict total, size_t count)
+{
+    const lanes least = {-120, -120, -120, -120, -120, -120, -120, -120};
+    lanes most = at(x), sum = {0}, all = {0};
+    for (size_t i = 0; i < count; i++) {
+        most = larger(most, at(x + i * WIDE));
+        all += at(x + i * WIDE);
+    }
+    for (size_t i = 0; i < count; i++) {
+        lanes from[1] = {larger((at(x + i * WIDE) - most) * 1.442695041f, least)}, to[1];
+        power(to, from, 1);
+        *(lanes *)(x + i * WIDE) = to[0];
+        sum += to[0];
+    }
+    sum = 1 / sum;
+    for (size_t i = 0; i < count; i++)
+        *(lanes *)(x + i * WIDE) *= sum;
+    *(lanes *)total = all;
 }
 
 CLONES void kith__transform_backward(float *restrict ge, float *restrict gw,

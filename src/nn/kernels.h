@@ -23,6 +23,9 @@ void kith__axpy2(float *y, float a, const float *x, float b, const float *z, siz
 /* sum |a - b| */
 float kith__l1(const float *a, const float *b, size_t width);
 
+/* The same for `count` rows b, one after the other; sum[i * step]. */
+void kith__l1_rows(float *sum, size_t step, const float *a, const float *b, size_t count,
+                   size_t width);
 /* sum |a + b - c| */
 float kith__l1_of_sum(const float *a, const float *b, const float *c, size_t width);
 /* The gradient of -l1_of_sum: with v = -g sign(a + b - c), ga += v, gb += v, gc -= v. */
@@ -44,6 +47,14 @@ void kith__power(float *y, const float *x, size_t width);
 /* out += sum_i a[i] row[i], rows being reached through their numbers ids[i * step]. */
 void kith__gather_sum(float *out, const float *a, const float *rows, const uint32_t *ids,
                       size_t step, size_t count, size_t width);
+
+/* The same eight times over: a has eight weights for each row, of whose eight sums the first `lanes`
+ * are added to out. */
+void kith__gather_sums(float *const *out, size_t lanes, const float *a, const float *rows,
+                       const uint32_t *ids, size_t step, size_t count, size_t width);
+/* Eight softmaxes side by side, each over `count` values that are eight floats apart. `total` gets
+ * the sums of the values, which say whether one was no number: the result does not. */
+void kith__softmax_lanes(float *x, float *total, size_t count);
 
 /* u . tanh(z + p): a neighbour's attention logit (paper, eq. 8). */
 float kith__logit(const float *z, const float *p, const float *u, size_t width);
