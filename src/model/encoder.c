@@ -746,14 +746,20 @@ static void expect_piece(void *context, size_t piece)
         p.met[q].ez = e->ez.at + q * e->hs;
     }
     rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    if (row == last)
+        return;
+    /* Pairs are numbered in the order of items. */
+    float *to = e->pair_logit.at + e->pair_of[e->items[e->row_start[row]].index] * AHEAD;
     for (; row < last; row++)
-        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
-            size_t v = e->items[k].index;
+        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end, to += AHEAD) {
             end = pair_end(e->items, k, e->row_start[row + 1]);
             fetch_relation(e, end);
-            begin_pair(&p, e, row, e->relation_row[e->items[k].minor] - 1, e->c.at[v]);
+            for (size_t i = k + 32; i < end + 32 && i < e->visits; i++)
+                __builtin_prefetch(&e->c.at[e->items[i].index]);
+            begin_pair(&p, e, row, e->relation_row[e->items[k].minor] - 1,
+                       e->c.at[e->items[k].index]);
             make_logits(&p, e);
-            memcpy(e->pair_logit.at + e->pair_of[v] * AHEAD, p.logit, p.count * sizeof *p.logit);
+            memcpy(to, p.logit, p.count * sizeof *p.logit);
         }
 }
 
