@@ -701,7 +701,8 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     if (room_for_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
-    kith__radix_sort(e->items, e->spare, e->visits, e->lists->seen, e->lists->relations);
+    kith__radix_sort_on(e->pool, e->items, e->spare, e->visits, e->lists->seen,
+                        e->lists->relations);
     find_rows(e);
     if (room(&e->unit, e->relation_rows * e->ds) || room(&e->inverse_norm, e->relation_rows) ||
         room(&e->products, PIECES * 3 * e->hs) || (agg->prepare && agg->prepare(e)))
@@ -1069,7 +1070,8 @@ static int find_active_items(kith__encoder *e)
         for (size_t v = e->first_visit[i]; e->active[i] && v < e->first_visit[i + 1]; v++)
             e->some_items[count++] =
                 (kith__item){e->neighbor[v].entity, e->neighbor[v].relation, (uint32_t)v};
-    kith__radix_sort(e->some_items, e->spare, count, e->lists->seen, e->lists->relations);
+    kith__radix_sort_on(e->pool, e->some_items, e->spare, count, e->lists->seen,
+                        e->lists->relations);
     for (size_t k = 0; k < count; k++)
         e->some_encoding[k] = e->encoding[e->some_items[k].index];
     return 0;
@@ -1088,7 +1090,7 @@ static int take_all_rows(kith__encoder *e)
     memcpy(e->active_start, e->row_start, (e->rows + 1) * sizeof *e->row_start);
     for (uint32_t row = 0; row < e->rows; row++) {
         e->active_rows[row] = row;
-        if (kith__gradient_make(e->gradients, e->items[e->row_start[row]].major))
+        if (kith__gradient_make_raw(e->gradients, e->items[e->row_start[row]].major))
             return -1;
     }
     return 0;
@@ -1115,7 +1117,7 @@ static int find_active_rows(kith__encoder *e)
             row++;
         e->active_start[e->active_count] = k;
         e->active_rows[e->active_count++] = (uint32_t)row;
-        if (kith__gradient_make(e->gradients, items[k].major))
+        if (kith__gradient_make_raw(e->gradients, items[k].major))
             return -1;
     }
     e->active_start[e->active_count] = e->active_visits;
@@ -1268,6 +1270,7 @@ static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, flo
     pair p;
 
     p.scratch = scratch;
+    memset(ge, 0, e->ds * sizeof *ge); /* the encoder is the first to add to it */
     for (size_t k = e->active_start[index], next; k < end; k = next) {
         next = pair_end(e->active_items, k, end);
         for (size_t i = k; i < next; i++)
@@ -1418,9 +1421,13 @@ static int back_through_relations(kith__encoder *e, float *gb)
 }
 
 /* The factor u, which the sums over meetings are without. */
-static void scale_queries(kith__encoder *e)
+static void scale_piece(void *context, size_t piece)
 {
-    for (size_t k = 0; k < e->active_query_count; k++)
+    kith__encoder *e = context;
+    size_t from, to;
+
+    piece_of(&from, &to, e->active_query_count, piece, PIECES);
+    for (size_t k = from; k < to; k++)
         for (size_t j = 0; j < e->hs; j++)
             e->gaz.at[k * e->hs + j] *= e->att_u->at[j];
 }
@@ -1434,7 +1441,7 @@ static int back_through_queries(kith__encoder *e, float *ga)
 
     if (!e->queries)
         return 0;
-    scale_queries(e);
+    kith__pool_run(e->pool, scale_piece, e, PIECES);
     for (size_t k = 0; k < count; k++)
         at[k] = kith__row(e->queries, e->query_of[e->active_queries[k]]);
     if (add_outer(e, ga, e->gaz.at, at, count))
@@ -1471,11 +1478,14 @@ static int back_through_products(kith__encoder *e)
     return 0;
 }
 
-static void back_through_units(kith__encoder *e)
+static void back_through_units(void *context, size_t piece)
 {
+    kith__encoder *e = context;
     const kith__table *trans = kith__params_find(&e->gradients->dense, "trans");
+    size_t from, to;
 
-    for (size_t k = 0; k < e->active_relation_count; k++) {
+    piece_of(&from, &to, e->active_relation_count, piece, PIECES);
+    for (size_t k = from; k < to; k++) {
         size_t r = e->active_relations[k];
         kith__normalize_backward(kith__gradient_row(e->gradients, trans, e->relation_of[r]),
                                  e->gunit.at + k * e->ds, e->unit.at + r * e->ds,
@@ -1520,6 +1530,6 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
     add_pieces(e, e->gunit.at, e->active_relation_count * e->ds);
     if (agg->attention && back_through_products(e))
         return kith__no_memory(error);
-    back_through_units(e);
+    kith__pool_run(e->pool, back_through_units, e, PIECES);
     return KITH_OK;
 }

@@ -40,6 +40,8 @@ kith_status kith__gradients_init(kith__gradients *gradients, const kith__params 
 void kith__gradients_release(kith__gradients *gradients);
 /* Make sure that an entity has a row; -1 where memory is short. Rows move when others are made. */
 int kith__gradient_make(kith__gradients *gradients, uint32_t entity);
+/* The same, but a new row is not cleared: the caller does it. */
+int kith__gradient_make_raw(kith__gradients *gradients, uint32_t entity);
 static inline float *kith__gradient_of(const kith__gradients *g, uint32_t entity)
 {
     return g->ent.at + (g->row_of[entity] - 1) * g->stride;

@@ -54,6 +54,17 @@ static int grow_rows(kith__gradients *g)
 
 int kith__gradient_make(kith__gradients *g, uint32_t entity)
 {
+    size_t rows = g->rows;
+
+    if (kith__gradient_make_raw(g, entity))
+        return -1;
+    if (g->rows > rows)
+        memset(g->ent.at + rows * g->stride, 0, g->stride * sizeof *g->ent.at);
+    return 0;
+}
+
+int kith__gradient_make_raw(kith__gradients *g, uint32_t entity)
+{
     if (g->row_of[entity])
         return 0;
     if ((g->rows + 1) * g->stride > g->ent.capacity && grow_rows(g))
@@ -76,8 +87,6 @@ void kith__gradients_clear(kith__gradients *g)
 {
     for (size_t i = 0; i < g->rows; i++)
         g->row_of[g->entity[i]] = 0;
-    if (g->rows > 0)
-        memset(g->ent.at, 0, g->rows * g->stride * sizeof *g->ent.at);
     g->rows = 0;
     for (size_t t = 1; t < g->dense.tables; t++) {
         const kith__table *table = &g->dense.table[t];
