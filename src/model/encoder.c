@@ -164,7 +164,8 @@ static void count_visits(kith__encoder *e)
     size_t total = 0;
 
     for (size_t i = 0; i < e->count; i++) {
-        uint64_t from = e->lists->offset[e->entity[i]], to = e->lists->offset[e->entity[i] + 1];
+        uint64_t from = e->lists->offset[e->entity[i]];
+        uint64_t to = from + kith__list_count(e->lists, e->entity[i]);
         e->first_visit[i] = total;
         total += (size_t)(to - from);
         if (e->mask[i].relation != UINT32_MAX)
@@ -222,9 +223,10 @@ static void shuffle_visits(kith__encoder *e, size_t i)
 static void fill_encoding(kith__encoder *e, size_t i, const float *column)
 {
     const kith__lists *lists = e->lists;
+    uint64_t from = lists->offset[e->entity[i]], to = from + kith__list_count(lists, e->entity[i]);
     size_t v = e->first_visit[i];
 
-    for (uint64_t s = lists->offset[e->entity[i]]; s < lists->offset[e->entity[i] + 1]; s++) {
+    for (uint64_t s = from; s < to; s++) {
         kith_neighbor next = lists->at[s];
         if (same_neighbor(next, e->mask[i]))
             continue;

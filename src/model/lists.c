@@ -62,30 +62,47 @@ static int scratch_reserve(scratch *s, size_t count)
     return 0;
 }
 
-/* One entity's list; returns how many were kept. */
-static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
-                        uint32_t entity, const kith__rules *rules, const kith_settings *settings)
+/* The entity's neighbours in the graph, relations numbered as train has them. */
+static size_t read_list(scratch *s, const kith_graph *graph, uint32_t entity)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]), kept = 0;
-    bool all = settings->neighbors == KITH_NEIGHBORS_ALL || count <= settings->max_neighbors;
+    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]);
 
     for (size_t i = 0; i < count; i++) {
         kith_neighbor next = hood.at[hood.offset[entity] + i];
         s->at[i] = (kith_neighbor){kith__directed(graph, next.relation), next.entity};
-        s->kept[i] = all || i < settings->max_neighbors;
     }
-    if (lists->denominator)
-        kith__logic_denominators(s->denominator, s->at, count, rules, settings, s->relations);
+    return count;
+}
+
+/* Which of them are kept. */
+static void choose_kept(scratch *s, size_t count, uint32_t entity, const kith_settings *settings)
+{
+    bool all = settings->neighbors == KITH_NEIGHBORS_ALL || count <= settings->max_neighbors;
+    kith__rng rng;
+
+    for (size_t i = 0; i < count; i++)
+        s->kept[i] = all || i < settings->max_neighbors;
     if (!all && settings->neighbors == KITH_NEIGHBORS_RANDOM) {
-        kith__rng rng;
         kith__rng_init(&rng, settings->seed, UINT64_C(1) << 40 | entity);
         choose(s->kept, count, settings->max_neighbors, &rng);
     }
+}
+
+/* One entity's list, from `to` on; returns how many were kept. */
+static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
+                        uint32_t entity, const kith__rules *rules, const kith_settings *settings)
+{
+    size_t count = read_list(s, graph, entity), kept = 0;
+
+    if (lists->denominator)
+        kith__logic_denominators(s->denominator, s->at, count, rules, settings, s->relations);
+    choose_kept(s, count, entity, settings);
     for (size_t i = 0; i < count; i++) {
         if (!s->kept[i])
             continue;
-        lists->at[to + kept] = s->at[i];
+        if (lists->own_at)
+            lists->own_at[to + kept] = s->at[i];
         if (lists->denominator)
             lists->denominator[to + kept] = s->denominator[i];
         kept++;
@@ -106,41 +123,80 @@ static size_t count_kept(const kith_graph *graph, const kith_settings *settings)
     return total;
 }
 
-kith_status kith__lists_new(kith__lists **out, const kith_graph *graph, const kith__rules *rules,
-                            const kith_settings *settings, kith_error *error)
+/* Whether the graph's own neighbourhoods will do, cut off behind the cap. */
+static bool can_borrow(const kith_graph *graph, const kith_settings *settings)
 {
-    kith__lists *lists = kith__calloc(1, sizeof *lists);
-    uint32_t entities = kith_graph_entity_count(graph);
-    size_t total = count_kept(graph, settings), used = 0;
+    return settings->neighbors != KITH_NEIGHBORS_RANDOM &&
+           kith_graph_relation_count(graph) == kith_graph_seen_relation_count(graph);
+}
+
+static int make_room(kith__lists *lists, const kith_graph *graph, const kith__rules *rules,
+                     const kith_settings *settings)
+{
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    scratch s = {0};
+    size_t total = (size_t)hood.offset[lists->entities];
+
+    lists->offset = hood.offset;
+    lists->at = hood.at;
+    lists->cap = settings->neighbors == KITH_NEIGHBORS_ALL ? SIZE_MAX : settings->max_neighbors;
+    if (!can_borrow(graph, settings)) {
+        total = count_kept(graph, settings);
+        lists->offset = lists->own_offset =
+            kith__alloc((size_t)lists->entities + 1, sizeof *lists->own_offset);
+        lists->at = lists->own_at = kith__alloc(total, sizeof *lists->own_at);
+        if (!lists->own_offset || !lists->own_at)
+            return -1;
+    }
+    lists->denominator = rules ? kith__alloc(total, sizeof *lists->denominator) : NULL;
+    return rules && !lists->denominator ? -1 : 0;
+}
+
+static kith_status fill_lists(kith__lists *lists, const kith_graph *graph, const kith__rules *rules,
+                              const kith_settings *settings, kith_error *error)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    scratch s = {.relations = kith__calloc(lists->relations, 1)};
+    size_t used = 0;
     kith_status status = KITH_OK;
 
-    if (!lists)
-        return kith__no_memory(error);
-    lists->entities = entities;
-    lists->seen = kith_graph_seen_entity_count(graph);
-    lists->relations = 2 * kith_graph_seen_relation_count(graph);
-    lists->offset = kith__alloc((size_t)entities + 1, sizeof *lists->offset);
-    lists->at = kith__alloc(total, sizeof *lists->at);
-    lists->denominator = rules ? kith__alloc(total, sizeof *lists->denominator) : NULL;
-    s.relations = kith__calloc(lists->relations, 1);
-    if (!lists->offset || !lists->at || (rules && !lists->denominator) || !s.relations)
+    if (!s.relations)
         TRY(kith__no_memory(error));
-    for (uint32_t e = 0; e < entities; e++) {
+    for (uint32_t e = 0; e < lists->entities; e++) {
         if (scratch_reserve(&s, (size_t)(hood.offset[e + 1] - hood.offset[e])))
             TRY(kith__no_memory(error));
-        lists->offset[e] = used;
-        used += fill_list(lists, used, &s, graph, e, rules, settings);
+        if (lists->own_offset)
+            lists->own_offset[e] = used;
+        used += fill_list(lists, (size_t)(lists->own_offset ? used : hood.offset[e]), &s, graph, e,
+                          rules, settings);
     }
-    lists->offset[entities] = used;
-    *out = lists;
-    lists = NULL;
+    if (lists->own_offset)
+        lists->own_offset[lists->entities] = used;
 cleanup:
     kith__free(s.at);
     kith__free(s.denominator);
     kith__free(s.kept);
     kith__free(s.relations);
+    return status;
+}
+
+kith_status kith__lists_new(kith__lists **out, const kith_graph *graph, const kith__rules *rules,
+                            const kith_settings *settings, kith_error *error)
+{
+    kith__lists *lists = kith__calloc(1, sizeof *lists);
+    kith_status status = KITH_OK;
+
+    if (!lists)
+        return kith__no_memory(error);
+    lists->entities = kith_graph_entity_count(graph);
+    lists->seen = kith_graph_seen_entity_count(graph);
+    lists->relations = 2 * kith_graph_seen_relation_count(graph);
+    if (make_room(lists, graph, rules, settings))
+        TRY(kith__no_memory(error));
+    if (lists->own_at || lists->denominator)
+        TRY(fill_lists(lists, graph, rules, settings, error));
+    *out = lists;
+    lists = NULL;
+cleanup:
     kith__lists_free(lists);
     return status;
 }
@@ -149,8 +205,8 @@ void kith__lists_free(kith__lists *lists)
 {
     if (!lists)
         return;
-    kith__free(lists->offset);
-    kith__free(lists->at);
+    kith__free(lists->own_offset);
+    kith__free(lists->own_at);
     kith__free(lists->denominator);
     kith__free(lists);
 }
