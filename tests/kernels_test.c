@@ -126,28 +126,31 @@ static void l1_rows__equal_l1_of_each(void **state)
 
 /* ---- one value at a time ---- */
 
-static void axpy__and_minus_equal_the_plain_loops(void **state)
+static void axpy__scale_and_minus_equal_the_plain_loops(void **state)
 {
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
         size_t n = some_width(), ns = kith__padded(n);
         float *x = some_row(n, 2), *z = some_row(n, 2), *y = some_row(n, 2), *y2 = copy_of(y, ns);
         float *before = copy_of(y, ns), *difference = some_row(n, 2);
+        float *scaled = some_row(n, 2);
         float a = some_value(3), b = some_value(3);
         kith__axpy(y, a, x, ns);
         kith__axpy2(y2, a, x, b, z, ns);
         kith__minus(difference, x, a, z, ns);
+        kith__scale(scaled, a, x, ns);
         for (size_t k = 0; k < n; k++) {
             double ax = (double)a * x[k], bz = (double)b * z[k], az = (double)a * z[k];
             check_near(y[k], before[k] + ax, 2 * unit * (fabs(ax) + 2), "axpy", k);
             check_near(y2[k], before[k] + ax + bz, 3 * unit * (fabs(ax) + fabs(bz) + 2), "axpy2", k);
+            check_near(scaled[k], ax, unit * fabs(ax), "scale", k);
             check_near(difference[k], x[k] - az, 2 * unit * (fabs(az) + 2), "minus", k);
         }
         check_padding(y, n, "axpy");
         check_padding(y2, n, "axpy2");
         check_padding(difference, n, "minus");
-        float *all[] = {x, z, y, y2, before, difference};
-        for (int k = 0; k < 6; k++)
+        float *all[] = {x, z, y, y2, before, difference, scaled};
+        for (int k = 0; k < 7; k++)
             kith__free(all[k]);
     }
 }
@@ -641,7 +644,7 @@ int main(void)
         cmocka_unit_test(dot__equals_the_plain_sum),
         cmocka_unit_test(l1__equals_the_plain_sum),
         cmocka_unit_test(l1_rows__equal_l1_of_each),
-        cmocka_unit_test(axpy__and_minus_equal_the_plain_loops),
+        cmocka_unit_test(axpy__scale_and_minus_equal_the_plain_loops),
         cmocka_unit_test(tanh__is_within_the_stated_error),
         cmocka_unit_test(tanh__of_huge_values_is_one_and_of_padding_zero),
         cmocka_unit_test(power__is_within_the_stated_error),

@@ -530,10 +530,10 @@ static void make_logits(pair *p, const kith__encoder *e)
         p->logit[m] = kith__logit(unscaled_query(p, e, m), plain, e->att_u->at, e->hs);
 }
 
-INLINE void fetch(const float *row, size_t width)
+/* The processor finds the rest of a row by itself. */
+INLINE void fetch(const float *row)
 {
-    for (size_t j = 0; j < width; j += 16)
-        __builtin_prefetch(row + j);
+    __builtin_prefetch(row);
 }
 
 /* The rows of w and B w are all over their tables. */
@@ -542,16 +542,16 @@ INLINE void fetch_relation(const kith__encoder *e, size_t item)
     if (item >= e->visits)
         return;
     size_t r = e->relation_row[e->items[item].minor] - 1;
-    fetch(e->unit.at + r * e->ds, e->ds);
+    fetch(e->unit.at + r * e->ds);
     if (e->att_u)
-        fetch(e->bw.at + r * e->hs, e->hs);
+        fetch(e->bw.at + r * e->hs);
 }
 
 /* So are those of queries, once for all items that share one. */
 INLINE void fetch_query(const kith__encoder *e, size_t item)
 {
     if (item < e->visits)
-        fetch(e->ez.at + e->query_row[e->item_encoding[item]] * e->hs, e->hs);
+        fetch(e->ez.at + e->query_row[e->item_encoding[item]] * e->hs);
 }
 
 /* The next queries of a pair, from item `from` on; returns the first item that is not among them. */
@@ -985,7 +985,7 @@ float *kith__encoder_grad(kith__encoder *e, size_t encoding)
 INLINE void fetch_gradient(const kith__encoder *e, size_t item)
 {
     if (item < e->active_visits)
-        fetch(e->grad.at + e->active_encoding[item] * e->ds, e->ds);
+        fetch(e->grad.at + e->active_encoding[item] * e->ds);
 }
 
 /* The gradient by a neighbour's weight: grad . T. */
@@ -1145,12 +1145,12 @@ INLINE void fetch_sums(const kith__encoder *e, sums s, size_t item)
     if (item >= e->active_visits)
         return;
     size_t r = e->relation_row[e->active_items[item].minor] - 1, slot = e->relation_slot[r];
-    fetch(e->unit.at + r * e->ds, e->ds);
-    fetch(s.gunit + slot * e->ds, e->ds);
+    fetch(e->unit.at + r * e->ds);
+    fetch(s.gunit + slot * e->ds);
     if (!e->att_u)
         return;
-    fetch(e->bw.at + r * e->hs, e->hs);
-    fetch(s.gbw + slot * e->hs, e->hs);
+    fetch(e->bw.at + r * e->hs);
+    fetch(s.gbw + slot * e->hs);
 }
 
 /* Values by visit are all over their arrays too. */
@@ -1170,8 +1170,8 @@ INLINE void fetch_meeting(const kith__encoder *e, sums s, size_t item)
     if (item >= e->active_visits)
         return;
     size_t query = e->query_row[e->active_encoding[item]];
-    fetch(e->ez.at + query * e->hs, e->hs);
-    fetch(s.gaz + e->query_slot[query] * e->hs, e->hs);
+    fetch(e->ez.at + query * e->hs);
+    fetch(s.gaz + e->query_slot[query] * e->hs);
 }
 
 /* The queries of items from.. that one call takes, each with the sum of its visits' gradients;

@@ -41,9 +41,9 @@ void kith__gradients_release(kith__gradients *g)
 static int grow_rows(kith__gradients *g)
 {
     kith__floats larger = {0};
-    size_t used = g->rows * g->stride;
+    size_t used = g->rows * g->stride, rows = g->rows + g->rows / 4 + 64;
 
-    if (kith__renew(&larger.at, &larger.capacity, (g->rows + 1) * 2 * g->stride, sizeof *larger.at))
+    if (kith__renew(&larger.at, &larger.capacity, rows * g->stride, sizeof *larger.at))
         return -1;
     if (used > 0)
         memcpy(larger.at, g->ent.at, used * sizeof *larger.at);

@@ -52,6 +52,13 @@ CLONES void kith__axpy(float *restrict y, float a, const float *restrict x, size
             y[j + k] += a * x[j + k];
 }
 
+CLONES void kith__scale(float *restrict y, float a, const float *restrict x, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            y[j + k] = a * x[j + k];
+}
+
 CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, float b,
                         const float *restrict z, size_t width)
 {

@@ -18,6 +18,8 @@ static inline size_t kith__padded(size_t width)
 float kith__dot(const float *a, const float *b, size_t width);
 /* y += a x */
 void kith__axpy(float *y, float a, const float *x, size_t width);
+/* y = a x */
+void kith__scale(float *y, float a, const float *x, size_t width);
 /* y += a x + b z */
 void kith__axpy2(float *y, float a, const float *x, float b, const float *z, size_t width);
 /* sum |a - b| */
