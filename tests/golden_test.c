@@ -337,7 +337,7 @@ static bool check_lists(const char *lists_key, const char *denominator_key, uint
     s.max_neighbors = cap;
     must(kith_model_new(&model, graph, &s, 1, &error), &error);
     for (uint32_t e = 0; e < model->lists->entities && good; e++) {
-        uint64_t from = model->lists->offset[e], count = model->lists->offset[e + 1] - from;
+        uint64_t from = model->lists->offset[e], count = kith__list_count(model->lists, e);
         double *flat = malloc((2 * count + 1) * sizeof *flat);
         for (uint64_t i = 0; i < count; i++) {
             flat[2 * i] = model->lists->at[from + i].relation;

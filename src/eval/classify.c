@@ -183,7 +183,6 @@ cleanup:
 kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, kith_error *error)
 {
-    const uint64_t *offset = model->lists->offset;
     uint32_t m = kith_graph_seen_relation_count(model->graph);
     float *thresholds = kith__calloc(m, sizeof *thresholds);
     kith__scored *scored = kith__calloc(count, sizeof *scored);
@@ -196,8 +195,8 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
     TRY(score_facts(scored, model, facts, count, error));
     for (size_t i = 0; i < count; i++) {
         right += (scored[i].score >= thresholds[facts[i].relation]) == (truth[i] == 1);
-        result->no_neighbors += offset[facts[i].subject] == offset[facts[i].subject + 1] ||
-                                offset[facts[i].object] == offset[facts[i].object + 1];
+        result->no_neighbors += kith__list_count(model->lists, facts[i].subject) == 0 ||
+                                kith__list_count(model->lists, facts[i].object) == 0;
     }
     result->accuracy = count ? (double)right / (double)count : 0;
     result->realistic.queries = count;

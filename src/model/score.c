@@ -7,7 +7,7 @@
 #include "model/panels.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 16, KNOWN_AT_ONCE = 1024 };
+enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
@@ -57,17 +57,24 @@ cleanup:
     return status;
 }
 
-/* The queries that the candidates are encoded for next, as many as may be told ahead. */
+/* How many queries are told ahead: the vectors of all candidates are made for each. */
+static size_t most_ahead(const scoring *r)
+{
+    size_t most = BYTES_AHEAD / (r->candidates * r->known.ds * sizeof(float) + 1);
+    return most < 1 ? 1 : most < KITH__QUERIES_AHEAD ? most : KITH__QUERIES_AHEAD;
+}
+
+/* The queries that the candidates are encoded for next. */
 static kith_status expect_queries(scoring *r, kith_error *error)
 {
     uint32_t queries[KITH__QUERIES_AHEAD];
-    size_t count = 0, i = r->from;
+    size_t count = 0, i = r->from, most = most_ahead(r);
 
     for (; i < r->count; i++) {
         uint32_t query = query_for(r, r->order[i].major, r->order[i].minor);
         if (count > 0 && queries[count - 1] == query)
             continue;
-        if (count == KITH__QUERIES_AHEAD)
+        if (count == most)
             break;
         queries[count++] = query;
     }
@@ -123,11 +130,19 @@ static void score_piece(void *context, size_t piece)
             kith__normalize(scaled, x, e->d);
             x = scaled;
         }
-        for (size_t i = r->from; i < r->to; i++) {
-            const float *aim = r->aims + (i - r->from) * e->ds;
-            float *score = &r->scores[(i - r->from) * r->candidates + c];
-            float by_encoding = distance ? -kith__l1(aim, x, e->ds) : kith__dot(aim, x, e->ds);
-            *score = c < r->by_input ? (*score + by_encoding) / 2 : by_encoding;
+        float *scores = r->scores + c;
+        float by_input[KITH__SCORED_TOGETHER];
+        size_t aims = r->to - r->from;
+        bool mixes = c < r->by_input;
+        for (size_t i = 0; mixes && i < aims; i++)
+            by_input[i] = scores[i * r->candidates];
+        if (distance)
+            kith__l1_rows(scores, r->candidates, x, r->aims, aims, e->ds);
+        for (size_t i = 0; i < aims; i++) {
+            float *score = &scores[i * r->candidates];
+            *score = distance ? -*score : kith__dot(r->aims + i * e->ds, x, e->ds);
+            if (mixes)
+                *score = (by_input[i] + *score) / 2;
         }
     }
 }

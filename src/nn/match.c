@@ -150,23 +150,25 @@ CLONES float kith__row_most(const float *row, size_t width)
     return most[0];
 }
 
-/* Half of row - most, but not so little that its exponential would underflow. */
-CLONES static void halve(float *restrict half, const float *restrict row, float most, size_t width)
+#define LOWEST -115.0f /* whose power of 2 is still an ordinary number */
+
+/* row - most in powers of 2, but not so little that they would underflow. */
+CLONES static void lower(float *restrict power, const float *restrict row, float most, size_t width)
 {
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++) {
-            float x = .5f * (row[j + k] - most);
-            half[j + k] = x > -KITH__EXP_MOST ? x : -KITH__EXP_MOST;
+            float x = 1.44269504f * (row[j + k] - most);
+            power[j + k] = x > LOWEST ? x : LOWEST;
         }
 }
 
-/* A value that was left out, or was as little, is as low as `halve` goes. */
-CLONES static float sum_up(float *restrict row, const float *restrict half, size_t width)
+/* A value that was left out, or was as little, is as low as `lower` goes. */
+CLONES static float sum_up(float *restrict row, const float *restrict power, size_t width)
 {
     _Alignas(32) float sum[KITH__LANES] = {0};
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++) {
-            row[j + k] = half[j + k] > -KITH__EXP_MOST ? row[j + k] : 0;
+            row[j + k] = power[j + k] > LOWEST ? row[j + k] : 0;
             sum[k] += row[j + k];
         }
     for (int k = 1; k < KITH__LANES; k++)
@@ -176,8 +178,8 @@ CLONES static float sum_up(float *restrict row, const float *restrict half, size
 
 float kith__row_exp(float *row, float most, size_t width, float *scratch)
 {
-    halve(scratch, row, most, width);
-    kith__exp_twice(row, scratch, width);
+    lower(scratch, row, most, width);
+    kith__power(row, scratch, width);
     return sum_up(row, scratch, width);
 }
 
@@ -190,7 +192,7 @@ CLONES void kith__row_scale(float *row, float a, float least, size_t width)
         }
 }
 
-/* Sixteen places at a time are most often all 0. */
+/* Several places at a time are most often all 0. */
 CLONES size_t kith__rows_used(uint32_t *restrict ids, const float *restrict rows, size_t count,
                               size_t stride, size_t width)
 {

@@ -18,8 +18,8 @@ static void free_asker(kith__asker *a)
 {
     kith__encoder_release(&a->encoder);
     kith__pool_free(a->pool);
-    kith__free(a->lists.offset);
-    kith__free(a->lists.at);
+    kith__free(a->lists.own_offset);
+    kith__free(a->lists.own_at);
     kith__free(a->lists.denominator);
     kith__free(a->facts);
     kith__free(a->kept);
@@ -58,7 +58,9 @@ static kith__asker *new_asker(const kith_model *model)
         return NULL;
     a->lists.seen = model->lists->seen;
     a->lists.relations = model->lists->relations;
-    a->lists.offset = kith__calloc(together + 1, sizeof *a->lists.offset);
+    a->lists.offset = a->lists.own_offset =
+        kith__calloc(together + 1, sizeof *a->lists.own_offset);
+    a->lists.cap = SIZE_MAX; /* they are cut before they get there */
     a->pool = kith__pool_new(1);
     if (!a->lists.offset || !a->pool ||
         kith__encoder_init(&a->encoder, &model->settings, &a->lists, model->rules, &model->params,
@@ -99,19 +101,21 @@ static int cut_lists(kith_session *s, kith__asker *a, const kith__asked *asked, 
 
     for (size_t i = 0; i < count; i++) {
         size_t need = used + asked[i].count;
-        if (kith__reserve(&lists->at, &a->at_capacity, need, sizeof *lists->at) ||
+        if (kith__reserve(&lists->own_at, &a->at_capacity, need, sizeof *lists->own_at) ||
             kith__reserve(&a->kept, &a->kept_capacity, asked[i].count, 1) ||
             (model->rules && kith__reserve(&lists->denominator, &a->denominator_capacity, need,
                                            sizeof *lists->denominator)))
             return -1;
         if (asked[i].count > 0)
-            memcpy(lists->at + used, asked[i].facts, asked[i].count * sizeof *lists->at);
-        lists->offset[i] = used;
-        used += kith__list_cut(lists->at + used, model->rules ? lists->denominator + used : NULL,
+            memcpy(lists->own_at + used, asked[i].facts,
+                   asked[i].count * sizeof *lists->own_at);
+        lists->own_offset[i] = used;
+        used += kith__list_cut(lists->own_at + used, model->rules ? lists->denominator + used : NULL,
                                asked[i].count, asked[i].entity, model->rules, &model->settings,
                                a->kept, a->relations);
     }
-    lists->offset[count] = used;
+    lists->own_offset[count] = used;
+    lists->at = lists->own_at;
     lists->entities = (uint32_t)count;
     return 0;
 }

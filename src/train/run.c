@@ -208,7 +208,9 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     bool cached = kith__cache_load(graph, &rules, &lists, folder, key);
     kith_status status = KITH_OK;
 
-    if (!cached)
+    if (cached)
+        lists->cap = kith__list_cap(settings);
+    else
         TRY(open_graph(graph, inner, hash, threads, error));
     TRY(kith__model_make(model, *graph, settings, threads, rules, lists, error));
     if (!cached)
