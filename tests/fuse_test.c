@@ -304,6 +304,23 @@ static void linear__the_loss_is_the_mean_over_what_is_set_aside(void **state)
     rows_free(&rows);
 }
 
+static void linear__the_loss_of_large_scores_is_a_number(void **state)
+{
+    kith__rows rows = rows_new(2, 2);
+    float weight[N] = {1};
+
+    (void)state;
+    rows.aside[0] = rows.aside[1] = 1;
+    rows.right[1] = 2;
+    rows.feature[0] = 2000;
+    rows.feature[N] = 2001;
+    rows.feature[2 * N] = -2000;
+    rows.feature[3 * N] = -2001;
+    /* One right answer is 1 below the other candidate, the other 1 above. */
+    assert_true(fabs(kith__linear_loss(weight, &rows) - (log(1 + exp(1)) - .5)) < 1e-6);
+    rows_free(&rows);
+}
+
 /* ---- graphs ---- */
 
 /* Entities in groups: what holds for a group's members tends to hold for a newcomer in it. */
@@ -1328,6 +1345,7 @@ int main(void)
         cmocka_unit_test(linear__choices_that_one_feature_decides_give_finite_weights),
         cmocka_unit_test(linear__no_rows_give_no_weights),
         cmocka_unit_test(linear__the_loss_is_the_mean_over_what_is_set_aside),
+        cmocka_unit_test(linear__the_loss_of_large_scores_is_a_number),
         cmocka_unit_test(features__have_names_of_their_own_and_parts),
         cmocka_unit_test(fuse__scores_are_weights_times_features),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
