@@ -502,6 +502,33 @@ static void fuse__scores_are_weights_times_features(void **state)
         each_fused(12 + i, without[i], check_all_scores);
 }
 
+static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
+{
+    kith__fusion fusion = {.weight = {[KITH__F_E_SCORE] = 1, [KITH__F_PRIOR] = .1f}};
+    kith__fusing f;
+    kith_error error;
+    kith__rng rng;
+    setup s;
+
+    (void)state;
+    kith__rng_init(&rng, 30, 0);
+    setup_open(&s, group_folder(30, 40, 8), "rules", 1);
+    assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
+                     KITH_OK);
+    float *embedding = malloc(s.seen * sizeof *embedding);
+    for (uint32_t e = 0; e < s.seen; e++)
+        embedding[e] = 100 + uniform(&rng, -1e-3f, 1e-3f);
+    fuse(&f, &s, s.seen, 0, embedding, s.seen);
+    check_scores(&f);
+    for (uint32_t e = 0; e < s.seen; e++)
+        embedding[e] = .1f;
+    fuse(&f, &s, s.seen, 0, embedding, s.seen);
+    check_scores(&f);
+    free(embedding);
+    kith__fusing_release(&f);
+    setup_close(&s);
+}
+
 /* ---- the best ---- */
 
 static const kith__fusing *sorting;
@@ -1348,6 +1375,7 @@ int main(void)
         cmocka_unit_test(linear__the_loss_of_large_scores_is_a_number),
         cmocka_unit_test(features__have_names_of_their_own_and_parts),
         cmocka_unit_test(fuse__scores_are_weights_times_features),
+        cmocka_unit_test(fuse__scores_hold_where_embeddings_hardly_differ),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
         cmocka_unit_test(fuse__probabilities_follow_the_scores),
         cmocka_unit_test(fuse__a_share_of_0_or_1_has_a_finite_logit),

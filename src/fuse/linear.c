@@ -188,7 +188,7 @@ kith_status kith__linear_fit(float *weight, const kith__rows *rows, double ridge
     return status;
 }
 
-/* -log share of the right row; the largest score is taken out, so that none is too large for exp. */
+/* -log share of the right row; without the largest score, so that none is too large for exp. */
 static double query_loss(const float *weight, const kith__rows *rows, size_t query)
 {
     double score[KITH__MOST_ROWS], top = -INFINITY, sum = 0;
