@@ -797,6 +797,57 @@ static void fit__gives_no_weight_to_an_embedding_that_is_not_there(void **state)
     setup_close(&s);
 }
 
+/* The mean rank that a fusion gives the hidden objects of test. */
+typedef struct {
+    const kith__query *queries;
+    double sum;
+} rank_sum;
+
+static void add_rank(void *context, size_t query, kith__fusing *f)
+{
+    rank_sum *r = context;
+    uint32_t gold = kith__hidden_side(&r->queries[query]);
+
+    for (uint32_t e = 0; e < f->at.candidates; e++)
+        r->sum += f->scores[e] > f->scores[gold] ? 1 : f->scores[e] == f->scores[gold] ? .5 : 0;
+}
+
+static double mean_rank(const setup *s, const kith__fusion *f)
+{
+    kith__query *queries;
+    size_t count = test_queries(&queries, s), used = 0;
+    kith_error error;
+
+    for (size_t i = 0; i < count; i++)
+        if (!queries[i].subject_hidden)
+            queries[used++] = queries[i];
+    rank_sum r = {queries, 0};
+    assert_int_equal(kith__fuse_each(s->model, f, s->evidence, queries, used, s->seen, NULL, false,
+                                     add_rank, &r, &error),
+                     KITH_OK);
+    free(queries);
+    return r.sum / (double)used;
+}
+
+static void fit__without_anything_to_fit_on_still_ranks_by_rules(void **state)
+{
+    const char *folder = group_folder(83, 80, 30);
+    kith__fusion f, none = {0};
+    kith_error error;
+    setup s, empty;
+
+    (void)state;
+    setup_open(&s, folder, "rules", 1);
+    unlink(format("%s/test", folder));
+    setup_open(&empty, folder, "rules", 1);
+    assert_int_equal(kith__fusion_fit(&f, empty.model, empty.evidence, false, &error), KITH_OK);
+    check_fusion_numbers(&f);
+    assert_int_equal(f.queries, 0);
+    assert_true(mean_rank(&s, &f) < .5 * mean_rank(&s, &none));
+    setup_close(&s);
+    setup_close(&empty);
+}
+
 /* ---- known answers ---- */
 
 static bool holds(const kith_graph *graph, const char *s, const char *r, const char *o)
@@ -1384,6 +1435,7 @@ int main(void)
         cmocka_unit_test(fuse_each__parts_add_up_for_every_query_at_any_number_of_threads),
         cmocka_unit_test(fit__is_the_same_at_any_number_of_threads),
         cmocka_unit_test(fit__gives_no_weight_to_an_embedding_that_is_not_there),
+        cmocka_unit_test(fit__without_anything_to_fit_on_still_ranks_by_rules),
         cmocka_unit_test(known__answers_are_those_of_both_graphs_by_name),
         cmocka_unit_test(eval__breakdowns_sum_to_the_total),
         cmocka_unit_test(eval__a_filter_takes_away_what_it_knows_and_nothing_else),

@@ -286,14 +286,18 @@ kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__e
 
     TRY(collecting_init(&c, error));
     start_weights(fusion.weight, embedding);
+    some = fusion;
     TRY(collect_rows(&rows, &c, &fusion, error));
-    TRY(kith__linear_fit(some.weight, &rows, ridge, false, model->pool, error));
-    fusion.loss = (float)kith__linear_loss(some.weight, &rows);
-    TRY(calibrate(fusion.calibration, &c, &some, error));
-    TRY(kith__linear_fit(fusion.weight, &rows, ridge, true, model->pool, error));
     fusion.queries = (uint32_t)c.count;
     for (size_t q = 0; q < rows.queries; q++)
         fusion.set_aside += rows.aside[q];
+    /* Start weights are better than none where there is nothing to fit on. */
+    if (fusion.set_aside < fusion.queries)
+        TRY(kith__linear_fit(some.weight, &rows, ridge, false, model->pool, error));
+    fusion.loss = (float)kith__linear_loss(some.weight, &rows);
+    TRY(calibrate(fusion.calibration, &c, &some, error));
+    if (fusion.queries > 0)
+        TRY(kith__linear_fit(fusion.weight, &rows, ridge, true, model->pool, error));
     *out = fusion;
 cleanup:
     rows_release(&rows);
