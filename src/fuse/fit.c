@@ -10,7 +10,7 @@
 
 /* A query brings its BEST candidates, and OTHERS drawn from the rest, which stand for all of it. */
 enum { BEST = 100, OTHERS = 24, MOST_ROWS = BEST + OTHERS + 1, FOLDS = 5, CALIBRATED = 10 };
-_Static_assert(MOST_ROWS <= KITH__MOST_ROWS, "a query's rows must fit");
+_Static_assert((int)MOST_ROWS <= (int)KITH__MOST_ROWS, "a query's rows must fit");
 
 static const double ridge = 2;
 

@@ -168,8 +168,8 @@ static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
     }
 }
 
-kith_status kith__linear_fit(float *weight, const kith__rows *rows, double ridge, bool all,
-                             kith__pool *pool, kith_error *error)
+kith_status kith__linear_fit(float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
+                             double ridge, bool all, kith__pool *pool, kith_error *error)
 {
     fitting *f = kith__calloc(1, sizeof *f);
     sums *s = kith__calloc(1, sizeof *s);
@@ -204,7 +204,7 @@ static double query_loss(const float *weight, const kith__rows *rows, size_t que
     return log(sum) + top - score[rows->right[query] - from];
 }
 
-double kith__linear_loss(const float *weight, const kith__rows *rows)
+double kith__linear_loss(const float weight[KITH__FEATURES_COUNT], const kith__rows *rows)
 {
     double loss = 0;
     size_t count = 0;
