@@ -797,6 +797,55 @@ static void fit__gives_no_weight_to_an_embedding_that_is_not_there(void **state)
     setup_close(&s);
 }
 
+/* Newcomers to ten groups whose members agree on an answer; where `fooled` says so, a newcomer's is
+ * that of the next group. */
+static const char *sure_folder(const uint8_t *fooled)
+{
+    enum { GROUPS = 10, MEMBERS = 30, NEWCOMERS = 200 };
+    const char *folder = new_folder();
+    draft train = {0}, test = {0}, aux = {0};
+
+    for (int e = 0; e < GROUPS * MEMBERS; e++)
+        add(&train, "e%d\tin\tg%d\ne%d\tspeaks\tl%d\n", e, e % GROUPS, e, e % GROUPS);
+    for (int u = 0; u < NEWCOMERS; u++) {
+        add(&aux, "u%d\tin\tg%d\n", u, u % GROUPS);
+        add(&test, "u%d\tspeaks\tl%d\n", u, (u + (fooled && fooled[u])) % GROUPS);
+    }
+    put(folder, "train", train.at);
+    put(folder, "test", test.at);
+    put(folder, "aux", aux.at);
+    draft_release(&train);
+    draft_release(&test);
+    draft_release(&aux);
+    return folder;
+}
+
+static void fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sure(void **state)
+{
+    uint8_t fooled[200];
+    kith__fusion f;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, sure_folder(NULL), "rules", 1);
+    for (int u = 0; u < 200; u++) {
+        uint32_t id = 0;
+        assert_int_equal(kith_graph_find_entity(&id, s.graph, format("u%d", u)), KITH_OK);
+        fooled[u] = ((id + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % 5 == 0;
+    }
+    setup_close(&s);
+    setup_open(&s, sure_folder(fooled), "rules", 1);
+    assert_int_equal(kith__fusion_fit(&f, s.model, s.evidence, false, &error), KITH_OK);
+    check_fusion_numbers(&f);
+    /* The fit is wrong about all that were set aside, so that shares must hardly count. */
+    assert_true(f.loss > 2);
+    for (int k = 0; k < KITH__CALIBRATION; k++)
+        if (!(fabsf(f.calibration[k]) < 5))
+            fail_msg("calibration %d: found %g", k, (double)f.calibration[k]);
+    setup_close(&s);
+}
+
 /* The mean rank that a fusion gives the hidden objects of test. */
 typedef struct {
     const kith__query *queries;
@@ -1435,6 +1484,8 @@ int main(void)
         cmocka_unit_test(fuse_each__parts_add_up_for_every_query_at_any_number_of_threads),
         cmocka_unit_test(fit__is_the_same_at_any_number_of_threads),
         cmocka_unit_test(fit__gives_no_weight_to_an_embedding_that_is_not_there),
+        cmocka_unit_test(
+            fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sure),
         cmocka_unit_test(fit__without_anything_to_fit_on_still_ranks_by_rules),
         cmocka_unit_test(known__answers_are_those_of_both_graphs_by_name),
         cmocka_unit_test(eval__breakdowns_sum_to_the_total),
