@@ -165,13 +165,14 @@ static void fill(float *f, const kith__case *c, const float *figure, kith__plain
     cross(f, c);
 }
 
-void kith__case_plain(float *f, const kith__case *c, kith__plain plain)
+void kith__case_plain(float f[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain)
 {
     static const float none[KITH__FIGURES];
     fill(f, c, none, plain);
 }
 
-void kith__case_features(float *f, const kith__case *c, uint32_t candidate, const char *without)
+void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
+                         const char *without)
 {
     float figure[KITH__FIGURES];
     kith__plain plain = {

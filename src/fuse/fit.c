@@ -10,7 +10,7 @@
 
 /* A query brings its BEST candidates, and OTHERS drawn from the rest, which stand for all of it. */
 enum { BEST = 100, OTHERS = 24, MOST_ROWS = BEST + OTHERS + 1, FOLDS = 5, CALIBRATED = 10 };
-_Static_assert(MOST_ROWS <= KITH__MOST_ROWS, "a query's rows must fit");
+_Static_assert((int)MOST_ROWS <= (int)KITH__MOST_ROWS, "a query's rows must fit");
 
 static const double ridge = 2;
 
@@ -182,28 +182,73 @@ static void solve(double h[KITH__CALIBRATION][KITH__CALIBRATION], double *g)
     }
 }
 
-/* Logistic regression by Newton's method, with a slight pull towards (1, 0, 0). */
-static void fit_calibration(float *out, const calibrating *c)
+static double dot(const double *w, const double *x)
+{
+    double sum = 0;
+
+    for (int k = 0; k < KITH__CALIBRATION; k++)
+        sum += w[k] * x[k];
+    return sum;
+}
+
+static bool is_sample(const calibrating *c, size_t i)
+{
+    return i % CALIBRATED < c->count[i / CALIBRATED];
+}
+
+/* -log of how likely the samples are, with a slight pull towards (1, 0, 0). */
+static double calibration_loss(const double *w, const calibrating *c)
+{
+    double loss = ((w[0] - 1) * (w[0] - 1) + w[1] * w[1] + w[2] * w[2]) / 2;
+
+    for (size_t i = 0; i < c->from->count * CALIBRATED; i++) {
+        if (!is_sample(c, i))
+            continue;
+        double z = dot(w, c->samples[i].x);
+        loss += fmax(z, 0) + log1p(exp(-fabs(z))) - (c->samples[i].truth ? z : 0);
+    }
+    return loss;
+}
+
+static void calibration_step(double *step, const double *w, const calibrating *c)
 {
     enum { N = KITH__CALIBRATION };
-    double w[N] = {1, 0, 0};
+    double h[N][N] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-    for (int step = 0; step < 30; step++) {
-        double g[N] = {w[0] - 1, w[1], w[2]}, h[N][N] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-        for (size_t i = 0; i < c->from->count * CALIBRATED; i++) {
-            const double *x = c->samples[i].x;
-            if (i % CALIBRATED >= c->count[i / CALIBRATED])
-                continue;
-            double p = 1 / (1 + exp(-(w[0] * x[0] + w[1] * x[1] + w[2] * x[2])));
-            for (int k = 0; k < N; k++) {
-                g[k] += (p - c->samples[i].truth) * x[k];
-                for (int j = 0; j < N; j++)
-                    h[k][j] += p * (1 - p) * x[k] * x[j];
-            }
+    memcpy(step, (double[N]){w[0] - 1, w[1], w[2]}, N * sizeof *step);
+    for (size_t i = 0; i < c->from->count * CALIBRATED; i++) {
+        const double *x = c->samples[i].x;
+        if (!is_sample(c, i))
+            continue;
+        double p = 1 / (1 + exp(-dot(w, x)));
+        for (int k = 0; k < N; k++) {
+            step[k] += (p - c->samples[i].truth) * x[k];
+            for (int j = 0; j < N; j++)
+                h[k][j] += p * (1 - p) * x[k] * x[j];
         }
-        solve(h, g);
-        for (int k = 0; k < N; k++)
-            w[k] -= g[k];
+    }
+    solve(h, step);
+}
+
+/* Logistic regression by Newton's method. Steps are halved until the loss falls: where shares are far
+ * too sure, a whole one leads away. */
+static void fit_calibration(float *out, const calibrating *c)
+{
+    enum { N = KITH__CALIBRATION, STEPS = 30 };
+    double w[N] = {1, 0, 0}, next[N], step[N], loss = calibration_loss(w, c);
+
+    for (int i = 0; i < STEPS; i++) {
+        double before = loss, length = 1;
+        calibration_step(step, w, c);
+        do {
+            for (int k = 0; k < N; k++)
+                next[k] = w[k] - length * step[k];
+            loss = calibration_loss(next, c);
+            length /= 2;
+        } while (!(loss <= before) && length > 1e-6);
+        if (!(loss <= before))
+            break;
+        memcpy(w, next, sizeof w);
     }
     for (int k = 0; k < N; k++)
         out[k] = (float)w[k];
@@ -286,14 +331,18 @@ kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__e
 
     TRY(collecting_init(&c, error));
     start_weights(fusion.weight, embedding);
+    some = fusion;
     TRY(collect_rows(&rows, &c, &fusion, error));
-    TRY(kith__linear_fit(some.weight, &rows, ridge, false, model->pool, error));
-    fusion.loss = (float)kith__linear_loss(some.weight, &rows);
-    TRY(calibrate(fusion.calibration, &c, &some, error));
-    TRY(kith__linear_fit(fusion.weight, &rows, ridge, true, model->pool, error));
     fusion.queries = (uint32_t)c.count;
     for (size_t q = 0; q < rows.queries; q++)
         fusion.set_aside += rows.aside[q];
+    /* Start weights are better than none where there is nothing to fit on. */
+    if (fusion.set_aside < fusion.queries)
+        TRY(kith__linear_fit(some.weight, &rows, ridge, false, model->pool, error));
+    fusion.loss = (float)kith__linear_loss(some.weight, &rows);
+    TRY(calibrate(fusion.calibration, &c, &some, error));
+    if (fusion.queries > 0)
+        TRY(kith__linear_fit(fusion.weight, &rows, ridge, true, model->pool, error));
     *out = fusion;
 cleanup:
     rows_release(&rows);

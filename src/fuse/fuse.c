@@ -58,12 +58,13 @@ static void score_untold(kith__fusing *f, float *scores)
     float slope = by_score * c->e_scale + by_share;
     float base = start + prior * never;
 
+    /* The mean is taken out first: it may be far larger than what scores differ by. */
     if (c->embedding)
-        base -= by_score * c->e_scale * c->e_mean + by_share * c->log_sum;
+        base += by_share * (c->e_mean - c->log_sum);
     for (size_t i = 0; i < c->candidates; i++)
         scores[i] = base + degree * c->log_degree[i];
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
-        scores[i] += slope * c->embedding[i];
+        scores[i] += slope * (c->embedding[i] - c->e_mean);
     for (size_t i = 0; i < c->candidates; i++)
         if (c->asked->answered[i])
             scores[i] += prior * (logf(.2f + (float)c->asked->answered[i]) - logf(.2f));

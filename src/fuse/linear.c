@@ -168,8 +168,8 @@ static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
     }
 }
 
-kith_status kith__linear_fit(float *weight, const kith__rows *rows, double ridge, bool all,
-                             kith__pool *pool, kith_error *error)
+kith_status kith__linear_fit(float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
+                             double ridge, bool all, kith__pool *pool, kith_error *error)
 {
     fitting *f = kith__calloc(1, sizeof *f);
     sums *s = kith__calloc(1, sizeof *s);
@@ -188,23 +188,31 @@ kith_status kith__linear_fit(float *weight, const kith__rows *rows, double ridge
     return status;
 }
 
-double kith__linear_loss(const float *weight, const kith__rows *rows)
+/* -log share of the right row; without the largest score, so that none is too large for exp. */
+static double query_loss(const float *weight, const kith__rows *rows, size_t query)
+{
+    double score[KITH__MOST_ROWS], top = -INFINITY, sum = 0;
+    size_t from = rows->first[query], to = rows->first[query + 1];
+
+    for (size_t i = from; i < to; i++) {
+        score[i - from] =
+            rows->offset[i] + kith__linear(weight, rows->feature + i * KITH__FEATURES_COUNT);
+        top = fmax(top, score[i - from]);
+    }
+    for (size_t i = from; i < to; i++)
+        sum += exp(score[i - from] - top);
+    return log(sum) + top - score[rows->right[query] - from];
+}
+
+double kith__linear_loss(const float weight[KITH__FEATURES_COUNT], const kith__rows *rows)
 {
     double loss = 0;
     size_t count = 0;
 
-    for (size_t q = 0; q < rows->queries; q++) {
-        double sum = 0, right = 0;
-        if (!rows->aside[q])
-            continue;
-        for (size_t i = rows->first[q]; i < rows->first[q + 1]; i++) {
-            double e = exp(rows->offset[i] +
-                           kith__linear(weight, rows->feature + i * KITH__FEATURES_COUNT));
-            sum += e;
-            right = i == rows->right[q] ? e : right;
+    for (size_t q = 0; q < rows->queries; q++)
+        if (rows->aside[q]) {
+            loss += query_loss(weight, rows, q);
+            count++;
         }
-        loss += log(sum / right);
-        count++;
-    }
     return loss / (double)(count ? count : 1);
 }

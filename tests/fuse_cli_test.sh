@@ -1,0 +1,427 @@
+#!/bin/bash
+# Rules and their fusion with the embedding from the command line: the same bytes every time, kill -9
+# at any moment, damaged files, graphs at the edges, eval, rules and info. Prints TAP.
+#   KITH=build/kith tests/fuse_cli_test.sh
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+kith=${KITH:?says where the program is}
+case $kith in /*) ;; *) kith=$PWD/$kith ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# same NAME FILE FILE: the same bytes.
+same() {
+    cmp "$2" "$3" >out 2>&1
+    report $? "$1" "$(cat out)"
+}
+
+# holds NAME: the Python program on stdin ends well.
+holds() {
+    python3 - >out 2>&1
+    report $? "$1" "$(tail -5 out)"
+}
+
+# survives NAME COMMAND...: success, or a message and status 1, but no crash.
+survives() {
+    local name=$1 found
+    shift
+    "$@" >out 2>err </dev/null
+    found=$?
+    [ $found = 0 ] || { [ $found = 1 ] && grep -q '^kith: ' err; }
+    report $? "$name" "found status $found: $(tail -3 err)"
+}
+
+# ---- sources ----
+
+python3 - <<'PYTHON'
+import random
+random.seed(3)
+facts = []
+for e in range(150):
+    group, other = random.randrange(6), random.randrange(150)
+    facts += [(f"e{e}", "in", f"g{group}"), (f"e{e}", "speaks", f"l{group % 3}"),
+              (f"g{group}", "has", f"e{e}"), (f"e{e}", "knows", f"e{other}")]
+    facts += [(f"e{e}", "likes", f"t{(group + random.randrange(3)) % 9}") for _ in range(2)]
+    if random.random() < .7:
+        facts.append((f"e{e}", "met", f"e{other}"))
+facts = list(dict.fromkeys(facts))
+random.shuffle(facts)
+def write(path, facts):
+    with open(path, "w") as out:
+        for f in facts:
+            print(*f, sep="\t", file=out)
+write("all.tsv", facts)
+# A small one for counting rules by hand.
+small = {(f"e{random.randrange(12)}", f"r{random.randrange(3)}", f"e{random.randrange(12)}")
+         for _ in range(70)}
+small |= {(s, "r3", o) for s, r, o in small if r == "r0" and random.random() < .8}
+write("small.tsv", sorted(small))
+write("one-relation.tsv", [(f"e{i}", "r", f"e{i * 7 % 30}") for i in range(60)])
+write("one-fact.tsv", [("a", "r", "b")])
+write("circle.tsv", [("a", "r", "b"), ("b", "r", "c"), ("c", "r", "a")])
+write("loops.tsv", [(f"e{i}", "r", f"e{i}") for i in range(20)])
+write("star.tsv", [("hub", "r", f"e{i}") for i in range(200)])
+write("hub.tsv", [(f"e{i}", "in", "hub") for i in range(5000)] +
+      [(f"e{i}", "speaks", f"l{i % 3}") for i in range(0, 5000, 10)])
+PYTHON
+"$kith" split all.tsv -o source --valid .1 --test .3 --rate 20 >out 2>err || exit 1
+"$kith" split all.tsv -o labelled --valid .1 --test .3 --labels >out 2>err || exit 1
+fused=(--preset kith --dim 8 --epochs 2 --quiet)
+
+# ---- train ----
+
+check 'rules alone make a run' 0 'kith eval rules$' \
+    "$kith" train source -o rules --preset rules --quiet
+[ -s rules/fusion.json ] && [ -s rules/rules.safetensors ] && [ ! -e rules/model.safetensors ] &&
+    [ ! -e rules/heldout ]
+report $? 'it holds rules and a fusion, and no embedding' "$(ls rules)"
+check 'training again' 0 finished "$kith" train source -o again --preset rules --quiet
+check 'with one thread' 0 finished "$kith" train source -o one --preset rules --quiet --threads 1
+check 'with three' 0 finished "$kith" train source -o three --preset rules --quiet --threads 3
+for name in fusion.json rules.safetensors; do
+    for run in again one three; do
+        same "$run has the same $name" rules/$name $run/$name
+    done
+done
+check 'rules and an embedding make a run' 0 finished "$kith" train source -o fused "${fused[@]}"
+check 'so they do with three threads' 0 finished \
+    "$kith" train source -o fused3 "${fused[@]}" --threads 3
+for name in fusion.json rules.safetensors model.safetensors; do
+    same "three threads give the same $name" fused/$name fused3/$name
+done
+same 'rules do not depend on the embedding' rules/rules.safetensors fused/rules.safetensors
+[ ! -e fused/heldout ]
+report $? 'what was trained to weigh the embedding is gone' "$(ls fused)"
+check 'resuming a finished run of rules says so' 0 'finished already' "$kith" train --resume rules
+check 'resuming a finished fused run says so' 0 'finished already' "$kith" train --resume fused
+same 'and changes nothing' fused/fusion.json fused3/fusion.json
+check 'another seed' 0 finished "$kith" train source -o seed --preset rules --quiet --seed 9
+! cmp -s rules/fusion.json seed/fusion.json
+report $? 'holds out other entities' ''
+
+# ---- kill -9 ----
+
+# killed NAME FILE: kill training as soon as the run has the file, or after FILE seconds, and resume.
+killed() {
+    local pid name whole=no
+    rm -rf cut
+    "$kith" train source -o cut "${fused[@]}" --checkpoint-every 0 >out 2>err &
+    pid=$!
+    case $2 in
+    .*) sleep "$2" ;;
+    *) while [ ! -e "cut/$2" ] && kill -0 $pid 2>err; do sleep .002; done ;;
+    esac
+    kill -9 $pid 2>err
+    wait $pid 2>err
+    [ -e cut/config.json ] || { skip "$1" 'it was killed before there was a run'; return; }
+    [ ! -e cut/fusion.json ] || whole=yes
+    check "$1: it can be resumed" 0 finished "$kith" train --resume cut --quiet
+    for name in fusion.json rules.safetensors model.safetensors; do
+        same "$1: the same $name" fused/$name cut/$name
+    done
+    # A run that was killed between its last file and the end is left as it is.
+    [ ! -e cut/heldout ] || [ $whole = yes ]
+    report $? "$1: nothing held out is left" "$(ls cut)"
+}
+killed 'killed at the start' config.json
+killed 'killed with a checkpoint' checkpoint.safetensors
+killed 'killed with entities held out' heldout/config.json
+killed 'killed while training on the others' heldout/checkpoint.safetensors
+killed 'killed with that model trained' heldout/model.safetensors
+killed 'killed with rules mined' rules.safetensors
+for moment in .03 .08 .15; do
+    killed "killed after $moment s" $moment
+done
+cp -r fused cut2 && rm cut2/fusion.json cut2/rules.safetensors
+check 'a run without fusion is not opened' 1 'cut2: has no fusion.json yet; finish it first' \
+    "$kith" eval cut2
+check 'but can be finished' 0 finished "$kith" train --resume cut2 --quiet
+same 'with the same result' fused/fusion.json cut2/fusion.json
+
+# ---- damaged files ----
+
+# damaged NAME FILE PATTERN: `bad` is a run with a damaged file, which is refused by its name.
+damaged() {
+    check "$1 is refused" 1 "bad/$2:.*${3:-}" "$kith" eval bad
+    rm -rf bad
+    cp -r rules bad
+}
+cp -r rules bad
+head -c 500 rules/fusion.json >bad/fusion.json
+damaged 'a fusion cut off' fusion.json
+sed 's/"format": 1/"format": 99/' rules/fusion.json >bad/fusion.json
+damaged 'a fusion of the future' fusion.json 'format 99, expected 1'
+sed 's/"a all": [^,]*,//' rules/fusion.json >bad/fusion.json
+damaged 'a fusion that lacks a weight' fusion.json 'lacks a weight'
+sed 's/"a all": [^,]*,/"a all": NaN,/' rules/fusion.json >bad/fusion.json
+damaged 'a weight that is no number' fusion.json
+sed 's/"a all": [^,]*,/"a all": 1e300,/' rules/fusion.json >bad/fusion.json
+damaged 'a weight that is infinite' fusion.json 'finite'
+: >bad/fusion.json
+damaged 'an empty fusion' fusion.json
+head -c 1000 rules/rules.safetensors >bad/rules.safetensors
+damaged 'rules cut off' rules.safetensors
+rm bad/rules.safetensors
+damaged 'a run without its rules' rules.safetensors 'No such file'
+"$kith" train one-relation.tsv -o foreign --preset rules --quiet >out 2>err
+cp foreign/rules.safetensors bad/rules.safetensors
+damaged 'rules of another graph' rules.safetensors '2 relations.* the run has 12'
+python3 - <<'PYTHON'
+data = bytearray(open("rules/rules.safetensors", "rb").read())
+data[-4:] = b"\0\0\0\0" # a rule that was right more often than it could have been
+open("bad/rules.safetensors", "wb").write(data)
+PYTHON
+damaged 'a rule that cannot be' rules.safetensors 'no rule of this run'
+
+# ---- graphs at the edges ----
+
+for name in one-relation one-fact circle loops star hub; do
+    check "$name: rules alone" 0 finished \
+        "$kith" train $name.tsv -o $name-rules --preset rules --quiet
+    survives "$name: with an embedding" \
+        "$kith" train $name.tsv -o $name-fused --preset kith --dim 4 --epochs 1 --quiet
+    check "$name: info" 0 'Fusion' "$kith" info $name-rules
+done
+json 'a graph in which nothing can be held out keeps the weights it starts with' \
+    '(o["fusion"]["queries"] == 0 and {w["name"] for w in o["fusion"]["weights"] if w["weight"]} >=
+     {"log best", "all"} and o["fusion"]["calibration"] == [1, 0, 0])' "$kith" info star-rules --json
+for lacking in aux dev; do
+    cp -r source no-$lacking && rm no-$lacking/$lacking
+    for preset in rules kith; do
+        check "no $lacking, preset $preset" 0 finished "$kith" train no-$lacking \
+            -o no-$lacking-$preset --preset $preset --quiet --dim 4 --epochs 1
+        check "no $lacking, preset $preset: eval" 0 'realistic' "$kith" eval no-$lacking-$preset
+    done
+done
+for preset in rules kith; do
+    check "labels, preset $preset" 0 finished "$kith" train labelled -o labels-$preset \
+        --preset $preset --quiet --dim 4 --epochs 1
+    json "labels, preset $preset: facts are classified" \
+        'o["task"] == "classification" and 0 <= o["accuracy"] <= 1' \
+        "$kith" eval labels-$preset --json
+done
+
+# ---- eval ----
+
+for run in rules fused; do
+    "$kith" eval $run --json --ranks $run.tsv >$run.json 2>err
+    "$kith" eval $run --json --ranks $run-again.tsv --threads 3 >out 2>err
+    same "$run: evaluating again gives the same ranks" $run.tsv $run-again.tsv
+done
+holds 'breakdowns sum to the total' <<'PYTHON'
+import json
+for run in "rules", "fused":
+    o = json.load(open(run + ".json"))
+    n = o["queries"]
+    assert n == len(open(run + ".tsv").readlines()) - 1 > 20, n
+    for parts in (o["linked"], o["not_linked"]), o["by_known_answers"].values(), \
+            o["by_known_facts"].values(), o["by_relation_kind"].values():
+        parts = list(parts)
+        assert sum(p["queries"] for p in parts) == n, (run, parts)
+        for figure in "mr", "mrr":
+            total = sum(p["queries"] * p[figure] for p in parts)
+            assert abs(total - n * o[figure]) < 1e-6 * max(1, total), (run, figure)
+        for k in "1", "3", "10":
+            total = sum(p["queries"] * p["hits"][k] for p in parts)
+            assert abs(total - n * o["hits"][k]) < 1e-6, (run, k)
+PYTHON
+holds 'reliability counts up to 10 answers of each query' <<'PYTHON'
+import json
+for run in "rules", "fused":
+    o = json.load(open(run + ".json"))
+    bins = o["reliability"]["bins"]
+    answers = sum(b["answers"] for b in bins)
+    assert len(bins) == 10 and o["queries"] < answers <= 10 * o["queries"], answers
+    for i, b in enumerate(bins):
+        assert b["answers"] == 0 or i / 10 - 1e-6 <= b["probability"] <= (i + 1) / 10 + 1e-6, (i, b)
+        assert 0 <= b["right"] <= 1
+    # No query has more than one right answer.
+    right = sum(b["answers"] * b["right"] for b in bins)
+    assert abs(right - round(right)) < 1e-6 and right <= o["queries"], right
+    error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / answers
+    assert abs(error - o["reliability"]["expected_error"]) < 1e-9
+PYTHON
+check 'kinds of rules can be left out' 0 'without AC of the evidence' \
+    "$kith" eval rules --without A,C
+json '--without is told' 'o["without"] == "E"' "$kith" eval fused --without embedding --json
+"$kith" eval rules --without A,B,C,D --ranks none.tsv >out 2>err
+! cmp -s rules.tsv none.tsv
+report $? 'leaving all rules out changes ranks' "$(head -3 none.tsv)"
+"$kith" train source -o embedding "${fused[@]}" --evidence none >out 2>err
+same 'rules do not change the embedding' fused/model.safetensors embedding/model.safetensors
+"$kith" eval embedding --ranks embedding.tsv >out 2>err
+"$kith" eval fused --without rules --ranks without.tsv >out 2>err
+same 'without rules the embedding is left' embedding.tsv without.tsv
+check 'a part that is none' 2 "without is 'F'" "$kith" eval rules --without F
+check 'nothing left' 2 'but not all' "$kith" eval fused --without rules,embedding
+check 'nothing left, in two options' 2 'but not all' \
+    "$kith" eval fused --without rules --without embedding
+
+python3 - <<'PYTHON'
+rows = [line.rstrip("\n").split("\t") for line in open("rules.tsv")][1:]
+worst = max(rows, key=lambda row: float(row[6]))
+train = [line.rstrip("\n").split("\t") for line in open("source/train")]
+names = {name for s, r, o in train for name in (s, o)}
+with open("filter.tsv", "w") as out: # all answers to one query, and what the run does not know
+    for name in names:
+        print(worst[0], worst[1], name, sep="\t", file=out)
+    print("nobody", worst[1], "e1", sep="\t", file=out)
+with open("unknown.tsv", "w") as out:
+    print("nobody\tin\tg1\ne1\tnever\tg1\ne1\tin\tnowhere", file=out)
+open("worst", "w").write("\t".join(worst[:2]))
+PYTHON
+check 'facts of another file can be filtered by' 0 'filtered by the facts of filter.tsv' \
+    "$kith" eval rules --filter filter.tsv --ranks filtered.tsv
+holds 'a filter takes the other answers of its queries away, and no others' <<'PYTHON'
+worst = tuple(open("worst").read().split("\t"))
+before = [line.rstrip("\n").split("\t") for line in open("rules.tsv")][1:]
+after = [line.rstrip("\n").split("\t") for line in open("filtered.tsv")][1:]
+assert len(before) == len(after)
+assert any(float(b[6]) > 1 for b in before if (b[0], b[1]) == worst)
+for b, a in zip(before, after):
+    expected = b[:4] + ["1", "1", "1.0", "1"] if (b[0], b[1]) == worst else b
+    assert a == expected, (a, expected)
+PYTHON
+check 'names that the run lacks are passed over' 0 realistic \
+    "$kith" eval rules --filter unknown.tsv --ranks unknown-ranks.tsv
+same 'and filter nothing' rules.tsv unknown-ranks.tsv
+check 'a filter that is not there' 1 'nowhere: cannot open' "$kith" eval rules --filter nowhere
+
+# ---- rules ----
+
+for kind in A B C ABC; do
+    "$kith" rules small.tsv --kind $kind --top 100000 --json >kind-$kind.json 2>err ||
+        cat err >kind-$kind.json
+done
+cat >oracle.py <<'PYTHON'
+import json
+facts = {tuple(line.rstrip("\n").split("\t")) for line in open("small.tsv")}
+names = sorted({n for s, r, o in facts for n in (s, o)})
+atoms = [(r, inverse) for r in sorted({r for s, r, o in facts}) for inverse in (False, True)]
+reach = {(a, s): {o for o in names if ((o, a[0], s) if a[1] else (s, a[0], o)) in facts}
+         for a in atoms for s in names}
+def of(atom): return atom["relation"], atom["inverse"]
+def rules(kind): return json.load(open(f"kind-{kind}.json"))["rules"]
+# Ways (s, between, o) in which a body is true.
+def ways(rule):
+    first = of(rule["first"])
+    for s in names:
+        for x in reach[first, s]:
+            if rule["kind"] == "A":
+                yield s, None, x
+            elif rule["kind"] == "C":
+                if x == rule["constant"]:
+                    yield s, x, rule["answer"]
+            else:
+                yield from ((s, x, o) for o in reach[of(rule["second"]), x] if o not in (s, x))
+def counted(rule):
+    q = of(rule["conclusion"])
+    all_ways = [w for w in ways(rule) if reach[q, w[0]]]
+    return [w for w in all_ways if w[2] in reach[q, w[0]]], \
+           [w for w in all_ways if w[2] not in reach[q, w[0]]]
+PYTHON
+for kind in A B C; do
+    holds "hits, bodies and confidence of kind $kind are right" <<PYTHON
+from oracle import *
+found = rules("$kind")
+assert len(found) > 10, len(found)
+for rule in found:
+    right, wrong = counted(rule)
+    assert rule["kind"] == "$kind" and rule["hits"] == len(right) > 0, (rule, len(right))
+    assert rule["bodies"] == len(right) + len(wrong), (rule, len(right) + len(wrong))
+    assert abs(rule["confidence"] - rule["hits"] / (rule["bodies"] + 5)) < 1e-6, rule
+order = [(-r["confidence"], -r["hits"]) for r in found]
+assert order == sorted(order)
+PYTHON
+    holds "examples of kind $kind hold or fail as they say" <<PYTHON
+from oracle import *
+for rule in rules("$kind"):
+    for listed, true in zip((rule["holds"], rule["fails"]), counted(rule)):
+        shown = [(e["subject"], e.get("between"), e["object"]) for e in listed]
+        assert len(set(shown)) == len(shown) == min(2, len(true)), (rule, true)
+        assert set(shown) <= set(true), (shown, true)
+PYTHON
+done
+holds 'no rule is missing' <<'PYTHON'
+from oracle import *
+def key(rule): return (of(rule["first"]), of(rule["second"]) if "second" in rule else None,
+                       rule.get("constant"), rule.get("answer"), of(rule["conclusion"]))
+def atom(a): return {"relation": a[0], "inverse": a[1]}
+def expected(kind):
+    for q in atoms:
+        for first in atoms:
+            if kind == "A" and first != q:
+                yield dict(kind="A", first=atom(first), conclusion=atom(q))
+            for second in atoms if kind == "B" else []:
+                yield dict(kind="B", first=atom(first), second=atom(second), conclusion=atom(q))
+            if kind == "C": # two entities at least that share a constant
+                for c in names:
+                    fellows = [s for s in names if c in reach[first, s]]
+                    for o in {o for s in fellows for o in reach[q, s]} if len(fellows) > 1 else []:
+                        if (first, c) != (q, o):
+                            yield dict(kind="C", first=atom(first), conclusion=atom(q), constant=c,
+                                       answer=o)
+for kind, least in ("A", 2), ("B", 2), ("C", 1):
+    found = {key(r) for r in rules(kind)}
+    true = {key(r) for r in expected(kind) if len(counted(r)[0]) >= least}
+    assert found == true, (kind, len(found), len(true), list(found ^ true)[:3])
+assert sorted(map(str, map(key, rules("ABC")))) == \
+    sorted(str(key(r)) for kind in "ABC" for r in rules(kind))
+PYTHON
+json '--relation lists what concludes it, in either direction' \
+    '(len(o["rules"]) > 5 and {r["conclusion"]["relation"] for r in o["rules"]} == {"r3"} and
+     {r["conclusion"]["inverse"] for r in o["rules"]} == {True, False})' \
+    "$kith" rules small.tsv --kind AB --relation r3 --top 1000 --json
+json '--min-support drops what was right less often' \
+    'o["rules"] and min(r["hits"] for r in o["rules"]) >= 5' \
+    "$kith" rules small.tsv --kind ABC --min-support 5 --top 1000 --json
+json '--top cuts the list' '(len(o["rules"]) == 3 and
+     o["rules"] == json.load(open("kind-ABC.json"))["rules"][:3])' \
+    "$kith" rules small.tsv --kind ABC --top 3 --json
+json 'threads do not matter' 'o == json.load(open("kind-ABC.json"))' \
+    "$kith" rules small.tsv --kind CBA --top 100000 --json --threads 3
+json 'a rule has its keys' \
+    '(set(o["rules"][0]) == {"kind", "first", "conclusion", "confidence", "hits", "bodies", "holds",
+     "fails"} and set(o["rules"][0]["first"]) == {"relation", "inverse"})' \
+    "$kith" rules small.tsv --kind A --top 1 --json
+check 'rules for people' 0 '[0-9.]+ +[0-9]+ of [0-9]+ +A  r0\(s, o\) => r3\(s, o\)' \
+    "$kith" rules small.tsv --kind A --top 1000
+check 'with examples' 0 'right: s = e[0-9]+, x = e[0-9]+, o = e[0-9]+' \
+    "$kith" rules small.tsv --kind B --examples
+check 'rules of a run' 0 ' of .* B ' "$kith" rules rules --kind B
+check 'no rules' 0 '^none$' "$kith" rules one-fact.tsv --kind AB
+for kind in X AX ab D ''; do
+    check "a kind '$kind'" 2 "kind is '$kind', expected letters" \
+        "$kith" rules small.tsv --kind "$kind"
+done
+
+# ---- info ----
+
+check 'info for people' 0 '^  kind B +[0-9]' "$kith" info rules
+check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
+json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["run"] == "rules" and
+    o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
+    o["graph"]["train_facts"] == len(open("source/train").readlines()) and
+    set(o["fusion"]) == {"embedding", "rules_a", "rules_b", "queries", "set_aside", "loss",
+    "calibration", "weights"} and not o["fusion"]["embedding"] and
+    0 < o["fusion"]["set_aside"] < o["fusion"]["queries"] and len(o["fusion"]["calibration"]) == 3)' \
+    "$kith" info rules --json
+json 'weights are those of fusion.json' \
+    'all(abs(w["weight"] - json.load(open("fused/fusion.json"))["weights"][w["name"]]) <=
+     1e-6 * abs(w["weight"]) for w in o["fusion"]["weights"]) and len(o["fusion"]["weights"]) > 20' \
+    "$kith" info fused --json
+json 'a fused run has an embedding that counts' '(o["fusion"]["embedding"] and
+    {w["part"] for w in o["fusion"]["weights"]} ==
+    {"A", "B", "C", "D", "embedding", "rules", "prior"})' \
+    "$kith" info fused --json
+json 'a run without rules has no fusion' '"fusion" not in o' "$kith" info embedding --json
+check 'a folder that is no run' 1 'source: is no run' "$kith" info source
+check 'a folder that is not there' 1 'nowhere: is no run' "$kith" info nowhere
+check 'info needs a run' 2 'found 0 runs' "$kith" info
+check 'info takes one run' 2 'found 2 runs' "$kith" info rules fused
+check 'an option that info lacks' 2 "'--top'" "$kith" info rules --top
+
+echo "1..$number"
+[ "$failed" = 0 ]

@@ -1,0 +1,1506 @@
+/* Fusion of rules and embeddings: fitting, scores, probabilities, what is left out, the files that
+ * it is kept in, and evaluation with it. */
+#include <math.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "eval/rank.h"
+#include "fuse/fit.h"
+#include "fuse/fused.h"
+#include "fuse/linear.h"
+#include "graph/graph.h"
+#include "graph/known.h"
+#include "support.h"
+
+enum { N = KITH__FEATURES_COUNT };
+
+/* In place of the C library's: small runs need not wait for the disk. */
+int fsync(int file)
+{
+    (void)file;
+    return 0;
+}
+
+static unsigned below(kith__rng *rng, unsigned bound)
+{
+    return (unsigned)kith__rng_below(rng, bound);
+}
+
+static float uniform(kith__rng *rng, float low, float high)
+{
+    return low + (high - low) * (float)kith__rng_unit(rng);
+}
+
+/* ---- choices to fit on ---- */
+
+/* Features that vary, spread over the list; one is far larger than the others. */
+static const int varied[] = {0, 3, 7, 20, N - 1};
+static const double truth[] = {1.5, -2, .8, .02, 3};
+enum { VARIED = 5, QUERIES = 4000 };
+
+static kith__rows rows_new(size_t queries, size_t per)
+{
+    kith__rows r = {.queries = queries,
+                    .rows = queries * per,
+                    .first = calloc(queries + 1, sizeof *r.first),
+                    .right = calloc(queries, sizeof *r.right),
+                    .feature = calloc(queries * per * N, sizeof *r.feature),
+                    .offset = calloc(queries * per, sizeof *r.offset),
+                    .aside = calloc(queries, 1)};
+
+    for (size_t q = 0; q <= queries; q++)
+        r.first[q] = q * per;
+    return r;
+}
+
+static void rows_free(kith__rows *r)
+{
+    free(r->first);
+    free(r->right);
+    free(r->feature);
+    free(r->offset);
+    free(r->aside);
+}
+
+static double true_score(const float *feature)
+{
+    double sum = 0;
+    for (int k = 0; k < VARIED; k++)
+        sum += truth[k] * feature[varied[k]];
+    return sum;
+}
+
+/* The right row is drawn by its share under the true weights. */
+static void draw_right(kith__rows *r, size_t query, kith__rng *rng)
+{
+    double sum = 0, draw;
+    size_t i = r->first[query];
+
+    for (size_t k = i; k < r->first[query + 1]; k++)
+        sum += exp(true_score(r->feature + k * N));
+    draw = kith__rng_unit(rng) * sum;
+    for (; i + 1 < r->first[query + 1]; i++) {
+        draw -= exp(true_score(r->feature + i * N));
+        if (draw < 0)
+            break;
+    }
+    r->right[query] = (uint32_t)i;
+}
+
+static kith__rows choices(uint64_t seed, size_t queries)
+{
+    kith__rows r = rows_new(queries, 8);
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 0);
+    for (size_t i = 0; i < r.rows; i++) {
+        for (int k = 0; k < VARIED; k++)
+            r.feature[i * N + (size_t)varied[k]] =
+                uniform(&rng, -1, 1) * (varied[k] == 20 ? 50 : 1);
+        r.feature[i * N + 5] = 4; /* never varies */
+    }
+    for (size_t q = 0; q < queries; q++) {
+        draw_right(&r, q, &rng);
+        r.aside[q] = q % 5 == 0;
+    }
+    return r;
+}
+
+static void fit(float *weight, const kith__rows *rows, double ridge, bool all, unsigned threads)
+{
+    kith__pool *pool = kith__pool_new(threads);
+    kith_error error;
+
+    assert_int_equal(kith__linear_fit(weight, rows, ridge, all, pool, &error), KITH_OK);
+    kith__pool_free(pool);
+}
+
+static void linear__weights_that_made_the_choices_are_found_again(void **state)
+{
+    kith__rows rows = choices(1, QUERIES);
+    float weight[N];
+
+    (void)state;
+    fit(weight, &rows, 1, true, 2);
+    for (int k = 0; k < VARIED; k++)
+        if (!(fabs(weight[varied[k]] - truth[k]) <= .1 * fabs(truth[k])))
+            fail_msg("found %g, expected %g", (double)weight[varied[k]], truth[k]);
+    for (int k = 0; k < N; k++)
+        if (!memchr("\0\3\7\24", k, 4) && k != N - 1)
+            assert_float_equal(weight[k], 0, 0);
+    rows_free(&rows);
+}
+
+/* ---- the loss that is minimised ---- */
+
+static double share_loss(const double *weight, const kith__rows *r, size_t query)
+{
+    double sum = 0, right = 0;
+
+    for (size_t i = r->first[query]; i < r->first[query + 1]; i++) {
+        double score = r->offset[i];
+        for (int k = 0; k < N; k++)
+            score += weight[k] * r->feature[i * N + (size_t)k];
+        sum += exp(score);
+        if (i == r->right[query])
+            right = score;
+    }
+    return log(sum) - right;
+}
+
+static double deviation(const kith__rows *r, int k)
+{
+    double sum = 0, squares = 0, n = (double)r->rows;
+
+    for (size_t i = 0; i < r->rows; i++)
+        sum += r->feature[i * N + (size_t)k];
+    for (size_t i = 0; i < r->rows; i++)
+        squares += pow(r->feature[i * N + (size_t)k] - sum / n, 2);
+    return sqrt(squares / n);
+}
+
+static double whole_loss(const double *weight, const kith__rows *r, double ridge, bool all)
+{
+    double loss = 0;
+
+    for (size_t q = 0; q < r->queries; q++)
+        if (all || !r->aside[q])
+            loss += share_loss(weight, r, q);
+    for (int k = 0; k < VARIED; k++)
+        loss += ridge / 2 * pow(weight[varied[k]] * deviation(r, varied[k]), 2);
+    return loss;
+}
+
+static void check_gradient(double ridge, bool all)
+{
+    kith__rows rows = choices(2, 500);
+    float weight[N];
+    double w[N];
+
+    fit(weight, &rows, ridge, all, 1);
+    for (int k = 0; k < N; k++)
+        w[k] = weight[k];
+    for (int k = 0; k < VARIED; k++) {
+        double unit = deviation(&rows, varied[k]), step = 1e-3 / unit, at = w[varied[k]], slope;
+        w[varied[k]] = at + step;
+        slope = whole_loss(w, &rows, ridge, all);
+        w[varied[k]] = at - step;
+        slope = (slope - whole_loss(w, &rows, ridge, all)) / (2 * step * unit);
+        w[varied[k]] = at;
+        /* Of 500 queries, each of which pulls by about 1. */
+        if (!(fabs(slope) <= .05))
+            fail_msg("ridge %g, feature %d: found the slope %g, expected 0", ridge, varied[k],
+                     slope);
+    }
+    rows_free(&rows);
+}
+
+static void linear__the_slope_of_the_loss_is_0_at_the_result(void **state)
+{
+    (void)state;
+    check_gradient(.01, true);
+    check_gradient(2, true);
+    check_gradient(2, false);
+    check_gradient(200, true);
+}
+
+static void linear__threads_do_not_matter(void **state)
+{
+    kith__rows rows = choices(3, 700);
+    float one[N], more[N];
+
+    (void)state;
+    fit(one, &rows, 2, true, 1);
+    for (unsigned threads = 2; threads < 6; threads++) {
+        fit(more, &rows, 2, true, threads);
+        assert_memory_equal(one, more, sizeof one);
+    }
+    rows_free(&rows);
+}
+
+static void linear__queries_that_are_set_aside_have_no_say(void **state)
+{
+    kith__rows rows = choices(4, 500);
+    float before[N], after[N], all[N];
+
+    (void)state;
+    fit(before, &rows, 2, false, 1);
+    for (size_t q = 0; q < rows.queries; q += 5)
+        rows.right[q] = (uint32_t)rows.first[q];
+    fit(after, &rows, 2, false, 1);
+    assert_memory_equal(before, after, sizeof before);
+    fit(all, &rows, 2, true, 1);
+    assert_memory_not_equal(all, after, sizeof all);
+    rows_free(&rows);
+}
+
+static void linear__a_row_with_an_offset_stands_for_as_many_others(void **state)
+{
+    kith__rows one = rows_new(300, 3), many = rows_new(300, 5);
+    float short_way[N], long_way[N];
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 5, 0);
+    for (size_t q = 0; q < 300; q++) {
+        one.right[q] = (uint32_t)one.first[q] + (below(&rng, 4) ? 0 : 1);
+        many.right[q] = (uint32_t)many.first[q] + one.right[q] % 3;
+        for (size_t i = 0; i < 5; i++)
+            for (size_t k = 0; k < 2; k++) {
+                float *from = &one.feature[(3 * q + (i < 2 ? i : 2)) * N + k];
+                if (i < 3)
+                    *from = uniform(&rng, -1, 1) + (i == 0 && k == 0 ? .5f : 0);
+                many.feature[(5 * q + i) * N + k] = *from;
+            }
+        one.offset[3 * q + 2] = logf(3);
+    }
+    fit(short_way, &one, 1e-6, true, 1);
+    fit(long_way, &many, 1e-6, true, 1);
+    for (int k = 0; k < 2; k++)
+        assert_float_equal(short_way[k], long_way[k], 2e-3);
+    rows_free(&one);
+    rows_free(&many);
+}
+
+static void linear__choices_that_one_feature_decides_give_finite_weights(void **state)
+{
+    kith__rows rows = rows_new(200, 4);
+    float weight[N];
+
+    (void)state;
+    for (size_t i = 0; i < rows.rows; i++)
+        rows.feature[i * N + 2] = i % 4 == 0 ? 1 : 0;
+    for (size_t q = 0; q < rows.queries; q++)
+        rows.right[q] = (uint32_t)rows.first[q];
+    fit(weight, &rows, 2, true, 1);
+    assert_true(isfinite(weight[2]) && weight[2] > 1);
+    rows_free(&rows);
+}
+
+static void linear__no_rows_give_no_weights(void **state)
+{
+    kith__rows rows = rows_new(0, 4);
+    float weight[N];
+
+    (void)state;
+    fit(weight, &rows, 2, true, 1);
+    for (int k = 0; k < N; k++)
+        assert_float_equal(weight[k], 0, 0);
+    rows_free(&rows);
+}
+
+static void linear__the_loss_is_the_mean_over_what_is_set_aside(void **state)
+{
+    kith__rows rows = choices(6, 200);
+    float weight[N] = {0};
+    double w[N] = {0}, expected = 0;
+
+    (void)state;
+    for (int k = 0; k < VARIED; k++)
+        w[varied[k]] = weight[varied[k]] = (float)truth[k];
+    for (size_t q = 0; q < 200; q += 5)
+        expected += share_loss(w, &rows, q) / 40;
+    assert_true(fabs(kith__linear_loss(weight, &rows) - expected) < 1e-5);
+    rows_free(&rows);
+}
+
+static void linear__the_loss_of_large_scores_is_a_number(void **state)
+{
+    kith__rows rows = rows_new(2, 2);
+    float weight[N] = {1};
+
+    (void)state;
+    rows.aside[0] = rows.aside[1] = 1;
+    rows.right[1] = 2;
+    rows.feature[0] = 2000;
+    rows.feature[N] = 2001;
+    rows.feature[2 * N] = -2000;
+    rows.feature[3 * N] = -2001;
+    /* One right answer is 1 below the other candidate, the other 1 above. */
+    assert_true(fabs(kith__linear_loss(weight, &rows) - (log(1 + exp(1)) - .5)) < 1e-6);
+    rows_free(&rows);
+}
+
+/* ---- graphs ---- */
+
+/* Entities in groups: what holds for a group's members tends to hold for a newcomer in it. */
+static const char *group_folder(uint64_t seed, unsigned entities, unsigned newcomers)
+{
+    const char *folder = new_folder();
+    draft part[KITH_PARTS] = {0};
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 0);
+    for (unsigned e = 0; e < entities + newcomers; e++) {
+        unsigned group = below(&rng, 5), fellow = below(&rng, entities);
+        bool new = e >= entities;
+        draft *to = &part[new ? KITH_AUX : KITH_TRAIN];
+        add(to, "e%u\tin\tg%u\n", e, group);
+        add(to, "e%u\tlikes\tt%u\n", e, (group + below(&rng, 3)) % 7);
+        add(to, "e%u\tlikes\tt%u\n", e, group);
+        if (!new || below(&rng, 2))
+            add(to, "e%u\tknows\te%u\n", e, fellow);
+        if (!new)
+            add(to, "e%u\tmet\te%u\ng%u\thas\te%u\n", e, fellow, group, e);
+        if (e % 4 == 0)
+            add(&part[new ? KITH_TEST : KITH_DEV], "e%u\tspeaks\tl%u\n", e, group % 3);
+        else
+            add(to, "e%u\tspeaks\tl%u\n", e, group % 3);
+        if (new)
+            add(&part[KITH_TEST], "e%u\tlikes\tt%u\n", e, (group + 5) % 7);
+    }
+    put(folder, "train", part[KITH_TRAIN].at);
+    put(folder, "dev", part[KITH_DEV].at);
+    put(folder, "test", part[KITH_TEST].at);
+    put(folder, "aux", part[KITH_AUX].at);
+    for (int i = 0; i < KITH_PARTS; i++)
+        draft_release(&part[i]);
+    return folder;
+}
+
+/* A graph with its evidence and a model over it, whose embedding has start values. */
+typedef struct {
+    kith_graph *graph;
+    kith_model *model;
+    kith__evidence *evidence;
+    float *log_degree;
+    uint32_t seen, relations; /* relations: 2m */
+} setup;
+
+static void setup_open(setup *s, const char *folder, const char *preset, unsigned threads)
+{
+    kith_settings settings;
+    kith_error error;
+
+    s->graph = opened(folder);
+    assert_int_equal(kith_settings_init(&settings, preset, &error), KITH_OK);
+    settings.dim = strcmp(preset, "rules") == 0 ? 1 : 8;
+    if (kith_model_new(&s->model, s->graph, &settings, threads, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(kith__evidence_new(&s->evidence, s->graph, s->model->pool, &error), KITH_OK);
+    s->log_degree = kith__log_degrees(s->evidence->index);
+    s->seen = kith_graph_seen_entity_count(s->graph);
+    s->relations = s->evidence->index->relations;
+}
+
+static void setup_close(setup *s)
+{
+    kith__evidence_free(s->evidence);
+    kith__free(s->log_degree);
+    kith_model_free(s->model);
+    kith_graph_free(s->graph);
+}
+
+static kith__fusion random_fusion(kith__rng *rng)
+{
+    kith__fusion f = {.calibration = {.8f, -.3f, .2f}, .queries = 7, .set_aside = 2, .loss = .5f};
+
+    for (int k = 0; k < N; k++)
+        f.weight[k] = uniform(rng, -1, 1);
+    return f;
+}
+
+static float *random_scores(kith__rng *rng, size_t count)
+{
+    float *scores = malloc(count * sizeof *scores);
+
+    for (size_t i = 0; i < count; i++)
+        scores[i] = uniform(rng, -12, -8);
+    return scores;
+}
+
+/* ---- features ---- */
+
+static void features__have_names_of_their_own_and_parts(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        assert_non_null(strchr("ABCDE*-", kith__feature_part(i)));
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(kith__feature_name(i), kith__feature_name(k));
+    }
+}
+
+/* ---- scores ---- */
+
+/* The sum of weight . feature, and of its absolute values. */
+static double mixed(double *size, const kith__fusing *f, uint32_t candidate)
+{
+    float feature[N];
+    double sum = 0;
+
+    *size = 0;
+    kith__case_features(feature, &f->at, candidate, f->without);
+    for (int k = 0; k < N; k++) {
+        assert_true(isfinite(feature[k]));
+        sum += (double)f->fusion->weight[k] * feature[k];
+        *size += fabs((double)f->fusion->weight[k] * feature[k]);
+    }
+    return sum;
+}
+
+static void check_scores(const kith__fusing *f)
+{
+    for (uint32_t e = 0; e < f->at.candidates; e++) {
+        double size, expected = mixed(&size, f, e);
+        if (!(fabs(f->scores[e] - expected) <= 1e-5 * fmax(1, size)))
+            fail_msg("candidate %u: found %.7g, expected %.7g (of parts that sum to %g)", e,
+                     (double)f->scores[e], expected, size);
+    }
+}
+
+static void fuse(kith__fusing *f, const setup *s, uint32_t entity, uint32_t query,
+                 const float *embedding, size_t candidates)
+{
+    kith_error error;
+    kith__span facts = kith__facts_of(s->evidence->index, entity);
+
+    assert_int_equal(kith__fuse(f, facts, entity, query, embedding, candidates, &error), KITH_OK);
+}
+
+typedef void (*fused_check)(const setup *s, kith__fusing *f, kith__rng *rng);
+
+/* Random entities and queries with random weights, with and without an embedding, among seen
+ * entities and among all. */
+static void each_fused(uint64_t seed, const char *without, fused_check check)
+{
+    kith__rng rng;
+    setup s;
+
+    kith__rng_init(&rng, seed, 0);
+    setup_open(&s, group_folder(seed, 40, 8), "rules", 1);
+    for (int i = 0; i < 40; i++) {
+        kith__fusion fusion = random_fusion(&rng);
+        kith__fusing f;
+        kith_error error;
+        uint32_t all = kith_graph_entity_count(s.graph);
+        float *embedding = i % 2 ? random_scores(&rng, all) : NULL;
+        assert_int_equal(
+            kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, without, &error), KITH_OK);
+        fuse(&f, &s, below(&rng, all), below(&rng, s.relations), embedding, i % 3 ? s.seen : all);
+        check(&s, &f, &rng);
+        kith__fusing_release(&f);
+        free(embedding);
+    }
+    setup_close(&s);
+}
+
+static void check_all_scores(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    (void)s;
+    (void)rng;
+    check_scores(f);
+}
+
+static void fuse__scores_are_weights_times_features(void **state)
+{
+    static const char *const without[] = {"A", "B", "C", "D", "E", "ABCD", "BE", "ABCDE"};
+
+    (void)state;
+    each_fused(11, NULL, check_all_scores);
+    for (size_t i = 0; i < 8; i++)
+        each_fused(12 + i, without[i], check_all_scores);
+}
+
+static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
+{
+    kith__fusion fusion = {.weight = {[KITH__F_E_SCORE] = 1, [KITH__F_PRIOR] = .1f}};
+    kith__fusing f;
+    kith_error error;
+    kith__rng rng;
+    setup s;
+
+    (void)state;
+    kith__rng_init(&rng, 30, 0);
+    setup_open(&s, group_folder(30, 40, 8), "rules", 1);
+    assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
+                     KITH_OK);
+    float *embedding = malloc(s.seen * sizeof *embedding);
+    for (uint32_t e = 0; e < s.seen; e++)
+        embedding[e] = 100 + uniform(&rng, -1e-3f, 1e-3f);
+    fuse(&f, &s, s.seen, 0, embedding, s.seen);
+    check_scores(&f);
+    for (uint32_t e = 0; e < s.seen; e++)
+        embedding[e] = .1f;
+    fuse(&f, &s, s.seen, 0, embedding, s.seen);
+    check_scores(&f);
+    free(embedding);
+    kith__fusing_release(&f);
+    setup_close(&s);
+}
+
+/* ---- the best ---- */
+
+static const kith__fusing *sorting;
+
+static int best_first(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    float p = sorting->scores[x], q = sorting->scores[y];
+    return p != q ? (p < q) - (p > q) : (x > y) - (x < y);
+}
+
+static void check_best(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    uint32_t *all = malloc(f->at.candidates * sizeof *all), *best = malloc(2000 * sizeof *best);
+    size_t count = 0;
+
+    (void)s;
+    if (below(rng, 2)) /* many ties */
+        for (size_t i = 0; i < f->at.candidates; i++)
+            f->scores[i] = roundf(f->scores[i] / 2);
+    for (uint32_t e = 0; e < f->at.candidates; e++)
+        if (!kith__span_has(f->known, e))
+            all[count++] = e;
+    sorting = f;
+    qsort(all, count, sizeof *all, best_first);
+    for (size_t most = 0; most < 2000; most = most * 2 + 1) {
+        size_t found = kith__fused_best(best, most, f);
+        assert_int_equal(found, most < count ? most : count);
+        if (found > 0)
+            assert_memory_equal(best, all, found * sizeof *best);
+    }
+    free(all);
+    free(best);
+}
+
+static void fuse__the_best_are_those_of_a_full_sort_without_known_answers(void **state)
+{
+    (void)state;
+    each_fused(41, NULL, check_best);
+}
+
+/* ---- probabilities ---- */
+
+static void check_probabilities(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    double sum = 0;
+
+    (void)s;
+    (void)rng;
+    for (uint32_t a = 0; a < f->at.candidates; a++) {
+        float p = kith__fused_probability(f, a);
+        assert_true(p >= 0 && p <= 1);
+        if (!kith__span_has(f->known, a))
+            sum += exp(f->scores[a] - f->log_sum);
+        for (uint32_t b = 0; b < a; b++) {
+            float q = kith__fused_probability(f, b);
+            assert_true(f->scores[a] < f->scores[b] || p >= q);
+            assert_true(f->scores[a] > f->scores[b] || p <= q);
+        }
+    }
+    if (f->known.count < f->at.candidates)
+        assert_true(fabs(sum - 1) < 1e-4);
+}
+
+static void fuse__probabilities_follow_the_scores(void **state)
+{
+    (void)state;
+    each_fused(51, NULL, check_probabilities);
+}
+
+static void fuse__a_share_of_0_or_1_has_a_finite_logit(void **state)
+{
+    (void)state;
+    assert_true(isfinite(kith__share_logit(-INFINITY)) && kith__share_logit(-INFINITY) < -10);
+    assert_true(isfinite(kith__share_logit(0)) && kith__share_logit(0) > 10);
+    assert_true(fabs(kith__share_logit(log(.5))) < 1e-12);
+    assert_true(kith__share_logit(-3) < kith__share_logit(-2));
+}
+
+/* ---- leaving parts out ---- */
+
+static bool in_part(int figure, const char *without)
+{
+    return strchr(without, "AAAABBBCCCCDDD"[figure]) != NULL;
+}
+
+static void check_without(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    float before[N], after[N];
+    kith__span facts = f->known; /* any facts will do, as long as they have the known answers */
+
+    (void)s;
+    kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree, f->at.candidates,
+                    f->without);
+    for (size_t i = 0; i < f->asking.count; i++) {
+        uint32_t e = f->asking.rows[i].entity;
+        if (e >= f->at.candidates)
+            continue;
+        kith__case_features(before, &f->at, e, f->without);
+        for (size_t row = 0; row < f->asking.count; row++)
+            for (int k = 0; k < KITH__FIGURES; k++)
+                if (in_part(k, f->without))
+                    f->asking.rows[row].figure[k] = uniform(rng, 0, 1);
+        kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
+                        f->at.candidates, f->without);
+        kith__case_features(after, &f->at, e, f->without);
+        assert_memory_equal(before, after, sizeof before);
+    }
+}
+
+static void without__parts_that_are_left_out_have_no_say(void **state)
+{
+    (void)state;
+    each_fused(61, "A", check_without);
+    each_fused(62, "B", check_without);
+    each_fused(63, "C", check_without);
+    each_fused(64, "D", check_without);
+    each_fused(65, "AC", check_without);
+    each_fused(66, "ABCD", check_without);
+}
+
+static void check_no_embedding(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    kith__fusing plain;
+    kith_error error;
+
+    (void)rng;
+    assert_null(f->at.embedding);
+    assert_int_equal(kith__fusing_init(&plain, f->fusion, s->evidence, s->log_degree, NULL, &error),
+                     KITH_OK);
+    for (uint32_t e = s->seen; e < s->seen + 3; e++) {
+        float *scores = random_scores(rng, s->seen);
+        fuse(f, s, e, 1, scores, s->seen);
+        fuse(&plain, s, e, 1, NULL, s->seen);
+        assert_memory_equal(f->scores, plain.scores, s->seen * sizeof *f->scores);
+        free(scores);
+    }
+    kith__fusing_release(&plain);
+}
+
+static void without__the_embedding_is_as_if_there_were_none(void **state)
+{
+    (void)state;
+    each_fused(67, "E", check_no_embedding);
+}
+
+/* ---- many queries ---- */
+
+typedef struct {
+    const setup *s;
+    float *scores; /* queries x seen */
+    unsigned *calls;
+} many;
+
+static void note_scores(void *context, size_t query, kith__fusing *f)
+{
+    many *m = context;
+
+    m->calls[query]++;
+    check_scores(f);
+    memcpy(m->scores + query * m->s->seen, f->scores, m->s->seen * sizeof *m->scores);
+}
+
+static size_t test_queries(kith__query **out, const setup *s)
+{
+    kith_facts test = kith_graph_facts(s->graph, KITH_TEST);
+    size_t count = 0;
+
+    *out = malloc(2 * test.count * sizeof **out);
+    for (size_t i = 0; i < test.count; i++)
+        for (int hidden = 0; hidden < 2; hidden++)
+            (*out)[count++] = (kith__query){test.at[i], hidden};
+    return count;
+}
+
+static float *fuse_all(const setup *s, const kith__fusion *fusion, bool embedding)
+{
+    kith__query *queries;
+    size_t count = test_queries(&queries, s);
+    many m = {s, malloc(count * s->seen * sizeof *m.scores), calloc(count, sizeof *m.calls)};
+    kith_error error;
+
+    assert_int_equal(kith__fuse_each(s->model, fusion, s->evidence, queries, count, s->seen, NULL,
+                                     embedding, note_scores, &m, &error),
+                     KITH_OK);
+    for (size_t q = 0; q < count; q++)
+        assert_int_equal(m.calls[q], 1);
+    free(queries);
+    free(m.calls);
+    return m.scores;
+}
+
+static void fuse_each__parts_add_up_for_every_query_at_any_number_of_threads(void **state)
+{
+    const char *folder = group_folder(71, 60, 12);
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 71, 0);
+    kith__fusion fusion = random_fusion(&rng);
+    for (int embedding = 0; embedding < 2; embedding++) {
+        float *first = NULL;
+        for (unsigned threads = 1; threads < 5; threads += 2) {
+            setup s;
+            setup_open(&s, folder, embedding ? "kith" : "rules", threads);
+            float *scores = fuse_all(&s, &fusion, embedding);
+            size_t count = 2 * kith_graph_facts(s.graph, KITH_TEST).count * s.seen;
+            if (first)
+                assert_memory_equal(first, scores, count * sizeof *first);
+            free(first);
+            first = scores;
+            setup_close(&s);
+        }
+        free(first);
+    }
+}
+
+/* ---- fitting on a graph ---- */
+
+static void check_fusion_numbers(const kith__fusion *f)
+{
+    for (int k = 0; k < N; k++)
+        assert_true(isfinite(f->weight[k]));
+    for (int k = 0; k < KITH__CALIBRATION; k++)
+        assert_true(isfinite(f->calibration[k]));
+    assert_true(isfinite(f->loss) && f->loss >= 0);
+    assert_true(f->set_aside <= f->queries);
+}
+
+static void fit__is_the_same_at_any_number_of_threads(void **state)
+{
+    const char *folder = group_folder(81, 120, 40);
+
+    (void)state;
+    for (int embedding = 0; embedding < 2; embedding++) {
+        kith__fusion first, more;
+        for (unsigned threads = 1; threads < 4; threads++) {
+            setup s;
+            kith_error error;
+            setup_open(&s, folder, embedding ? "kith" : "rules", threads);
+            assert_int_equal(kith__fusion_fit(threads == 1 ? &first : &more, s.model, s.evidence,
+                                              embedding, &error),
+                             KITH_OK);
+            assert_int_equal(first.queries, kith_graph_facts(s.graph, KITH_TEST).count);
+            if (threads > 1)
+                assert_memory_equal(&first, &more, sizeof first);
+            setup_close(&s);
+        }
+        check_fusion_numbers(&first);
+        assert_true(first.set_aside > 0 && first.set_aside < first.queries);
+    }
+}
+
+static void fit__gives_no_weight_to_an_embedding_that_is_not_there(void **state)
+{
+    kith__fusion f;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, group_folder(82, 80, 30), "rules", 1);
+    assert_int_equal(kith__fusion_fit(&f, s.model, s.evidence, false, &error), KITH_OK);
+    for (int k = 0; k < N; k++)
+        if (kith__feature_part(k) == 'E')
+            assert_float_equal(f.weight[k], 0, 0);
+    setup_close(&s);
+}
+
+/* Newcomers to ten groups whose members agree on an answer; where `fooled` says so, a newcomer's is
+ * that of the next group. */
+static const char *sure_folder(const uint8_t *fooled)
+{
+    enum { GROUPS = 10, MEMBERS = 30, NEWCOMERS = 200 };
+    const char *folder = new_folder();
+    draft train = {0}, test = {0}, aux = {0};
+
+    for (int e = 0; e < GROUPS * MEMBERS; e++)
+        add(&train, "e%d\tin\tg%d\ne%d\tspeaks\tl%d\n", e, e % GROUPS, e, e % GROUPS);
+    for (int u = 0; u < NEWCOMERS; u++) {
+        add(&aux, "u%d\tin\tg%d\n", u, u % GROUPS);
+        add(&test, "u%d\tspeaks\tl%d\n", u, (u + (fooled && fooled[u])) % GROUPS);
+    }
+    put(folder, "train", train.at);
+    put(folder, "test", test.at);
+    put(folder, "aux", aux.at);
+    draft_release(&train);
+    draft_release(&test);
+    draft_release(&aux);
+    return folder;
+}
+
+static void fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sure(void **state)
+{
+    uint8_t fooled[200];
+    kith__fusion f;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, sure_folder(NULL), "rules", 1);
+    for (int u = 0; u < 200; u++) {
+        uint32_t id = 0;
+        assert_int_equal(kith_graph_find_entity(&id, s.graph, format("u%d", u)), KITH_OK);
+        fooled[u] = ((id + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % 5 == 0;
+    }
+    setup_close(&s);
+    setup_open(&s, sure_folder(fooled), "rules", 1);
+    assert_int_equal(kith__fusion_fit(&f, s.model, s.evidence, false, &error), KITH_OK);
+    check_fusion_numbers(&f);
+    /* The fit is wrong about all that were set aside, so that shares must hardly count. */
+    assert_true(f.loss > 2);
+    for (int k = 0; k < KITH__CALIBRATION; k++)
+        if (!(fabsf(f.calibration[k]) < 5))
+            fail_msg("calibration %d: found %g", k, (double)f.calibration[k]);
+    setup_close(&s);
+}
+
+/* The mean rank that a fusion gives the hidden objects of test. */
+typedef struct {
+    const kith__query *queries;
+    double sum;
+} rank_sum;
+
+static void add_rank(void *context, size_t query, kith__fusing *f)
+{
+    rank_sum *r = context;
+    uint32_t gold = kith__hidden_side(&r->queries[query]);
+
+    for (uint32_t e = 0; e < f->at.candidates; e++)
+        r->sum += f->scores[e] > f->scores[gold] ? 1 : f->scores[e] == f->scores[gold] ? .5 : 0;
+}
+
+static double mean_rank(const setup *s, const kith__fusion *f)
+{
+    kith__query *queries;
+    size_t count = test_queries(&queries, s), used = 0;
+    kith_error error;
+
+    for (size_t i = 0; i < count; i++)
+        if (!queries[i].subject_hidden)
+            queries[used++] = queries[i];
+    rank_sum r = {queries, 0};
+    assert_int_equal(kith__fuse_each(s->model, f, s->evidence, queries, used, s->seen, NULL, false,
+                                     add_rank, &r, &error),
+                     KITH_OK);
+    free(queries);
+    return r.sum / (double)used;
+}
+
+static void fit__without_anything_to_fit_on_still_ranks_by_rules(void **state)
+{
+    const char *folder = group_folder(83, 80, 30);
+    kith__fusion f, none = {0};
+    kith_error error;
+    setup s, empty;
+
+    (void)state;
+    setup_open(&s, folder, "rules", 1);
+    unlink(format("%s/test", folder));
+    setup_open(&empty, folder, "rules", 1);
+    assert_int_equal(kith__fusion_fit(&f, empty.model, empty.evidence, false, &error), KITH_OK);
+    check_fusion_numbers(&f);
+    assert_int_equal(f.queries, 0);
+    assert_true(mean_rank(&s, &f) < .5 * mean_rank(&s, &none));
+    setup_close(&s);
+    setup_close(&empty);
+}
+
+/* ---- known answers ---- */
+
+static bool holds(const kith_graph *graph, const char *s, const char *r, const char *o)
+{
+    for (int part = 0; part < KITH_PARTS; part++) {
+        kith_facts f = kith_graph_facts(graph, part);
+        for (size_t i = 0; i < f.count; i++)
+            if ((!f.truth || f.truth[i]) &&
+                strcmp(kith_graph_entity_name(graph, f.at[i].subject), s) == 0 &&
+                strcmp(kith_graph_relation_name(graph, f.at[i].relation), r) == 0 &&
+                strcmp(kith_graph_entity_name(graph, f.at[i].object), o) == 0)
+                return true;
+    }
+    return false;
+}
+
+static void check_known(const kith_graph *graph, const kith_graph *more, bool subject_hidden)
+{
+    uint32_t n = kith_graph_entity_count(graph);
+    uint8_t *marks = calloc(n, 1);
+    kith__known known;
+    kith_error error;
+
+    assert_int_equal(kith__known_init(&known, graph, more, subject_hidden, &error), KITH_OK);
+    for (uint32_t e = 0; e < n; e++)
+        for (uint32_t r = 0; r < kith_graph_relation_count(graph); r++) {
+            kith__known_mark(marks, n, &known, e, r, 1);
+            for (uint32_t a = 0; a < n; a++) {
+                const char *s = kith_graph_entity_name(graph, subject_hidden ? a : e);
+                const char *o = kith_graph_entity_name(graph, subject_hidden ? e : a);
+                const char *name = kith_graph_relation_name(graph, r);
+                bool expected = holds(graph, s, name, o) || (more && holds(more, s, name, o));
+                assert_int_equal(kith__known_has(&known, e, r, a), expected);
+                assert_int_equal(marks[a], expected);
+            }
+            kith__known_mark(marks, n, &known, e, r, 0);
+            for (uint32_t a = 0; a < n; a++)
+                assert_int_equal(marks[a], 0);
+        }
+    kith__known_release(&known);
+    free(marks);
+}
+
+static void known__answers_are_those_of_both_graphs_by_name(void **state)
+{
+    random_shape shape = {.entities = 9, .relations = 3, .train = 25, .dev = 5, .test = 8, .aux = 4,
+                          .labels = true, .overlap = true};
+    random_shape other = {.entities = 14, .relations = 4, .train = 30, .test = 5};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 91, 0);
+    for (int i = 0; i < 4; i++) {
+        kith_graph *graph = opened(random_folder(&rng, &shape));
+        kith_graph *more = opened(random_folder(&rng, &other));
+        check_known(graph, i % 2 ? more : NULL, i & 2);
+        check_known(graph, more, !(i & 2));
+        kith_graph_free(graph);
+        kith_graph_free(more);
+    }
+}
+
+/* ---- evaluation ---- */
+
+static void give(setup *s, const kith__fusion *fusion)
+{
+    kith_error error;
+    assert_int_equal(kith__fused_give(s->model, s->evidence, fusion, &error), KITH_OK);
+    s->evidence = NULL;
+}
+
+static kith_eval evaluated(setup *s, const kith_eval_options *options)
+{
+    kith_eval result;
+    kith_error error;
+
+    if (kith_evaluate(&result, s->model, options, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return result;
+}
+
+static void check_sums(const kith_metrics *at, size_t count, const kith_metrics *total)
+{
+    double queries = 0, mr = 0, mrr = 0, hits1 = 0, hits10 = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double n = (double)at[i].queries;
+        queries += n;
+        mr += n * at[i].mr;
+        mrr += n * at[i].mrr;
+        hits1 += n * at[i].hits1;
+        hits10 += n * at[i].hits10;
+    }
+    assert_int_equal(queries, total->queries);
+    assert_true(fabs(mr / queries - total->mr) < 1e-9);
+    assert_true(fabs(mrr / queries - total->mrr) < 1e-9);
+    assert_true(fabs(hits1 / queries - total->hits1) < 1e-9);
+    assert_true(fabs(hits10 / queries - total->hits10) < 1e-9);
+}
+
+static void check_reliability(const kith_eval *e)
+{
+    size_t answers[KITH_RELIABILITY] = {0};
+    double error = 0, total = 0;
+
+    for (size_t i = 0; i < e->realistic.queries; i++)
+        for (uint32_t k = 0; k < e->ranks[i].judgements; k++)
+            answers[(int)fmin(9, floor((double)e->ranks[i].judged[k].probability * 10))]++;
+    for (int i = 0; i < KITH_RELIABILITY; i++) {
+        const kith_reliability *r = &e->reliability[i];
+        assert_int_equal(r->answers, answers[i]);
+        assert_true(r->answers == 0 || (r->probability >= i / 10. - 1e-6 &&
+                                        r->probability <= (i + 1) / 10. + 1e-6));
+        error += (double)r->answers * fabs(r->probability - r->right);
+        total += (double)r->answers;
+    }
+    assert_true(fabs(e->calibration_error - error / total) < 1e-9);
+}
+
+/* Known answers and links, counted in the facts that the known side is known by. */
+static void check_breakdown(const setup *s, const kith_eval *e)
+{
+    size_t linked = 0, without = 0;
+    kith_facts train = kith_graph_facts(s->graph, KITH_TRAIN);
+    kith_facts aux = kith_graph_facts(s->graph, KITH_AUX);
+
+    for (size_t i = 0; i < e->realistic.queries; i++) {
+        kith_triple t = e->ranks[i].fact;
+        size_t known = 0, links = 0;
+        kith_facts f = t.subject < s->seen ? train : aux;
+        for (size_t k = 0; k < f.count; k++) {
+            kith_triple u = f.at[k];
+            known += u.subject == t.subject && u.relation == t.relation;
+            links += (u.subject == t.subject && u.object == t.object) ||
+                     (u.subject == t.object && u.object == t.subject);
+        }
+        linked += links > 0;
+        without += known == 0;
+    }
+    assert_int_equal(e->by_direct[1].queries, linked);
+    assert_int_equal(e->by_known[0].queries, without);
+}
+
+static void eval__breakdowns_sum_to_the_total(void **state)
+{
+    kith__rng rng;
+    setup s;
+
+    (void)state;
+    kith__rng_init(&rng, 101, 0);
+    kith__fusion fusion = random_fusion(&rng);
+    setup_open(&s, group_folder(101, 60, 20), "rules", 2);
+    give(&s, &fusion);
+    kith_eval e = evaluated(&s, &(kith_eval_options){.part = KITH_TEST});
+    check_sums(e.by_direct, 2, &e.realistic);
+    check_sums(e.by_known, KITH_FACT_BUCKETS, &e.realistic);
+    check_sums(e.by_facts, KITH_FACT_BUCKETS, &e.realistic);
+    check_sums(e.by_kind, KITH_RELATION_KINDS, &e.realistic);
+    check_breakdown(&s, &e);
+    check_reliability(&e);
+    kith_eval_release(&e);
+    setup_close(&s);
+}
+
+/* Ranks by sorting nothing: every candidate is looked at, known ones by name. */
+static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *fusion,
+                        const kith_graph *filter)
+{
+    const struct kith__fused *fused = s->model->fused;
+    kith__fusing f;
+    kith_error error;
+
+    assert_int_equal(kith__fusing_init(&f, fusion, fused->evidence, s->log_degree, NULL, &error),
+                     KITH_OK);
+    for (size_t i = 0; i < e->realistic.queries; i++) {
+        kith_triple t = e->ranks[i].fact;
+        uint32_t better = 0, equal = 0, left = 0;
+        kith__span facts = kith__facts_of(fused->evidence->index, t.subject);
+        assert_int_equal(kith__fuse(&f, facts, t.subject, t.relation, NULL, s->seen, &error),
+                         KITH_OK);
+        for (uint32_t c = 0; c < s->seen; c++) {
+            const char *names[] = {kith_graph_entity_name(s->graph, t.subject),
+                                   kith_graph_relation_name(s->graph, t.relation),
+                                   kith_graph_entity_name(s->graph, c)};
+            if (c != t.object && (holds(s->graph, names[0], names[1], names[2]) ||
+                                  (filter && holds(filter, names[0], names[1], names[2]))))
+                continue;
+            left++;
+            better += f.scores[c] > f.scores[t.object];
+            equal += f.scores[c] == f.scores[t.object];
+        }
+        assert_int_equal(e->ranks[i].optimistic, 1 + better);
+        assert_int_equal(e->ranks[i].pessimistic, better + equal);
+        assert_int_equal(e->ranks[i].candidates, left);
+    }
+    kith__fusing_release(&f);
+}
+
+static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **state)
+{
+    draft more = {0};
+    kith__rng rng;
+    setup s;
+
+    (void)state;
+    kith__rng_init(&rng, 102, 0);
+    kith__fusion fusion = random_fusion(&rng);
+    setup_open(&s, group_folder(102, 40, 12), "rules", 2);
+    give(&s, &fusion);
+    for (int i = 40; i < 52; i++)
+        add(&more, "e%d\tspeaks\tl%d\ne%d\tlikes\tt%d\ne%d\tlikes\tunknown\ne%d\tnever\tt1\n"
+                   "nobody\tlikes\tt1\n", i, i % 3, i, i % 7, i, i);
+    kith_graph *filter = opened(file("more.tsv", more.at));
+    kith_eval plain = evaluated(&s, &(kith_eval_options){.part = KITH_TEST});
+    kith_eval filtered = evaluated(&s, &(kith_eval_options){.part = KITH_TEST, .filter = filter});
+    check_ranks(&s, &plain, &fusion, NULL);
+    check_ranks(&s, &filtered, &fusion, filter);
+    assert_true(filtered.realistic.mr < plain.realistic.mr);
+    for (size_t i = 0; i < plain.realistic.queries; i++)
+        assert_true(filtered.ranks[i].realistic <= plain.ranks[i].realistic);
+    kith_eval_release(&plain);
+    kith_eval_release(&filtered);
+    kith_graph_free(filter);
+    draft_release(&more);
+    setup_close(&s);
+}
+
+static void eval__parts_that_do_not_exist_are_refused(void **state)
+{
+    kith__fusion fusion = {0};
+    kith_eval result;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, group_folder(103, 20, 6), "rules", 1);
+    give(&s, &fusion);
+    assert_int_equal(kith_evaluate(&result, s.model,
+                                   &(kith_eval_options){.part = KITH_TEST, .without = "AX"},
+                                   &error),
+                     KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "'X'");
+    setup_close(&s);
+}
+
+/* ---- files ---- */
+
+/* A finished run, made once. */
+static const char *run;
+static kith_graph *run_graph;
+
+static int make_run(void **state)
+{
+    kith_settings settings;
+    kith_train_end end;
+    kith_error error;
+
+    (void)state;
+    run = keep(format("%s/run", new_folder()));
+    run_graph = opened(group_folder(111, 60, 15));
+    assert_int_equal(kith_settings_init(&settings, "rules", &error), KITH_OK);
+    if (kith_train(&end, run, run_graph, &settings, NULL, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(end, KITH_TRAIN_FINISHED);
+    return 0;
+}
+
+static int free_run(void **state)
+{
+    (void)state;
+    kith_graph_free(run_graph);
+    return 0;
+}
+
+static kith_model *opened_run(void)
+{
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_model_open(&model, run, 1, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return model;
+}
+
+static void check_same_patterns(const kith__patterns *a, const kith__patterns *b)
+{
+    assert_int_equal(a->relations, b->relations);
+    assert_memory_equal(a->offset, b->offset, (a->relations + 1) * sizeof *a->offset);
+    assert_true(a->offset[a->relations] > 0);
+    assert_memory_equal(a->at, b->at, a->offset[a->relations] * sizeof *a->at);
+}
+
+static void files__hold_all_that_was_mined_and_fitted(void **state)
+{
+    kith_model *model = opened_run();
+    kith__evidence *mined;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith__evidence_new(&mined, model->graph, model->pool, &error), KITH_OK);
+    check_same_patterns(&mined->pairs, &model->fused->evidence->pairs);
+    check_same_patterns(&mined->paths, &model->fused->evidence->paths);
+    kith__evidence_free(mined);
+    kith_model_free(model);
+}
+
+static void files__a_fusion_comes_back_bit_by_bit(void **state)
+{
+    kith_model *model = opened_run();
+    kith__rng rng;
+    kith_error error;
+
+    (void)state;
+    kith__rng_init(&rng, 112, 0);
+    const char *folder = new_folder();
+    assert_false(kith__fusion_saved(folder));
+    assert_int_equal(kith__rules_save(folder, model->fused->evidence, &error), KITH_OK);
+    for (int i = 0; i < 20; i++) {
+        kith__fusion f = random_fusion(&rng);
+        f.weight[0] = 0;
+        f.weight[1] = 1e-38f * f.weight[1];
+        f.weight[2] = 1e30f * f.weight[2];
+        assert_int_equal(kith__fusion_save(folder, &f, &error), KITH_OK);
+        assert_true(kith__fusion_saved(folder));
+        setup s;
+        s.graph = run_graph;
+        kith_settings settings = *kith_model_settings(model);
+        assert_int_equal(kith_model_new(&s.model, run_graph, &settings, 1, &error), KITH_OK);
+        assert_int_equal(kith__fused_open(s.model, folder, &error), KITH_OK);
+        assert_memory_equal(&s.model->fused->fusion, &f, sizeof f);
+        kith_model_free(s.model);
+    }
+    kith_model_free(model);
+}
+
+static void files__a_run_opened_twice_evaluates_the_same(void **state)
+{
+    kith_eval e[2];
+    kith_error error;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        kith_model *model = opened_run();
+        const kith_eval_options options = {.part = KITH_TEST};
+        assert_int_equal(kith_evaluate(&e[i], model, &options, &error), KITH_OK);
+        kith_model_free(model);
+    }
+    assert_int_equal(e[0].realistic.queries, e[1].realistic.queries);
+    assert_memory_equal(e[0].ranks, e[1].ranks, e[0].realistic.queries * sizeof *e[0].ranks);
+    kith_eval_release(&e[0]);
+    kith_eval_release(&e[1]);
+}
+
+/* Put bytes in a file's place, look what opening says, and put the file back. */
+static void check_damaged(const char *name, const char *bytes, size_t length, const char *part)
+{
+    const char *path = keep(format("%s/%s", run, name));
+    size_t size;
+    char *good = contents(path, &size);
+    kith_model *model = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    put_bytes(run, name, bytes, length);
+    kith_status status = kith_model_open(&model, run, 1, &error);
+    put_bytes(run, name, good, size);
+    free(good);
+    if (status == KITH_OK)
+        fail_msg("%s: found a model, expected \"%s\"", name, part);
+    assert_null(model);
+    assert_int_equal(status, KITH_ERR_INPUT);
+    assert_contains(error.message, path);
+    assert_contains(error.message, part);
+}
+
+static void check_damaged_text(const char *name, const char *old, const char *new, const char *part)
+{
+    size_t size;
+    char *good = contents(format("%s/%s", run, name), &size), *at = strstr(good, old);
+    draft t = {0};
+
+    assert_non_null(at);
+    add(&t, "%.*s%s%s", (int)(at - good), good, new, at + strlen(old));
+    check_damaged(name, t.at, t.length, part);
+    draft_release(&t);
+    free(good);
+}
+
+static void files__a_damaged_fusion_is_refused(void **state)
+{
+    (void)state;
+    check_damaged("fusion.json", "", 0, "expected");
+    check_damaged("fusion.json", "[1]", 3, "format");
+    check_damaged("fusion.json", "{}", 2, "format");
+    check_damaged_text("fusion.json", "\"format\": 1", "\"format\": 2", "format 2");
+    check_damaged_text("fusion.json", "\"format\": 1", "\"format\": \"1\"", "format");
+    check_damaged_text("fusion.json", "\"log a\"", "\"log z\"", "weight");
+    check_damaged_text("fusion.json", "\"log a\": ", "\"log a\": NaN, \"x\": ", "expected");
+    check_damaged_text("fusion.json", "\"log a\": ", "\"log a\": \"1\", \"x\": ", "weight");
+    check_damaged_text("fusion.json", "\"log a\": ", "\"log a\": 1e39, \"x\": ", "finite");
+    check_damaged_text("fusion.json", "\"log a\": ", "\"log a\": null, \"x\": ", "weight");
+    check_damaged_text("fusion.json", "\"calibration\"", "\"calibrated\"", "calibration");
+}
+
+static void files__a_fusion_cut_off_anywhere_is_refused(void **state)
+{
+    size_t size;
+    char *good = contents(format("%s/fusion.json", run), &size);
+
+    (void)state;
+    for (size_t length = 0; length + 2 < size; length += 1 + size / 40)
+        check_damaged("fusion.json", good, length, "fusion.json");
+    free(good);
+}
+
+static void files__damaged_rules_are_refused(void **state)
+{
+    size_t size;
+    char *good = contents(format("%s/rules.safetensors", run), &size);
+
+    (void)state;
+    for (size_t length = 0; length < size; length += 1 + size / 60)
+        check_damaged("rules.safetensors", good, length, "rules.safetensors");
+    check_damaged("rules.safetensors", good, size - 1, "rules.safetensors");
+    memset(good, 0xff, 8); /* a header longer than anything */
+    check_damaged("rules.safetensors", good, size, "rules.safetensors");
+    free(good);
+}
+
+/* A rule whose number at `column` of its row is another. */
+static void check_bad_rule(size_t from_end, uint32_t value)
+{
+    size_t size;
+    char *bytes = contents(format("%s/rules.safetensors", run), &size);
+
+    memcpy(bytes + size - 4 * from_end, &value, 4);
+    check_damaged("rules.safetensors", bytes, size, "rule");
+    free(bytes);
+}
+
+static void files__rules_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    /* The last row of kind B, from its end: bodies, hits, second, first, conclusion. */
+    check_bad_rule(1, 0);
+    check_bad_rule(2, UINT32_MAX);
+    check_bad_rule(3, 4000);
+    check_bad_rule(4, UINT32_MAX);
+    check_bad_rule(5, 0);
+    check_bad_rule(5, 4000);
+}
+
+static void files__rules_of_another_graph_are_refused(void **state)
+{
+    kith_model *model = opened_run();
+    const char *folder = new_folder();
+    kith_graph *other = opened(file("g.tsv", "a\tr\tb\nb\tr\tc\na\ts\tb\n"));
+    kith_settings settings = *kith_model_settings(model);
+    kith_model *foreign;
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    assert_int_equal(kith__rules_save(folder, model->fused->evidence, &error), KITH_OK);
+    assert_int_equal(kith__fusion_save(folder, &model->fused->fusion, &error), KITH_OK);
+    assert_int_equal(kith_model_new(&foreign, other, &settings, 1, &error), KITH_OK);
+    assert_int_equal(kith__fused_open(foreign, folder, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "rules.safetensors");
+    assert_contains(error.message, "4");
+    kith_model_free(foreign);
+    kith_model_free(model);
+    kith_graph_free(other);
+}
+
+static void files__a_run_without_a_fusion_is_not_finished(void **state)
+{
+    const char *path = keep(format("%s/fusion.json", run)), *aside = keep(format("%s/x", run));
+    kith_model *model = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(rename(path, aside), 0);
+    kith_status status = kith_model_open(&model, run, 1, &error);
+    assert_int_equal(rename(aside, path), 0);
+    assert_int_equal(status, KITH_ERR_INPUT);
+    assert_contains(error.message, "kith train --resume");
+}
+
+/* ---- failing allocations ---- */
+
+typedef kith_status (*attempt)(void *context, kith_error *error);
+
+static void torture(attempt call, void *context)
+{
+    for (size_t n = 1;; n++) {
+        kith_error error = {KITH_OK, ""};
+        kith__mem_fail_at(n);
+        kith_status status = call(context, &error);
+        kith__mem_fail_at(0);
+        if (status == KITH_OK && n > 1)
+            return;
+        if (status != KITH_ERR_MEMORY)
+            fail_msg("allocation %zu: found status %d (%s)", n, status, error.message);
+        assert_string_equal(error.message, "out of memory");
+    }
+}
+
+static kith_status try_linear(void *context, kith_error *error)
+{
+    kith__pool *pool = kith__pool_new(1);
+    float weight[N];
+    kith_status status = pool ? kith__linear_fit(weight, context, 2, true, pool, error)
+                              : KITH_ERR_MEMORY;
+
+    if (!pool)
+        strcpy(error->message, "out of memory");
+    kith__pool_free(pool);
+    return status;
+}
+
+static kith_status try_fit(void *context, kith_error *error)
+{
+    setup *s = context;
+    kith__fusion f;
+    return kith__fusion_fit(&f, s->model, s->evidence, s->model->settings.dim > 1, error);
+}
+
+static kith_status try_open(void *context, kith_error *error)
+{
+    kith_model *model = NULL;
+    kith_status status = kith_model_open(&model, context, 1, error);
+
+    assert_int_equal(model != NULL, status == KITH_OK);
+    kith_model_free(model);
+    return status;
+}
+
+static kith_status try_evaluate(void *context, kith_error *error)
+{
+    kith_eval result = {0};
+    kith_status status =
+        kith_evaluate(&result, context, &(kith_eval_options){.part = KITH_TEST}, error);
+
+    kith_eval_release(&result);
+    return status;
+}
+
+static void torture__fitting_opening_and_evaluating(void **state)
+{
+    kith__rows rows = choices(121, 30);
+    setup s;
+
+    (void)state;
+    torture(try_linear, &rows);
+    rows_free(&rows);
+    for (int embedding = 0; embedding < 2; embedding++) {
+        setup_open(&s, group_folder(121, 30, 8), embedding ? "kith" : "rules", 1);
+        torture(try_fit, &s);
+        setup_close(&s);
+    }
+    torture(try_open, (void *)run);
+    kith_model *model = opened_run();
+    torture(try_evaluate, model);
+    kith_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(linear__weights_that_made_the_choices_are_found_again),
+        cmocka_unit_test(linear__the_slope_of_the_loss_is_0_at_the_result),
+        cmocka_unit_test(linear__threads_do_not_matter),
+        cmocka_unit_test(linear__queries_that_are_set_aside_have_no_say),
+        cmocka_unit_test(linear__a_row_with_an_offset_stands_for_as_many_others),
+        cmocka_unit_test(linear__choices_that_one_feature_decides_give_finite_weights),
+        cmocka_unit_test(linear__no_rows_give_no_weights),
+        cmocka_unit_test(linear__the_loss_is_the_mean_over_what_is_set_aside),
+        cmocka_unit_test(linear__the_loss_of_large_scores_is_a_number),
+        cmocka_unit_test(features__have_names_of_their_own_and_parts),
+        cmocka_unit_test(fuse__scores_are_weights_times_features),
+        cmocka_unit_test(fuse__scores_hold_where_embeddings_hardly_differ),
+        cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
+        cmocka_unit_test(fuse__probabilities_follow_the_scores),
+        cmocka_unit_test(fuse__a_share_of_0_or_1_has_a_finite_logit),
+        cmocka_unit_test(without__parts_that_are_left_out_have_no_say),
+        cmocka_unit_test(without__the_embedding_is_as_if_there_were_none),
+        cmocka_unit_test(fuse_each__parts_add_up_for_every_query_at_any_number_of_threads),
+        cmocka_unit_test(fit__is_the_same_at_any_number_of_threads),
+        cmocka_unit_test(fit__gives_no_weight_to_an_embedding_that_is_not_there),
+        cmocka_unit_test(
+            fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sure),
+        cmocka_unit_test(fit__without_anything_to_fit_on_still_ranks_by_rules),
+        cmocka_unit_test(known__answers_are_those_of_both_graphs_by_name),
+        cmocka_unit_test(eval__breakdowns_sum_to_the_total),
+        cmocka_unit_test(eval__a_filter_takes_away_what_it_knows_and_nothing_else),
+        cmocka_unit_test(eval__parts_that_do_not_exist_are_refused),
+        cmocka_unit_test(files__hold_all_that_was_mined_and_fitted),
+        cmocka_unit_test(files__a_fusion_comes_back_bit_by_bit),
+        cmocka_unit_test(files__a_run_opened_twice_evaluates_the_same),
+        cmocka_unit_test(files__a_damaged_fusion_is_refused),
+        cmocka_unit_test(files__a_fusion_cut_off_anywhere_is_refused),
+        cmocka_unit_test(files__damaged_rules_are_refused),
+        cmocka_unit_test(files__rules_that_cannot_be_are_refused),
+        cmocka_unit_test(files__rules_of_another_graph_are_refused),
+        cmocka_unit_test(files__a_run_without_a_fusion_is_not_finished),
+        cmocka_unit_test(torture__fitting_opening_and_evaluating),
+    };
+    return cmocka_run_group_tests(tests, make_run, free_run);
+}

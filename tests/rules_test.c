@@ -1,0 +1,1277 @@
+/* Rules that name answers: the index, the counter, mining and asking, each against a brute-force
+ * twin that looks at every triple of a small random graph. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "graph/holdout.h"
+#include "rules/counter.h"
+#include "rules/evidence.h"
+#include "support.h"
+
+static unsigned below(kith__rng *rng, unsigned bound)
+{
+    return (unsigned)kith__rng_below(rng, bound);
+}
+
+/* ---- small worlds ---- */
+
+/* A graph, and which triples its index must have: fact[(r * entities + s) * entities + o]. */
+typedef struct {
+    kith_graph *graph;
+    kith__pool *pool;
+    kith__evidence *evidence;
+    uint32_t relations, seen, entities; /* relations: 2m */
+    uint8_t *fact;
+} world;
+
+static uint8_t *at(const world *w, uint32_t r, uint32_t s, uint32_t o)
+{
+    return &w->fact[((size_t)r * w->entities + s) * w->entities + o];
+}
+
+static bool is(const world *w, uint32_t r, uint32_t s, uint32_t o)
+{
+    return *at(w, r, s, o);
+}
+
+static bool has(const world *w, uint32_t r, uint32_t s)
+{
+    for (uint32_t o = 0; o < w->entities; o++)
+        if (is(w, r, s, o))
+            return true;
+    return false;
+}
+
+/* Train in both directions; aux only at its unseen end, towards seen ones. */
+static void mark_facts(world *w)
+{
+    kith_facts train = kith_graph_facts(w->graph, KITH_TRAIN);
+    kith_facts aux = kith_graph_facts(w->graph, KITH_AUX);
+    uint32_t m = w->relations / 2;
+
+    for (size_t i = 0; i < train.count; i++) {
+        kith_triple t = train.at[i];
+        *at(w, t.relation, t.subject, t.object) = 1;
+        *at(w, t.relation + m, t.object, t.subject) = 1;
+    }
+    for (size_t i = 0; i < aux.count; i++) {
+        kith_triple t = aux.at[i];
+        if (t.relation >= m)
+            continue;
+        if (t.subject >= w->seen && t.object < w->seen)
+            *at(w, t.relation, t.subject, t.object) = 1;
+        if (t.object >= w->seen && t.subject < w->seen)
+            *at(w, t.relation + m, t.object, t.subject) = 1;
+    }
+}
+
+static void world_open(world *w, const char *path, unsigned threads)
+{
+    kith_error error;
+
+    *w = (world){.graph = opened(path), .pool = kith__pool_new(threads)};
+    w->relations = 2 * kith_graph_seen_relation_count(w->graph);
+    w->seen = kith_graph_seen_entity_count(w->graph);
+    w->entities = kith_graph_entity_count(w->graph);
+    w->fact = calloc((size_t)w->relations * w->entities, w->entities);
+    assert_non_null(w->fact);
+    mark_facts(w);
+    assert_int_equal(kith__evidence_new(&w->evidence, w->graph, w->pool, &error), KITH_OK);
+}
+
+static void world_close(world *w)
+{
+    kith__evidence_free(w->evidence);
+    kith__pool_free(w->pool);
+    kith_graph_free(w->graph);
+    free(w->fact);
+}
+
+/* Facts that bring others with them, so that there are rules to find. */
+static void add_train(draft *t, kith__rng *rng, unsigned entities, unsigned relations)
+{
+    unsigned s = below(rng, entities), o = below(rng, below(rng, 2) ? entities : 1 + entities / 3);
+    unsigned r = below(rng, relations), x = below(rng, entities);
+
+    add(t, "e%u\tr%u\te%u\n", s, r, o);
+    if (below(rng, 2))
+        add(t, "e%u\tr%u\te%u\n", s, (r + 1) % relations, o);
+    if (below(rng, 3) == 0)
+        add(t, "e%u\tr%u\te%u\n", o, (r + 2) % relations, s);
+    if (below(rng, 2))
+        add(t, "e%u\tr%u\te%u\ne%u\tr%u\te%u\n", s, (r + 1) % relations, x, x, r, o);
+}
+
+/* Newcomers with links to seen entities, to each other, and by a relation that train lacks. */
+static void put_newcomers(const char *folder, kith__rng *rng, unsigned entities, unsigned relations)
+{
+    draft aux = {0}, test = {0};
+
+    for (unsigned u = 0; u < 5; u++) {
+        for (unsigned i = 0; i < 1 + 3 * u; i++) {
+            unsigned r = below(rng, relations), e = below(rng, entities);
+            if (below(rng, 3))
+                add(&aux, "u%u\tr%u\te%u\n", u, r, e);
+            else
+                add(&aux, "e%u\tr%u\tu%u\n", e, r, u);
+        }
+        add(&aux, "u%u\tr0\tu%u\n", u, (u + 1) % 5);
+        add(&aux, "u%u\tother\te0\n", u);
+        add(&test, "u%u\tr%u\te%u\n", u, below(rng, relations), below(rng, entities));
+    }
+    add(&aux, "e0\tr0\te1\n");
+    put(folder, "aux", aux.at);
+    put(folder, "test", test.at);
+    draft_release(&aux);
+    draft_release(&test);
+}
+
+static const char *world_folder(kith__rng *rng, unsigned entities, unsigned relations,
+                                unsigned facts)
+{
+    const char *folder = new_folder();
+    draft train = {0};
+
+    for (unsigned i = 0; i < facts; i++)
+        add_train(&train, rng, entities, relations);
+    put(folder, "train", train.at);
+    draft_release(&train);
+    put_newcomers(folder, rng, entities, relations);
+    return folder;
+}
+
+static void random_world(world *w, kith__rng *rng)
+{
+    unsigned entities = 10 + below(rng, 31), relations = 3 + below(rng, 6);
+
+    world_open(w, world_folder(rng, entities, relations, 20 + below(rng, 50)), 1 + below(rng, 3));
+}
+
+enum { WORLDS = 12 };
+
+static void in_worlds(uint64_t seed, void (*check)(world *w, kith__rng *rng))
+{
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 0);
+    for (int i = 0; i < WORLDS; i++) {
+        world w;
+        random_world(&w, &rng);
+        check(&w, &rng);
+        world_close(&w);
+    }
+}
+
+/* ---- index ---- */
+
+static void check_lists(world *w, kith__rng *rng)
+{
+    const kith__index *x = w->evidence->index;
+
+    (void)rng;
+    assert_int_equal(x->entities, w->entities);
+    assert_int_equal(x->seen, w->seen);
+    assert_int_equal(x->relations, w->relations);
+    for (uint32_t e = 0; e < w->entities; e++) {
+        kith__span all = kith__facts_of(x, e);
+        size_t k = 0;
+        for (uint32_t r = 0; r < w->relations; r++) {
+            kith__span some = kith__reached(x, e, r);
+            assert_ptr_equal(some.at, all.at + k);
+            for (uint32_t o = 0; o < w->entities; o++) {
+                assert_int_equal(kith__span_has(some, o), is(w, r, e, o));
+                if (!is(w, r, e, o))
+                    continue;
+                assert_true(k < all.count);
+                assert_int_equal(all.at[k].relation, r);
+                assert_int_equal(all.at[k++].entity, o);
+            }
+            assert_int_equal(some.count, all.at + k - some.at);
+        }
+        assert_int_equal(all.count, k);
+    }
+}
+
+static void index__lists_hold_every_fact_once_by_relation_and_entity(void **state)
+{
+    (void)state;
+    in_worlds(101, check_lists);
+}
+
+static void check_owners(world *w, kith__rng *rng)
+{
+    const kith__index *x = w->evidence->index;
+
+    (void)rng;
+    for (uint32_t r = 0; r < w->relations; r++) {
+        uint64_t next = x->owner_offset[r], facts = 0;
+        for (uint32_t e = 0; e < w->seen; e++) {
+            for (uint32_t o = 0; o < w->entities; o++)
+                facts += is(w, r, e, o);
+            if (has(w, r, e))
+                assert_int_equal(x->owner[next++], e);
+        }
+        assert_int_equal(next, x->owner_offset[r + 1]);
+        assert_int_equal(kith__answer_count(x, r), facts);
+        assert_int_equal(kith__inverse(x, kith__inverse(x, r)), r);
+        assert_int_not_equal(kith__inverse(x, r), r);
+    }
+}
+
+static void index__owners_are_the_seen_entities_that_have_a_relation(void **state)
+{
+    (void)state;
+    in_worlds(102, check_owners);
+}
+
+static void index__facts_of_unseen_entities_come_from_aux_alone(void **state)
+{
+    const char *folder = new_folder();
+    uint32_t u, a;
+    world w;
+
+    (void)state;
+    put(folder, "train", "a\tr\tb\nb\ts\tc\n");
+    put(folder, "dev", "u\tr\tb\n");
+    put(folder, "test", "u\ts\tb\na\ts\tb\n");
+    put(folder, "aux", "u\tr\ta\nv\tr\tu\na\ts\tc\nc\ts\tu\nu\tt\ta\n");
+    world_open(&w, folder, 1);
+    assert_int_equal(kith_graph_find_entity(&u, w.graph, "u"), KITH_OK);
+    assert_int_equal(kith_graph_find_entity(&a, w.graph, "a"), KITH_OK);
+    assert_int_equal(kith__facts_of(w.evidence->index, u).count, 2);
+    assert_int_equal(kith__facts_of(w.evidence->index, a).count, 1);
+    check_lists(&w, NULL);
+    world_close(&w);
+}
+
+static void index__sorting_facts_drops_what_is_there_twice(void **state)
+{
+    kith_neighbor list[] = {{3, 1}, {0, 9}, {3, 0}, {0, 9}, {3, 1}, {1, 4}};
+    const kith_neighbor expected[] = {{0, 9}, {1, 4}, {3, 0}, {3, 1}};
+
+    (void)state;
+    assert_int_equal(kith__sort_facts(list, 6), 4);
+    assert_memory_equal(list, expected, sizeof expected);
+    assert_int_equal(kith__sort_facts(NULL, 0), 0);
+    assert_int_equal(kith__span_of((kith__span){NULL, 0}, 3).count, 0);
+    assert_int_equal(kith__span_of((kith__span){list, 4}, 2).count, 0);
+    assert_int_equal(kith__span_of((kith__span){list, 4}, 3).count, 2);
+    assert_int_equal(kith__span_of((kith__span){list, 4}, 7).count, 0);
+}
+
+/* ---- counter ---- */
+
+static void counter__counts_as_a_plain_array_does(void **state)
+{
+    enum { KEYS = 5000 };
+    static uint64_t plain[KEYS];
+    kith__counter c = {0};
+    kith__rng rng;
+    size_t used = 0, k = 0;
+
+    (void)state;
+    kith__rng_init(&rng, 7, 0);
+    assert_null(kith__counter_find(&c, 3));
+    for (int i = 0; i < 40000; i++) {
+        /* Keys that are far apart and others that are next to each other. */
+        unsigned key = below(&rng, below(&rng, KEYS) + 1), count = 1 + below(&rng, 3);
+        used += plain[key] == 0;
+        plain[key] += count;
+        assert_int_equal(kith__counter_add(&c, (uint64_t)key << (key % 2 ? 42 : 0), count), 0);
+    }
+    assert_int_equal(c.used, used);
+    for (uint64_t key = 0; key < KEYS; key++) {
+        const kith__count *found = kith__counter_find(&c, key << (key % 2 ? 42 : 0));
+        assert_int_equal(found ? found->count : 0, plain[key]);
+    }
+    kith__counter_sort(&c);
+    for (k = 1; k < used; k++)
+        assert_true(c.at[k - 1].key < c.at[k].key);
+    for (k = 0; k < used; k++)
+        assert_int_equal(c.at[k].count,
+                         plain[c.at[k].key >= KEYS ? c.at[k].key >> 42 : c.at[k].key]);
+    kith__counter_release(&c);
+}
+
+static void counter__takes_no_new_key_past_its_bound(void **state)
+{
+    kith__counter c = {.most = 1500};
+
+    (void)state;
+    for (uint64_t round = 0; round < 2; round++)
+        for (uint64_t key = 0; key < 4000; key++)
+            assert_int_equal(kith__counter_add(&c, key, 2), 0);
+    assert_int_equal(c.used, 1500);
+    for (uint64_t key = 0; key < 4000; key++) {
+        const kith__count *found = kith__counter_find(&c, key);
+        assert_int_equal(found ? found->count : 0, key < 1500 ? 4 : 0);
+    }
+    kith__counter_sort(&c);
+    assert_int_equal(c.at[1499].key, 1499);
+    kith__counter_release(&c);
+    kith__counter_release(&c);
+}
+
+/* ---- mining ---- */
+
+/* Rules with fewer hits, or with less confidence, are not kept. */
+enum { LEAST_HITS = 2 };
+static const float least_confidence = .004f;
+
+static void count_pair(uint32_t *hits, uint32_t *bodies, const world *w, uint32_t q, uint32_t r)
+{
+    *hits = *bodies = 0;
+    for (uint32_t s = 0; s < w->seen; s++)
+        for (uint32_t o = 0; has(w, q, s) && o < w->entities; o++) {
+            *bodies += is(w, r, s, o);
+            *hits += is(w, r, s, o) && is(w, q, s, o);
+        }
+}
+
+static void count_path(uint32_t *hits, uint32_t *bodies, const world *w, uint32_t q, uint32_t r1,
+                       uint32_t r2)
+{
+    *hits = *bodies = 0;
+    for (uint32_t s = 0; s < w->seen; s++)
+        for (uint32_t x = 0; has(w, q, s) && x < w->seen; x++)
+            for (uint32_t o = 0; is(w, r1, s, x) && o < w->seen; o++) {
+                if (!is(w, r2, x, o) || o == s || o == x)
+                    continue;
+                ++*bodies;
+                *hits += is(w, q, s, o);
+            }
+}
+
+static const kith__pattern *find_rule(const kith__patterns *p, uint32_t q, uint32_t first,
+                                      uint32_t second)
+{
+    for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
+        if (p->at[i].first == first && p->at[i].second == second)
+            return &p->at[i];
+    return NULL;
+}
+
+static void check_rule(const kith__patterns *p, uint32_t q, uint32_t first, uint32_t second,
+                       uint32_t hits, uint32_t bodies)
+{
+    const kith__pattern *rule = find_rule(p, q, first, second);
+    float confidence = (float)((double)hits / (bodies + 5));
+
+    if (hits < LEAST_HITS || confidence < least_confidence) {
+        assert_null(rule);
+        return;
+    }
+    if (!rule)
+        fail_msg("found no rule %u, %u => %u, expected one with %u hits", first, second, q, hits);
+    assert_int_equal(rule->hits, hits);
+    assert_int_equal(rule->bodies, bodies);
+    assert_float_equal(rule->confidence, confidence, 0);
+}
+
+static void check_order(const kith__patterns *p)
+{
+    assert_int_equal(p->offset[0], 0);
+    for (uint32_t q = 0; q < p->relations; q++)
+        for (uint64_t i = p->offset[q] + 1; i < p->offset[q + 1]; i++)
+            assert_true(p->at[i - 1].first < p->at[i].first ||
+                        (p->at[i - 1].first == p->at[i].first &&
+                         p->at[i - 1].second < p->at[i].second));
+}
+
+static void check_pairs(world *w, kith__rng *rng)
+{
+    const kith__patterns *p = &w->evidence->pairs;
+
+    (void)rng;
+    assert_int_equal(p->relations, w->relations);
+    check_order(p);
+    for (uint32_t q = 0; q < w->relations; q++)
+        for (uint32_t r = 0; r < w->relations; r++) {
+            uint32_t hits, bodies;
+            count_pair(&hits, &bodies, w, q, r);
+            check_rule(p, q, r, KITH__NO_RELATION, q == r ? 0 : hits, bodies);
+        }
+}
+
+static void mine__pairs_are_counted_as_by_brute_force(void **state)
+{
+    (void)state;
+    in_worlds(201, check_pairs);
+}
+
+static void check_paths(world *w, kith__rng *rng)
+{
+    const kith__patterns *p = &w->evidence->paths;
+
+    (void)rng;
+    check_order(p);
+    for (uint32_t q = 0; q < w->relations; q++)
+        for (uint32_t r1 = 0; r1 < w->relations; r1++)
+            for (uint32_t r2 = 0; r2 < w->relations; r2++) {
+                uint32_t hits, bodies;
+                count_path(&hits, &bodies, w, q, r1, r2);
+                check_rule(p, q, r1, r2, hits, bodies);
+            }
+}
+
+static void mine__paths_are_counted_as_by_brute_force(void **state)
+{
+    (void)state;
+    in_worlds(202, check_paths);
+}
+
+static void mine__paths_that_come_back_or_stay_are_no_paths(void **state)
+{
+    draft t = {0};
+    world w;
+
+    (void)state;
+    /* Each has a loop, and a friend who is one back: neither makes a path to anyone else. */
+    for (int i = 0; i < 10; i++)
+        add(&t, "a%d\tloop\ta%d\na%d\tfriend\tb%d\nb%d\tfriend\ta%d\nb%d\tloop\tb%d\n", i, i, i, i,
+            i, i, i, i);
+    world_open(&w, file("g.tsv", t.at), 1);
+    for (uint32_t q = 0; q < w.relations; q++)
+        for (uint64_t i = w.evidence->paths.offset[q]; i < w.evidence->paths.offset[q + 1]; i++) {
+            /* What is left goes from s to s by its loop, and then on to the friend. */
+            const kith__pattern *p = &w.evidence->paths.at[i];
+            assert_true(p->first == 0 || p->first == w.relations / 2);
+            assert_true(p->second != 0 && p->second != w.relations / 2);
+        }
+    check_paths(&w, NULL);
+    world_close(&w);
+    draft_release(&t);
+}
+
+static void check_same_patterns(const kith__patterns *a, const kith__patterns *b)
+{
+    assert_int_equal(a->relations, b->relations);
+    assert_memory_equal(a->offset, b->offset, (a->relations + 1) * sizeof *a->offset);
+    if (a->offset[a->relations] > 0)
+        assert_memory_equal(a->at, b->at, a->offset[a->relations] * sizeof *a->at);
+}
+
+static void check_threads(world *w, kith__rng *rng)
+{
+    (void)rng;
+    for (unsigned threads = 1; threads < 8; threads += 2) {
+        kith__pool *pool = kith__pool_new(threads);
+        kith__patterns pairs, paths;
+        kith_error error;
+        assert_int_equal(kith__mine_pairs(&pairs, w->evidence->index, pool, &error), KITH_OK);
+        assert_int_equal(kith__mine_paths(&paths, w->evidence->index, pool, &error), KITH_OK);
+        check_same_patterns(&pairs, &w->evidence->pairs);
+        check_same_patterns(&paths, &w->evidence->paths);
+        kith__patterns_release(&pairs);
+        kith__patterns_release(&paths);
+        kith__pool_free(pool);
+    }
+}
+
+static void mine__threads_do_not_matter(void **state)
+{
+    (void)state;
+    in_worlds(203, check_threads);
+}
+
+/* So dense that nearly every two relations make a rule for every third. */
+static const char *crowded(kith__rng *rng)
+{
+    draft t = {0};
+
+    for (int i = 0; i < 500; i++)
+        add(&t, "e%u\tr%u\te%u\n", below(rng, 8), below(rng, 12), below(rng, 8));
+    const char *path = file("g.tsv", t.at);
+    draft_release(&t);
+    return path;
+}
+
+static void mine__only_the_most_confident_paths_of_a_conclusion_are_kept(void **state)
+{
+    kith__rng rng;
+    world w;
+
+    (void)state;
+    kith__rng_init(&rng, 204, 0);
+    world_open(&w, crowded(&rng), 2);
+    const kith__patterns *p = &w.evidence->paths;
+    check_order(p);
+    for (uint32_t q = 0; q < w.relations; q++) {
+        float weakest = 1;
+        assert_int_equal(p->offset[q + 1] - p->offset[q], KITH__MOST_PATH_RULES);
+        for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
+            weakest = fminf(weakest, p->at[i].confidence);
+        for (uint32_t body = 0; body < w.relations * w.relations; body++) {
+            uint32_t hits, bodies, first = body / w.relations, second = body % w.relations;
+            count_path(&hits, &bodies, &w, q, first, second);
+            if (find_rule(p, q, first, second))
+                check_rule(p, q, first, second, hits, bodies);
+            else
+                assert_true(kith__shrunk(hits, bodies) <= weakest);
+        }
+    }
+    world_close(&w);
+}
+
+static void mine__a_graph_without_rules_has_none(void **state)
+{
+    world w;
+
+    (void)state;
+    world_open(&w, file("g.tsv", "a\tr\tb\n"), 1);
+    assert_int_equal(w.evidence->pairs.offset[w.relations], 0);
+    assert_int_equal(w.evidence->paths.offset[w.relations], 0);
+    world_close(&w);
+}
+
+/* ---- asking: the brute-force version ---- */
+
+/* What is asked: the facts of s as a table, and who it is. */
+typedef struct {
+    const world *w;
+    uint8_t *fact; /* relation x entity */
+    uint32_t self, query;
+    size_t known;
+} question;
+
+static bool own(const question *q, uint32_t r, uint32_t o)
+{
+    return q->fact[(size_t)r * q->w->entities + o];
+}
+
+static void question_init(question *q, const world *w, kith__span facts, uint32_t self,
+                          uint32_t query)
+{
+    *q = (question){w, calloc(w->relations, w->entities), self, query, 0};
+    for (size_t i = 0; i < facts.count; i++)
+        q->fact[(size_t)facts.at[i].relation * w->entities + facts.at[i].entity] = 1;
+    for (uint32_t o = 0; o < w->entities; o++)
+        q->known += own(q, query, o);
+}
+
+/* Another seen entity that has some answer. */
+static bool is_witness(const question *q, uint32_t s)
+{
+    return s != q->self && has(q->w, q->query, s);
+}
+
+static void speak(double *best, double *second, double *all, double confidence)
+{
+    double capped = fmin(confidence, .999);
+
+    if (second)
+        *second = fmax(*second, fmin(*best, confidence));
+    *best = fmax(*best, confidence);
+    *all = 1 - (1 - *all) * (1 - capped);
+}
+
+/* The mined confidence counts as much as 5 cases; beside it count those at s, but for the candidate
+ * itself while its truth is not known, and those at o. */
+static double local_confidence(const question *q, uint32_t r, uint32_t o, double mined)
+{
+    const world *w = q->w;
+    double hits = 0, bodies = 0;
+
+    for (uint32_t e = 0; q->known && e < w->entities; e++) {
+        bodies += own(q, r, e) && (e != o || own(q, q->query, o));
+        hits += own(q, r, e) && own(q, q->query, e);
+    }
+    for (uint32_t s = 0; s < w->seen; s++) {
+        if (!is_witness(q, s) || !is(w, r, s, o))
+            continue;
+        bodies++;
+        hits += is(w, q->query, s, o);
+    }
+    return (5 * mined + hits) / (5 + bodies);
+}
+
+static void expect_a(double *f, const question *q, uint32_t o)
+{
+    for (uint32_t r = 0; r < q->w->relations; r++) {
+        const kith__pattern *rule =
+            find_rule(&q->w->evidence->pairs, q->query, r, KITH__NO_RELATION);
+        if (!rule || !own(q, r, o))
+            continue;
+        speak(&f[KITH__A_BEST], NULL, &f[KITH__A_ALL],
+              local_confidence(q, r, o, rule->confidence));
+        f[KITH__A_GLOBAL] = fmax(f[KITH__A_GLOBAL], rule->confidence);
+        f[KITH__A_COUNT]++;
+    }
+}
+
+static void expect_b(double *f, const question *q, uint32_t o)
+{
+    const kith__patterns *p = &q->w->evidence->paths;
+
+    for (uint64_t i = p->offset[q->query]; i < p->offset[q->query + 1]; i++)
+        for (uint32_t x = 0; o != q->self && x < q->w->seen; x++) {
+            if (x == o || !own(q, p->at[i].first, x) || !is(q->w, p->at[i].second, x, o))
+                continue;
+            speak(&f[KITH__B_BEST], NULL, &f[KITH__B_ALL], p->at[i].confidence);
+            f[KITH__B_COUNT]++;
+        }
+}
+
+static void expect_c(double *f, const question *q, uint32_t o)
+{
+    const world *w = q->w;
+
+    for (uint32_t r = 0; o != q->self && r < w->relations; r++)
+        for (uint32_t c = 0; c < w->entities; c++) {
+            double hits = 0, bodies = 0;
+            for (uint32_t s = 0; own(q, r, c) && s < w->seen; s++) {
+                bodies += is_witness(q, s) && is(w, r, s, c);
+                hits += is_witness(q, s) && is(w, r, s, c) && is(w, q->query, s, o);
+            }
+            if (hits == 0)
+                continue;
+            speak(&f[KITH__C_BEST], &f[KITH__C_SECOND], &f[KITH__C_ALL], hits / (bodies + 5));
+            f[KITH__C_COUNT]++;
+        }
+}
+
+/* Facts that two known answers share, or where there are only one or two answers all of theirs; not
+ * those with s, and not those that nobody else has. */
+static void expect_d(double *f, const question *q, uint32_t o)
+{
+    const world *w = q->w;
+
+    for (uint32_t r = 0; o != q->self && r < w->relations; r++)
+        for (uint32_t c = 0; c < w->seen; c++) {
+            double hits = 0, having = 0;
+            for (uint32_t e = 0; is(w, r, o, c) && c != q->self && e < w->seen; e++) {
+                hits += own(q, q->query, e) && is(w, r, e, c);
+                having += is(w, r, e, c);
+            }
+            if (hits == 0 || having <= hits || (hits < 2 && q->known > 2))
+                continue;
+            f[KITH__D_BEST] = fmax(f[KITH__D_BEST], hits / (having + 5));
+            f[KITH__D_SHARED] = fmax(f[KITH__D_SHARED], hits / ((double)q->known + 1));
+            f[KITH__D_SUM] += hits / (having + 5);
+        }
+}
+
+static void expect(double *figure, const question *q, uint32_t o)
+{
+    memset(figure, 0, KITH__FIGURES * sizeof *figure);
+    expect_a(figure, q, o);
+    if (o < q->w->seen) {
+        expect_b(figure, q, o);
+        expect_c(figure, q, o);
+        expect_d(figure, q, o);
+    }
+}
+
+/* ---- asking ---- */
+
+static void ask(kith__asking *a, kith__span facts, uint32_t self, uint32_t query)
+{
+    kith_error error;
+    assert_int_equal(kith__ask(a, facts, self, query, &error), KITH_OK);
+}
+
+static void asking_open(kith__asking *a, const world *w)
+{
+    kith_error error;
+    assert_int_equal(kith__asking_init(a, w->evidence, &error), KITH_OK);
+}
+
+static const float *row_of(const kith__asking *a, uint32_t entity)
+{
+    return a->row_of[entity] ? a->rows[a->row_of[entity] - 1].figure : NULL;
+}
+
+static void check_figures(const kith__asking *a, const question *q, uint32_t o)
+{
+    const float *found = row_of(a, o);
+    double expected[KITH__FIGURES];
+
+    expect(expected, q, o);
+    bool told = false;
+    for (int k = 0; k < KITH__FIGURES; k++) {
+        told |= expected[k] > 0;
+        if (!(fabs((found ? found[k] : 0) - expected[k]) <= 2e-5 * (1 + expected[k])))
+            fail_msg("query %u of %u, candidate %u, figure %d: found %g, expected %g", q->query,
+                     q->self, o, k, found ? (double)found[k] : 0, expected[k]);
+    }
+    assert_int_equal(found != NULL, told);
+}
+
+static void check_answered(const kith__asking *a, const world *w, uint32_t query)
+{
+    for (uint32_t o = 0; o < w->entities; o++) {
+        uint32_t count = 0;
+        for (uint32_t s = 0; s < w->seen; s++)
+            count += is(w, query, s, o);
+        assert_int_equal(a->answered[o], count);
+    }
+}
+
+static void check_query(kith__asking *a, const world *w, uint32_t self, uint32_t query)
+{
+    kith__span facts = kith__facts_of(w->evidence->index, self);
+    question q;
+
+    question_init(&q, w, facts, self, query);
+    ask(a, facts, self, query);
+    assert_int_equal(a->known, q.known);
+    check_answered(a, w, query);
+    for (uint32_t o = 0; o < w->entities; o++)
+        check_figures(a, &q, o);
+    for (size_t i = 0; i < a->count; i++)
+        assert_int_equal(a->row_of[a->rows[i].entity], i + 1);
+    free(q.fact);
+}
+
+static void check_asking(world *w, kith__rng *rng)
+{
+    kith__asking a;
+
+    asking_open(&a, w);
+    for (int i = 0; i < 12; i++)
+        check_query(&a, w, below(rng, w->seen), below(rng, w->relations));
+    for (uint32_t u = w->seen; u < w->entities; u++)
+        check_query(&a, w, u, below(rng, w->relations));
+    kith__asking_release(&a);
+}
+
+static void ask__figures_are_those_of_brute_force(void **state)
+{
+    (void)state;
+    in_worlds(301, check_asking);
+}
+
+/* What was asked, kept to compare with. */
+typedef struct {
+    kith__told *rows;
+    size_t count;
+} answer;
+
+static answer keep_answer(const kith__asking *a)
+{
+    answer k = {malloc((a->count + 1) * sizeof *a->rows), a->count};
+    if (a->count > 0)
+        memcpy(k.rows, a->rows, a->count * sizeof *a->rows);
+    return k;
+}
+
+static void check_same_answer(const kith__asking *a, const answer *k)
+{
+    assert_int_equal(a->count, k->count);
+    if (k->count > 0)
+        assert_memory_equal(a->rows, k->rows, k->count * sizeof *k->rows);
+}
+
+static void check_newcomers(world *w, kith__rng *rng)
+{
+    kith__asking a, b;
+
+    asking_open(&a, w);
+    asking_open(&b, w);
+    for (uint32_t u = w->seen; u < w->entities; u++) {
+        kith__span facts = kith__facts_of(w->evidence->index, u);
+        kith_neighbor *list = malloc((2 * facts.count + 1) * sizeof *list);
+        size_t count = 0;
+        /* In another order, and each twice. */
+        for (size_t i = 0; i < 2 * facts.count; i++)
+            list[count++] = facts.at[facts.count - 1 - i / 2];
+        count = kith__sort_facts(list, count);
+        uint32_t query = below(rng, w->relations);
+        ask(&a, facts, u, query);
+        ask(&b, (kith__span){list, count}, UINT32_MAX, query);
+        answer k = keep_answer(&a);
+        check_same_answer(&b, &k);
+        free(k.rows);
+        free(list);
+    }
+    kith__asking_release(&a);
+    kith__asking_release(&b);
+}
+
+static void ask__a_newcomer_gets_what_an_unseen_entity_with_its_facts_gets(void **state)
+{
+    (void)state;
+    in_worlds(302, check_newcomers);
+}
+
+static void check_repeats(world *w, kith__rng *rng)
+{
+    kith__asking a;
+
+    asking_open(&a, w);
+    for (int i = 0; i < 10; i++) {
+        uint32_t s = below(rng, w->entities), query = below(rng, w->relations);
+        kith__span facts = kith__facts_of(w->evidence->index, s);
+        ask(&a, facts, s, query);
+        answer k = keep_answer(&a);
+        ask(&a, facts, s, query);
+        check_same_answer(&a, &k);
+        for (int other = 0; other < 4; other++) {
+            uint32_t e = below(rng, w->entities);
+            ask(&a, kith__facts_of(w->evidence->index, e), e, below(rng, w->relations));
+        }
+        ask(&a, facts, s, query);
+        check_same_answer(&a, &k);
+        check_answered(&a, w, query);
+        free(k.rows);
+    }
+    kith__asking_release(&a);
+}
+
+static void ask__other_questions_in_between_change_nothing(void **state)
+{
+    (void)state;
+    in_worlds(303, check_repeats);
+}
+
+static uint32_t entity(const world *w, const char *name)
+{
+    uint32_t id = 0;
+    assert_int_equal(kith_graph_find_entity(&id, w->graph, name), KITH_OK);
+    return id;
+}
+
+static void ask__an_entity_is_not_its_own_witness(void **state)
+{
+    kith__asking a;
+    world w;
+
+    (void)state;
+    world_open(&w, file("g.tsv", "s\tlives\tx\ns\tspeaks\to\nt\tlives\tx\n"), 1);
+    asking_open(&a, &w);
+    uint32_t s = entity(&w, "s"), t = entity(&w, "t"), o = entity(&w, "o");
+    ask(&a, kith__facts_of(w.evidence->index, s), s, 1);
+    assert_null(row_of(&a, o));
+    ask(&a, kith__facts_of(w.evidence->index, t), t, 1);
+    assert_non_null(row_of(&a, o));
+    assert_float_equal(row_of(&a, o)[KITH__C_BEST], 1. / 6, 1e-6);
+    ask(&a, kith__facts_of(w.evidence->index, s), UINT32_MAX, 1);
+    assert_non_null(row_of(&a, o));
+    kith__asking_release(&a);
+    world_close(&w);
+}
+
+static void ask__no_facts_say_nothing(void **state)
+{
+    kith__asking a;
+    world w;
+
+    (void)state;
+    world_open(&w, file("g.tsv", "a\tr\tb\nc\tr\tb\n"), 1);
+    asking_open(&a, &w);
+    ask(&a, (kith__span){NULL, 0}, UINT32_MAX, 0);
+    assert_int_equal(a.count, 0);
+    assert_int_equal(a.answered[entity(&w, "b")], 2);
+    kith__asking_release(&a);
+    kith__asking_release(&a);
+    world_close(&w);
+}
+
+/* ---- reasons ---- */
+
+/* Figures made from the reasons told, per entity. */
+typedef struct {
+    const question *q;
+    float (*figure)[KITH__FIGURES];
+} telling;
+
+static void check_reason(const question *q, const kith__reason *r)
+{
+    const world *w = q->w;
+    float counted = kith__shrunk(r->hits, r->bodies);
+
+    assert_true(r->hits <= r->bodies && r->confidence > 0 && r->confidence <= 1);
+    if (r->kind == 'A')
+        assert_true(own(q, r->first, r->candidate));
+    else
+        assert_float_equal(r->confidence, counted, 0);
+    if (r->kind == 'B')
+        assert_true(own(q, r->first, r->between) && is(w, r->second, r->between, r->candidate));
+    else
+        assert_int_equal(r->second, KITH__NO_RELATION);
+    if (r->kind == 'C')
+        assert_true(own(q, r->first, r->between));
+    if (r->kind == 'D')
+        assert_true(is(w, r->first, r->candidate, r->between));
+}
+
+static void hear(void *context, const kith__reason *r)
+{
+    telling *t = context;
+    float *f = t->figure[r->candidate];
+    static const int best[] = {KITH__A_BEST, KITH__B_BEST, KITH__C_BEST, KITH__D_BEST};
+    float *first = &f[best[r->kind - 'A']];
+
+    check_reason(t->q, r);
+    if (r->kind == 'C')
+        f[KITH__C_SECOND] = fmaxf(f[KITH__C_SECOND], fminf(*first, r->confidence));
+    *first = fmaxf(*first, r->confidence);
+    f[KITH__A_COUNT] += r->kind == 'A';
+    f[KITH__B_COUNT] += r->kind == 'B';
+    f[KITH__C_COUNT] += r->kind == 'C';
+    f[KITH__D_SUM] += r->kind == 'D' ? r->confidence : 0;
+}
+
+static void check_told(const kith__asking *a, const telling *t)
+{
+    static const int told[] = {KITH__A_BEST,   KITH__A_COUNT, KITH__B_BEST, KITH__B_COUNT,
+                               KITH__C_BEST,   KITH__C_SECOND, KITH__C_COUNT, KITH__D_BEST,
+                               KITH__D_SUM};
+
+    for (uint32_t o = 0; o < t->q->w->entities; o++) {
+        const float *found = row_of(a, o);
+        for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+            assert_float_equal(t->figure[o][told[k]], (found ? found[told[k]] : 0), 0);
+    }
+}
+
+static void check_reasons(world *w, kith__rng *rng)
+{
+    kith__asking a;
+
+    asking_open(&a, w);
+    for (int i = 0; i < 12; i++) {
+        uint32_t s = below(rng, w->entities), query = below(rng, w->relations);
+        kith__span facts = kith__facts_of(w->evidence->index, s);
+        question q;
+        question_init(&q, w, facts, s, query);
+        telling t = {&q, calloc(w->entities, sizeof *t.figure)};
+        ask(&a, facts, s, query);
+        answer silent = keep_answer(&a);
+        a.tell = hear;
+        a.context = &t;
+        ask(&a, facts, s, query);
+        a.tell = NULL;
+        check_same_answer(&a, &silent);
+        check_told(&a, &t);
+        free(silent.rows);
+        free(t.figure);
+        free(q.fact);
+    }
+    kith__asking_release(&a);
+}
+
+static void ask__reasons_add_up_to_the_figures(void **state)
+{
+    (void)state;
+    in_worlds(304, check_reasons);
+}
+
+/* ---- hubs ---- */
+
+static void ask__a_hub_of_5000_facts_is_asked_like_any_other(void **state)
+{
+    draft t = {0};
+    kith__asking a;
+    world w;
+
+    (void)state;
+    for (int i = 0; i < 5000; i++)
+        add(&t, "p%d\tin\thub\n", i);
+    for (int i = 0; i < 1000; i++)
+        add(&t, "p%d\tspeaks\tl%d\n", i, i % 2);
+    /* Too large for a table of all triples. */
+    const char *path = file("g.tsv", t.at);
+    kith_error error;
+    w = (world){.graph = opened(path), .pool = kith__pool_new(2)};
+    assert_int_equal(kith__evidence_new(&w.evidence, w.graph, w.pool, &error), KITH_OK);
+    asking_open(&a, &w);
+    uint32_t s = entity(&w, "p4000"), hub = entity(&w, "hub");
+    ask(&a, kith__facts_of(w.evidence->index, s), s, 1);
+    for (int l = 0; l < 2; l++) {
+        const float *f = row_of(&a, entity(&w, format("l%d", l)));
+        assert_non_null(f);
+        assert_true(fabsf(f[KITH__C_BEST] - .5f) < .1f);
+    }
+    ask(&a, kith__facts_of(w.evidence->index, hub), hub, 2);
+    for (size_t i = 0; i < a.count; i++)
+        for (int k = 0; k < KITH__FIGURES; k++)
+            assert_true(isfinite(a.rows[i].figure[k]) && a.rows[i].figure[k] >= 0);
+    kith__asking_release(&a);
+    world_close(&w);
+    draft_release(&t);
+}
+
+/* ---- holding out ---- */
+
+typedef struct {
+    const kith_graph *source, *made;
+    const kith__holdout_options *options;
+} held;
+
+static bool seen_in(const kith_graph *graph, uint32_t e)
+{
+    return e < kith_graph_seen_entity_count(graph);
+}
+
+/* A fact of the made graph by names, in the ids of the source; it must be one of its train. */
+static kith_triple in_source(const held *h, kith_triple t)
+{
+    kith_triple s;
+    kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
+
+    assert_int_equal(kith_graph_find_entity(&s.subject, h->source,
+                                            kith_graph_entity_name(h->made, t.subject)), KITH_OK);
+    assert_int_equal(kith_graph_find_entity(&s.object, h->source,
+                                            kith_graph_entity_name(h->made, t.object)), KITH_OK);
+    assert_int_equal(kith_graph_find_relation(&s.relation, h->source,
+                                              kith_graph_relation_name(h->made, t.relation)),
+                     KITH_OK);
+    for (size_t i = 0; i < train.count; i++)
+        if (memcmp(&train.at[i], &s, sizeof s) == 0)
+            return s;
+    fail_msg("found a fact that train of the source lacks");
+    return s;
+}
+
+static void check_part_facts(const held *h, int part, uint8_t *met, uint32_t *hidden,
+                             uint32_t *known)
+{
+    kith_facts facts = kith_graph_facts(h->made, part);
+    kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
+
+    for (size_t i = 0; i < facts.count; i++) {
+        kith_triple t = facts.at[i], s = in_source(h, t);
+        bool subject = !seen_in(h->made, t.subject), object = !seen_in(h->made, t.object);
+        for (size_t k = 0; k < train.count; k++)
+            if (memcmp(&train.at[k], &s, sizeof s) == 0)
+                assert_int_equal(met[k]++, 0);
+        assert_int_equal(subject + object, part == KITH_TRAIN ? 0 : 1);
+        if (part == KITH_TEST)
+            assert_true(subject ? h->options->subjects : h->options->objects);
+        if (part != KITH_TRAIN)
+            ++(part == KITH_TEST ? hidden : known)[subject ? s.subject : s.object];
+    }
+}
+
+/* Whether an entity of the source is seen in the made graph too. */
+static bool stays_seen(const held *h, uint32_t e)
+{
+    const char *name = kith_graph_entity_name(h->source, e);
+    uint32_t made;
+
+    return kith_graph_find_entity(&made, h->made, name) == KITH_OK && seen_in(h->made, made);
+}
+
+/* Facts that touch nobody held out stay in train. */
+static void check_train_kept(const held *h, const uint8_t *met)
+{
+    kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
+
+    for (size_t k = 0; k < train.count; k++) {
+        bool both = stays_seen(h, train.at[k].subject) && stays_seen(h, train.at[k].object);
+        if (both)
+            assert_int_equal(met[k], 1);
+    }
+}
+
+static void check_held(const held *h)
+{
+    uint32_t n = kith_graph_entity_count(h->source);
+    kith_neighborhoods hood = kith_graph_neighborhoods(h->source);
+    uint8_t *met = calloc(kith_graph_facts(h->source, KITH_TRAIN).count, 1);
+    uint32_t *hidden = calloc(n, sizeof *hidden), *known = calloc(n, sizeof *known);
+    double wanted = floor(h->options->share * kith_graph_seen_entity_count(h->source) + .5);
+    size_t held_out = 0;
+
+    for (int part = 0; part < KITH_PARTS; part++)
+        check_part_facts(h, part, met, hidden, known);
+    check_train_kept(h, met);
+    assert_int_equal(kith_graph_facts(h->made, KITH_DEV).count, 0);
+    assert_true(kith_graph_facts(h->made, KITH_TEST).count <= h->options->most_asked);
+    for (uint32_t e = 0; e < n; e++) {
+        uint64_t fifth = (hood.offset[e + 1] - hood.offset[e]) / 5;
+        uint64_t most = fifth < h->options->most_hidden ? fifth : h->options->most_hidden;
+        held_out += hidden[e] > 0 || known[e] > 0;
+        assert_true(hidden[e] <= (most ? most : 1));
+    }
+    assert_true((double)held_out <= fmax(wanted, 1));
+    free(met);
+    free(hidden);
+    free(known);
+}
+
+static kith_graph *hold_out(const kith_graph *source, const kith__holdout_options *options)
+{
+    kith_graph *made = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    if (kith__graph_hold_out(&made, source, options, &error) != KITH_OK)
+        fail_msg("found the error \"%s\", expected a graph", error.message);
+    return made;
+}
+
+static void holdout__parts_are_what_they_are_said_to_be(void **state)
+{
+    static const double shares[] = {0, .05, .1, .3, .6};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 401, 0);
+    for (int i = 0; i < 60; i++) {
+        random_shape shape = {8 + below(&rng, 50), 2 + below(&rng, 4), 20 + below(&rng, 200),
+                              3, 3, 3};
+        kith_graph *source = opened(random_folder(&rng, &shape));
+        kith__holdout_options o = {.subjects = i % 3 != 1,
+                                   .objects = i % 3 != 0,
+                                   .share = shares[below(&rng, 5)],
+                                   .most_hidden = 1 + below(&rng, 4),
+                                   .most_asked = below(&rng, 2) ? 1000 : below(&rng, 5),
+                                   .seed = (uint64_t)i};
+        kith_graph *made = hold_out(source, &o), *again = hold_out(source, &o);
+        check_held(&(held){source, made, &o});
+        assert_same_graph(made, again);
+        kith_graph_free(source);
+        kith_graph_free(made);
+        kith_graph_free(again);
+    }
+}
+
+static void holdout__another_seed_holds_out_others(void **state)
+{
+    random_shape shape = {60, 4, 300, 3, 3, 3};
+    kith__holdout_options o = {true, true, .2, 8, 1000, 1};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 402, 0);
+    kith_graph *source = opened(random_folder(&rng, &shape));
+    kith_graph *one = hold_out(source, &o);
+    o.seed = 2;
+    kith_graph *two = hold_out(source, &o);
+    assert_true(kith_graph_hash(one) != kith_graph_hash(two));
+    assert_true(kith_graph_facts(one, KITH_TEST).count > 0);
+    kith_graph_free(one);
+    kith_graph_free(two);
+    kith_graph_free(source);
+}
+
+/* ---- failing allocations ---- */
+
+typedef kith_status (*attempt)(const world *w, kith_error *error);
+
+static void torture(attempt call, const world *w)
+{
+    for (size_t n = 1;; n++) {
+        kith_error error = {KITH_OK, ""};
+        kith__mem_fail_at(n);
+        kith_status status = call(w, &error);
+        kith__mem_fail_at(0);
+        if (status == KITH_OK && n > 1)
+            return;
+        if (status != KITH_ERR_MEMORY)
+            fail_msg("allocation %zu: found status %d (%s)", n, status, error.message);
+        assert_string_equal(error.message, "out of memory");
+    }
+}
+
+static kith_status try_mining(const world *w, kith_error *error)
+{
+    kith__evidence *evidence = NULL;
+    kith_status status = kith__evidence_new(&evidence, w->graph, w->pool, error);
+
+    if (status == KITH_OK) {
+        check_same_patterns(&evidence->pairs, &w->evidence->pairs);
+        check_same_patterns(&evidence->paths, &w->evidence->paths);
+    }
+    kith__evidence_free(evidence);
+    return status;
+}
+
+static kith_status try_asking(const world *w, kith_error *error)
+{
+    const kith__index *x = w->evidence->index;
+    kith__asking a;
+    kith_status status = kith__asking_init(&a, w->evidence, error);
+
+    for (uint32_t e = 0; status == KITH_OK && e < w->entities; e += 3)
+        status = kith__ask(&a, kith__facts_of(x, e), e, e % w->relations, error);
+    kith__asking_release(&a);
+    return status;
+}
+
+/* One question fails, and the next is answered as if nothing had been. */
+static void check_after_failures(const world *w)
+{
+    const kith__index *x = w->evidence->index;
+
+    for (size_t n = 1; n < 12; n++) {
+        kith__asking a;
+        kith_error error;
+        asking_open(&a, w);
+        kith__mem_fail_at(n);
+        (void)kith__ask(&a, kith__facts_of(x, 0), 0, 1, &error);
+        kith__mem_fail_at(0);
+        check_query(&a, w, 1, 1);
+        check_query(&a, w, 0, 1);
+        kith__asking_release(&a);
+    }
+}
+
+static kith_status try_holding_out(const world *w, kith_error *error)
+{
+    const kith__holdout_options options = {true, true, .2, 3, 100, 1};
+    kith_graph *made = NULL;
+    kith_status status = kith__graph_hold_out(&made, w->graph, &options, error);
+
+    assert_int_equal(made != NULL, status == KITH_OK);
+    kith_graph_free(made);
+    return status;
+}
+
+static kith_status try_listing(const world *w, kith_error *error)
+{
+    const kith_answer_rules_options options = {"ABC", UINT32_MAX, 1, 20, 1};
+    kith_answer_rule *rules = NULL;
+    size_t count = 0;
+    kith_status status = kith_graph_answer_rules(&rules, &count, w->graph, &options, error);
+
+    kith_answer_rules_free(rules);
+    return status;
+}
+
+static void torture__mining_asking_and_holding_out(void **state)
+{
+    kith__rng rng;
+    world w;
+
+    (void)state;
+    kith__rng_init(&rng, 501, 0);
+    world_open(&w, world_folder(&rng, 30, 6, 60), 1);
+    torture(try_mining, &w);
+    torture(try_asking, &w);
+    torture(try_holding_out, &w);
+    torture(try_listing, &w);
+    check_after_failures(&w);
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(index__lists_hold_every_fact_once_by_relation_and_entity),
+        cmocka_unit_test(index__owners_are_the_seen_entities_that_have_a_relation),
+        cmocka_unit_test(index__facts_of_unseen_entities_come_from_aux_alone),
+        cmocka_unit_test(index__sorting_facts_drops_what_is_there_twice),
+        cmocka_unit_test(counter__counts_as_a_plain_array_does),
+        cmocka_unit_test(counter__takes_no_new_key_past_its_bound),
+        cmocka_unit_test(mine__pairs_are_counted_as_by_brute_force),
+        cmocka_unit_test(mine__paths_are_counted_as_by_brute_force),
+        cmocka_unit_test(mine__paths_that_come_back_or_stay_are_no_paths),
+        cmocka_unit_test(mine__threads_do_not_matter),
+        cmocka_unit_test(mine__only_the_most_confident_paths_of_a_conclusion_are_kept),
+        cmocka_unit_test(mine__a_graph_without_rules_has_none),
+        cmocka_unit_test(ask__figures_are_those_of_brute_force),
+        cmocka_unit_test(ask__a_newcomer_gets_what_an_unseen_entity_with_its_facts_gets),
+        cmocka_unit_test(ask__other_questions_in_between_change_nothing),
+        cmocka_unit_test(ask__an_entity_is_not_its_own_witness),
+        cmocka_unit_test(ask__no_facts_say_nothing),
+        cmocka_unit_test(ask__reasons_add_up_to_the_figures),
+        cmocka_unit_test(ask__a_hub_of_5000_facts_is_asked_like_any_other),
+        cmocka_unit_test(holdout__parts_are_what_they_are_said_to_be),
+        cmocka_unit_test(holdout__another_seed_holds_out_others),
+        cmocka_unit_test(torture__mining_asking_and_holding_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
