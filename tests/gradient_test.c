@@ -269,6 +269,7 @@ static void check_softmax(const char *aggregator)
                 s.subtask = subtask;
                 s.scale = .7;
                 s.mask = subtask;
+                s.reciprocal = (i + by) % 2;
                 check_settings(&s, 1, format("%s %s%s softmax %s subtask %d", aggregator,
                                              decoders[i % DECODERS], s.normalize ? " scaled" : "",
                                              candidates[by], subtask));

@@ -156,8 +156,9 @@ static void encode(float *vector, const scorer *s, uint32_t entity, uint32_t que
 static double decoded(const scorer *s, const kith__asked *a, const float *known, const float *other)
 {
     uint32_t m = s->model->lists->relations / 2;
-    const float *relation = kith__row(&s->model->params.table[1], a->query % m);
-    bool hidden = a->query >= m;
+    bool reciprocal = s->settings->reciprocal, hidden = a->query >= m && !reciprocal;
+    const float *relation =
+        kith__row(&s->model->params.table[1], reciprocal ? a->query : a->query % m);
 
     return kith__decode(kith__decoder_get(s->settings->decoder), s->settings->normalize,
                         hidden ? other : known, relation, hidden ? known : other, s->settings->dim,
@@ -266,6 +267,7 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
         s.subtask = 1;
         s.mask = 0; /* encodings one by one know of no masks */
         s.scale = .8;
+        s.reciprocal = i % 2;
         s.dim = 12;
         check_loss(graph, &s, format("%s %s %s", aggregators[i / 3 % 3], candidates[i % 3],
                                      decoders[i / 9 % DECODERS]));

@@ -98,12 +98,13 @@ static const kith__asked *asked_at(const kith__softmax *x, size_t i)
 
 static const float *relation_row(const kith__softmax *x, size_t i)
 {
-    return kith__row(&x->params->table[1], asked_at(x, i)->query % half_of(x));
+    return kith__row(&x->params->table[1], kith__relation_row(x->params, asked_at(x, i)->query));
 }
 
+/* A reciprocal relation leads from the known side to the hidden one, as any other does. */
 static bool subject_hidden(const kith__softmax *x, size_t i)
 {
-    return asked_at(x, i)->query >= half_of(x);
+    return asked_at(x, i)->query >= half_of(x) && !kith__has_reciprocal(x->params);
 }
 
 /* The answer, then the hard candidates of query i. */
@@ -654,7 +655,8 @@ static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t
     const kith__table *rel = &x->gradients->dense.table[1];
 
     kith__aim_backward(decoder_of(x), x->settings->normalize, known,
-                       kith__gradient_row(x->gradients, rel, asked_at(x, i)->query % half_of(x)),
+                       kith__gradient_row(x->gradients, rel,
+                                          kith__relation_row(x->params, asked_at(x, i)->query)),
                        pass->gaims.at + i * x->encoder->ds, vector, relation_row(x, i),
                        subject_hidden(x, i), x->encoder->d, x->scratch.at);
 }
