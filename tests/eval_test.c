@@ -232,6 +232,8 @@ static void rank__equals_a_brute_force_for_candidates_by_input_embedding(void **
         kith_settings s = quick(models[i / 8 / (DECODERS + 1)], i % 2 ? "subject" : "object");
         set(&s, "decoder", decoders[decoder % DECODERS]);
         set(&s, "candidates", i / 2 % 2 ? "input" : "mix");
+        set(&s, "loss", "softmax");
+        set(&s, "reciprocal", i / 3 % 2 ? "on" : "off");
         s.normalize = decoder == DECODERS;
         check_ranks(graph, &s, i / 4 % 2, keep(format("%d", i)));
     }

@@ -757,7 +757,36 @@ static void row_exp__equals_the_plain_shares(void **state)
     }
 }
 
-static void row_scale__drops_what_is_small_and_rows_used_lists_the_rest(void **state)
+static void row_thin__keeps_values_on_average_and_large_ones_as_they_are(void **state)
+{
+    enum { N = 256, SEEDS = 20000 };
+    float *row = kith__calloc_aligned(N, sizeof *row), *from = some_row(N, .5);
+    static double sum[N];
+    uint32_t ids[N + 1];
+
+    (void)state;
+    for (size_t k = 0; k < N; k++)
+        from[k] = k % 7 ? fabsf(from[k]) : 0;
+    for (uint32_t seed = 0; seed < SEEDS; seed++) {
+        size_t used = 0;
+        memcpy(row, from, N * sizeof *row);
+        size_t found = kith__row_thin(row, ids, 2, .6f, seed * 77, N);
+        for (size_t k = 0; k < N; k++) {
+            float x = 2 * from[k];
+            assert_true(row[k] == x || (x < .6f && (row[k] == 0 || row[k] == .6f)));
+            if (row[k] != 0)
+                assert_int_equal(ids[used++], k);
+            sum[k] += row[k] / (double)SEEDS;
+        }
+        assert_int_equal(found, used);
+    }
+    for (size_t k = 0; k < N; k++) /* six standard deviations of what chance does */
+        check_near(sum[k], 2 * from[k], 6 * .3 / sqrt(SEEDS), "row_thin", k);
+    kith__free(row);
+    kith__free(from);
+}
+
+static void rows_used__lists_where_some_row_is_not_0(void **state)
 {
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
@@ -765,14 +794,13 @@ static void row_scale__drops_what_is_small_and_rows_used_lists_the_rest(void **s
         float *rows = some_rows(count, n, ns, 1), *before = copy_of(rows, count * ns);
         uint32_t *ids = kith__alloc(ns + 1, sizeof *ids);
         for (size_t r = 0; r < count; r++)
-            kith__row_scale(rows + r * ns, 2, 1.2f, ns);
+            for (size_t k = 0; k < n; k++)
+                rows[r * ns + k] = fabsf(before[r * ns + k]) < .6f ? 0 : before[r * ns + k];
         size_t found = kith__rows_used(ids, rows, count, ns, ns);
         for (size_t k = 0; k < ns; k++) {
             bool any = false;
             for (size_t r = 0; r < count; r++) {
-                float x = 2 * before[r * ns + k];
-                assert_true(rows[r * ns + k] == (fabsf(x) < 1.2f ? 0 : x));
-                any = any || fabsf(x) >= 1.2f;
+                any = any || rows[r * ns + k] != 0;
             }
             if (any)
                 assert_int_equal(ids[used++], k);
@@ -825,7 +853,8 @@ int main(void)
         cmocka_unit_test(l1_backward__adds_the_plain_gradients),
         cmocka_unit_test(sign_axpy__adds_signs_and_nothing_where_equal),
         cmocka_unit_test(row_exp__equals_the_plain_shares),
-        cmocka_unit_test(row_scale__drops_what_is_small_and_rows_used_lists_the_rest),
+        cmocka_unit_test(row_thin__keeps_values_on_average_and_large_ones_as_they_are),
+        cmocka_unit_test(rows_used__lists_where_some_row_is_not_0),
         cmocka_unit_test(row_broken__finds_what_is_not_finite),
     };
     kith__rng_init(&rng, 3, 0);

@@ -120,6 +120,7 @@ static void settings__embedding_is_made_to_learn_quickly(void **state)
                                             {"loss", "softmax"},
                                             {"normalize", "off"},
                                             {"directions", "both"},
+                                            {"reciprocal", "on"},
                                             {"candidates", "input"},
                                             {"mask", "on"},
                                             {"neighbors", "sampled"},
@@ -285,6 +286,9 @@ static void settings__a_struct_with_values_out_of_range_is_refused(void **state)
     s = small("mean");
     s.max_neighbors = 0;
     check_model_refused(&s, "max-neighbors");
+    s = small("mean");
+    s.reciprocal = 1;
+    check_model_refused(&s, "need the loss softmax");
     s = small("mean");
     s.scale = 0;
     check_model_refused(&s, "scale");

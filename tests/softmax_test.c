@@ -1,4 +1,5 @@
-/* The softmax loss: what it compares with, and its value against a plain sum. */
+/* The softmax loss: what it compares with, and its value against a plain sum; and what came with it,
+ * the aggregator table and sampled neighbours. */
 #include <math.h>
 
 #include "core/mem.h"
@@ -155,8 +156,9 @@ static void encode(float *vector, const scorer *s, uint32_t entity, uint32_t que
 static double decoded(const scorer *s, const kith__asked *a, const float *known, const float *other)
 {
     uint32_t m = s->model->lists->relations / 2;
-    const float *relation = kith__row(&s->model->params.table[1], a->query % m);
-    bool hidden = a->query >= m;
+    bool reciprocal = s->settings->reciprocal, hidden = a->query >= m && !reciprocal;
+    const float *relation =
+        kith__row(&s->model->params.table[1], reciprocal ? a->query : a->query % m);
 
     return kith__decode(kith__decoder_get(s->settings->decoder), s->settings->normalize,
                         hidden ? other : known, relation, hidden ? known : other, s->settings->dim,
@@ -265,6 +267,7 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
         s.subtask = 1;
         s.mask = 0; /* encodings one by one know of no masks */
         s.scale = .8;
+        s.reciprocal = i % 2;
         s.dim = 12;
         check_loss(graph, &s, format("%s %s %s", aggregators[i / 3 % 3], candidates[i % 3],
                                      decoders[i / 9 % DECODERS]));
@@ -300,6 +303,137 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     }
     kith__contrast_release(&c);
     kith__step_release(&step);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* A step and a look at test, from nothing. */
+static kith_status try_step(const kith_graph *graph, const kith_settings *settings,
+                            const kith__asked *asked, kith_error *error)
+{
+    const kith_eval_options options = {.part = KITH_TEST, .all_candidates = 1};
+    kith_model *model = NULL;
+    kith__contrast c = {0};
+    kith__step step = {0};
+    kith__lists *capped = NULL;
+    kith_eval result = {0};
+    kith__rng rng;
+    kith_status status;
+
+    kith__rng_init(&rng, 9, 0);
+    TRY(kith_model_new(&model, graph, settings, 1, error));
+    TRY(kith__step_init(&step, &model->encoder, &model->params, &model->settings, error));
+    TRY(kith__contrast_init(&c, graph, 10, 2, error));
+    TRY(kith__lists_capped(&capped, model->lists, 3, error));
+    TRY(kith__contrast_draw(&c, asked, 9, &rng, error));
+    TRY(kith__step_ask(&step, asked, 9, &c, error));
+    TRY(kith_evaluate(&result, model, &options, error));
+cleanup:
+    kith_eval_release(&result);
+    kith__lists_free(capped);
+    kith__contrast_release(&c);
+    kith__step_release(&step);
+    kith_model_free(model);
+    return status;
+}
+
+static void softmax__says_so_where_memory_is_short(void **state)
+{
+    static const char *const candidates[] = {"encoded", "input", "mix"};
+    kith_graph *graph = random_graph(8);
+    kith__asked asked[MOST];
+
+    (void)state;
+    queries_of(asked, graph);
+    for (int i = 0; i < 3; i++) {
+        kith_settings settings;
+        kith_status status = KITH_ERR_MEMORY;
+        kith_error error;
+        size_t n = 0;
+        assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
+        set(&settings, "candidates", candidates[i]);
+        settings.subtask = 1;
+        for (; status == KITH_ERR_MEMORY; n++) {
+            kith__mem_fail_at(n + 1);
+            status = try_step(graph, &settings, asked, &error);
+            kith__mem_fail_at(0);
+        }
+        assert_int_equal(status, KITH_OK);
+        assert_true(n > 50);
+    }
+    kith_graph_free(graph);
+}
+
+/* ---- the aggregator table ---- */
+
+static double plain_logit(const kith_model *model, uint64_t slot, uint32_t query)
+{
+    const kith__rules *rules = model->rules;
+    kith_neighbor n = model->lists->at[slot];
+    double confidence = 0, t = 0;
+    size_t pair = SIZE_MAX;
+
+    for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
+        if (rules->at[i].relation == n.relation) {
+            confidence = rules->at[i].confidence;
+            pair = (size_t)i;
+        }
+    if (n.relation == query) {
+        confidence = rules->self_mean[query];
+        pair = (size_t)rules->offset[rules->relations] + query;
+    }
+    if (pair != SIZE_MAX)
+        t = kith__params_find(&model->params, "table_pair")->at[pair];
+    double logic = confidence / model->lists->denominator[slot];
+    return log(fmax(logic, 1e-6)) + t + kith__params_find(&model->params, "table_entity")->at[n.entity];
+}
+
+static void plain_table(double *out, const kith_model *model, uint32_t entity, uint32_t query)
+{
+    const kith__lists *lists = model->lists;
+    const kith__params *params = &model->params;
+    size_t d = model->settings.dim;
+    double sum = 0;
+
+    memset(out, 0, d * sizeof *out);
+    for (uint64_t s = lists->offset[entity]; s < lists->offset[entity + 1]; s++)
+        sum += exp(plain_logit(model, s, query));
+    for (uint64_t s = lists->offset[entity]; s < lists->offset[entity + 1]; s++) {
+        const float *e = kith__row(&params->table[0], lists->at[s].entity);
+        const float *w = kith__row(&params->table[2], lists->at[s].relation);
+        double along = 0, square = 0, a = exp(plain_logit(model, s, query)) / sum;
+        for (size_t k = 0; k < d; k++) {
+            along += (double)w[k] * e[k];
+            square += (double)w[k] * w[k];
+        }
+        for (size_t k = 0; k < d; k++)
+            out[k] += a * (e[k] - along / square * w[k]);
+    }
+}
+
+static void table__sums_by_the_plain_softmax_for_unseen_entities_too(void **state)
+{
+    kith_graph *graph = random_graph(6);
+    kith_settings settings;
+    kith_model *model;
+    float found[12];
+    double expected[12];
+
+    (void)state;
+    assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
+    settings.dim = 12;
+    assert_int_equal(kith_model_new(&model, graph, &settings, 2, NULL), KITH_OK);
+    stir(model);
+    for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++)
+        for (uint32_t q = 0; q < model->lists->relations; q++) {
+            uint32_t m = model->lists->relations / 2;
+            assert_int_equal(kith_model_encode(found, model, e, q % m, q >= m, NULL), KITH_OK);
+            plain_table(expected, model, e, q);
+            for (int k = 0; k < 12; k++)
+                if (!(fabs(found[k] - expected[k]) < 1e-5))
+                    fail_msg("entity %u, query %u [%d]: found %.8g, expected %.8g", e, q, k,
+                             (double)found[k], expected[k]);
+        }
     kith_model_free(model);
     kith_graph_free(graph);
 }
@@ -369,6 +503,8 @@ int main(void)
         cmocka_unit_test(contrast__takes_all_hard_ones_where_they_are_few),
         cmocka_unit_test(softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate),
         cmocka_unit_test(softmax__a_value_that_is_not_finite_is_seen_wherever_it_is),
+        cmocka_unit_test(softmax__says_so_where_memory_is_short),
+        cmocka_unit_test(table__sums_by_the_plain_softmax_for_unseen_entities_too),
         cmocka_unit_test(sampled__lists_are_equally_likely_parts_of_the_whole_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,6 +361,7 @@ typedef struct kith_settings {
     int padding; /* mean and lstm: a trained neighbour fills the list up to max_neighbors */
     uint32_t batch, negatives;
     kith_directions directions;         /* of softmax queries */
+    int reciprocal; /* softmax: the decoder has a relation of its own for each inverse one */
     kith_candidates candidates;
     uint32_t shared_negatives, hard_negatives; /* of softmax: per batch, and per query */
     double scale;                       /* of scores, before softmax */

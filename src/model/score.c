@@ -106,12 +106,15 @@ static bool is_unit(const scoring *r)
 static void make_aim(scoring *r, size_t i, float *aim)
 {
     const kith_settings *settings = &r->model->settings;
+    const kith__params *params = &r->model->params;
     const kith__query *q = &r->queries[r->order[i].index];
-    size_t ds = r->known.ds;
+    size_t ds = r->known.ds, row = kith__relation_row(params, query_for(r, q->fact.relation,
+                                                                       !q->subject_hidden));
 
     kith__aim(kith__decoder_get(settings->decoder), settings->normalize, aim, r->vectors + i * ds,
-              kith__row(&r->model->params.table[1], q->fact.relation), q->subject_hidden,
-              r->known.d, r->aims + KITH__SCORED_TOGETHER * ds); /* room for two more */
+              kith__row(&params->table[1], row),
+              q->subject_hidden && !kith__has_reciprocal(params), r->known.d,
+              r->aims + KITH__SCORED_TOGETHER * ds); /* room for two more */
 }
 
 /* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
@@ -308,45 +311,45 @@ cleanup:
 
 /* ---- one fact ---- */
 
-/* The score of one side as the answer of the other: `known` is encoded, and so is `hidden`, whose
- * input embedding is NULL where it has none. */
-static float side_score(const kith_model *model, const float *const encoded[2], const float *input,
-                        const float *relation, bool subject_hidden, float *scratch)
+/* The score of an answer by one of its vectors. */
+static float answer_score(const kith_model *model, uint32_t query, const float *known,
+                          const float *answer, float *scratch)
 {
-    const kith__decoder *decoder = kith__decoder_get(model->settings.decoder);
-    const float *mixed[2] = {encoded[0], encoded[1]};
-    float sum = 0, scores = 0;
+    const kith__params *params = &model->params;
+    const float *relation = kith__row(&params->table[1], kith__relation_row(params, query));
+    bool swapped = query >= model->lists->relations / 2 && !kith__has_reciprocal(params);
 
-    if (!input || model->settings.candidates != KITH_CANDIDATES_INPUT) {
-        sum += kith__decode(decoder, model->settings.normalize, mixed[0], relation, mixed[1],
-                            model->encoder.d, scratch);
-        scores++;
-    }
-    if (input && model->settings.candidates != KITH_CANDIDATES_ENCODED) {
-        mixed[subject_hidden ? 0 : 1] = input;
-        sum += kith__decode(decoder, model->settings.normalize, mixed[0], relation, mixed[1],
-                            model->encoder.d, scratch);
-        scores++;
-    }
-    return sum / scores;
+    return kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
+                        swapped ? answer : known, relation, swapped ? known : answer,
+                        model->encoder.d, scratch);
+}
+
+/* The score of an entity as the answer to a query, both encoded. */
+static float side_score(const kith_model *model, uint32_t query, const float *known,
+                        const float *encoded, uint32_t answer, float *scratch)
+{
+    const kith__table *ent = &model->params.table[0];
+    bool by_input = answer < ent->rows && model->settings.candidates != KITH_CANDIDATES_ENCODED;
+    bool by_encoding = !by_input || model->settings.candidates == KITH_CANDIDATES_MIX;
+    float sum = 0;
+
+    if (by_input)
+        sum += answer_score(model, query, known, kith__row(ent, answer), scratch);
+    if (by_encoding)
+        sum += answer_score(model, query, known, encoded, scratch);
+    return by_input && by_encoding ? sum / 2 : sum;
 }
 
 float kith__score_fact(const kith_model *model, kith_triple fact, const float *subject,
                        const float *object, float *scratch)
 {
-    const kith__table *ent = &model->params.table[0];
-    const float *relation = kith__row(&model->params.table[1], fact.relation);
-    const float *const encoded[2] = {subject, object};
     kith_predict predict = model->settings.predict;
-    float sum = 0, sides = 0;
+    uint32_t inverse = fact.relation + model->lists->relations / 2;
+    float as_object = 0, as_subject = 0;
 
-    for (int hidden = 0; hidden < 2; hidden++) { /* 0: the object */
-        uint32_t entity = hidden ? fact.subject : fact.object;
-        if (predict == (hidden ? KITH_PREDICT_OBJECT : KITH_PREDICT_SUBJECT))
-            continue;
-        sum += side_score(model, encoded, entity < ent->rows ? kith__row(ent, entity) : NULL,
-                          relation, hidden, scratch);
-        sides++;
-    }
-    return sum / sides;
+    if (predict != KITH_PREDICT_SUBJECT)
+        as_object = side_score(model, fact.relation, subject, object, fact.object, scratch);
+    if (predict != KITH_PREDICT_OBJECT)
+        as_subject = side_score(model, inverse, object, subject, fact.subject, scratch);
+    return predict == KITH_PREDICT_BOTH ? (as_object + as_subject) / 2 : as_object + as_subject;
 }

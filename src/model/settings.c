@@ -55,6 +55,8 @@ static const setting table[] = {
     {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one"},
     {"directions", CHOICE, AT(directions), "predicted|both", 0, 0,
      "softmax: the sides of a fact that are asked for"},
+    {"reciprocal", SWITCH, AT(reciprocal), "on|off", 0, 0,
+     "softmax: the decoder has relations of their own for inverse ones"},
     {"candidates", CHOICE, AT(candidates), "encoded|input|mix", 0, 0,
      "softmax and ranking: what answers are scored by"},
     {"shared-negatives", COUNT, AT(shared_negatives), "N", 1, 1 << 20,
@@ -293,6 +295,7 @@ void kith__settings_embedding(kith_settings *s)
     s->padding = 0;
     s->batch = 2048;
     s->directions = KITH_DIRECTIONS_BOTH;
+    s->reciprocal = 1;
     s->candidates = KITH_CANDIDATES_INPUT;
     s->shared_negatives = 500;
     s->hard_negatives = 0;
@@ -415,6 +418,9 @@ kith_status kith__settings_check(const kith_settings *settings, kith_error *erro
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the decoder %s needs a dim that is a multiple of %u, found %u",
                           decoder->name, decoder->width_multiple, settings->dim);
+    if (settings->reciprocal && settings->loss != KITH_LOSS_SOFTMAX)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "reciprocal relations need the loss softmax: another trains none of them");
     if (!(settings->scale > 0))
         return kith__fail(error, KITH_ERR_ARGUMENT, "the scale is %g, expected more than 0",
                           settings->scale);

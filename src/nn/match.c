@@ -183,13 +183,38 @@ float kith__row_exp(float *row, float most, size_t width, float *scratch)
     return sum_up(row, scratch, width);
 }
 
-CLONES void kith__row_scale(float *row, float a, float least, size_t width)
+CLONES void kith__row_scale(float *row, float a, size_t width)
 {
     for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            row[j + k] *= a;
+}
+
+/* Bits that are well mixed (the last steps of MurmurHash3). */
+INLINE uint32_t mixed(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x85ebca6bu;
+    x = (x ^ x >> 13) * 0xc2b2ae35u;
+    return x ^ x >> 16;
+}
+
+CLONES size_t kith__row_thin(float *restrict row, uint32_t *restrict ids, float a, float least,
+                             uint32_t seed, size_t width)
+{
+    size_t used = 0;
+    for (size_t j = 0; j < width; j += KITH__LANES) {
         for (int k = 0; k < KITH__LANES; k++) {
             float x = row[j + k] * a;
-            row[j + k] = (x < 0 ? -x : x) < least ? 0 : x;
+            int32_t draw = (int32_t)(mixed(((uint32_t)j + (uint32_t)k) * 0x9e3779b9u + seed) >> 8);
+            float small = (float)draw * 0x1p-24f * least < x ? least : 0;
+            row[j + k] = x < least ? small : x;
         }
+        for (uint32_t k = 0; k < KITH__LANES; k++) {
+            ids[used] = (uint32_t)j + k;
+            used += row[j + k] != 0;
+        }
+    }
+    return used;
 }
 
 /* Several places at a time are most often all 0. */

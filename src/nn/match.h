@@ -30,8 +30,12 @@ float kith__row_most(const float *row, size_t width);
  * room for a row. */
 #define KITH__LEFT_OUT (-1e30f)
 float kith__row_exp(float *row, float most, size_t width, float *scratch);
-/* row = row a, and 0 where that is below `least` in size. */
-void kith__row_scale(float *row, float a, float least, size_t width);
+/* row = row a. */
+void kith__row_scale(float *row, float a, size_t width);
+/* The same for a row that is not negative, thinned out: a value x below `least` becomes `least` with
+ * the probability x / least and 0 else, which is x on average. The seed decides. Lists the places
+ * that are not 0 in `ids`, which has room for `width` and one more, and returns how many. */
+size_t kith__row_thin(float *row, uint32_t *ids, float a, float least, uint32_t seed, size_t width);
 /* The places, ascending, where some of `count` rows is not 0; returns how many. `ids` has room for
  * `width` and one more. Rows are `stride` apart. */
 size_t kith__rows_used(uint32_t *ids, const float *rows, size_t count, size_t stride, size_t width);
