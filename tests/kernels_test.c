@@ -746,7 +746,7 @@ static void row_exp__equals_the_plain_shares(void **state)
         for (size_t k = 0; k < ns; k++) {
             bool out = before[k] == KITH__LEFT_OUT && most != KITH__LEFT_OUT;
             double e = out ? 0 : exp((double)before[k] - most);
-            check_near(row[k], e, e * (KITH__EXP_ERROR + 300 * unit) + 1e-34, "row_exp", k);
+            check_near(row[k], e, e * (KITH__POWER_ERROR + 300 * unit) + 1e-34, "row_exp", k);
             assert_true(!out || row[k] == 0);
             sum += e;
         }

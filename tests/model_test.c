@@ -389,8 +389,12 @@ static kith_graph *hub_graph(int neighbors)
 {
     draft t = {0};
 
-    for (int i = 0; i < neighbors; i++)
-        add(&t, i % 2 ? "hub\tr%d\tn%d\n" : "n%2$d\tr%1$d\thub\n", i % 3, i);
+    for (int i = 0; i < neighbors; i++) {
+        if (i % 2)
+            add(&t, "hub\tr%d\tn%d\n", i % 3, i);
+        else
+            add(&t, "n%d\tr%d\thub\n", i, i % 3);
+    }
     for (int i = 0; i < 12; i++)
         add(&t, "n%d\tr0\tn%d\n", i, i + 1);
     kith_graph *graph = opened(file("train", t.at));

@@ -44,10 +44,8 @@ static bool leaves_out(const char *without, char part)
 
 static void copy_figures(float *to, const float *from, const char *without)
 {
-    static const char kind[KITH__FIGURES + 1] = "AAAAABBBCCCCDDD";
-
     for (int i = 0; i < KITH__FIGURES; i++)
-        to[i] = from && !leaves_out(without, kind[i]) ? from[i] : 0;
+        to[i] = from && !leaves_out(without, KITH__FIGURE_KINDS[i]) ? from[i] : 0;
 }
 
 static float best_of(const float *figure)
@@ -187,7 +185,8 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
     fill(f, c, figure, plain);
 }
 
-void kith__case_slopes(float *change, const kith__case *c, uint32_t candidate, const char *without)
+void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
+                       const char *without)
 {
     float figure[KITH__FIGURES], at[KITH__FEATURES_COUNT];
 

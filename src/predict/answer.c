@@ -556,7 +556,7 @@ static void finish(const asking *k, size_t question, best *b)
 static kith_status answer_chunk(asking *k, kith__asker *a, size_t chunk, kith_error *error)
 {
     kith_session *s = k->session;
-    kith__asked asked[KITH__ASKED_TOGETHER];
+    kith__asked asked[KITH__ASKED_TOGETHER] = {{0}};
     size_t from = k->chunk[chunk], count = k->chunk[chunk + 1] - from, start = 0;
     uint32_t query = k->resolved[k->order[from].index].query;
     best b = {0};

@@ -44,6 +44,8 @@ typedef enum kith__figure {
     KITH__FIGURES
 } kith__figure;
 
+#define KITH__FIGURE_KINDS "AAAAABBBCCCCDDD" /* of each figure */
+
 typedef struct kith__told {
     uint32_t entity;
     float figure[KITH__FIGURES];
