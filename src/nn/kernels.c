@@ -16,7 +16,7 @@
 
 /* Eight floats; where the machine has no such register gcc takes two or more. */
 typedef float lanes __attribute__((vector_size(32)));
-typedef int32_t bits __attribute__((vector_size(32)));
+typedef uint32_t bits __attribute__((vector_size(32)));
 enum { WIDE = 8 };
 
 INLINE float sum_eight(lanes a)
@@ -69,7 +69,7 @@ CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, flo
 
 INLINE lanes distance(const float *a, const float *b)
 {
-    return (lanes)((bits)(at(a) - at(b)) & INT32_MAX);
+    return (lanes)((bits)(at(a) - at(b)) & 0x7fffffffu);
 }
 
 CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t width)
@@ -116,7 +116,7 @@ CLONES float kith__l1_of_sum(const float *restrict a, const float *restrict b,
 {
     lanes sum = {0};
     for (size_t j = 0; j < width; j += WIDE)
-        sum += (lanes)((bits)(at(a + j) + at(b + j) - at(c + j)) & INT32_MAX);
+        sum += (lanes)((bits)(at(a + j) + at(b + j) - at(c + j)) & 0x7fffffffu);
     return sum_eight(sum);
 }
 
