@@ -139,6 +139,34 @@ static kith_answers ask_rank(kith_session *session, const kith_rank *r, const ch
                              : asked(session, known, relation, NULL);
 }
 
+typedef struct {
+    float *at;
+    size_t count;
+} kept_scores;
+
+static void keep_scores(void *context, size_t query, size_t slot, const float *scores)
+{
+    kept_scores *k = context;
+    (void)query, (void)slot;
+    memcpy(k->at, scores, k->count * sizeof *scores);
+}
+
+/* The scores of an embedding are those that ranking compares, to the last bit. */
+static void same_scores(const kith_answers *answers, kith_model *model, const kith_rank *r,
+                        uint32_t candidates)
+{
+    kept_scores kept = {calloc(candidates, sizeof(float)), candidates};
+    const kith__query query = {r->fact, r->subject_hidden};
+
+    assert_int_equal(kith__score_all(model, &query, 1, candidates, keep_scores, &kept, NULL),
+                     KITH_OK);
+    for (size_t i = 0; i < answers->count; i++)
+        if (answers->at[i].score != kept.at[answers->at[i].entity])
+            fail_msg("found the score %.9g, expected %.9g", answers->at[i].score,
+                     kept.at[answers->at[i].entity]);
+    free(kept.at);
+}
+
 static void same_rank(const kith_answers *answers, const kith_rank *r, uint32_t candidates)
 {
     uint32_t optimistic, pessimistic, left;
@@ -201,6 +229,8 @@ static size_t compare_with_ranks(kith_model *model)
             continue;
         kith_answers by_name = ask_rank(session, r, name(graph, known));
         same_rank(&by_name, r, seen);
+        if (!model->fused)
+            same_scores(&by_name, model, r, seen);
         if (known >= seen) {
             retell(session, known, stranger);
             kith_answers told = ask_rank(session, r, stranger);
@@ -245,9 +275,11 @@ static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
     (void)state;
     kith__rng_init(&rng, 3, 5);
     kith_graph *graph = opened(random_folder(&rng, &shape));
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 6; k++) {
         kith_settings s = quick("lan");
-        set(&s, "neighbors", kept[k]);
+        s.dim = 24;
+        set(&s, "neighbors", kept[k % 2]);
+        set(&s, "candidates", candidates_by[k / 2]);
         kith_model *model = model_with(graph, &s);
         assert_true(compare_with_ranks(model) > 10);
         kith_model_free(model);
