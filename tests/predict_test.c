@@ -9,9 +9,10 @@
 #include "support.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4 };
+static const char *const candidates_by[] = {"encoded", "input", "mix"};
+enum { AGGREGATORS = 9, DECODERS = 4 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {
@@ -138,6 +139,34 @@ static kith_answers ask_rank(kith_session *session, const kith_rank *r, const ch
                              : asked(session, known, relation, NULL);
 }
 
+typedef struct {
+    float *at;
+    size_t count;
+} kept_scores;
+
+static void keep_scores(void *context, size_t query, size_t slot, const float *scores)
+{
+    kept_scores *k = context;
+    (void)query, (void)slot;
+    memcpy(k->at, scores, k->count * sizeof *scores);
+}
+
+/* The scores of an embedding are those that ranking compares, to the last bit. */
+static void same_scores(const kith_answers *answers, kith_model *model, const kith_rank *r,
+                        uint32_t candidates)
+{
+    kept_scores kept = {calloc(candidates, sizeof(float)), candidates};
+    const kith__query query = {r->fact, r->subject_hidden};
+
+    assert_int_equal(kith__score_all(model, &query, 1, candidates, keep_scores, &kept, NULL),
+                     KITH_OK);
+    for (size_t i = 0; i < answers->count; i++)
+        if (answers->at[i].score != kept.at[answers->at[i].entity])
+            fail_msg("found the score %.9g, expected %.9g", answers->at[i].score,
+                     kept.at[answers->at[i].entity]);
+    free(kept.at);
+}
+
 static void same_rank(const kith_answers *answers, const kith_rank *r, uint32_t candidates)
 {
     uint32_t optimistic, pessimistic, left;
@@ -200,6 +229,8 @@ static size_t compare_with_ranks(kith_model *model)
             continue;
         kith_answers by_name = ask_rank(session, r, name(graph, known));
         same_rank(&by_name, r, seen);
+        if (!model->fused)
+            same_scores(&by_name, model, r, seen);
         if (known >= seen) {
             retell(session, known, stranger);
             kith_answers told = ask_rank(session, r, stranger);
@@ -224,6 +255,7 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
             kith_graph *graph = random_graph((uint64_t)(10 * a + d));
             kith_settings s = quick(aggregators[a]);
             set(&s, "decoder", decoders[d]);
+            set(&s, "candidates", candidates_by[(a + d) % 3]);
             kith_model *model = model_with(graph, &s);
             strangers += compare_with_ranks(model);
             kith_model_free(model);
@@ -243,9 +275,11 @@ static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
     (void)state;
     kith__rng_init(&rng, 3, 5);
     kith_graph *graph = opened(random_folder(&rng, &shape));
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 6; k++) {
         kith_settings s = quick("lan");
-        set(&s, "neighbors", kept[k]);
+        s.dim = 24;
+        set(&s, "neighbors", kept[k % 2]);
+        set(&s, "candidates", candidates_by[k / 2]);
         kith_model *model = model_with(graph, &s);
         assert_true(compare_with_ranks(model) > 10);
         kith_model_free(model);
@@ -283,6 +317,45 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     kith_eval_release(&e);
     kith_session_free(session);
     kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* Rules alone, and rules with the embedding: scores and probabilities are those of ranking. */
+static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
+{
+    static const char *const evidence[] = {"rules", "fused"};
+    const random_shape shape = {.entities = 200, .relations = 4, .train = 400, .dev = 20, .test = 200,
+                                .aux = 600};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 8, 5);
+    kith_graph *graph = opened(random_folder(&rng, &shape));
+    for (int k = 0; k < 2; k++) {
+        const char *folder = keep(format("%s/run", new_folder()));
+        const kith_train_options options = {.threads = 2};
+        kith_settings s = quick("lan");
+        kith_model *model = NULL;
+        kith_train_end end;
+        kith_error error;
+        set(&s, "evidence", evidence[k]);
+        s.epochs = 2;
+        s.eval_every = 0;
+        if (kith_train(&end, folder, graph, &s, &options, &error) != KITH_OK ||
+            kith_model_open(&model, folder, 2, &error) != KITH_OK)
+            fail_msg("%s", error.message);
+        assert_true(compare_with_ranks(model) > 3);
+        kith_session *session = session_of(model);
+        kith_explanation e = {0};
+        const kith_question question = {name(graph, 0), kith_graph_relation_name(graph, 0), NULL};
+        assert_int_equal(kith_session_explain(&e, session, &question, NULL, &error), KITH_OK);
+        for (size_t i = 0; i < e.answers.count; i++)
+            assert_true(e.answers.at[i].probability >= 0 && e.answers.at[i].probability <= 1);
+        assert_int_equal(e.weighing, k == 0 ? KITH_WEIGH_NONE : KITH_WEIGH_ATTENTION);
+        kith_explanation_release(&e);
+        kith_session_free(session);
+        kith_model_free(model);
+    }
     kith_graph_free(graph);
 }
 
@@ -1042,6 +1115,7 @@ int main(void)
         cmocka_unit_test(predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder),
         cmocka_unit_test(predict__ranks_are_those_of_eval_on_a_larger_graph),
         cmocka_unit_test(predict__ranks_are_those_of_eval_on_subject_10),
+        cmocka_unit_test(predict__ranks_are_those_of_eval_with_rule_evidence),
         cmocka_unit_test(facts__each_is_used_or_named_with_the_reason),
         cmocka_unit_test(facts__an_empty_name_or_one_that_is_not_utf8_is_refused),
         cmocka_unit_test(facts__undo_takes_back_one_after_the_other),

@@ -22,7 +22,7 @@ char *kith__name_beside(const char *path)
     while (length > 1 && path[length - 1] == '/')
         length--;
     if (name)
-        snprintf(name, length + 32, "%.*s.tmp-%ld", (int)length, path, (long)getpid());
+        snprintf(name, length + 32, "%.*s.tmp-%ld", (int)length, path, (long)gettid());
     return name;
 }
 

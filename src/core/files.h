@@ -7,7 +7,7 @@
 
 #include "core/status.h"
 
-/* A file being written at "PATH.tmp-PID"; it becomes PATH on commit. */
+/* A file being written at "PATH.tmp-ID", with the thread's id; it becomes PATH on commit. */
 typedef struct kith__new_file {
     FILE *stream;
     char *path, *temporary;

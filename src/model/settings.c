@@ -318,6 +318,7 @@ static void apply_rules(kith_settings *s)
 static void apply_kith(kith_settings *s)
 {
     kith__settings_embedding(s);
+    s->subtask = 1; /* ranks the many that no rule speaks for better */
     s->evidence = KITH_EVIDENCE_FUSED;
     s->eval_every = 0;
 }

@@ -27,6 +27,7 @@ static void free_asker(kith__asker *a)
     kith__free(a->marks);
     kith__free(a->aims);
     kith__free(a->scores);
+    kith__free(a->block);
     kith__free(a->sorted);
     if (a->fusing)
         kith__fusing_release(a->fusing);
@@ -72,7 +73,8 @@ static kith__asker *new_asker(const kith_model *model)
     a->marks = kith__calloc(n, 1);
     a->aims = kith__calloc_aligned((together + 2) * a->encoder.ds, sizeof *a->aims);
     a->scores = kith__calloc_aligned(together * n, sizeof *a->scores);
-    if (!a->relations || !a->marks || !a->aims || !a->scores ||
+    a->block = kith__calloc_aligned(together * KITH__PANEL, sizeof *a->block);
+    if (!a->relations || !a->marks || !a->aims || !a->scores || !a->block ||
         (model->fused && add_fusing(a, model->fused))) {
         free_asker(a);
         return NULL;
@@ -171,12 +173,27 @@ static void compare(float *scores, const kith_session *s, const kith__asker *a, 
     }
 }
 
+/* In panels, as ranking does, because sums in another order differ in their last bits. */
+static void compare_inputs(float *scores, const kith_session *s, const kith__asker *a, size_t count,
+                           const kith__panels *inputs)
+{
+    bool distance = kith__decoder_get(s->model->settings.decoder)->distance;
+    const float *aims[KITH__ASKED_TOGETHER];
+
+    for (size_t i = 0; i < count; i++)
+        aims[i] = a->aims + i * a->encoder.ds;
+    for (size_t p = 0; p < kith__panel_count(inputs); p++)
+        kith__panel_score(scores, a->lists.seen, inputs, p, aims, count, distance, 1, false,
+                          a->block);
+}
+
 /* By the candidates' input embeddings, by their encodings, or by both, as the settings say. */
 static kith_status compare_all(float *scores, kith_session *s, kith__asker *a, size_t count,
                                const uint32_t *queries, size_t query_count, kith_error *error)
 {
     kith_candidates by = s->model->settings.candidates;
     const kith__candidates *candidates = NULL;
+    const kith__panels *inputs;
     uint32_t ahead[KITH__QUERIES_AHEAD];
     size_t ahead_count = query_count < KITH__QUERIES_AHEAD ? query_count : KITH__QUERIES_AHEAD;
     kith_status status = KITH_OK;
@@ -184,10 +201,8 @@ static kith_status compare_all(float *scores, kith_session *s, kith__asker *a, s
     for (size_t i = 0; i < ahead_count; i++)
         ahead[i] = kith__opposite(s, queries[i]);
     if (by != KITH_CANDIDATES_ENCODED) {
-        TRY(kith__candidates_pin_inputs(&candidates, s->shared, error));
-        compare(scores, s, a, count, candidates->rows, false);
-        kith__candidates_unpin(s->shared, candidates);
-        candidates = NULL;
+        TRY(kith__shared_inputs(&inputs, s->shared, error));
+        compare_inputs(scores, s, a, count, inputs);
     }
     if (by != KITH_CANDIDATES_INPUT) {
         TRY(kith__candidates_pin(&candidates, s->shared, ahead, ahead_count, error));

@@ -35,6 +35,7 @@ typedef struct kith__asker {
     uint8_t *kept, *relations, *marks; /* marks: one per candidate, all 0 between questions */
     size_t kept_capacity;
     float *aims, *scores; /* of KITH__ASKED_TOGETHER questions */
+    float *block;         /* their scores in one panel of candidates */
     kith__fusing *fusing; /* NULL where the model has no rule evidence */
     kith_neighbor *sorted; /* facts of the entity that was fused last */
     size_t sorted_capacity;

@@ -24,6 +24,7 @@ static void free_shared(void *pointer)
         kith__free(c);
     }
     kith__encoder_release(&s->encoder);
+    kith__panels_release(&s->inputs);
     kith__known_release(&s->known[0]);
     kith__known_release(&s->known[1]);
     kith__rules_free(s->rules);
@@ -259,14 +260,60 @@ kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *er
     return KITH_OK;
 }
 
-/* ---- known answers and rules ---- */
+/* ---- input embeddings, known answers and rules ---- */
 
-static bool has_known(kith__shared *s)
+/* Whether something was made that is never changed afterwards: nobody who needs only that waits for
+ * what is being made. */
+static bool is_made(kith__shared *s, const bool *made)
 {
     pthread_mutex_lock(&s->lock);
-    bool has = s->has_known;
+    bool has = *made;
     pthread_mutex_unlock(&s->lock);
     return has;
+}
+
+static void set_made(kith__shared *s, bool *made)
+{
+    pthread_mutex_lock(&s->lock);
+    *made = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static kith_status pack_inputs(kith__shared *s, kith_error *error)
+{
+    const kith__table *ent = &s->model->params.table[0];
+    float *units = NULL;
+
+    if (kith__panels_reserve(&s->inputs, ent->rows, ent->cols))
+        return kith__no_memory(error);
+    if (!kith__is_unit(s->model)) {
+        kith__panels_pack(&s->inputs, ent->at, ent->stride);
+        return KITH_OK;
+    }
+    units = kith__calloc_aligned(ent->rows * ent->stride, sizeof *units);
+    if (!units)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < ent->rows; i++)
+        kith__normalize(units + i * ent->stride, kith__row(ent, i), ent->cols);
+    kith__panels_pack(&s->inputs, units, ent->stride);
+    kith__free(units);
+    return KITH_OK;
+}
+
+kith_status kith__shared_inputs(const kith__panels **inputs, kith__shared *s, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    *inputs = &s->inputs;
+    if (is_made(s, &s->has_inputs))
+        return KITH_OK;
+    pthread_mutex_lock(&s->making);
+    if (!is_made(s, &s->has_inputs))
+        status = pack_inputs(s, error);
+    if (status == KITH_OK)
+        set_made(s, &s->has_inputs);
+    pthread_mutex_unlock(&s->making);
+    return status;
 }
 
 kith_status kith__shared_known(const kith__known **known, kith__shared *s, kith_error *error)
@@ -274,16 +321,15 @@ kith_status kith__shared_known(const kith__known **known, kith__shared *s, kith_
     kith_status status = KITH_OK;
 
     *known = s->known;
-    if (has_known(s)) /* nobody waits for candidates that are being made */
+    if (is_made(s, &s->has_known))
         return KITH_OK;
     pthread_mutex_lock(&s->making);
-    for (int side = 0; side < 2 && !has_known(s) && status == KITH_OK; side++) {
+    for (int side = 0; side < 2 && !is_made(s, &s->has_known) && status == KITH_OK; side++) {
         kith__known_release(&s->known[side]);
         status = kith__known_init(&s->known[side], s->model->graph, NULL, side, error);
     }
-    pthread_mutex_lock(&s->lock);
-    s->has_known = s->has_known || status == KITH_OK;
-    pthread_mutex_unlock(&s->lock);
+    if (status == KITH_OK)
+        set_made(s, &s->has_known);
     pthread_mutex_unlock(&s->making);
     return status;
 }

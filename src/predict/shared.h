@@ -5,6 +5,7 @@
 
 #include "graph/known.h"
 #include "model/model.h"
+#include "model/panels.h"
 
 /* The candidates, encoded for one query and ready to be compared with an aim: row c, of the encoder's
  * stride, is entity c, scaled to length 1 where the decoder asks for it. */
@@ -22,12 +23,13 @@ typedef struct kith__shared {
     kith__candidates *first;
     size_t bytes, most_bytes; /* of all rows, and what they may be when nobody reads them */
     uint64_t clock;
-    bool has_known;
+    bool has_known, has_inputs;
 
     pthread_mutex_t making; /* of what follows; whoever holds it may take `lock`, never the reverse */
     kith__pool *pool;
     kith__encoder encoder;
     bool encoded; /* the encoder has all candidates, for one query or another */
+    kith__panels inputs;  /* the candidates' input embeddings, where scores take them */
     kith__known known[2]; /* [subject hidden] */
     kith__rules *rules;   /* where the model has none of its own */
 } kith__shared;
@@ -43,6 +45,10 @@ kith_status kith__candidates_pin(const kith__candidates **candidates, kith__shar
 kith_status kith__candidates_pin_inputs(const kith__candidates **candidates, kith__shared *shared,
                                         kith_error *error);
 void kith__candidates_unpin(kith__shared *shared, const kith__candidates *candidates);
+
+/* The candidates' input embeddings in panels, as ranking compares them. */
+kith_status kith__shared_inputs(const kith__panels **inputs, kith__shared *shared,
+                                kith_error *error);
 
 /* Known answers of the graph; [subject hidden]. */
 kith_status kith__shared_known(const kith__known **known, kith__shared *shared, kith_error *error);

@@ -391,8 +391,9 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
 
     *end = KITH_TRAIN_WAS_FINISHED;
     if (evidence != KITH_EVIDENCE_RULES) {
-        TRY(train_embedding(end, folder, model, options, error));
+        kith_model *embedding = model;
         model = NULL;
+        TRY(train_embedding(end, folder, embedding, options, error));
     }
     if (evidence == KITH_EVIDENCE_NONE || *end == KITH_TRAIN_STOPPED || kith__fusion_saved(folder))
         goto cleanup;

@@ -107,7 +107,8 @@ cleanup:
 /* Settings that runs of format 1 do not have: there they are as the preset has them. */
 static bool is_newer(const char *name)
 {
-    static const char *const names[] = {"directions", "reciprocal", "candidates", "shared-negatives",
+    static const char *const names[] = {"evidence",   "directions",       "reciprocal",
+                                        "candidates", "shared-negatives",
                                         "hard-negatives", "scale", "schedule", "table-lr"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
