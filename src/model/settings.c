@@ -297,7 +297,7 @@ void kith__settings_embedding(kith_settings *s)
     s->directions = KITH_DIRECTIONS_BOTH;
     s->reciprocal = 1;
     s->candidates = KITH_CANDIDATES_INPUT;
-    s->shared_negatives = 500;
+    s->shared_negatives = 2000;
     s->hard_negatives = 0;
     s->scale = 2;
     s->lr = .004;
