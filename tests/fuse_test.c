@@ -338,8 +338,11 @@ static const char *group_folder(uint64_t seed, unsigned entities, unsigned newco
         add(to, "e%u\tin\tg%u\n", e, group);
         add(to, "e%u\tlikes\tt%u\n", e, (group + below(&rng, 3)) % 7);
         add(to, "e%u\tlikes\tt%u\n", e, group);
-        if (!new || below(&rng, 2))
+        if (!new || below(&rng, 2)) {
             add(to, "e%u\tknows\te%u\n", e, fellow);
+            if (new)
+                add(&part[KITH_TEST], "e%u\tmet\te%u\n", e, fellow);
+        }
         if (!new)
             add(to, "e%u\tmet\te%u\ng%u\thas\te%u\n", e, fellow, group, e);
         if (e % 4 == 0)
@@ -1036,6 +1039,7 @@ static void check_breakdown(const setup *s, const kith_eval *e)
         linked += links > 0;
         without += known == 0;
     }
+    assert_true(linked > 0 && linked < e->realistic.queries);
     assert_int_equal(e->by_direct[1].queries, linked);
     assert_int_equal(e->by_known[0].queries, without);
 }
