@@ -602,6 +602,32 @@ static void fuse__probabilities_follow_the_scores(void **state)
     each_fused(51, NULL, check_probabilities);
 }
 
+/* One known answer is so good that beside it no other would count. */
+static void fuse__shares_are_of_what_is_not_known(void **state)
+{
+    kith__fusion fusion = {.weight = {[KITH__F_E_SCORE] = 1000}, .calibration = {1, 0, 0}};
+    kith__fusing f;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, group_folder(52, 40, 8), "rules", 1);
+    assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
+                     KITH_OK);
+    float *embedding = calloc(s.seen, sizeof *embedding);
+    kith__span known = {0};
+    for (uint32_t r = 0; known.count == 0; r++)
+        known = kith__reached(s.evidence->index, s.seen, r);
+    uint32_t right = known.at[0].entity == 0 ? 1 : 0;
+    embedding[known.at[0].entity] = 1000;
+    embedding[right] = 100;
+    fuse(&f, &s, s.seen, known.at[0].relation, embedding, s.seen);
+    assert_true(kith__fused_probability(&f, right) > .99f);
+    free(embedding);
+    kith__fusing_release(&f);
+    setup_close(&s);
+}
+
 static void fuse__a_share_of_0_or_1_has_a_finite_logit(void **state)
 {
     (void)state;
@@ -1482,6 +1508,7 @@ int main(void)
         cmocka_unit_test(fuse__scores_hold_where_embeddings_hardly_differ),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
         cmocka_unit_test(fuse__probabilities_follow_the_scores),
+        cmocka_unit_test(fuse__shares_are_of_what_is_not_known),
         cmocka_unit_test(fuse__a_share_of_0_or_1_has_a_finite_logit),
         cmocka_unit_test(without__parts_that_are_left_out_have_no_say),
         cmocka_unit_test(without__the_embedding_is_as_if_there_were_none),
