@@ -33,7 +33,7 @@ _kith_grid() {
 
 _kith() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='stats split rules train eval tune' options choices
+    local command=${COMP_WORDS[1]} commands='stats split rules train eval tune predict explain shell export' options choices
 
     COMPREPLY=()
     if [[ $command == tune ]]; then
@@ -66,6 +66,11 @@ _kith() {
                         --json --help' ;;
         eval) options='--split --candidates --ranks --threads --json --help' ;;
         tune) options='--output --grid --preset --threads --skip-bad --quiet --json --help' ;;
+        predict | explain) options='--fact --facts --query --top --new-only --relations --threads
+                        --json --help' ;;
+        shell) options='--threads --help' ;;
+        export) options='--output --format --table --relation --inverse --entity --entities --facts
+                        --threads --help' ;;
         help)
             ((COMP_CWORD == 2)) && _kith_reply "$commands" "$current"
             return ;;
@@ -73,9 +78,13 @@ _kith() {
     esac
     case $command:$previous in
         split:--strategy) _kith_reply 'subject object both' "$current"; return ;;
-        *:--preset) _kith_reply 'release paper' "$current"; return ;;
+        *:--preset) _kith_reply 'release paper embedding' "$current"; return ;;
         eval:--split) _kith_reply 'dev test' "$current"; return ;;
         eval:--candidates) _kith_reply 'seen all' "$current"; return ;;
+        export:--format) _kith_reply 'npy word2vec tsv' "$current"; return ;;
+        export:--table) _kith_reply 'ent rel trans query' "$current"; return ;;
+        *:--fact | *:--query | predict:--relations | explain:--relations | predict:--top | \
+        explain:--top | export:--relation | export:--entity) return ;;
         *:--threads | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \
         rules:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
         *:-o | *:--output | *:--resume)

@@ -6,9 +6,9 @@
 #include "support.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan"};
+                                          "attention-query", "logic", "lan", "table"};
 static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 8, DECODERS = 4 };
+enum { AGGREGATORS = 9, DECODERS = 4 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {
@@ -217,6 +217,26 @@ static void rank__equals_a_brute_force_for_every_aggregator_and_decoder(void **s
             s.normalize = d == DECODERS;
             check_ranks(graph, &s, 0, keep(format("%s %s", aggregators[a], decoders[d % DECODERS])));
         }
+    kith_graph_free(graph);
+}
+
+/* Of all entities some are not seen, and are scored by their encodings. */
+static void rank__equals_a_brute_force_for_candidates_by_input_embedding(void **state)
+{
+    static const char *const models[] = {"mean", "lan", "table"};
+    kith_graph *graph = random_graph(4, false);
+
+    (void)state;
+    for (int i = 0; i < 3 * (DECODERS + 1) * 8; i++) {
+        int decoder = i / 8 % (DECODERS + 1);
+        kith_settings s = quick(models[i / 8 / (DECODERS + 1)], i % 2 ? "subject" : "object");
+        set(&s, "decoder", decoders[decoder % DECODERS]);
+        set(&s, "candidates", i / 2 % 2 ? "input" : "mix");
+        set(&s, "loss", "softmax");
+        set(&s, "reciprocal", i / 3 % 2 ? "on" : "off");
+        s.normalize = decoder == DECODERS;
+        check_ranks(graph, &s, i / 4 % 2, keep(format("%d", i)));
+    }
     kith_graph_free(graph);
 }
 
@@ -731,6 +751,7 @@ int main(void)
         cmocka_unit_test(rank__a_score_that_is_no_number_never_helps),
         cmocka_unit_test(rank__a_constant_scorer_gets_the_mean_rank),
         cmocka_unit_test(rank__equals_a_brute_force_for_every_aggregator_and_decoder),
+        cmocka_unit_test(rank__equals_a_brute_force_for_candidates_by_input_embedding),
         cmocka_unit_test(rank__hides_the_side_that_is_predicted),
         cmocka_unit_test(rank__the_same_at_any_number_of_threads),
         cmocka_unit_test(filter__leaves_in_what_no_part_holds),

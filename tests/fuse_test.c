@@ -641,7 +641,7 @@ static void fuse__a_share_of_0_or_1_has_a_finite_logit(void **state)
 
 static bool in_part(int figure, const char *without)
 {
-    return strchr(without, "AAAABBBCCCCDDD"[figure]) != NULL;
+    return strchr(without, KITH__FIGURE_KINDS[figure]) != NULL;
 }
 
 static void check_without(const setup *s, kith__fusing *f, kith__rng *rng)

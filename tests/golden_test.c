@@ -337,7 +337,7 @@ static bool check_lists(const char *lists_key, const char *denominator_key, uint
     s.max_neighbors = cap;
     must(kith_model_new(&model, graph, &s, 1, &error), &error);
     for (uint32_t e = 0; e < model->lists->entities && good; e++) {
-        uint64_t from = model->lists->offset[e], count = model->lists->offset[e + 1] - from;
+        uint64_t from = model->lists->offset[e], count = kith__list_count(model->lists, e);
         double *flat = malloc((2 * count + 1) * sizeof *flat);
         for (uint64_t i = 0; i < count; i++) {
             flat[2 * i] = model->lists->at[from + i].relation;
@@ -379,6 +379,43 @@ static bool check_visits(const kith__encoder *e, const json_t *record)
     return good;
 }
 
+/* The weight of each neighbour as a session explains it, found by its fact. */
+static bool check_explained(kith_model *model, const kith__encoder *e, const json_t *record)
+{
+    static const char *const keys[] = {"logic", "softmax", "weight"};
+    uint32_t m = model->lists->relations / 2, query = (uint32_t)whole(record, "query");
+    const char *entity = kith_graph_entity_name(graph, (uint32_t)whole(record, "entity"));
+    const kith_question question = {query < m ? entity : NULL,
+                                    kith_graph_relation_name(graph, query % m),
+                                    query < m ? NULL : entity};
+    float *found = calloc(3 * (e->visits + 1), sizeof *found);
+    kith_explanation told;
+    kith_session *session;
+    kith_error error;
+    bool good = true;
+
+    must(kith_session_new(&session, model, &error), &error);
+    must(kith_session_explain(&told, session, &question, NULL, &error), &error);
+    for (size_t i = 0; i < told.neighbor_count; i++) {
+        const kith_evidence *n = &told.neighbors[i];
+        uint32_t relation = n->relation + (n->inverse ? m : 0);
+        for (size_t v = 0; v < e->visits; v++)
+            if (e->neighbor[v].relation == relation && e->neighbor[v].entity == n->entity) {
+                found[v] = (float)n->logic;
+                found[e->visits + v] = (float)n->attention;
+                found[2 * e->visits + v] = (float)n->weight;
+            }
+    }
+    for (int k = 0; k < 3 && good; k++)
+        if (json_object_get(record, keys[k]))
+            good = floats_close(keys[k], found + (size_t)k * e->visits,
+                                json_object_get(record, keys[k]), e->visits);
+    kith_explanation_release(&told);
+    kith_session_free(session);
+    free(found);
+    return good;
+}
+
 static bool check_encoded(kith_model *model, const json_t *record)
 {
     kith__encoder *e = &model->encoder;
@@ -389,7 +426,7 @@ static bool check_encoded(kith_model *model, const json_t *record)
                           NULL);
     must(kith__encoder_forward(e, &error), &error);
     return floats_close("vector", e->out.at, json_object_get(record, "vector"), e->d) &&
-           check_visits(e, record);
+           check_visits(e, record) && (e->visits == 0 || check_explained(model, e, record));
 }
 
 static void check_encode_file(const char *name)

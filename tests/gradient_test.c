@@ -97,6 +97,18 @@ static void fill_queries(batch *b, uint64_t seed)
     assert_int_equal(kith__contrast_draw(&b->contrast, b->asked, 2 * FACTS, &rng, NULL), KITH_OK);
 }
 
+/* Tables that start with zeros would hide what their values do. */
+static void stir_zeros(kith__params *params, uint64_t seed)
+{
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 3);
+    for (size_t t = 0; t < params->tables; t++)
+        for (size_t i = 0; i < params->table[t].rows * params->table[t].stride; i++)
+            if (params->table[t].spec->start == KITH__ZERO)
+                params->table[t].at[i] = (float)(2 * kith__rng_unit(&rng) - 1);
+}
+
 static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t seed)
 {
     kith_error error;
@@ -108,6 +120,7 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
         kith__step_init(&b->step, &b->model->encoder, &b->model->params, &b->model->settings,
                         &error) != KITH_OK)
         fail_msg("%s", error.message);
+    stir_zeros(&b->model->params, seed);
 }
 
 static void batch_release(batch *b)
@@ -256,6 +269,7 @@ static void check_softmax(const char *aggregator)
                 s.subtask = subtask;
                 s.scale = .7;
                 s.mask = subtask;
+                s.reciprocal = (i + by) % 2;
                 check_settings(&s, 1, format("%s %s%s softmax %s subtask %d", aggregator,
                                              decoders[i % DECODERS], s.normalize ? " scaled" : "",
                                              candidates[by], subtask));

@@ -80,11 +80,18 @@ printf 'rex\tis a\tdog\nrex\tlives with\tann\ndog\tis a\tanimal\n' >"$work/graph
 printf 'bo\tis a\tdog\n' >"$work/graph/test"
 printf 'bo\tlives with\tann\n' >"$work/graph/aux"
 
-# One example, shared and static: it compiles without a warning, runs on a small graph, says
-# something, and fails where there is no graph.
+"$program" train "$work/graph" -o "$work/run" --dim 8 --epochs 2 --eval-every 0 --quiet \
+    >"$work/log" 2>&1
+report $? 'the installed program trains' "$(cat "$work/log")"
+
+# One example, shared and static: it compiles without a warning, runs on a small graph or run, says
+# something, and fails where there is none.
 try_example() { # source, shared or static
-    local name kind=$2 flags
+    local name kind=$2 flags source=$work/graph arguments=()
     name=$(basename "$1" .c)
+    if [ "$name" = newcomer ]; then
+        source=$work/run arguments=(fido 'is a' dog fido 'lives with' ann 'is a')
+    fi
     if [ "$kind" = static ]; then
         flags="-static-libgcc $(pkg-config --cflags --libs --static kith |
             sed "s| -lkith | $static |")"
@@ -94,9 +101,9 @@ try_example() { # source, shared or static
     # shellcheck disable=SC2086 # a list of words on purpose
     cc -std=c99 -Wall -Wextra -Werror "$1" -o "$work/$name" $flags 2>"$work/log"
     report $? "$name compiles against the $kind library" "$(cat "$work/log")"
-    "$work/$name" "$work/graph" >"$work/out" 2>"$work/log" && [ -s "$work/out" ]
+    "$work/$name" "$source" "${arguments[@]}" >"$work/out" 2>"$work/log" && [ -s "$work/out" ]
     report $? "$name runs with the $kind library" "$(cat "$work/out" "$work/log")"
-    "$work/$name" "$work/nowhere" >"$work/out" 2>"$work/log"
+    "$work/$name" "$work/nowhere" "${arguments[@]}" >"$work/out" 2>"$work/log"
     [ $? -ne 0 ] && grep -q 'nowhere' "$work/log"
     report $? "$name tells why it fails with the $kind library" "$(cat "$work/out" "$work/log")"
     if [ "$kind" = static ]; then

@@ -9,7 +9,8 @@
  *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
  *     lives as long as that object.
  *   - The library never prints, exits or aborts, and has no global state. A kith_graph is not
- *     changed after it is made, so any number of threads may read it at once.
+ *     changed after it is made, so any number of threads may read it at once. Any number of
+ *     kith_sessions may use one kith_model at once, each on a thread of its own.
  */
 #ifndef KITH_KITH_H
 #define KITH_KITH_H
@@ -120,6 +121,14 @@ KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *
                                             const char *name);
 KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
                                               const char *name);
+
+/* Names like `text`, which is none or may be mistyped: with the same label, a letter or two off, or
+ * beginning with it; likeliest first. Writes at most `most` ids, only of entities or relations that
+ * train has, and returns how many. */
+KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
+                                            const kith_graph *graph, const char *text);
+KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,
+                                             const kith_graph *graph, const char *text);
 
 /* A number that stands for names and facts: equal graphs have equal ones. */
 KITH_API uint64_t kith_graph_hash(const kith_graph *graph);
@@ -352,6 +361,7 @@ typedef struct kith_settings {
     int padding; /* mean and lstm: a trained neighbour fills the list up to max_neighbors */
     uint32_t batch, negatives;
     kith_directions directions;         /* of softmax queries */
+    int reciprocal; /* softmax: the decoder has a relation of its own for each inverse one */
     kith_candidates candidates;
     uint32_t shared_negatives, hard_negatives; /* of softmax: per batch, and per query */
     double scale;                       /* of scores, before softmax */
@@ -380,8 +390,9 @@ KITH_API const char *kith_settings_name(size_t index, const char **help, const c
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-/* A trained model with its graph. Not changed by any call below, but encoding and scoring use room
- * inside it: one thread at a time per model. */
+/* A trained model with its graph. Not changed by any call below, but kith_model_encode,
+ * kith_model_score and kith_evaluate use room inside it: one thread at a time per model. Sessions
+ * have room of their own and do not mind. */
 typedef struct kith_model kith_model;
 
 /* Called at the end of an epoch; return 0 to go on, anything else to stop with a checkpoint. */
@@ -449,6 +460,43 @@ KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
 KITH_API const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
                                               size_t index);
 
+/* What the rows of a table stand for. */
+typedef enum kith_rows {
+    KITH_ROWS_ENTITIES,  /* that train has, by id */
+    KITH_ROWS_RELATIONS, /* likewise */
+    KITH_ROWS_DIRECTED,  /* these relations, then their inverses */
+    KITH_ROWS_OTHER
+} kith_rows;
+
+/* One table of a model's parameters: row r begins at at[r * stride]. "ent" has the input embeddings,
+ * "rel" the decoder's relations, "trans" the hyperplanes of relations as neighbours see them. */
+typedef struct kith_table {
+    const char *name;
+    kith_rows of;
+    const float *at;
+    size_t rows, columns, stride;
+} kith_table;
+/* The tables one by one; KITH_ERR_NOT_FOUND past the last. */
+KITH_API kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index);
+
+/* Vectors with names, for other programs. */
+typedef struct kith_vectors {
+    const float *at;
+    size_t rows, columns, stride;
+    const char *const *names;  /* of the rows; NULL for none */
+    const char *const *labels; /* for people; NULL for none */
+} kith_vectors;
+
+typedef enum kith_vector_format {
+    KITH_VECTORS_NPY,      /* STEM.npy for numpy, and STEM.names.tsv: name and label, one row each */
+    KITH_VECTORS_WORD2VEC, /* STEM.txt: word2vec's text, blanks in names as underscores */
+    KITH_VECTORS_TSV       /* STEM.vectors.tsv and STEM.metadata.tsv, as embedding viewers read them */
+} kith_vector_format;
+
+/* Write them; each file is there whole or not at all. */
+KITH_API kith_status kith_vectors_save(const kith_vectors *vectors, const char *stem,
+                                       kith_vector_format format, kith_error *error);
+
 /* ---- evaluation -------------------------------------------------------------------------- */
 
 typedef struct kith_metrics {
@@ -514,6 +562,206 @@ KITH_API kith_status kith_evaluate(kith_eval *result, kith_model *model,
 KITH_API void kith_eval_release(kith_eval *result);
 KITH_API const char *kith_eval_kind_name(int kind);     /* "1-1" ... */
 KITH_API const char *kith_eval_bucket_name(int bucket); /* "3-5" ... */
+
+/* ---- answers about new entities ---------------------------------------------------------- */
+
+/* What one user says about entities that the graph has never met, and asks about them. Thread-safe
+ * for concurrent readers of the model: any number of sessions may share a model, each used by one
+ * thread at a time. Candidates' encodings are made once for all of them. The model must outlive its
+ * sessions. */
+typedef struct kith_session kith_session;
+
+KITH_API kith_status kith_session_new(kith_session **session, kith_model *model,
+                                      kith_error *error);
+KITH_API void kith_session_free(kith_session *session);
+
+/* The most bytes of candidates' encodings that a model keeps for later questions, 256 MB unless
+ * told; those used longest ago go first. */
+KITH_API kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *error);
+
+/* What becomes of a fact. A fact is of use where its relation and one of its ends are in train: it
+ * then tells about the other end, or about both where train has both. */
+typedef enum kith_fact_use {
+    KITH_FACT_USED,
+    KITH_FACT_REPEATED,    /* said before, or the graph has it already */
+    KITH_FACT_NO_RELATION, /* training has no fact with this relation */
+    KITH_FACT_NO_NEIGHBOR, /* training has seen neither end */
+    KITH_FACT_USES
+} kith_fact_use;
+KITH_API const char *kith_fact_use_text(kith_fact_use use); /* for a person */
+
+/* Say a fact, by names. Names that the graph lacks are new entities. What becomes of it goes into
+ * `use`, which may be NULL; facts that are of no use are kept and listed, and change nothing. Fails
+ * with KITH_ERR_ARGUMENT for an empty name or one that is not UTF-8. */
+KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
+                                      const char *subject, const char *relation,
+                                      const char *object, kith_error *error);
+/* Say all facts of a graph's train and aux, which may come from any source; false ones are left
+ * out. */
+KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
+                                            kith_error *error);
+/* Take back the last fact; KITH_ERR_NOT_FOUND where there is none. */
+KITH_API kith_status kith_session_undo(kith_session *session);
+
+typedef struct kith_session_fact {
+    const char *subject, *relation, *object;
+    kith_fact_use use;
+} kith_session_fact;
+KITH_API size_t kith_session_fact_count(const kith_session *session);
+KITH_API kith_session_fact kith_session_fact_at(const kith_session *session, size_t index);
+
+/* The entities that facts tell about and that train lacks, in the order of their first facts. */
+typedef struct kith_newcomer {
+    const char *name;
+    size_t facts; /* of use */
+} kith_newcomer;
+KITH_API size_t kith_session_newcomer_count(const kith_session *session);
+KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
+
+/* A question: two names, and NULL on the side that is asked for. With NULL for the relation too, the
+ * likeliest pairs of a relation and an entity are asked for. */
+typedef struct kith_question {
+    const char *subject, *relation, *object;
+} kith_question;
+
+typedef struct kith_ask_options {
+    size_t top;       /* how many answers, 10 if 0 */
+    int new_only;     /* leave out what is known */
+    size_t relations; /* pairs: how many relations to look at, those that the entity's own imply most
+                         first; 64 if 0, SIZE_MAX for all */
+    unsigned threads; /* of kith_session_ask_all; 0: one per core */
+} kith_ask_options;
+
+/* An answer: an entity that train has, with the question's relation or one of its own. */
+typedef struct kith_answer {
+    uint32_t relation, entity;
+    float score;        /* larger is likelier; comparable within one question. Of pairs it is the
+                           logarithm of: the largest confidence with which the entity's relations
+                           imply this one, times the share that the pair has of the exp(score) of
+                           all candidates for the relation */
+    double probability; /* NAN where the model has none */
+    int known;          /* the graph or the session says so */
+} kith_answer;
+
+/* Best first; equal scores in the order of ids. */
+typedef struct kith_answers {
+    kith_answer *at;
+    size_t count;
+    int subject_asked;    /* the answers are subjects */
+    size_t relations;     /* looked at: 1, or for pairs as many as were */
+    size_t all_relations; /* that could have been */
+} kith_answers;
+
+/* Answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may be
+ * NULL. Fails with KITH_ERR_NOT_FOUND for a name that is none, with names like it in the message;
+ * with KITH_ERR_ARGUMENT for a question that cannot be asked, or where nothing of use is known about
+ * its entity. Free what is in the result with kith_answers_release. */
+KITH_API kith_status kith_session_ask(kith_answers *answers, kith_session *session,
+                                      const kith_question *question,
+                                      const kith_ask_options *options, kith_error *error);
+/* Many questions at once, on several threads; the result does not depend on how many. Each of the
+ * `count` results is released on its own. */
+KITH_API kith_status kith_session_ask_all(kith_answers *answers, kith_session *session,
+                                          const kith_question *questions, size_t count,
+                                          const kith_ask_options *options, kith_error *error);
+KITH_API void kith_answers_release(kith_answers *answers);
+
+/* The vector of an entity for a query relation with what the session says about it, `dim` floats;
+ * see kith_model_encode. */
+KITH_API kith_status kith_session_encode(float *vector, kith_session *session, const char *entity,
+                                         const char *relation, int inverse, kith_error *error);
+
+/* ---- why ---------------------------------------------------------------------------------- */
+
+/* One neighbour of the entity: a fact that speaks for the answers. */
+typedef struct kith_evidence {
+    uint32_t relation, entity;
+    int inverse; /* the entity asked about is the object of the fact */
+    int added;   /* the session says it, not the graph */
+    double weight, logic, attention; /* in the entity's vector; NAN where the model has no such part,
+                                        weight = logic + attention where it has both */
+    size_t place;     /* in the model's list */
+    uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
+    kith_rule rule;   /* relation => query, behind the logic weight; confidence 0 where there is none */
+    kith_rule fellow; /* what makes it redundant: the other relation of the entity that implies this
+                         one most; confidence 0 where none does */
+} kith_evidence;
+
+/* A figure about an answer, and how many points of its score it makes. */
+typedef struct kith_figure {
+    const char *name;
+    int part; /* 'A' to 'D' kinds of rules, '*' several of them, 'E' the embedding, '-' neither */
+    double value, points;
+} kith_figure;
+
+/* A rule that speaks for an answer o of q(s, ?), and the facts that ground it: of A r(s, o), of B
+ * r1(s, between) and r2(between, o), of C r(s, between), of D r(o, between), as some known answers
+ * have it. Confidence is mixed with how often it holds here (A) or shrunk where it was counted
+ * seldom. */
+typedef struct kith_reason {
+    int kind;               /* 'A' to 'D' */
+    uint32_t first, second; /* relations; second of B alone, else UINT32_MAX */
+    int first_inverse, second_inverse;
+    uint32_t between; /* an entity; UINT32_MAX of A */
+    double confidence;
+    uint32_t hits, bodies; /* right in so many of so many cases; of A those around s and o alone */
+} kith_reason;
+
+/* What the score of an answer is made of: rules + prior + embedding, and the embedding's points by
+ * neighbour, which with `rest` add up to it. */
+typedef struct kith_grounds {
+    uint32_t entity;
+    double score;
+    double rules, prior, embedding;
+    kith_figure *parts; /* of a model with rule evidence, else none */
+    size_t part_count;
+    kith_reason *reasons; /* strongest first */
+    size_t reason_count;
+    double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
+                          sum of them */
+    double rest;       /* of the relation and the answer itself */
+} kith_grounds;
+
+/* Where one of the first answers stands when a neighbour is left out. */
+typedef struct kith_move {
+    size_t rank, rank_without; /* among all candidates, from 1 */
+    float score, score_without;
+} kith_move;
+
+typedef struct kith_left_out {
+    size_t neighbor;      /* in `neighbors` */
+    const kith_move *moves; /* one for each of the first `compared` answers */
+    uint32_t best;        /* the entity that comes first without it */
+} kith_left_out;
+
+typedef enum kith_weighing {
+    KITH_WEIGH_ATTENTION, /* logic, attention or both */
+    KITH_WEIGH_EQUAL,     /* mean and sum: the same for each */
+    KITH_WEIGH_MAX,       /* `wins` */
+    KITH_WEIGH_NONE       /* lstm: only what happens without a neighbour */
+} kith_weighing;
+
+/* Sections stand in the order in which they are read to a person. */
+typedef struct kith_explanation {
+    kith_answers answers;
+    uint32_t relation; /* that is explained: the question's, or that of the first pair */
+    kith_grounds *grounds; /* of the first `compared` answers */
+    size_t grounds_count;
+    kith_weighing weighing;
+    kith_evidence *neighbors; /* heaviest first */
+    size_t neighbor_count;
+    size_t unread; /* neighbours beyond the model's limit, which it does not look at */
+    kith_left_out *left_out; /* the heaviest, one at a time */
+    size_t left_out_count;
+    size_t compared; /* answers whose moves are told */
+    kith_move *moves;
+} kith_explanation;
+
+/* Answer and say why. Free what is in the result with kith_explanation_release. */
+KITH_API kith_status kith_session_explain(kith_explanation *explanation, kith_session *session,
+                                          const kith_question *question,
+                                          const kith_ask_options *options, kith_error *error);
+KITH_API void kith_explanation_release(kith_explanation *explanation);
 
 #ifdef __cplusplus
 }

@@ -388,7 +388,7 @@ const command cmd_tune = {
             "  -o, --output DIR    where the runs go\n"
             "  --grid NAME=V,V     values to try for a setting; may be given several times. Without\n"
             "                      any: lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4\n"
-            "  --preset NAME       release or paper (default: release)\n"
+            "  --preset NAME       release, paper or embedding (default: release)\n"
             "  --threads N         use N threads (default: one per core)\n"
             "  --skip-bad          count bad lines and go on, instead of stopping at the first\n"
             "  --quiet             say nothing while training\n"

@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 
 static const command *const commands[] = {&cmd_stats, &cmd_split, &cmd_rules, &cmd_train, &cmd_eval,
-                                       &cmd_info,
-                                       &cmd_tune};
+                                       &cmd_info, &cmd_tune, &cmd_predict, &cmd_explain,
+                                       &cmd_shell, &cmd_export};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const command *find_command(const char *name)

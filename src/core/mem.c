@@ -102,7 +102,8 @@ int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size)
 
     if (*array && need <= *capacity) /* nobody is given NULL, not even for nothing */
         return 0;
-    size_t wanted = need + need / 4 + 64; /* so that it soon grows no more */
+    /* So that it soon grows no more; what is large varies less from batch to batch. */
+    size_t wanted = need + need / (need > LARGE / size ? 16 : 4) + 64;
     kith__free(*array);
     *capacity = 0;
     *array = kith__calloc_aligned(wanted, size);

@@ -1,6 +1,7 @@
 #include "core/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -29,14 +30,16 @@ static void take_pieces(kith__pool *pool)
 }
 
 /* Steps follow each other within microseconds, and waking a thread takes longer than that: who
- * waits looks for a moment, then sleeps. */
-enum { LOOKS = 1000 };
+ * waits looks for a moment, then looks again while others may have the core, then sleeps. */
+enum { LOOKS = 1000, YIELDS = 300 };
 
-static void pause_briefly(void)
+static void pause_briefly(int look)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
+    if (look >= LOOKS)
+        sched_yield();
 }
 
 static bool has_work(kith__pool *pool, unsigned long done)
@@ -46,10 +49,10 @@ static bool has_work(kith__pool *pool, unsigned long done)
 
 static void await_work(kith__pool *pool, unsigned long done)
 {
-    for (int look = 0; look < LOOKS; look++) {
+    for (int look = 0; look < LOOKS + YIELDS; look++) {
         if (has_work(pool, done))
             return;
-        pause_briefly();
+        pause_briefly(look);
     }
     pthread_mutex_lock(&pool->lock);
     while (!has_work(pool, done))
@@ -59,10 +62,10 @@ static void await_work(kith__pool *pool, unsigned long done)
 
 static void await_end(kith__pool *pool)
 {
-    for (int look = 0; look < LOOKS; look++) {
+    for (int look = 0; look < LOOKS + YIELDS; look++) {
         if (atomic_load(&pool->working) == 0)
             return;
-        pause_briefly();
+        pause_briefly(look);
     }
     pthread_mutex_lock(&pool->lock);
     while (atomic_load(&pool->working) > 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "fuse/fused.h"
 #include "model/score.h"
 
 enum { AT_ONCE = 1024 };
@@ -40,15 +41,80 @@ float kith__best_threshold(kith__scored *scored, size_t count)
     return middle > low ? middle : high;
 }
 
+/* ---- with rule evidence ---- */
+
+typedef struct {
+    const kith__query *queries;
+    size_t sides; /* queries per fact, one after the other */
+    float *parts; /* per query */
+} fused_scoring;
+
+/* How large a share the hidden side has among all that could stand there. */
+static void take_share(void *context, size_t query, kith__fusing *f)
+{
+    fused_scoring *s = context;
+    uint32_t hidden = kith__hidden_side(&s->queries[query]);
+
+    s->parts[query] = (float)(f->scores[hidden] - f->log_sum);
+}
+
+static size_t list_sides(kith__query *queries, const kith_triple *facts, size_t count,
+                         kith_predict predict)
+{
+    size_t made = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (predict != KITH_PREDICT_SUBJECT)
+            queries[made++] = (kith__query){facts[i], false};
+        if (predict != KITH_PREDICT_OBJECT)
+            queries[made++] = (kith__query){facts[i], true};
+    }
+    return made;
+}
+
+/* The mean logarithm of that share over the sides that are predicted. */
+static kith_status score_fused(kith__scored *out, kith_model *model, const kith_triple *facts,
+                               size_t count, kith_error *error)
+{
+    const struct kith__fused *fused = model->fused;
+    kith__query *queries = kith__alloc(2 * count, sizeof *queries);
+    fused_scoring s = {.queries = queries,
+                       .sides = model->settings.predict == KITH_PREDICT_BOTH ? 2 : 1,
+                       .parts = kith__calloc(2 * count, sizeof *s.parts)};
+    kith_status status = KITH_OK;
+
+    if (!queries || !s.parts)
+        TRY(kith__no_memory(error));
+    size_t made = list_sides(queries, facts, count, model->settings.predict);
+    TRY(kith__fuse_each(model, &fused->fusion, fused->evidence, queries, made,
+                        kith_graph_entity_count(model->graph), NULL, fused->embedding, take_share,
+                        &s, error));
+    for (size_t i = 0; i < count; i++) {
+        out[i].relation = facts[i].relation;
+        out[i].score = s.parts[i * s.sides];
+        if (s.sides == 2)
+            out[i].score = (out[i].score + s.parts[2 * i + 1]) / 2;
+    }
+cleanup:
+    kith__free(queries);
+    kith__free(s.parts);
+    return status;
+}
+
+/* ---- thresholds ---- */
+
 /* phi of every fact. */
 static kith_status score_facts(kith__scored *out, kith_model *model, const kith_triple *facts,
                                size_t count, kith_error *error)
 {
     kith__encoder *e = &model->encoder;
     uint32_t m = model->lists->relations / 2;
-    float *scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
+    float *scratch;
     kith_status status = KITH_OK;
 
+    if (model->fused)
+        return score_fused(out, model, facts, count, error);
+    scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
     if (!scratch)
         return kith__no_memory(error);
     for (size_t from = 0; from < count; from += AT_ONCE) {
@@ -117,7 +183,6 @@ cleanup:
 kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, kith_error *error)
 {
-    const uint64_t *offset = model->lists->offset;
     uint32_t m = kith_graph_seen_relation_count(model->graph);
     float *thresholds = kith__calloc(m, sizeof *thresholds);
     kith__scored *scored = kith__calloc(count, sizeof *scored);
@@ -130,8 +195,8 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
     TRY(score_facts(scored, model, facts, count, error));
     for (size_t i = 0; i < count; i++) {
         right += (scored[i].score >= thresholds[facts[i].relation]) == (truth[i] == 1);
-        result->no_neighbors += offset[facts[i].subject] == offset[facts[i].subject + 1] ||
-                                offset[facts[i].object] == offset[facts[i].object + 1];
+        result->no_neighbors += kith__list_count(model->lists, facts[i].subject) == 0 ||
+                                kith__list_count(model->lists, facts[i].object) == 0;
     }
     result->accuracy = count ? (double)right / (double)count : 0;
     result->realistic.queries = count;

@@ -24,10 +24,11 @@ char kith__feature_part(int feature)
     return parts[feature];
 }
 
-/* Confidences on a scale on which .01 and .1 are as far apart as .1 and 1. */
+/* Confidences on a scale on which .1 and .3 are about as far apart as .3 and .9; 0 where there is
+ * none. */
 static float log_of(float confidence)
 {
-    return logf(confidence + .01f);
+    return logf(1 + 100 * confidence);
 }
 
 static const float *figures_of(const kith__asking *asked, uint32_t candidate)
@@ -43,10 +44,8 @@ static bool leaves_out(const char *without, char part)
 
 static void copy_figures(float *to, const float *from, const char *without)
 {
-    static const char kind[KITH__FIGURES + 1] = "AAAABBBCCCCDDD";
-
     for (int i = 0; i < KITH__FIGURES; i++)
-        to[i] = from && !leaves_out(without, kind[i]) ? from[i] : 0;
+        to[i] = from && !leaves_out(without, KITH__FIGURE_KINDS[i]) ? from[i] : 0;
 }
 
 static float best_of(const float *figure)
@@ -105,6 +104,7 @@ static void copy_rules(float *f, const float *figure)
     f[KITH__F_A_ALL] = figure[KITH__A_ALL];
     f[KITH__F_A_GLOBAL] = figure[KITH__A_GLOBAL];
     f[KITH__F_A_COUNT] = logf(1 + figure[KITH__A_COUNT]);
+    f[KITH__F_A_LINKS] = logf(1 + figure[KITH__A_LINKS]);
     f[KITH__F_B_BEST] = figure[KITH__B_BEST];
     f[KITH__F_B_LOG] = log_of(figure[KITH__B_BEST]);
     f[KITH__F_B_ALL] = figure[KITH__B_ALL];
@@ -140,6 +140,7 @@ static void cross(float *f, const kith__case *c)
 {
     float known = c->log_known, facts = c->log_facts - 3; /* about 20 facts are usual */
 
+    f[KITH__F_E_LINKED] = f[KITH__F_A_LINKS] > 0 ? f[KITH__F_E_LOGP] : 0;
     f[KITH__F_BEST_LOG_KNOWN] = known * f[KITH__F_BEST_LOG];
     f[KITH__F_ALL_KNOWN] = known * f[KITH__F_ALL];
     f[KITH__F_C_LOG_KNOWN] = known * f[KITH__F_C_LOG];
@@ -182,4 +183,16 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
         plain.e_logp = c->embedding[candidate] - c->log_sum;
     }
     fill(f, c, figure, plain);
+}
+
+void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
+                       const char *without)
+{
+    float figure[KITH__FIGURES], at[KITH__FEATURES_COUNT];
+
+    copy_figures(figure, figures_of(c->asked, candidate), without);
+    fill(at, c, figure, (kith__plain){0});
+    fill(change, c, figure, (kith__plain){.e_score = c->e_scale, .e_logp = 1});
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
+        change[k] -= at[k];
 }

@@ -9,6 +9,7 @@
 #define KITH__FEATURES(ROW)                                                                     \
     ROW(A_BEST, "a", 'A') ROW(A_LOG, "log a", 'A') ROW(A_ALL, "a all", 'A')                     \
     ROW(A_GLOBAL, "a mined", 'A') ROW(A_COUNT, "a count", 'A')                                  \
+    ROW(A_LINKS, "links", 'A')                                 \
     ROW(B_BEST, "b", 'B') ROW(B_LOG, "log b", 'B') ROW(B_ALL, "b all", 'B')                     \
     ROW(B_COUNT, "b count", 'B')                                                                \
     ROW(C_BEST, "c", 'C') ROW(C_LOG, "log c", 'C') ROW(C_SECOND, "c second", 'C')               \
@@ -19,6 +20,7 @@
     ROW(PRIOR, "answers often", '-') ROW(DEGREE, "facts of it", '-')                            \
     ROW(E_SCORE, "embedding", 'E') ROW(E_LOGP, "embedding log p", 'E')                          \
     ROW(E_GATED, "embedding without a", 'E') ROW(E_LOGP_GATED, "embedding log p without a", 'E') \
+    ROW(E_LINKED, "embedding log p of linked", 'E')                                             \
     ROW(BEST_LOG_KNOWN, "log best by known answers", '*')                                       \
     ROW(ALL_KNOWN, "all by known answers", '*') ROW(C_LOG_KNOWN, "log c by known answers", 'C') \
     ROW(D_LOG_KNOWN, "log d by known answers", 'D')                                             \
@@ -62,6 +64,10 @@ typedef struct kith__plain {
     float prior, degree, e_score, e_logp;
 } kith__plain;
 void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
+
+/* How features change where a candidate's score by the embedding rises by 1. */
+void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
+                       const char *without);
 
 /* All features of a candidate. */
 void kith__case_features(float feature[KITH__FEATURES_COUNT], const kith__case *c,

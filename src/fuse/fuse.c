@@ -187,12 +187,16 @@ double kith__share_logit(double log_share)
     return log(share / (1 - share));
 }
 
+double kith__probability(const kith__fusion *fusion, double log_share, double log_known)
+{
+    const float *w = fusion->calibration;
+
+    return 1 / (1 + exp(-(w[0] * kith__share_logit(log_share) + w[1] * log_known + w[2])));
+}
+
 float kith__fused_probability(const kith__fusing *f, uint32_t candidate)
 {
-    const float *w = f->fusion->calibration;
-    double share = kith__share_logit(f->scores[candidate] - f->log_sum);
-
-    return (float)(1 / (1 + exp(-(w[0] * share + w[1] * f->at.log_known + w[2]))));
+    return (float)kith__probability(f->fusion, f->scores[candidate] - f->log_sum, f->at.log_known);
 }
 
 /* ---- many queries ---- */

@@ -49,6 +49,8 @@ kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, ui
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);
 /* log(p / (1 - p)) from the logarithm of a share, between bounds that calibration can handle. */
 double kith__share_logit(double log_share);
+/* How likely an answer is true with that share, where log(1 + answers known) is as given. */
+double kith__probability(const kith__fusion *fusion, double log_share, double log_known);
 /* How likely a candidate is true, calibrated on held-out entities. */
 float kith__fused_probability(const kith__fusing *fusing, uint32_t candidate);
 

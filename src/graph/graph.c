@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "core/mem.h"
@@ -23,6 +24,11 @@ void kith_graph_free(kith_graph *graph)
 {
     if (!graph)
         return;
+    if (graph->map) {
+        munmap((void *)graph->map, graph->map_bytes);
+        kith__free(graph);
+        return;
+    }
     kith__names_release(&graph->entities);
     kith__names_release(&graph->relations);
     for (int part = 0; part < KITH_PARTS; part++)

@@ -25,6 +25,8 @@ struct kith_graph {
     char layout[160];
     size_t duplicates, bad_lines;
     char first_bad[1024];
+    const char *map; /* the file that all arrays point into; NULL where they are its own */
+    size_t map_bytes;
 };
 
 /* An empty graph: kith_graph_free frees it. */

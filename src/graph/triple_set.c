@@ -60,6 +60,24 @@ int kith__triple_set_add(kith__triple_set *set, kith_triple triple)
     return 1;
 }
 
+/* What follows in the same run of slots moves up, so that no probe ends at the gap too early. */
+void kith__triple_set_remove(kith__triple_set *set, kith_triple triple)
+{
+    size_t mask = set->slot_count - 1, gap = probe(set, triple);
+
+    if (set->slots[gap].subject == UINT32_MAX)
+        return;
+    set->count--;
+    for (size_t at = (gap + 1) & mask; set->slots[at].subject != UINT32_MAX; at = (at + 1) & mask) {
+        size_t home = kith__triple_hash(set->slots[at]) & mask;
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            set->slots[gap] = set->slots[at];
+            gap = at;
+        }
+    }
+    set->slots[gap].subject = UINT32_MAX;
+}
+
 bool kith__triple_set_has(const kith__triple_set *set, kith_triple triple)
 {
     return set->slots[probe(set, triple)].subject != UINT32_MAX;

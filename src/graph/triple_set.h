@@ -29,6 +29,7 @@ int kith__triple_set_init(kith__triple_set *set, size_t expected);
 void kith__triple_set_release(kith__triple_set *set);
 /* 1 if it was added, 0 if it was there, -1 where memory is short. */
 int kith__triple_set_add(kith__triple_set *set, kith_triple triple);
+void kith__triple_set_remove(kith__triple_set *set, kith_triple triple);
 bool kith__triple_set_has(const kith__triple_set *set, kith_triple triple);
 
 #endif

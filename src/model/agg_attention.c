@@ -62,6 +62,7 @@ static void softmax_backward(kith__encoder *e, size_t i)
 const kith__aggregator kith__agg_attention_global = {
     .name = "attention-global",
     .attention = KITH__GLOBAL_ATTENTION,
+    .weighted = true,
     .tables = 2,
     .table = {ATTENTION_TABLES},
     .forward = attention_forward,
@@ -72,6 +73,7 @@ const kith__aggregator kith__agg_attention_query = {
     .name = "attention-query",
     .query_aware = true,
     .attention = KITH__QUERY_ATTENTION,
+    .weighted = true,
     .tables = 3,
     .table = {QUERY_TABLE, ATTENTION_TABLES},
     .forward = attention_forward,
@@ -79,13 +81,19 @@ const kith__aggregator kith__agg_attention_query = {
 };
 
 const kith__aggregator kith__agg_logic = {
-    .name = "logic", .query_aware = true, .logic = true, .forward = logic_forward};
+    .name = "logic",
+    .query_aware = true,
+    .logic = true,
+    .weighted = true,
+    .forward = logic_forward,
+};
 
 const kith__aggregator kith__agg_lan = {
     .name = "lan",
     .query_aware = true,
     .logic = true,
     .attention = KITH__QUERY_ATTENTION,
+    .weighted = true,
     .tables = 3,
     .table = {QUERY_TABLE, ATTENTION_TABLES},
     .forward = lan_forward,

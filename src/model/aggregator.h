@@ -18,6 +18,8 @@ typedef struct kith__aggregator {
     bool logic;       /* needs logic weights */
     bool ordered;     /* the order of neighbours matters; training shuffles it anew each epoch */
     enum { KITH__NO_ATTENTION, KITH__GLOBAL_ATTENTION, KITH__QUERY_ATTENTION } attention;
+    bool weighted; /* weights are the softmax of the logits plus the logic weights, as far as asked
+                    * for: several queries can then be encoded at once */
     size_t tables; /* beside ent, rel and trans */
     struct {
         kith__table_spec spec;

@@ -1,5 +1,4 @@
 /* TransE (Bordes et al. 2013): phi = -|s + q - o|_1. */
-#include <math.h>
 #include <string.h>
 
 #include "model/decoder.h"
@@ -7,22 +6,13 @@
 
 static float score(const float *s, const float *q, const float *o, size_t width)
 {
-    float sum = 0;
-    for (size_t k = 0; k < width; k++)
-        sum += fabsf(s[k] + q[k] - o[k]);
-    return -sum;
+    return -kith__l1_of_sum(s, q, o, kith__padded(width));
 }
 
 static void backward(float *gs, float *gq, float *go, float g, const float *s, const float *q,
                      const float *o, size_t width)
 {
-    for (size_t k = 0; k < width; k++) {
-        float x = s[k] + q[k] - o[k];
-        float v = g * (float)((x < 0) - (x > 0));
-        gs[k] += v;
-        gq[k] += v;
-        go[k] -= v;
-    }
+    kith__l1_of_sum_backward(gs, gq, go, g, s, q, o, kith__padded(width));
 }
 
 static void aim(float *v, const float *known, const float *q, bool subject_hidden, size_t width)

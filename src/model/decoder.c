@@ -27,8 +27,7 @@ float kith__normalize(float *y, const float *x, size_t width)
     /* The same floor as the released program has, so that a zero vector gives zeros. */
     float inverse = 1 / sqrtf(square > 1e-12f ? square : 1e-12f);
 
-    memset(y, 0, padded * sizeof *y);
-    kith__axpy(y, inverse, x, padded);
+    kith__scale(y, inverse, x, padded);
     return inverse;
 }
 

@@ -1,25 +1,7 @@
-#include "model/encoder.h"
-
 #include <string.h>
 
-#include "core/mem.h"
 #include "core/rng.h"
-#include "model/decoder.h"
-#include "nn/kernels.h"
-
-/* gcc forgets calls of functions that do nothing but prefetch, unless they are inlined. */
-#define INLINE static inline __attribute__((always_inline))
-
-enum {
-    PIECES = 16,        /* of forward work, where pieces share nothing */
-    MOST_BACKWARD = 8,  /* of backward work, where each piece has sums of its own */
-    VISITS_AT_ONCE = 128,
-    MEETINGS = 8, /* of a pair with queries, taken together */
-    VISITS_A_PIECE = 32768,
-    ROWS_A_CHUNK = 256, /* of matrix products */
-    FLOATS_A_CHUNK = 16384, /* of sums that are added up */
-    ROWS_AT_ONCE = 96    /* of neighbours, whose products should stay in the cache */
-};
+#include "model/pairs.h"
 
 /* ---- making and freeing ---- */
 
@@ -44,7 +26,8 @@ kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
     e->queries = kith__params_find(params, "query");
     e->relation_row = kith__calloc(lists->relations, sizeof *e->relation_row);
     e->relation_of = kith__calloc(lists->relations, sizeof *e->relation_of);
-    if (!e->relation_row || !e->relation_of) {
+    e->relation_marks = kith__calloc((size_t)lists->relations * PIECES, 1);
+    if (!e->relation_row || !e->relation_of || !e->relation_marks) {
         kith__encoder_release(e);
         return kith__no_memory(error);
     }
@@ -53,29 +36,60 @@ kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
 
 void kith__encoder_release(kith__encoder *e)
 {
-    kith__floats *floats[] = {&e->out, &e->grad, &e->c, &e->logit, &e->logic, &e->weight,
-                              &e->weight_gradient, &e->logit_gradient, &e->unit, &e->inverse_norm,
-                              &e->be, &e->bw, &e->az, &e->ez, &e->az_most, &e->b_transposed, &e->a_transposed, &e->gbe,
-                              &e->gaz, &e->gbw, &e->gunit, &e->gu, &e->ga, &e->gb, &e->gz, &e->pair_logit, &e->partial, &e->b_plain,
-                              &e->a_plain, &e->products, &e->column};
-    void *others[] = {e->requests, e->sorted, e->request_mask, e->encoding_of, e->entity, e->query,
-                      e->mask, e->first_visit, e->query_row, e->active, e->neighbor, e->encoding,
-                      e->items, e->spare, e->some_items, e->pair_of, e->row_start, e->relation_row, e->relation_of,
-                      e->query_of, e->active_rows, e->active_start, e->row_pointer,
-                      e->relation_slot, e->query_slot, e->active_relations, e->active_queries};
+    kith__floats *floats[] = {&e->out,
+                              &e->grad,
+                              &e->c,
+                              &e->logit,
+                              &e->logic,
+                              &e->weight,
+                              &e->weight_gradient,
+                              &e->logit_gradient,
+                              &e->unit,
+                              &e->inverse_norm,
+                              &e->be,
+                              &e->bw,
+                              &e->az,
+                              &e->ez,
+                              &e->be_most,
+                              &e->bw_most,
+                              &e->az_most,
+                              &e->b_transposed,
+                              &e->a_transposed,
+                              &e->gbe,
+                              &e->gaz,
+                              &e->gbw,
+                              &e->gunit,
+                              &e->gu,
+                              &e->ga,
+                              &e->gb,
+                              &e->gz,
+                              &e->pair_logit,
+                              &e->lanes,
+                              &e->partial,
+                              &e->b_plain,
+                              &e->a_plain,
+                              &e->products,
+                              &e->column};
+    void *others[] = {e->requests,     e->sorted,           e->request_mask,
+                      e->encoding_of,  e->entity,           e->query,
+                      e->mask,         e->first_visit,      e->query_row,
+                      e->active,       e->neighbor,         e->encoding,
+                      e->items,        e->item_encoding,    e->spare,
+                      e->some_items,   e->some_encoding,    e->relation_marks,
+                      e->pair_of,      e->row_start,        e->relation_row,
+                      e->relation_of,  e->query_of,         e->active_rows,
+                      e->active_start, e->row_pointer,      e->relation_slot,
+                      e->query_slot,   e->active_relations, e->active_queries};
 
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         kith__free(floats[i]->at);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         kith__free(others[i]);
+    for (size_t q = 0; q < AHEAD; q++)
+        kith__free(e->ahead[q].at);
     if (e->free_state && e->aggregator_state)
         e->free_state(e->aggregator_state);
     memset(e, 0, sizeof *e);
-}
-
-static int room(kith__floats *floats, size_t need)
-{
-    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
 }
 
 /* ---- requests to encodings ---- */
@@ -157,7 +171,8 @@ static void count_visits(kith__encoder *e)
     size_t total = 0;
 
     for (size_t i = 0; i < e->count; i++) {
-        uint64_t from = e->lists->offset[e->entity[i]], to = e->lists->offset[e->entity[i] + 1];
+        uint64_t from = e->lists->offset[e->entity[i]];
+        uint64_t to = from + kith__list_count(e->lists, e->entity[i]);
         e->first_visit[i] = total;
         total += (size_t)(to - from);
         if (e->mask[i].relation != UINT32_MAX)
@@ -175,26 +190,29 @@ static int room_for_visits(kith__encoder *e)
     return kith__renew(&e->neighbor, &e->neighbor_capacity, n, sizeof *e->neighbor) ||
            kith__renew(&e->encoding, &e->visit_encoding_capacity, n, sizeof *e->encoding) ||
            kith__renew(&e->items, &e->item_capacity, n, sizeof *e->items) ||
+           kith__renew(&e->item_encoding, &e->item_encoding_capacity, n,
+                       sizeof *e->item_encoding) ||
            kith__renew(&e->spare, &e->spare_capacity, n, sizeof *e->spare) ||
            kith__renew(&e->row_start, &e->row_capacity, n + 1, sizeof *e->row_start) ||
            kith__renew(&e->active_rows, &e->active_capacity, n, sizeof *e->active_rows) ||
            kith__renew(&e->active_start, &e->active_start_capacity, n + 1,
                        sizeof *e->active_start) ||
-           room(&e->c, n) || room(&e->logit, n) || room(&e->weight, n) ||
-           (e->rules && (room(&e->logic, n) || room(&e->column, PIECES * e->lists->relations))) ||
-           room(&e->out, e->count * e->ds) || room(&e->grad, e->count * e->ds) ||
-           room(&e->partial, 4 * e->ds);
+           kith__room(&e->c, n) || kith__room(&e->logit, n) || kith__room(&e->weight, n) ||
+           (e->rules &&
+            (kith__room(&e->logic, n) || kith__room(&e->column, PIECES * e->lists->relations))) ||
+           kith__room(&e->out, e->count * e->ds) || kith__room(&e->grad, e->count * e->ds) ||
+           kith__room(&e->partial, 4 * e->ds);
 }
 
 /* Spread or take back P(. => query) over the 2m relations. */
-static void spread_column(float *column, const kith__encoder *e, uint32_t query, bool set)
+void kith__spread_column(float *column, const kith__encoder *e, uint32_t query, bool set)
 {
     const kith__rules *rules = e->rules;
 
     for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
         column[rules->at[i].relation] = set ? rules->at[i].confidence : 0;
-    column[query] = set ? kith__rules_self(rules, query, (kith__self)e->settings->self_confidence)
-                        : 0;
+    column[query] =
+        set ? kith__rules_self(rules, query, (kith__self)e->settings->self_confidence) : 0;
 }
 
 static void shuffle_visits(kith__encoder *e, size_t i)
@@ -213,9 +231,10 @@ static void shuffle_visits(kith__encoder *e, size_t i)
 static void fill_encoding(kith__encoder *e, size_t i, const float *column)
 {
     const kith__lists *lists = e->lists;
+    uint64_t from = lists->offset[e->entity[i]], to = from + kith__list_count(lists, e->entity[i]);
     size_t v = e->first_visit[i];
 
-    for (uint64_t s = lists->offset[e->entity[i]]; s < lists->offset[e->entity[i] + 1]; s++) {
+    for (uint64_t s = from; s < to; s++) {
         kith_neighbor next = lists->at[s];
         if (same_neighbor(next, e->mask[i]))
             continue;
@@ -232,978 +251,94 @@ static void fill_encoding(kith__encoder *e, size_t i, const float *column)
     }
 }
 
-static void piece_of(size_t *from, size_t *to, size_t count, size_t piece, size_t pieces)
-{
-    *from = count * piece / pieces;
-    *to = count * (piece + 1) / pieces;
-}
-
 static void fill_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
     float *column = e->rules ? e->column.at + piece * e->lists->relations : NULL;
     size_t from, to;
 
-    piece_of(&from, &to, e->count, piece, PIECES);
+    kith__piece_of(&from, &to, e->count, piece, PIECES);
     for (size_t i = from; i < to; i++) {
         if (column && (i == from || e->query[i] != e->query[i - 1])) {
             if (i > from)
-                spread_column(column, e, e->query[i - 1], false);
-            spread_column(column, e, e->query[i], true);
+                kith__spread_column(column, e, e->query[i - 1], false);
+            kith__spread_column(column, e, e->query[i], true);
         }
         fill_encoding(e, i, column);
         memset(e->out.at + i * e->ds, 0, e->ds * sizeof *e->out.at);
     }
     if (column && to > from)
-        spread_column(column, e, e->query[to - 1], false);
+        kith__spread_column(column, e, e->query[to - 1], false);
 }
 
-/* Where each distinct neighbour's items begin, and which relations there are. */
+/* Of some of the sorted items: where each distinct neighbour begins, written from the place of the
+ * first of them on; which relations there are; and to which encoding each belongs. */
+static void find_rows_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    uint8_t *marks = e->relation_marks + piece * e->lists->relations;
+    size_t from, to, rows;
+
+    kith__piece_of(&from, &to, e->visits, piece, PIECES);
+    rows = from;
+    for (size_t k = from; k < to; k++) {
+        const kith__item *item = &e->items[k];
+        if (k == 0 || item->major != item[-1].major)
+            e->row_start[rows++] = k;
+        marks[item->minor] = 1;
+        e->item_encoding[k] = e->encoding[item->index];
+    }
+    e->piece_rows[piece] = rows - from;
+}
+
+static void number_relations(kith__encoder *e)
+{
+    size_t relations = e->lists->relations;
+
+    e->relation_rows = 0;
+    for (uint32_t r = 0; r < relations; r++) {
+        uint8_t there = 0;
+        for (size_t piece = 0; piece < PIECES; piece++)
+            there |= e->relation_marks[piece * relations + r];
+        e->relation_row[r] = 0;
+        if (there) {
+            e->relation_of[e->relation_rows] = r;
+            e->relation_row[r] = (uint32_t)++e->relation_rows;
+        }
+    }
+    memset(e->relation_marks, 0, relations * PIECES);
+}
+
 static void find_rows(kith__encoder *e)
 {
-    for (size_t k = 0; k < e->relation_rows; k++)
-        e->relation_row[e->relation_of[k]] = 0;
-    e->relation_rows = 0;
+    kith__pool_run(e->pool, find_rows_piece, e, PIECES);
     e->rows = 0;
-    for (size_t k = 0; k < e->visits; k++) {
-        const kith__item *item = &e->items[k];
-        if (k == 0 || item->major != e->items[k - 1].major)
-            e->row_start[e->rows++] = k;
-        if (!e->relation_row[item->minor]) {
-            e->relation_of[e->relation_rows] = item->minor;
-            e->relation_row[item->minor] = (uint32_t)++e->relation_rows;
-        }
+    for (size_t piece = 0; piece < PIECES; piece++) {
+        size_t from, to;
+        kith__piece_of(&from, &to, e->visits, piece, PIECES);
+        memmove(e->row_start + e->rows, e->row_start + from,
+                e->piece_rows[piece] * sizeof *e->row_start);
+        e->rows += e->piece_rows[piece];
     }
     e->row_start[e->rows] = e->visits;
+    number_relations(e);
 }
 
-/* ---- products of tables ---- */
-
-static const float *entity_row(const kith__encoder *e, size_t row)
+kith_status kith__encoder_plan(kith__encoder *e, kith_error *error)
 {
-    return kith__row(&e->params->table[0], e->items[e->row_start[row]].major);
-}
-
-static void make_units(kith__encoder *e)
-{
-    for (size_t k = 0; k < e->relation_rows; k++)
-        e->inverse_norm.at[k] =
-            kith__normalize(e->unit.at + k * e->ds, kith__row(e->trans, e->relation_of[k]), e->d);
-}
-
-/* W_a = [A B], h x 2d: both halves as they are, padded, and transposed. */
-static void copy_halves(kith__encoder *e)
-{
-    memset(e->a_plain.at, 0, e->hs * e->ds * sizeof(float));
-    memset(e->b_plain.at, 0, e->hs * e->ds * sizeof(float));
-    memset(e->a_transposed.at, 0, e->hs * e->ds * sizeof(float));
-    memset(e->b_transposed.at, 0, e->hs * e->ds * sizeof(float));
-    for (size_t r = 0; r < e->h; r++)
-        for (size_t c = 0; c < e->d; c++) {
-            const float *row = kith__row(e->att_w, r);
-            e->a_plain.at[r * e->ds + c] = e->a_transposed.at[c * e->hs + r] = row[c];
-            e->b_plain.at[r * e->ds + c] = e->b_transposed.at[c * e->hs + r] = row[e->d + c];
-        }
-}
-
-/* One matrix product over many rows, cut into chunks. */
-typedef struct {
-    float *out;
-    const float *const *rows;
-    size_t count, inner, width;
-    const float *matrix;
-    int add;
-} product;
-
-static void product_chunk(void *context, size_t chunk)
-{
-    const product *p = context;
-    size_t from = chunk * ROWS_A_CHUNK;
-    size_t size = p->count - from < ROWS_A_CHUNK ? p->count - from : ROWS_A_CHUNK;
-    kith__rows_times(p->out + from * p->width, p->rows + from, size, p->matrix, p->inner, p->width,
-                     p->add);
-}
-
-static void run_product(kith__encoder *e, product p)
-{
-    kith__pool_run(e->pool, product_chunk, &p, (p.count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK);
-}
-
-/* A z, and what the logits take from it. */
-static void make_queries(kith__encoder *e)
-{
-    const float **at = e->row_pointer;
-
-    if (e->aggregator->attention == KITH__GLOBAL_ATTENTION)
-        memset(e->az.at, 0, e->query_rows * e->hs * sizeof(float));
-    for (size_t k = 0; e->queries && k < e->query_rows; k++)
-        at[k] = kith__row(e->queries, e->query_of[k]);
-    if (e->queries)
-        run_product(e, (product){e->az.at, at, e->query_rows, e->d, e->hs, e->a_transposed.at, 0});
-    for (size_t k = 0; k < e->query_rows; k++)
-        e->az_most.at[k] = kith__exp_twice(e->ez.at + k * e->hs, e->az.at + k * e->hs, e->hs);
-}
-
-/* B w and A z; B e is made where its rows are visited. */
-static int make_products(kith__encoder *e)
-{
-    size_t square = e->hs * e->ds, most = e->relation_rows + e->query_rows;
-
-    if (kith__renew(&e->row_pointer, &e->pointer_capacity, most, sizeof *e->row_pointer) ||
-        room(&e->be, e->rows * e->hs) || room(&e->bw, e->relation_rows * e->hs) ||
-        room(&e->az, e->query_rows * e->hs) || room(&e->ez, e->query_rows * e->hs) ||
-        room(&e->az_most, e->query_rows) || room(&e->a_plain, square) ||
-        room(&e->b_plain, square) || room(&e->a_transposed, square) ||
-        room(&e->b_transposed, square))
-        return -1;
-    copy_halves(e);
-    const float **at = e->row_pointer;
-    for (size_t k = 0; k < e->relation_rows; k++)
-        at[k] = e->unit.at + k * e->ds;
-    run_product(e, (product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
-    make_queries(e);
-    e->u_sum = 0;
-    for (size_t k = 0; k < e->h; k++)
-        e->u_sum += e->att_u->at[k];
-    return 0;
-}
-
-/* ---- forward, by neighbour ---- */
-
-/* Rows are cut so that pieces have about as many items each. */
-static void rows_of_piece(size_t *from, size_t *to, const size_t *start,
-                          size_t rows, size_t piece, size_t pieces)
-{
-    size_t bound[2];
-
-
-    for (int k = 0; k < 2; k++) {
-        size_t wanted = start[rows] * (piece + (size_t)k) / pieces, low = 0, high = rows;
-        while (low < high) { /* the first row that begins at or after `wanted` */
-            size_t middle = (low + high) / 2;
-            if (start[middle] < wanted)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        bound[k] = low;
-    }
-    *from = bound[0];
-    *to = bound[1];
-}
-
-/* The end of the run of items with the same neighbour and relation. */
-static size_t pair_end(const kith__item *items, size_t from, size_t to)
-{
-    size_t k = from + 1;
-    while (k < to && items[k].minor == items[from].minor && items[k].major == items[from].major)
-        k++;
-    return k;
-}
-
-/* B e - c B w, and exp(2 p) of it, for one pair. */
-typedef struct {
-    float *p, *ep;
-    float most; /* |p| */
-    bool has_p;
-} pair_product;
-
-static void make_pair(pair_product *pair, const kith__encoder *e, size_t row, size_t r, float c)
-{
-    pair->has_p = false;
-    pair->most = kith__exp_twice_minus(pair->ep, e->be.at + row * e->hs, c, e->bw.at + r * e->hs,
-                                       e->hs);
-}
-
-/* u . tanh(A z + p), by way of exponentials unless they would overflow. */
-static float logit_of(pair_product *pair, const kith__encoder *e, size_t row, size_t r, float c,
-                      size_t query)
-{
-    const float *u = e->att_u->at;
-
-    if (pair->most <= KITH__EXP_MOST && e->az_most.at[query] <= KITH__EXP_MOST)
-        return kith__logit_of_exp(e->ez.at + query * e->hs, pair->ep, u, e->u_sum, e->hs);
-    if (!pair->has_p)
-        kith__minus(pair->p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
-    pair->has_p = true;
-    return kith__logit(e->az.at + query * e->hs, pair->p, u, e->hs);
-}
-
-INLINE void fetch(const float *row, size_t width)
-{
-    for (size_t j = 0; j < width; j += KITH__LANES)
-        __builtin_prefetch(row + j);
-}
-
-/* The rows of w and B w are all over their tables. */
-INLINE void fetch_relation(const kith__encoder *e, size_t item)
-{
-    if (item >= e->visits)
-        return;
-    size_t r = e->relation_row[e->items[item].minor] - 1;
-    fetch(e->unit.at + r * e->ds, e->ds);
-    if (e->att_u)
-        fetch(e->bw.at + r * e->hs, e->hs);
-}
-
-/* An item's encoding, and a little later the query's row, are all over theirs too. */
-INLINE void fetch_query(const kith__encoder *e, size_t item)
-{
-    enum { EARLIER = 8 };
-    if (item + EARLIER >= e->visits)
-        return;
-    __builtin_prefetch(&e->encoding[e->items[item + EARLIER].index]);
-    fetch(e->ez.at + e->query_row[e->encoding[e->items[item].index]] * e->hs, e->hs);
-}
-
-static void visit_pair(kith__encoder *e, size_t row, size_t from, size_t to, pair_product *pair)
-{
-    size_t r = e->relation_row[e->items[from].minor] - 1;
-    float c = kith__dot(entity_row(e, row), e->unit.at + r * e->ds, e->ds), logit = 0;
-    uint32_t query = UINT32_MAX;
-
-    if (e->att_u)
-        make_pair(pair, e, row, r, c);
-    for (size_t k = from; k < to; k++) {
-        size_t v = e->items[k].index;
-        e->c.at[v] = c;
-        if (!e->att_u)
-            continue;
-        fetch_query(e, k + 2);
-        /* Visits are in the order of queries, so equal ones are neighbours. */
-        if (e->query_row[e->encoding[v]] != query) {
-            query = e->query_row[e->encoding[v]];
-            logit = logit_of(pair, e, row, r, c, query);
-        }
-        e->logit.at[v] = logit;
-    }
-}
-
-static void visit_row(kith__encoder *e, size_t row, pair_product *pair)
-{
-    for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
-        end = pair_end(e->items, k, e->row_start[row + 1]);
-        fetch_relation(e, end);
-        visit_pair(e, row, k, end, pair);
-    }
-}
-
-/* B e of a few rows, which are visited while they are in the cache. */
-static void multiply_rows(kith__encoder *e, size_t from, size_t to)
-{
-    const float *at[ROWS_AT_ONCE];
-
-    for (size_t row = from; row < to; row++)
-        at[row - from] = entity_row(e, row);
-    kith__rows_times(e->be.at + from * e->hs, at, to - from, e->b_transposed.at, e->d, e->hs, 0);
-}
-
-static size_t block_end(size_t from, size_t last)
-{
-    return last - from < ROWS_AT_ONCE ? last : from + ROWS_AT_ONCE;
-}
-
-static void visit_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    pair_product pair = {.p = e->products.at + piece * 2 * e->hs};
-    size_t row, last;
-
-    pair.ep = pair.p + e->hs;
-    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
-    for (size_t end; row < last; row = end) {
-        end = block_end(row, last);
-        if (e->att_u && !e->has_be)
-            multiply_rows(e, row, end);
-        for (size_t k = row; k < end; k++)
-            visit_row(e, k, &pair);
-    }
-}
-
-static void encode_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    size_t from, to;
-
-    piece_of(&from, &to, e->count, piece, PIECES);
-    for (size_t i = from; i < to; i++)
-        e->aggregator->forward(e, i);
-}
-
-/* What visits from..to - 1 take of each relation's w, so that a relation met often is added once.
- * Two that share a place in `last` are now and then listed twice, which does no harm. */
-static size_t relation_sums(float *a, uint32_t *ids, const kith__encoder *e, size_t from, size_t to)
-{
-    uint8_t last[256] = {0};
-    size_t count = 0;
-
-    for (size_t v = from; v < to; v++) {
-        uint32_t r = e->relation_row[e->neighbor[v].relation] - 1;
-        float take = -e->weight.at[v] * e->c.at[v];
-        uint8_t *place = &last[r % sizeof last];
-        if (*place && ids[*place - 1] == r) {
-            a[*place - 1] += take;
-        } else {
-            a[count] = take;
-            ids[count++] = r;
-            *place = (uint8_t)count;
-        }
-    }
-    return count;
-}
-
-void kith__sum_weighted(kith__encoder *e, size_t i)
-{
-    size_t to = e->first_visit[i + 1], end;
-    float *out = e->out.at + i * e->ds, a[VISITS_AT_ONCE];
-    uint32_t ids[VISITS_AT_ONCE];
-
-    for (size_t v = e->first_visit[i]; v < to; v = end) {
-        end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
-        kith__gather_sum(out, e->weight.at + v, e->params->table[0].at, &e->neighbor[v].entity,
-                         sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
-        size_t count = relation_sums(a, ids, e, v, end);
-        kith__gather_sum(out, a, e->unit.at, ids, 1, count, e->ds);
-    }
-}
-
-void kith__visit_vector(float *out, const kith__encoder *e, size_t v)
-{
-    size_t r = e->relation_row[e->neighbor[v].relation] - 1;
-    kith__minus(out, kith__row(&e->params->table[0], e->neighbor[v].entity), e->c.at[v],
-                e->unit.at + r * e->ds, e->ds);
-}
-
-kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
-{
-    const kith__aggregator *agg = e->aggregator;
-
     if (e->no_memory || find_encodings(e))
         return kith__no_memory(error);
     count_visits(e);
     if (e->visits >= UINT32_MAX)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "a batch has %zu neighbours, expected fewer "
-                          "than 2^32; use a smaller batch or fewer neighbours", e->visits);
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "a batch has %zu neighbours, expected fewer "
+                          "than 2^32; use a smaller batch or fewer neighbours",
+                          e->visits);
     if (room_for_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
-    kith__radix_sort(e->items, e->spare, e->visits, e->lists->seen, e->lists->relations);
+    kith__radix_sort_on(e->pool, e->items, e->spare, e->visits, e->lists->seen,
+                        e->lists->relations);
     find_rows(e);
-    if (room(&e->unit, e->relation_rows * e->ds) || room(&e->inverse_norm, e->relation_rows) ||
-        room(&e->products, PIECES * 2 * e->hs) || (agg->prepare && agg->prepare(e)))
-        return kith__no_memory(error);
-    make_units(e);
-    if (agg->attention && make_products(e))
-        return kith__no_memory(error);
-    e->has_be = false;
-    e->expected_count = e->pairs = 0;
-    kith__pool_run(e->pool, visit_piece, e, PIECES);
-    e->has_be = true;
-    if (agg->forward)
-        kith__pool_run(e->pool, encode_piece, e, PIECES);
-    if (agg->forward_all)
-        agg->forward_all(e);
-    return KITH_OK;
-}
-
-static void number_pairs(kith__encoder *e)
-{
-    for (size_t k = 0; k < e->visits; k++) {
-        const kith__item *item = &e->items[k];
-        e->pairs += k == 0 || item->major != item[-1].major || item->minor != item[-1].minor;
-        e->pair_of[item->index] = (uint32_t)e->pairs - 1;
-    }
-}
-
-static void expect_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    pair_product pair = {.p = e->products.at + piece * 2 * e->hs};
-    size_t row, last;
-
-    pair.ep = pair.p + e->hs;
-    rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
-    for (; row < last; row++)
-        for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end) {
-            size_t v = e->items[k].index, r = e->relation_row[e->items[k].minor] - 1;
-            end = pair_end(e->items, k, e->row_start[row + 1]);
-            fetch_relation(e, end);
-            make_pair(&pair, e, row, r, e->c.at[v]);
-            for (size_t q = 0; q < e->expected_count; q++)
-                e->pair_logit.at[q * e->pairs + e->pair_of[v]] =
-                    logit_of(&pair, e, row, r, e->c.at[v], q);
-        }
-}
-
-kith_status kith__encoder_expect(kith__encoder *e, const uint32_t *queries, size_t count,
-                                 kith_error *error)
-{
-    if (e->aggregator->attention != KITH__QUERY_ATTENTION)
-        return KITH_OK;
-    if (kith__renew(&e->query_of, &e->query_of_capacity, count, sizeof *e->query_of) ||
-        kith__renew(&e->row_pointer, &e->pointer_capacity, count, sizeof *e->row_pointer) ||
-        kith__renew(&e->pair_of, &e->pair_capacity, e->visits, sizeof *e->pair_of) ||
-        room(&e->az, count * e->hs) || room(&e->ez, count * e->hs) || room(&e->az_most, count))
-        return kith__no_memory(error);
-    if (e->pairs == 0)
-        number_pairs(e);
-    if (room(&e->pair_logit, count * e->pairs))
-        return kith__no_memory(error);
-    e->query_rows = e->expected_count = count;
-    for (size_t q = 0; q < count; q++)
-        e->query_of[q] = e->expected[q] = queries[q];
-    make_queries(e);
-    kith__pool_run(e->pool, expect_piece, e, PIECES);
-    return KITH_OK;
-}
-
-/* The logits that were made ahead for the query, or NULL. */
-static const float *expected_logits(const kith__encoder *e, uint32_t query)
-{
-    for (size_t q = 0; q < e->expected_count; q++)
-        if (e->expected[q] == query)
-            return e->pair_logit.at + q * e->pairs;
-    return NULL;
-}
-
-static void requery_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    const float *column = e->column.at, *logits = expected_logits(e, e->query_of[0]);
-    size_t from, to;
-
-    piece_of(&from, &to, e->count, piece, PIECES);
-    memset(e->out.at + from * e->ds, 0, (to - from) * e->ds * sizeof *e->out.at);
-    for (size_t i = from; i < to; i++) {
-        e->query[i] = e->query_of[0];
-        e->query_row[i] = 0;
-        uint64_t s = e->lists->offset[e->entity[i]];
-        for (size_t v = e->first_visit[i]; e->rules && v < e->first_visit[i + 1]; v++, s++)
-            e->logic.at[v] = column[e->neighbor[v].relation] / e->lists->denominator[s];
-        for (size_t v = e->first_visit[i]; logits && v < e->first_visit[i + 1]; v++)
-            e->logit.at[v] = logits[e->pair_of[v]];
-    }
-}
-
-kith_status kith__encoder_requery(kith__encoder *e, uint32_t query, kith_error *error)
-{
-    const kith__aggregator *agg = e->aggregator;
-
-    if (!agg->query_aware)
-        return KITH_OK;
-    e->query_rows = 1;
-    e->query_of[0] = query;
-    if (e->rules)
-        spread_column(e->column.at, e, query, true);
-    kith__pool_run(e->pool, requery_piece, e, PIECES);
-    if (e->rules)
-        spread_column(e->column.at, e, query, false);
-    if (agg->attention == KITH__QUERY_ATTENTION && !expected_logits(e, query)) {
-        make_queries(e);
-        kith__pool_run(e->pool, visit_piece, e, PIECES);
-    }
-    if (agg->prepare && agg->prepare(e))
-        return kith__no_memory(error);
-    if (agg->forward)
-        kith__pool_run(e->pool, encode_piece, e, PIECES);
-    if (agg->forward_all)
-        agg->forward_all(e);
-    return KITH_OK;
-}
-
-/* ---- backward ---- */
-
-float *kith__encoder_grad(kith__encoder *e, size_t encoding)
-{
-    float *row = e->grad.at + encoding * e->ds;
-
-    if (!e->active[encoding])
-        memset(row, 0, e->ds * sizeof *row);
-    e->active[encoding] = 1;
-    return row;
-}
-
-/* Of an item that will come soon, the encoding's gradient; of one further on, what leads there. */
-INLINE void fetch_gradient(const kith__encoder *e, size_t item)
-{
-    enum { EARLIER = 8 };
-    if (item + EARLIER >= e->active_visits)
-        return;
-    size_t later = e->active_items[item + EARLIER].index;
-    __builtin_prefetch(&e->encoding[later]);
-    __builtin_prefetch(&e->c.at[later]);
-    fetch(e->grad.at + e->encoding[e->active_items[item].index] * e->ds, e->ds);
-}
-
-/* The gradient by a neighbour's weight: grad . T. */
-static void weigh_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    float *t = e->products.at + piece * e->ds;
-    size_t row, last;
-
-    rows_of_piece(&row, &last, e->active_start, e->active_count, piece, PIECES);
-    for (size_t k = e->active_start[row], end, stop = e->active_start[last]; k < stop; k = end) {
-        end = pair_end(e->active_items, k, stop);
-        kith__visit_vector(t, e, e->active_items[k].index);
-        for (size_t i = k; i < end; i++) {
-            size_t v = e->active_items[i].index;
-            fetch_gradient(e, i + 4);
-            e->weight_gradient.at[v] = kith__dot(e->grad.at + e->encoding[v] * e->ds, t, e->ds);
-        }
-    }
-}
-
-static void aggregate_backward_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    size_t from, to;
-
-    piece_of(&from, &to, e->count, piece, PIECES);
-    for (size_t i = from; i < to; i++)
-        if (e->active[i])
-            e->aggregator->backward(e, i);
-}
-
-static int room_for_slots(kith__encoder *e)
-{
-    return kith__renew(&e->relation_slot, &e->slot_capacity[0], e->relation_rows,
-                       sizeof *e->relation_slot) ||
-           kith__renew(&e->active_relations, &e->slot_capacity[1], e->relation_rows,
-                       sizeof *e->active_relations) ||
-           kith__renew(&e->query_slot, &e->slot_capacity[2], e->query_rows,
-                       sizeof *e->query_slot) ||
-           kith__renew(&e->active_queries, &e->slot_capacity[3], e->query_rows,
-                       sizeof *e->active_queries);
-}
-
-static void mark_active(kith__encoder *e, const kith__item *item)
-{
-    uint32_t relation = e->relation_row[item->minor] - 1;
-    uint32_t query = e->query_row[e->encoding[item->index]];
-
-    if (e->relation_slot[relation] == UINT32_MAX) {
-        e->relation_slot[relation] = (uint32_t)e->active_relation_count;
-        e->active_relations[e->active_relation_count++] = relation;
-    }
-    if (e->query_slot[query] == UINT32_MAX) {
-        e->query_slot[query] = (uint32_t)e->active_query_count;
-        e->active_queries[e->active_query_count++] = query;
-    }
-}
-
-/* The visits of active encodings, sorted as all of them are. */
-static int find_active_items(kith__encoder *e)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < e->count; i++)
-        count += e->active[i] ? kith__degree(e, i) : 0;
-    e->active_visits = count;
-    e->active_items = e->items;
-    if (count == e->visits)
-        return 0;
-    if (kith__renew(&e->some_items, &e->some_capacity, count, sizeof *e->some_items))
-        return -1;
-    e->active_items = e->some_items;
-    count = 0;
-    for (size_t i = 0; i < e->count; i++)
-        for (size_t v = e->first_visit[i]; e->active[i] && v < e->first_visit[i + 1]; v++)
-            e->some_items[count++] =
-                (kith__item){e->neighbor[v].entity, e->neighbor[v].relation, (uint32_t)v};
-    kith__radix_sort(e->some_items, e->spare, count, e->lists->seen, e->lists->relations);
-    return 0;
-}
-
-/* Neighbours that some active encoding looks at get a row of gradients, in order; relations and
- * queries that take part get a place. */
-static int find_active_rows(kith__encoder *e)
-{
-    const kith__item *items = e->active_items;
-
-    if (room_for_slots(e))
-        return -1;
-    memset(e->relation_slot, 0xff, e->relation_rows * sizeof *e->relation_slot);
-    memset(e->query_slot, 0xff, e->query_rows * sizeof *e->query_slot);
-    e->active_count = e->active_relation_count = e->active_query_count = 0;
-    for (size_t k = 0, row = 0; k < e->active_visits; k++) {
-        mark_active(e, &items[k]);
-        if (k > 0 && items[k].major == items[k - 1].major)
-            continue;
-        while (e->items[e->row_start[row]].major != items[k].major)
-            row++;
-        e->active_start[e->active_count] = k;
-        e->active_rows[e->active_count++] = (uint32_t)row;
-        if (kith__gradient_make(e->gradients, items[k].major))
-            return -1;
-    }
-    e->active_start[e->active_count] = e->active_visits;
-    return 0;
-}
-
-/* Everything a piece of the backward pass adds to beside rows of its own. */
-typedef struct {
-    float *gaz, *gbw, *gunit, *gu, *gb;
-} sums;
-
-static sums sums_of(const kith__encoder *e, size_t piece)
-{
-    return (sums){e->gaz.at + piece * e->active_query_count * e->hs,
-                  e->gbw.at + piece * e->active_relation_count * e->hs,
-                  e->gunit.at + piece * e->active_relation_count * e->ds,
-                  e->gu.at + piece * e->hs, e->gb.at + piece * e->hs * e->ds};
-}
-
-/* The same for what the backward pass adds to. */
-INLINE void fetch_sums(const kith__encoder *e, sums s, size_t item)
-{
-    enum { EARLIER = 8 };
-    if (item + EARLIER >= e->active_visits)
-        return;
-    size_t later = e->active_items[item + EARLIER].index;
-    size_t r = e->relation_row[e->active_items[item].minor] - 1;
-    size_t query = e->query_row[e->encoding[e->active_items[item].index]];
-    __builtin_prefetch(&e->weight.at[later]);
-    __builtin_prefetch(&e->logit_gradient.at[later]);
-    fetch(s.gunit + e->relation_slot[r] * e->ds, e->ds);
-    if (!e->att_u)
-        return;
-    fetch(e->bw.at + r * e->hs, e->hs);
-    fetch(s.gbw + e->relation_slot[r] * e->hs, e->hs);
-    fetch(e->ez.at + query * e->hs, e->hs);
-    fetch(s.gaz + e->query_slot[query] * e->hs, e->hs);
-}
-
-/* The queries of items *k.. that one call takes, each with the sum of its visits' gradients. */
-static size_t find_meetings(kith__meeting *met, uint32_t *queries, const kith__encoder *e, sums s,
-                            size_t *k, size_t to)
-{
-    size_t count = 0;
-    uint32_t last = UINT32_MAX;
-
-    for (; *k < to; (*k)++) {
-        size_t v = e->active_items[*k].index;
-        uint32_t query = e->query_row[e->encoding[v]];
-        if (query != last) {
-            if (count == MEETINGS)
-                break;
-            met[count] = (kith__meeting){e->ez.at + query * e->hs,
-                                         s.gaz + e->query_slot[query] * e->hs, 0};
-            queries[count++] = last = query;
-        }
-        met[count - 1].g += e->logit_gradient.at[v];
-    }
-    return count;
-}
-
-/* gp, gz and gu of some meetings, by way of exponentials unless they would overflow. */
-static void meet(const kith__encoder *e, sums s, pair_product *pair, float *gp, size_t row,
-                 size_t r, float c, const kith__meeting *met, const uint32_t *queries, size_t count)
-{
-    bool fits = pair->most <= KITH__EXP_MOST;
-
-    for (size_t m = 0; m < count; m++)
-        fits = fits && e->az_most.at[queries[m]] <= KITH__EXP_MOST;
-    if (fits) {
-        kith__logit_backward_of_exp(gp, s.gu, met, count, pair->ep, e->att_u->at, e->hs);
-        return;
-    }
-    kith__minus(pair->p, e->be.at + row * e->hs, c, e->bw.at + r * e->hs, e->hs);
-    for (size_t m = 0; m < count; m++)
-        kith__logit_backward(met[m].gz, gp, s.gu, met[m].g, e->az.at + queries[m] * e->hs, pair->p,
-                             e->att_u->at, e->hs);
-}
-
-/* The attention's part of one pair: with p = B e - c B w, the gradient by p is gathered over the
- * visits; then gB e += gp, gB w -= c gp, and the derivative by c is -(gp . B w). */
-static float pair_attention(kith__encoder *e, sums s, float *gbe, size_t row, size_t r, float c,
-                            size_t from, size_t to, float *scratch)
-{
-    const float *bw = e->bw.at + r * e->hs;
-    pair_product pair = {.p = scratch, .ep = scratch + e->hs};
-    float *gp = scratch + 2 * e->hs;
-    kith__meeting met[MEETINGS];
-    uint32_t queries[MEETINGS];
-
-    make_pair(&pair, e, row, r, c);
-    memset(gp, 0, e->hs * sizeof *gp);
-    while (from < to) {
-        size_t count = find_meetings(met, queries, e, s, &from, to);
-        meet(e, s, &pair, gp, row, r, c, met, queries, count);
-    }
-    return -kith__spread(gbe, s.gbw + e->relation_slot[r] * e->hs, -c, gp, bw, e->hs);
-}
-
-/* T's part: with G the gradient by T, summed over the visits, and T = e - c w, c = w . e:
- * ge += G + (gc - G . w) w and gw += -c G + (gc - G . w) e. */
-static void pair_transform(kith__encoder *e, sums s, float *ge, const float *row, size_t r,
-                           float c, float gc, size_t from, size_t to, float *sum)
-{
-    const float *unit = e->unit.at + r * e->ds;
-    float *one = sum + e->ds;
-
-    memset(sum, 0, e->ds * sizeof *sum);
-    for (size_t k = from; k < to; k++) {
-        size_t v = e->active_items[k].index, i = e->encoding[v];
-        fetch_gradient(e, k + 4);
-        if (e->aggregator->visit_gradient) {
-            e->aggregator->visit_gradient(one, e, i, v);
-            kith__axpy(sum, 1, one, e->ds);
-        } else {
-            kith__axpy(sum, e->weight.at[v], e->grad.at + i * e->ds, e->ds);
-        }
-    }
-    gc -= kith__dot(sum, unit, e->ds);
-    kith__axpy2(ge, 1, sum, gc, unit, e->ds);
-    kith__axpy2(s.gunit + e->relation_slot[r] * e->ds, -c, sum, gc, row, e->ds);
-}
-
-static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, float *scratch)
-{
-    size_t row = e->active_rows[index], end = e->active_start[index + 1];
-    float *ge = kith__gradient_of(e->gradients, e->active_items[e->active_start[index]].major);
-
-    for (size_t k = e->active_start[index], next; k < end; k = next) {
-        next = pair_end(e->active_items, k, end);
-        fetch_sums(e, s, next);
-        size_t r = e->relation_row[e->active_items[k].minor] - 1;
-        float c = e->c.at[e->active_items[k].index], gc = 0;
-        if (e->att_u)
-            gc = pair_attention(e, s, gbe, row, r, c, k, next, scratch);
-        pair_transform(e, s, ge, entity_row(e, row), r, c, gc, k, next, scratch);
-    }
-}
-
-/* B e, for a few rows that are still in the cache: gB += gbe^T e, ge += gbe B. */
-static void back_through_rows(kith__encoder *e, sums s, size_t from, size_t to, const float *gbe)
-{
-    const float *row[ROWS_AT_ONCE], *gradient[ROWS_AT_ONCE];
-    size_t first = e->gradients->row_of[e->active_items[e->active_start[from]].major] - 1;
-
-    for (size_t k = from; k < to; k++) {
-        row[k - from] = entity_row(e, e->active_rows[k]);
-        gradient[k - from] = gbe + (k - from) * e->hs;
-    }
-    kith__outer_sum(s.gb, gbe, row, to - from, e->hs, e->ds);
-    /* The encoder is the first to make rows, so they are in the order of active_rows. */
-    kith__rows_times(e->gradients->ent.at + first * e->ds, gradient, to - from, e->b_plain.at, e->h,
-                     e->ds, 1);
-}
-
-static void clear_sums(const kith__encoder *e, sums s)
-{
-    memset(s.gunit, 0, e->active_relation_count * e->ds * sizeof(float));
-    if (!e->att_u)
-        return;
-    memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
-    memset(s.gaz, 0, e->active_query_count * e->hs * sizeof(float));
-    memset(s.gu, 0, e->hs * sizeof(float));
-    memset(s.gb, 0, e->hs * e->ds * sizeof(float));
-}
-
-static void backward_piece(void *context, size_t piece)
-{
-    kith__encoder *e = context;
-    sums s = sums_of(e, piece);
-    float *scratch = e->products.at + piece * (3 * e->hs + 2 * e->ds);
-    float *gbe = e->gbe.at + piece * ROWS_AT_ONCE * e->hs;
-    size_t from, last;
-
-    clear_sums(e, s);
-    rows_of_piece(&from, &last, e->active_start, e->active_count, piece, e->pieces);
-    for (size_t end; from < last; from = end) {
-        end = block_end(from, last);
-        if (e->att_u)
-            memset(gbe, 0, ROWS_AT_ONCE * e->hs * sizeof *gbe);
-        for (size_t k = from; k < end; k++)
-            backward_row(e, s, k, gbe + (k - from) * e->hs, scratch);
-        if (e->att_u)
-            back_through_rows(e, s, from, end, gbe);
-    }
-}
-
-/* sum += the sums of the other pieces, which follow it; cut by columns. */
-typedef struct {
-    float *sum;
-    size_t floats, pieces;
-} adding;
-
-static void add_chunk(void *context, size_t chunk)
-{
-    const adding *a = context;
-    size_t from = chunk * FLOATS_A_CHUNK;
-    size_t size = a->floats - from < FLOATS_A_CHUNK ? a->floats - from : FLOATS_A_CHUNK;
-
-    for (size_t p = 1; p < a->pieces; p++)
-        kith__axpy(a->sum + from, 1, a->sum + p * a->floats + from, size);
-}
-
-static void add_pieces(kith__encoder *e, float *sum, size_t floats)
-{
-    adding a = {sum, floats, e->pieces};
-    kith__pool_run(e->pool, add_chunk, &a, (floats + FLOATS_A_CHUNK - 1) / FLOATS_A_CHUNK);
-}
-
-/* ---- back through the products ---- */
-
-/* sum over rows of left^T right, each chunk of rows summed apart and the chunks added in order. */
-typedef struct {
-    float *partial;
-    const float *left;
-    const float *const *right;
-    size_t count, height, width;
-} outer;
-
-static void outer_chunk(void *context, size_t chunk)
-{
-    const outer *o = context;
-    size_t from = chunk * ROWS_A_CHUNK;
-    size_t size = o->count - from < ROWS_A_CHUNK ? o->count - from : ROWS_A_CHUNK;
-    float *to = o->partial + chunk * o->height * o->width;
-
-    memset(to, 0, o->height * o->width * sizeof *to);
-    kith__outer_sum(to, o->left + from * o->height, o->right + from, size, o->height, o->width);
-}
-
-/* Adds to `sum`, hs x ds. */
-static int add_outer(kith__encoder *e, float *sum, const float *left, const float *const *right,
-                     size_t count)
-{
-    size_t chunks = (count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK, square = e->hs * e->ds;
-
-    if (room(&e->partial, (chunks + 4) * square))
-        return -1;
-    outer o = {e->partial.at, left, right, count, e->hs, e->ds};
-    kith__pool_run(e->pool, outer_chunk, &o, chunks);
-    for (size_t c = 0; c < chunks; c++)
-        kith__axpy(sum, 1, e->partial.at + c * square, square);
-    return 0;
-}
-
-/* ga and gb (hs x ds) into the gradient of att_w = [A B]. */
-static void store_halves(kith__encoder *e, const float *ga, const float *gb)
-{
-    const kith__table *w = kith__params_find(&e->gradients->dense, "att_w");
-
-    for (size_t r = 0; r < e->h; r++) {
-        float *row = kith__gradient_row(e->gradients, w, r);
-        for (size_t c = 0; c < e->d; c++) {
-            row[c] += ga[r * e->ds + c];
-            row[e->d + c] += gb[r * e->ds + c];
-        }
-    }
-}
-
-/* B w: gB += gbw^T w, gw += gbw B. */
-static int back_through_relations(kith__encoder *e, float *gb)
-{
-    const float **at = e->row_pointer;
-    size_t count = e->active_relation_count;
-
-    for (size_t k = 0; k < count; k++)
-        at[k] = e->unit.at + e->active_relations[k] * e->ds;
-    if (add_outer(e, gb, e->gbw.at, at, count))
-        return -1;
-    for (size_t k = 0; k < count; k++)
-        at[k] = e->gbw.at + k * e->hs;
-    run_product(e, (product){e->gunit.at, at, count, e->h, e->ds, e->b_plain.at, 1});
-    return 0;
-}
-
-/* A z: gA += gaz^T z, gz += gaz A. */
-static int back_through_queries(kith__encoder *e, float *ga)
-{
-    const kith__table *gradient = kith__params_find(&e->gradients->dense, "query");
-    const float **at = e->row_pointer;
-    size_t count = e->active_query_count;
-
-    if (!e->queries)
-        return 0;
-    for (size_t k = 0; k < count; k++)
-        at[k] = kith__row(e->queries, e->query_of[e->active_queries[k]]);
-    if (add_outer(e, ga, e->gaz.at, at, count))
-        return -1;
-    if (room(&e->gz, count * e->ds))
-        return -1;
-    for (size_t k = 0; k < count; k++)
-        at[k] = e->gaz.at + k * e->hs;
-    run_product(e, (product){e->gz.at, at, count, e->h, e->ds, e->a_plain.at, 0});
-    for (size_t k = 0; k < count; k++)
-        kith__axpy(kith__gradient_row(e->gradients, gradient, e->query_of[e->active_queries[k]]), 1,
-                   e->gz.at + k * e->ds, e->ds);
-    return 0;
-}
-
-static int back_through_products(kith__encoder *e)
-{
-    size_t square = e->hs * e->ds;
-    const kith__table *u = kith__params_find(&e->gradients->dense, "att_u");
-
-    add_pieces(e, e->gaz.at, e->active_query_count * e->hs);
-    add_pieces(e, e->gbw.at, e->active_relation_count * e->hs);
-    add_pieces(e, e->gu.at, e->hs);
-    add_pieces(e, e->gb.at, square);
-    kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
-    /* Where u ends, exponentials that are not quite 1 leave a trace; padding must stay 0. */
-    memset(kith__gradient_row(e->gradients, u, 0) + e->h, 0, (e->hs - e->h) * sizeof(float));
-    if (room(&e->ga, square))
-        return -1;
-    memset(e->ga.at, 0, square * sizeof(float));
-    if (back_through_relations(e, e->gb.at) || back_through_queries(e, e->ga.at))
-        return -1;
-    store_halves(e, e->ga.at, e->gb.at);
-    return 0;
-}
-
-static void back_through_units(kith__encoder *e)
-{
-    const kith__table *trans = kith__params_find(&e->gradients->dense, "trans");
-
-    for (size_t k = 0; k < e->active_relation_count; k++) {
-        size_t r = e->active_relations[k];
-        kith__normalize_backward(kith__gradient_row(e->gradients, trans, e->relation_of[r]),
-                                 e->gunit.at + k * e->ds, e->unit.at + r * e->ds,
-                                 e->inverse_norm.at[r], e->d);
-    }
-}
-
-static int room_for_backward(kith__encoder *e)
-{
-    size_t k = e->pieces;
-
-    return room(&e->gunit, k * e->active_relation_count * e->ds) || room(&e->gu, k * e->hs) ||
-           room(&e->products, (k + PIECES) * (3 * e->hs + 2 * e->ds)) ||
-           room(&e->weight_gradient, e->visits) || room(&e->logit_gradient, e->visits) ||
-           (e->aggregator->attention && (room(&e->gbe, k * ROWS_AT_ONCE * e->hs) ||
-                                         room(&e->gb, k * e->hs * e->ds) ||
-                                         room(&e->gaz, k * e->active_query_count * e->hs) ||
-                                         room(&e->gbw, k * e->active_relation_count * e->hs)));
-}
-
-kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients, kith_error *error)
-{
-    const kith__aggregator *agg = e->aggregator;
-
-    e->gradients = gradients;
-    if (find_active_items(e))
-        return kith__no_memory(error);
-    e->pieces = e->active_visits / VISITS_A_PIECE + 2;
-    if (e->pieces > MOST_BACKWARD)
-        e->pieces = MOST_BACKWARD;
-    if (find_active_rows(e) || room_for_backward(e))
-        return kith__no_memory(error);
-    if (agg->backward) {
-        kith__pool_run(e->pool, weigh_piece, e, PIECES);
-        kith__pool_run(e->pool, aggregate_backward_piece, e, PIECES);
-    }
-    if (agg->backward_all)
-        agg->backward_all(e);
-    if (e->no_memory)
-        return kith__no_memory(error);
-    kith__pool_run(e->pool, backward_piece, e, e->pieces);
-    add_pieces(e, e->gunit.at, e->active_relation_count * e->ds);
-    if (agg->attention && back_through_products(e))
-        return kith__no_memory(error);
-    back_through_units(e);
     return KITH_OK;
 }

@@ -40,6 +40,8 @@ kith_status kith__gradients_init(kith__gradients *gradients, const kith__params 
 void kith__gradients_release(kith__gradients *gradients);
 /* Make sure that an entity has a row; -1 where memory is short. Rows move when others are made. */
 int kith__gradient_make(kith__gradients *gradients, uint32_t entity);
+/* The same, but a new row is not cleared: the caller does it. */
+int kith__gradient_make_raw(kith__gradients *gradients, uint32_t entity);
 static inline float *kith__gradient_of(const kith__gradients *g, uint32_t entity)
 {
     return g->ent.at + (g->row_of[entity] - 1) * g->stride;
@@ -49,7 +51,7 @@ float *kith__gradient_row(kith__gradients *gradients, const kith__table *table, 
 /* All 0 again. */
 void kith__gradients_clear(kith__gradients *gradients);
 
-enum { KITH__QUERIES_AHEAD = 8 };
+enum { KITH__QUERIES_AHEAD = 8, KITH__PIECES = 16 /* of forward work */ };
 
 struct kith__encoder {
     const kith__aggregator *aggregator;
@@ -88,33 +90,40 @@ struct kith__encoder {
 
     /* The same by neighbour and relation. */
     kith__item *items, *spare; /* major: entity, minor: relation, index: visit */
-    size_t item_capacity, spare_capacity;
+    uint32_t *item_encoding;   /* per item */
+    size_t item_capacity, spare_capacity, item_encoding_capacity;
     size_t *row_start; /* items of the k-th distinct neighbour */
     size_t row_capacity, rows;
+    size_t piece_rows[KITH__PIECES]; /* of which each piece found so many */
 
     /* Products, per distinct row of the batch. */
     uint32_t *relation_row; /* per relation, its row + 1; 0 where the batch lacks it */
     uint32_t *relation_of;  /* per row */
+    uint8_t *relation_marks; /* per piece and relation */
     size_t relation_rows;
     uint32_t *query_of;
     size_t query_rows, query_of_capacity;
     kith__floats unit, inverse_norm; /* w_r and 1 / |trans_r| */
-    kith__floats be, bw, az;
+    kith__floats be, bw, az; /* B e, B w and A z, times KITH__POWER_SCALE */
     bool has_be; /* be is that of the parameters as they are */
-    kith__floats ez, az_most; /* exp(2 A z), and the largest |A z|, per row */
+    kith__floats ez;                       /* 2^az */
+    kith__floats be_most, bw_most, az_most; /* per row, the largest |value| */
     kith__floats b_transposed, a_transposed; /* W_a's halves, d x h */
 
-    /* Logits of expected queries: per query, one for each pair of neighbour and relation. */
+    /* Vectors for expected queries, made together. Values of the eight lie beside each other. */
     uint32_t expected[KITH__QUERIES_AHEAD];
-    size_t expected_count, pairs; /* 0: not numbered yet */
-    uint32_t *pair_of;            /* per visit */
+    size_t expected_count, pairs; /* pairs of neighbour and relation; 0: not numbered yet */
+    kith__floats ahead[KITH__QUERIES_AHEAD]; /* as out */
+    uint32_t *pair_of;                       /* per visit */
     size_t pair_capacity;
-    kith__floats pair_logit;
+    kith__floats pair_logit, lanes; /* per pair; per piece and neighbour of an encoding */
+    size_t most_visits;             /* of one encoding */
 
     /* Backward. Of the distinct neighbours only those with an active visit take part. */
     kith__gradients *gradients; /* where they go, while backward runs */
     kith__item *active_items, *some_items; /* visits of active encodings; all items, or some */
-    size_t active_visits, some_capacity;
+    uint32_t *active_encoding, *some_encoding; /* per item */
+    size_t active_visits, some_capacity, some_encoding_capacity;
     uint32_t *active_rows;
     size_t *active_start; /* items before each of them, and all at the end */
     size_t active_count, active_capacity, active_start_capacity;

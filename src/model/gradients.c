@@ -41,9 +41,9 @@ void kith__gradients_release(kith__gradients *g)
 static int grow_rows(kith__gradients *g)
 {
     kith__floats larger = {0};
-    size_t used = g->rows * g->stride;
+    size_t used = g->rows * g->stride, rows = g->rows + g->rows / 4 + 64;
 
-    if (kith__renew(&larger.at, &larger.capacity, (g->rows + 1) * 2 * g->stride, sizeof *larger.at))
+    if (kith__renew(&larger.at, &larger.capacity, rows * g->stride, sizeof *larger.at))
         return -1;
     if (used > 0)
         memcpy(larger.at, g->ent.at, used * sizeof *larger.at);
@@ -53,6 +53,17 @@ static int grow_rows(kith__gradients *g)
 }
 
 int kith__gradient_make(kith__gradients *g, uint32_t entity)
+{
+    size_t rows = g->rows;
+
+    if (kith__gradient_make_raw(g, entity))
+        return -1;
+    if (g->rows > rows)
+        memset(g->ent.at + rows * g->stride, 0, g->stride * sizeof *g->ent.at);
+    return 0;
+}
+
+int kith__gradient_make_raw(kith__gradients *g, uint32_t entity)
 {
     if (g->row_of[entity])
         return 0;
@@ -76,8 +87,6 @@ void kith__gradients_clear(kith__gradients *g)
 {
     for (size_t i = 0; i < g->rows; i++)
         g->row_of[g->entity[i]] = 0;
-    if (g->rows > 0)
-        memset(g->ent.at, 0, g->rows * g->stride * sizeof *g->ent.at);
     g->rows = 0;
     for (size_t t = 1; t < g->dense.tables; t++) {
         const kith__table *table = &g->dense.table[t];

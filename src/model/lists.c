@@ -43,6 +43,43 @@ static void choose(uint8_t *kept, size_t count, size_t cap, kith__rng *rng)
     }
 }
 
+static bool keeps_all(const kith_settings *settings)
+{
+    return settings->neighbors == KITH_NEIGHBORS_ALL ||
+           settings->neighbors == KITH_NEIGHBORS_SAMPLED;
+}
+
+size_t kith__list_cap(const kith_settings *settings)
+{
+    return keeps_all(settings) ? SIZE_MAX : settings->max_neighbors;
+}
+
+size_t kith__list_cut(kith_neighbor *at, float *denominator, size_t count, uint32_t entity,
+                      const kith__rules *rules, const kith_settings *settings, uint8_t *kept,
+                      uint8_t *relations)
+{
+    size_t cap = settings->max_neighbors, used = 0;
+
+    if (denominator)
+        kith__logic_denominators(denominator, at, count, rules, settings, relations);
+    if (keeps_all(settings) || count <= cap)
+        return count;
+    if (settings->neighbors == KITH_NEIGHBORS_FIRST)
+        return cap;
+    kith__rng rng;
+    kith__rng_init(&rng, settings->seed, UINT64_C(1) << 40 | entity);
+    choose(kept, count, cap, &rng);
+    for (size_t i = 0; i < count; i++) {
+        if (!kept[i])
+            continue;
+        at[used] = at[i];
+        if (denominator)
+            denominator[used] = denominator[i];
+        used++;
+    }
+    return used;
+}
+
 typedef struct {
     kith_neighbor *at;
     float *denominator;
@@ -62,40 +99,31 @@ static int scratch_reserve(scratch *s, size_t count)
     return 0;
 }
 
-static bool keeps_all(const kith_settings *settings)
-{
-    return settings->neighbors == KITH_NEIGHBORS_ALL ||
-           settings->neighbors == KITH_NEIGHBORS_SAMPLED;
-}
-
-/* One entity's list; returns how many were kept. */
-static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
-                        uint32_t entity, const kith__rules *rules, const kith_settings *settings)
+/* The entity's neighbours in the graph, relations numbered as train has them. */
+static size_t read_list(scratch *s, const kith_graph *graph, uint32_t entity)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]), kept = 0;
-    bool all = keeps_all(settings) || count <= settings->max_neighbors;
+    size_t count = (size_t)(hood.offset[entity + 1] - hood.offset[entity]);
 
     for (size_t i = 0; i < count; i++) {
         kith_neighbor next = hood.at[hood.offset[entity] + i];
         s->at[i] = (kith_neighbor){kith__directed(graph, next.relation), next.entity};
-        s->kept[i] = all || i < settings->max_neighbors;
     }
-    if (lists->denominator)
-        kith__logic_denominators(s->denominator, s->at, count, rules, settings, s->relations);
-    if (!all && settings->neighbors == KITH_NEIGHBORS_RANDOM) {
-        kith__rng rng;
-        kith__rng_init(&rng, settings->seed, UINT64_C(1) << 40 | entity);
-        choose(s->kept, count, settings->max_neighbors, &rng);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!s->kept[i])
-            continue;
-        lists->at[to + kept] = s->at[i];
-        if (lists->denominator)
-            lists->denominator[to + kept] = s->denominator[i];
-        kept++;
-    }
+    return count;
+}
+
+/* One entity's list, from `to` on; returns how many were kept. */
+static size_t fill_list(kith__lists *lists, size_t to, scratch *s, const kith_graph *graph,
+                        uint32_t entity, const kith__rules *rules, const kith_settings *settings)
+{
+    size_t count = read_list(s, graph, entity);
+    size_t kept = kith__list_cut(s->at, lists->denominator ? s->denominator : NULL, count, entity,
+                                 rules, settings, s->kept, s->relations);
+
+    if (kept > 0 && lists->own_at)
+        memcpy(lists->own_at + to, s->at, kept * sizeof *s->at);
+    if (kept > 0 && lists->denominator)
+        memcpy(lists->denominator + to, s->denominator, kept * sizeof *s->denominator);
     return kept;
 }
 
@@ -112,41 +140,80 @@ static size_t count_kept(const kith_graph *graph, const kith_settings *settings)
     return total;
 }
 
-kith_status kith__lists_new(kith__lists **out, const kith_graph *graph, const kith__rules *rules,
-                            const kith_settings *settings, kith_error *error)
+/* Whether the graph's own neighbourhoods will do, cut off behind the cap. */
+static bool can_borrow(const kith_graph *graph, const kith_settings *settings)
 {
-    kith__lists *lists = kith__calloc(1, sizeof *lists);
-    uint32_t entities = kith_graph_entity_count(graph);
-    size_t total = count_kept(graph, settings), used = 0;
+    return settings->neighbors != KITH_NEIGHBORS_RANDOM &&
+           kith_graph_relation_count(graph) == kith_graph_seen_relation_count(graph);
+}
+
+static int make_room(kith__lists *lists, const kith_graph *graph, const kith__rules *rules,
+                     const kith_settings *settings)
+{
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    scratch s = {0};
+    size_t total = (size_t)hood.offset[lists->entities];
+
+    lists->offset = hood.offset;
+    lists->at = hood.at;
+    lists->cap = kith__list_cap(settings);
+    if (!can_borrow(graph, settings)) {
+        total = count_kept(graph, settings);
+        lists->offset = lists->own_offset =
+            kith__alloc((size_t)lists->entities + 1, sizeof *lists->own_offset);
+        lists->at = lists->own_at = kith__alloc(total, sizeof *lists->own_at);
+        if (!lists->own_offset || !lists->own_at)
+            return -1;
+    }
+    lists->denominator = rules ? kith__alloc(total, sizeof *lists->denominator) : NULL;
+    return rules && !lists->denominator ? -1 : 0;
+}
+
+static kith_status fill_lists(kith__lists *lists, const kith_graph *graph, const kith__rules *rules,
+                              const kith_settings *settings, kith_error *error)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    scratch s = {.relations = kith__calloc(lists->relations, 1)};
+    size_t used = 0;
     kith_status status = KITH_OK;
 
-    if (!lists)
-        return kith__no_memory(error);
-    lists->entities = entities;
-    lists->seen = kith_graph_seen_entity_count(graph);
-    lists->relations = 2 * kith_graph_seen_relation_count(graph);
-    lists->offset = kith__alloc((size_t)entities + 1, sizeof *lists->offset);
-    lists->at = kith__alloc(total, sizeof *lists->at);
-    lists->denominator = rules ? kith__alloc(total, sizeof *lists->denominator) : NULL;
-    s.relations = kith__calloc(lists->relations, 1);
-    if (!lists->offset || !lists->at || (rules && !lists->denominator) || !s.relations)
+    if (!s.relations)
         TRY(kith__no_memory(error));
-    for (uint32_t e = 0; e < entities; e++) {
+    for (uint32_t e = 0; e < lists->entities; e++) {
         if (scratch_reserve(&s, (size_t)(hood.offset[e + 1] - hood.offset[e])))
             TRY(kith__no_memory(error));
-        lists->offset[e] = used;
-        used += fill_list(lists, used, &s, graph, e, rules, settings);
+        if (lists->own_offset)
+            lists->own_offset[e] = used;
+        used += fill_list(lists, (size_t)(lists->own_offset ? used : hood.offset[e]), &s, graph, e,
+                          rules, settings);
     }
-    lists->offset[entities] = used;
-    *out = lists;
-    lists = NULL;
+    if (lists->own_offset)
+        lists->own_offset[lists->entities] = used;
 cleanup:
     kith__free(s.at);
     kith__free(s.denominator);
     kith__free(s.kept);
     kith__free(s.relations);
+    return status;
+}
+
+kith_status kith__lists_new(kith__lists **out, const kith_graph *graph, const kith__rules *rules,
+                            const kith_settings *settings, kith_error *error)
+{
+    kith__lists *lists = kith__calloc(1, sizeof *lists);
+    kith_status status = KITH_OK;
+
+    if (!lists)
+        return kith__no_memory(error);
+    lists->entities = kith_graph_entity_count(graph);
+    lists->seen = kith_graph_seen_entity_count(graph);
+    lists->relations = 2 * kith_graph_seen_relation_count(graph);
+    if (make_room(lists, graph, rules, settings))
+        TRY(kith__no_memory(error));
+    if (lists->own_at || lists->denominator)
+        TRY(fill_lists(lists, graph, rules, settings, error));
+    *out = lists;
+    lists = NULL;
+cleanup:
     kith__lists_free(lists);
     return status;
 }
@@ -162,13 +229,16 @@ kith_status kith__lists_capped(kith__lists **out, const kith__lists *lists, size
     capped->entities = lists->entities;
     capped->seen = lists->seen;
     capped->relations = lists->relations;
-    capped->offset = kith__calloc((size_t)lists->entities + 1, sizeof *capped->offset);
-    for (uint32_t e = 0; capped->offset && e < lists->entities; e++) {
-        size_t count = (size_t)(lists->offset[e + 1] - lists->offset[e]);
+    capped->cap = SIZE_MAX;
+    capped->own_offset = kith__calloc((size_t)lists->entities + 1, sizeof *capped->own_offset);
+    for (uint32_t e = 0; capped->own_offset && e < lists->entities; e++) {
+        size_t count = kith__list_count(lists, e);
         used += e >= lists->seen ? 0 : count < cap ? count : cap;
-        capped->offset[e + 1] = used;
+        capped->own_offset[e + 1] = used;
     }
-    capped->at = kith__alloc(used, sizeof *capped->at);
+    capped->own_at = kith__alloc(used, sizeof *capped->own_at);
+    capped->offset = capped->own_offset;
+    capped->at = capped->own_at;
     capped->denominator = lists->denominator ? kith__alloc(used, sizeof *capped->denominator) : NULL;
     if (!capped->offset || !capped->at || (lists->denominator && !capped->denominator)) {
         kith__lists_free(capped);
@@ -188,7 +258,7 @@ void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t se
             uint64_t left = lists->offset[e + 1] - s;
             if (left > end - to && kith__rng_below(&rng, left) >= end - to)
                 continue;
-            capped->at[to] = lists->at[s];
+            capped->own_at[to] = lists->at[s];
             if (capped->denominator)
                 capped->denominator[to] = lists->denominator[s];
             to++;
@@ -200,8 +270,10 @@ void kith__lists_free(kith__lists *lists)
 {
     if (!lists)
         return;
-    kith__free(lists->offset);
-    kith__free(lists->at);
-    kith__free(lists->denominator);
+    if (!lists->mapped) {
+        kith__free(lists->own_offset);
+        kith__free(lists->own_at);
+        kith__free(lists->denominator);
+    }
     kith__free(lists);
 }

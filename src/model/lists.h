@@ -7,14 +7,27 @@
 #include "rules/confidence.h"
 
 typedef struct kith__lists {
-    uint32_t entities;     /* all of the graph: seen ones first, then those with aux facts or none */
-    uint32_t seen;         /* n */
-    uint32_t relations;    /* 2m */
-    uint64_t *offset;      /* of entity e: at[offset[e]] .. at[offset[e + 1] - 1] */
-    kith_neighbor *at;
-    float *denominator; /* per neighbour; NULL where the aggregator has no logic weight */
+    uint32_t entities;  /* all of the graph: seen ones first, then those with aux facts or none */
+    uint32_t seen;      /* n */
+    uint32_t relations; /* 2m */
+    /* Of entity e: at[offset[e]] and those that follow, at most `cap` of them. Both are the graph's
+     * own where they can be: its first neighbours are taken, and its relations are train's. */
+    const uint64_t *offset;
+    const kith_neighbor *at;
+    size_t cap;
+    uint64_t *own_offset; /* NULL where they are another's */
+    kith_neighbor *own_at;
+    float *denominator; /* beside `at`; NULL where the aggregator has no logic weight */
+    bool mapped;        /* the arrays are in the graph's file */
 } kith__lists;
 
+static inline size_t kith__list_count(const kith__lists *lists, uint32_t entity)
+{
+    size_t count = (size_t)(lists->offset[entity + 1] - lists->offset[entity]);
+    return count < lists->cap ? count : lists->cap;
+}
+
+/* The graph must stay where it is as long as the lists are used. */
 kith_status kith__lists_new(kith__lists **lists, const kith_graph *graph, const kith__rules *rules,
                             const kith_settings *settings, kith_error *error);
 void kith__lists_free(kith__lists *lists);
@@ -25,6 +38,15 @@ kith_status kith__lists_capped(kith__lists **capped, const kith__lists *lists, s
                                kith_error *error);
 /* Draw anew which of the neighbours in `lists` they are, in the same order. */
 void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t seed);
+
+/* How many neighbours at most the settings keep. */
+size_t kith__list_cap(const kith_settings *settings);
+/* Cut the list of one entity's neighbours to what the settings keep, in place, and set the
+ * denominators (or NULL) that the whole list gives; returns how many are left. `kept` is scratch of
+ * `count` bytes, `relations` of 2m, all 0 before and after. */
+size_t kith__list_cut(kith_neighbor *at, float *denominator, size_t count, uint32_t entity,
+                      const kith__rules *rules, const kith_settings *settings, uint8_t *kept,
+                      uint8_t *relations);
 
 /* The denominators for a list of neighbours given as they come, one after the other. `relations` is
  * scratch of 2m bytes, all 0 before and after. */

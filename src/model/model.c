@@ -46,9 +46,10 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
     model->pool = kith__pool_new(threads);
     if (!model->pool)
         TRY(kith__no_memory(error));
-    if (kith__aggregator_get(settings->aggregator)->logic)
+    if (kith__aggregator_get(settings->aggregator)->logic && !model->rules)
         TRY(kith__rules_new(&model->rules, graph, model->pool, error));
-    TRY(kith__lists_new(&model->lists, graph, model->rules, settings, error));
+    if (!model->lists)
+        TRY(kith__lists_new(&model->lists, graph, model->rules, settings, error));
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
                           kith_graph_seen_relation_count(graph),
                           model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
@@ -59,21 +60,39 @@ cleanup:
     return status;
 }
 
-kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith_settings *settings,
-                           unsigned threads, kith_error *error)
+kith_status kith__model_make(kith_model **out, const kith_graph *graph,
+                             const kith_settings *settings, unsigned threads, kith__rules *rules,
+                             kith__lists *lists, kith_error *error)
 {
     kith_model *model = kith__calloc(1, sizeof *model);
 
-    if (!model)
+    if (!model) {
+        kith__rules_free(rules);
+        kith__lists_free(lists);
         return kith__no_memory(error);
+    }
+    model->rules = rules;
+    model->lists = lists;
+    pthread_mutex_init(&model->lock, NULL);
     model->settings = *settings;
     model->graph = graph;
     kith_status status = fill_model(model, threads, error);
+    if (status == KITH_OK)
+        *out = model;
+    else
+        kith_model_free(model);
+    return status;
+}
+
+kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith_settings *settings,
+                           unsigned threads, kith_error *error)
+{
+    kith_model *model;
+    kith_status status = kith__model_make(&model, graph, settings, threads, NULL, NULL, error);
+
     if (status == KITH_OK) {
         kith__params_start(&model->params, settings->seed);
         *out = model;
-    } else {
-        kith_model_free(model);
     }
     return status;
 }
@@ -84,6 +103,9 @@ void kith_model_free(kith_model *model)
         return;
     if (model->free_fused)
         model->free_fused(model->fused);
+    if (model->free_shared)
+        model->free_shared(model->shared);
+    pthread_mutex_destroy(&model->lock);
     kith__encoder_release(&model->encoder);
     kith__params_release(&model->params);
     kith__lists_free(model->lists);

@@ -2,6 +2,8 @@
 #ifndef KITH_MODEL_MODEL_H
 #define KITH_MODEL_MODEL_H
 
+#include <pthread.h>
+
 #include "model/encoder.h"
 
 struct kith_model {
@@ -15,9 +17,18 @@ struct kith_model {
     kith__encoder encoder;
     struct kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     void (*free_fused)(struct kith__fused *fused);
+    pthread_mutex_t lock; /* of what follows */
+    void *shared;         /* what sessions have in common, made by the first of them */
+    void (*free_shared)(void *);
 };
 
 /* Which side the unseen entities of test stand on decides what is predicted. */
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph);
+
+/* As kith_model_new, but all parameters are 0. `rules` and `lists` are made where they are NULL, and
+ * else become the model's, also on failure. */
+kith_status kith__model_make(kith_model **model, const kith_graph *graph,
+                             const kith_settings *settings, unsigned threads, kith__rules *rules,
+                             kith__lists *lists, kith_error *error);
 
 #endif

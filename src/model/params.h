@@ -58,6 +58,17 @@ void kith__params_release(kith__params *params);
  * seed. */
 void kith__params_start(kith__params *params, uint64_t seed);
 
+/* The decoder's relation for a query, which is one of the 2m: inverse ones have a row of their own, or
+ * share that of the relation with the sides swapped. */
+static inline bool kith__has_reciprocal(const kith__params *params)
+{
+    return params->table[1].rows == params->table[2].rows;
+}
+static inline size_t kith__relation_row(const kith__params *params, size_t query)
+{
+    return query % params->table[1].rows;
+}
+
 /* NULL where the model has no table of that name. */
 const kith__table *kith__params_find(const kith__params *params, const char *name);
 

@@ -7,7 +7,7 @@
 #include "model/panels.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 16, KNOWN_AT_ONCE = 1024 };
+enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
@@ -57,17 +57,24 @@ cleanup:
     return status;
 }
 
-/* The queries that the candidates are encoded for next, as many as may be told ahead. */
+/* How many queries are told ahead: the vectors of all candidates are made for each. */
+static size_t most_ahead(const scoring *r)
+{
+    size_t most = BYTES_AHEAD / (r->candidates * r->known.ds * sizeof(float) + 1);
+    return most < 1 ? 1 : most < KITH__QUERIES_AHEAD ? most : KITH__QUERIES_AHEAD;
+}
+
+/* The queries that the candidates are encoded for next. */
 static kith_status expect_queries(scoring *r, kith_error *error)
 {
     uint32_t queries[KITH__QUERIES_AHEAD];
-    size_t count = 0, i = r->from;
+    size_t count = 0, i = r->from, most = most_ahead(r);
 
     for (; i < r->count; i++) {
         uint32_t query = query_for(r, r->order[i].major, r->order[i].minor);
         if (count > 0 && queries[count - 1] == query)
             continue;
-        if (count == KITH__QUERIES_AHEAD)
+        if (count == most)
             break;
         queries[count++] = query;
     }
@@ -99,12 +106,15 @@ static bool is_unit(const scoring *r)
 static void make_aim(scoring *r, size_t i, float *aim)
 {
     const kith_settings *settings = &r->model->settings;
+    const kith__params *params = &r->model->params;
     const kith__query *q = &r->queries[r->order[i].index];
-    size_t ds = r->known.ds;
+    size_t ds = r->known.ds, row = kith__relation_row(params, query_for(r, q->fact.relation,
+                                                                       !q->subject_hidden));
 
     kith__aim(kith__decoder_get(settings->decoder), settings->normalize, aim, r->vectors + i * ds,
-              kith__row(&r->model->params.table[1], q->fact.relation), q->subject_hidden,
-              r->known.d, r->aims + KITH__SCORED_TOGETHER * ds); /* room for two more */
+              kith__row(&params->table[1], row),
+              q->subject_hidden && !kith__has_reciprocal(params), r->known.d,
+              r->aims + KITH__SCORED_TOGETHER * ds); /* room for two more */
 }
 
 /* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
@@ -123,11 +133,19 @@ static void score_piece(void *context, size_t piece)
             kith__normalize(scaled, x, e->d);
             x = scaled;
         }
-        for (size_t i = r->from; i < r->to; i++) {
-            const float *aim = r->aims + (i - r->from) * e->ds;
-            float *score = &r->scores[(i - r->from) * r->candidates + c];
-            float by_encoding = distance ? -kith__l1(aim, x, e->ds) : kith__dot(aim, x, e->ds);
-            *score = c < r->by_input ? (*score + by_encoding) / 2 : by_encoding;
+        float *scores = r->scores + c;
+        float by_input[KITH__SCORED_TOGETHER];
+        size_t aims = r->to - r->from;
+        bool mixes = c < r->by_input;
+        for (size_t i = 0; mixes && i < aims; i++)
+            by_input[i] = scores[i * r->candidates];
+        if (distance)
+            kith__l1_rows(scores, r->candidates, x, r->aims, aims, e->ds);
+        for (size_t i = 0; i < aims; i++) {
+            float *score = &scores[i * r->candidates];
+            *score = distance ? -*score : kith__dot(r->aims + i * e->ds, x, e->ds);
+            if (mixes)
+                *score = (by_input[i] + *score) / 2;
         }
     }
 }
@@ -293,45 +311,45 @@ cleanup:
 
 /* ---- one fact ---- */
 
-/* The score of one side as the answer of the other: `known` is encoded, and so is `hidden`, whose
- * input embedding is NULL where it has none. */
-static float side_score(const kith_model *model, const float *const encoded[2], const float *input,
-                        const float *relation, bool subject_hidden, float *scratch)
+/* The score of an answer by one of its vectors. */
+static float answer_score(const kith_model *model, uint32_t query, const float *known,
+                          const float *answer, float *scratch)
 {
-    const kith__decoder *decoder = kith__decoder_get(model->settings.decoder);
-    const float *mixed[2] = {encoded[0], encoded[1]};
-    float sum = 0, scores = 0;
+    const kith__params *params = &model->params;
+    const float *relation = kith__row(&params->table[1], kith__relation_row(params, query));
+    bool swapped = query >= model->lists->relations / 2 && !kith__has_reciprocal(params);
 
-    if (!input || model->settings.candidates != KITH_CANDIDATES_INPUT) {
-        sum += kith__decode(decoder, model->settings.normalize, mixed[0], relation, mixed[1],
-                            model->encoder.d, scratch);
-        scores++;
-    }
-    if (input && model->settings.candidates != KITH_CANDIDATES_ENCODED) {
-        mixed[subject_hidden ? 0 : 1] = input;
-        sum += kith__decode(decoder, model->settings.normalize, mixed[0], relation, mixed[1],
-                            model->encoder.d, scratch);
-        scores++;
-    }
-    return sum / scores;
+    return kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
+                        swapped ? answer : known, relation, swapped ? known : answer,
+                        model->encoder.d, scratch);
+}
+
+/* The score of an entity as the answer to a query, both encoded. */
+static float side_score(const kith_model *model, uint32_t query, const float *known,
+                        const float *encoded, uint32_t answer, float *scratch)
+{
+    const kith__table *ent = &model->params.table[0];
+    bool by_input = answer < ent->rows && model->settings.candidates != KITH_CANDIDATES_ENCODED;
+    bool by_encoding = !by_input || model->settings.candidates == KITH_CANDIDATES_MIX;
+    float sum = 0;
+
+    if (by_input)
+        sum += answer_score(model, query, known, kith__row(ent, answer), scratch);
+    if (by_encoding)
+        sum += answer_score(model, query, known, encoded, scratch);
+    return by_input && by_encoding ? sum / 2 : sum;
 }
 
 float kith__score_fact(const kith_model *model, kith_triple fact, const float *subject,
                        const float *object, float *scratch)
 {
-    const kith__table *ent = &model->params.table[0];
-    const float *relation = kith__row(&model->params.table[1], fact.relation);
-    const float *const encoded[2] = {subject, object};
     kith_predict predict = model->settings.predict;
-    float sum = 0, sides = 0;
+    uint32_t inverse = fact.relation + model->lists->relations / 2;
+    float as_object = 0, as_subject = 0;
 
-    for (int hidden = 0; hidden < 2; hidden++) { /* 0: the object */
-        uint32_t entity = hidden ? fact.subject : fact.object;
-        if (predict == (hidden ? KITH_PREDICT_OBJECT : KITH_PREDICT_SUBJECT))
-            continue;
-        sum += side_score(model, encoded, entity < ent->rows ? kith__row(ent, entity) : NULL,
-                          relation, hidden, scratch);
-        sides++;
-    }
-    return sum / sides;
+    if (predict != KITH_PREDICT_SUBJECT)
+        as_object = side_score(model, fact.relation, subject, object, fact.object, scratch);
+    if (predict != KITH_PREDICT_OBJECT)
+        as_subject = side_score(model, inverse, object, subject, fact.subject, scratch);
+    return predict == KITH_PREDICT_BOTH ? (as_object + as_subject) / 2 : as_object + as_subject;
 }

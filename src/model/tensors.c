@@ -127,6 +127,15 @@ static kith_status read_header(reading *r, kith_error *error)
     return status;
 }
 
+/* Rows were read in one go, without their padding: move them where they belong, the last one first. */
+static void spread_rows(const kith__table *t)
+{
+    for (size_t i = t->rows; i-- > 0;) {
+        memmove(kith__row(t, i), t->at + i * t->cols, t->cols * sizeof(float));
+        memset(kith__row(t, i) + t->cols, 0, (t->stride - t->cols) * sizeof(float));
+    }
+}
+
 static kith_status read_table(const reading *r, const char *name, const kith__table *t,
                               kith_error *error)
 {
@@ -148,9 +157,9 @@ static kith_status read_table(const reading *r, const char *name, const kith__ta
         return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path, name);
     if (fseek(r->in, (long)(r->data_at + (uint64_t)from), SEEK_SET) != 0)
         return damaged(r, error, "cannot be read");
-    for (size_t i = 0; i < t->rows; i++)
-        if (fread(kith__row(t, i), sizeof(float), t->cols, r->in) != t->cols)
-            return damaged(r, error, "is cut off");
+    if (fread(t->at, sizeof(float), t->rows * t->cols, r->in) != t->rows * t->cols)
+        return damaged(r, error, "is cut off");
+    spread_rows(t);
     return KITH_OK;
 }
 

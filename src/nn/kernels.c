@@ -3,7 +3,7 @@
 #include "nn/kernels.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdbool.h>
 
 /* Sanitizers see the plain version, which takes a fraction of the time to compile. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
@@ -16,6 +16,7 @@
 
 /* Eight floats; where the machine has no such register gcc takes two or more. */
 typedef float lanes __attribute__((vector_size(32)));
+typedef int32_t bits __attribute__((vector_size(32)));
 enum { WIDE = 8 };
 
 INLINE float sum_eight(lanes a)
@@ -39,10 +40,8 @@ CLONES float kith__dot(const float *restrict a, const float *restrict b, size_t 
         s2 += at(a + j + 2 * WIDE) * at(b + j + 2 * WIDE);
         s3 += at(a + j + 3 * WIDE) * at(b + j + 3 * WIDE);
     }
-    if (j < width) {
+    for (; j < width; j += WIDE)
         s0 += at(a + j) * at(b + j);
-        s1 += at(a + j + WIDE) * at(b + j + WIDE);
-    }
     return sum_eight((s0 + s1) + (s2 + s3));
 }
 
@@ -53,6 +52,13 @@ CLONES void kith__axpy(float *restrict y, float a, const float *restrict x, size
             y[j + k] += a * x[j + k];
 }
 
+CLONES void kith__scale(float *restrict y, float a, const float *restrict x, size_t width)
+{
+    for (size_t j = 0; j < width; j += KITH__LANES)
+        for (int k = 0; k < KITH__LANES; k++)
+            y[j + k] = a * x[j + k];
+}
+
 CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, float b,
                         const float *restrict z, size_t width)
 {
@@ -61,25 +67,8 @@ CLONES void kith__axpy2(float *restrict y, float a, const float *restrict x, flo
             y[j + k] += a * x[j + k] + b * z[j + k];
 }
 
-CLONES float kith__spread(float *restrict y, float *restrict z, float a, const float *restrict x,
-                          const float *restrict w, size_t width)
-{
-    lanes s0 = {0}, s1 = {0};
-    for (size_t j = 0; j < width; j += 2 * WIDE) {
-        lanes x0 = at(x + j), x1 = at(x + j + WIDE);
-        *(lanes *)(y + j) += x0;
-        *(lanes *)(y + j + WIDE) += x1;
-        *(lanes *)(z + j) += a * x0;
-        *(lanes *)(z + j + WIDE) += a * x1;
-        s0 += x0 * at(w + j);
-        s1 += x1 * at(w + j + WIDE);
-    }
-    return sum_eight(s0 + s1);
-}
-
 INLINE lanes distance(const float *a, const float *b)
 {
-    typedef int32_t bits __attribute__((vector_size(32)));
     return (lanes)((bits)(at(a) - at(b)) & INT32_MAX);
 }
 
@@ -93,11 +82,55 @@ CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t w
         s2 += distance(a + j + 2 * WIDE, b + j + 2 * WIDE);
         s3 += distance(a + j + 3 * WIDE, b + j + 3 * WIDE);
     }
-    if (j < width) {
+    for (; j < width; j += WIDE)
         s0 += distance(a + j, b + j);
-        s1 += distance(a + j + WIDE, b + j + WIDE);
-    }
     return sum_eight((s0 + s1) + (s2 + s3));
+}
+
+/* Four rows b at a time share the loads of a. */
+INLINE void l1_four(float *restrict sum, size_t step, const float *restrict a,
+                    const float *restrict b, size_t width, int rows)
+{
+    lanes s[4] = {{0}, {0}, {0}, {0}};
+    for (size_t j = 0; j < width; j += WIDE)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++)
+            s[r] += distance(a + j, b + r * width + j);
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+        sum[r * step] = sum_eight(s[r]);
+}
+
+CLONES void kith__l1_rows(float *restrict sum, size_t step, const float *restrict a,
+                          const float *restrict b, size_t count, size_t width)
+{
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        l1_four(sum + i * step, step, a, b + i * width, width, 4);
+    for (; i < count; i++)
+        l1_four(sum + i * step, step, a, b + i * width, width, 1);
+}
+
+CLONES float kith__l1_of_sum(const float *restrict a, const float *restrict b,
+                             const float *restrict c, size_t width)
+{
+    lanes sum = {0};
+    for (size_t j = 0; j < width; j += WIDE)
+        sum += (lanes)((bits)(at(a + j) + at(b + j) - at(c + j)) & INT32_MAX);
+    return sum_eight(sum);
+}
+
+CLONES void kith__l1_of_sum_backward(float *restrict ga, float *restrict gb, float *restrict gc,
+                                     float g, const float *restrict a, const float *restrict b,
+                                     const float *restrict c, size_t width)
+{
+    for (size_t j = 0; j < width; j++) {
+        float x = a[j] + b[j] - c[j], v = x < 0 ? g : -g;
+        v = x == 0 ? 0 : v;
+        ga[j] += v;
+        gb[j] += v;
+        gc[j] -= v;
+    }
 }
 
 /* A rational minimax approximation, odd of degree 13 over even of degree 6, on the range where
@@ -137,65 +170,53 @@ CLONES void kith__minus(float *restrict y, const float *restrict a, float c,
             y[j + k] = a[j + k] - c * b[j + k];
 }
 
-/* exp(2 x) = 2^n 2^f: n is what adding 1.5 2^23 rounds to, f is left for a polynomial, and 2^n is
- * made from the bits of the sum. Multiplying by it keeps a NaN. */
-INLINE float exp_twice(float x)
+/* Long chains of operations go through the processor four columns abreast: one column alone would
+ * fill its queues with operations that wait for the one before. */
+enum { ABREAST = 4 };
+#define EACH(k, n) _Pragma("GCC unroll 4") for (int k = 0; k < (n); k++)
+
+/* 2^x = 2^n 2^f: n is what adding 1.5 2^23 rounds x to, f is left for a polynomial, and n is added
+ * to the exponent of what that gives. A NaN stays one. */
+INLINE void power(lanes *restrict y, lanes *restrict x, int n)
 {
-    /* ln 2 / 2 in two parts; the first has so few bits that n times it is exact, with or without
-     * fused multiplication. */
-    const float magic = 12582912, scale = 2.885390082f;
-    const float high = 0.3465728759765625f, low = 7.14303407e-07f;
-    float sum = x * scale + magic, n = sum - magic, f = ((x - n * high) - n * low) * scale, power;
-    uint32_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    bits = (bits << 23) + 0x3f800000u;
-    memcpy(&power, &bits, sizeof power);
-    float p = 1.327647154e-03f;
-    p = p * f + 9.675541371e-03f;
-    p = p * f + 5.550713276e-02f;
-    p = p * f + 2.402211972e-01f;
-    p = p * f + 6.931469671e-01f;
-    p = p * f + 1.000000072e+00f;
-    return p * power;
+    const float magic = 12582912;
+    lanes sum[ABREAST], p[ABREAST];
+    EACH(k, n) sum[k] = x[k] + magic;
+    EACH(k, n) x[k] = x[k] - (sum[k] - magic);
+    EACH(k, n) p[k] = 1.327647154e-03f * x[k] + 9.675541371e-03f;
+    EACH(k, n) p[k] = p[k] * x[k] + 5.550713276e-02f;
+    EACH(k, n) p[k] = p[k] * x[k] + 2.402211972e-01f;
+    EACH(k, n) p[k] = p[k] * x[k] + 6.931469671e-01f;
+    EACH(k, n) p[k] = p[k] * x[k] + 1.000000072e+00f;
+    EACH(k, n) y[k] = (lanes)((bits)p[k] + ((bits)sum[k] << 23));
 }
 
-INLINE float larger(float a, float b)
+INLINE void power_at(float *restrict y, const float *restrict x, int n)
 {
-    return a > b ? a : b;
+    lanes from[ABREAST], to[ABREAST];
+    EACH(k, n) from[k] = at(x + k * WIDE);
+    power(to, from, n);
+    EACH(k, n) *(lanes *)(y + k * WIDE) = to[k];
 }
 
-INLINE float largest(const float a[KITH__LANES])
+CLONES void kith__power(float *restrict y, const float *restrict x, size_t width)
 {
-    float eight[WIDE], four[4];
-    for (int k = 0; k < 8; k++)
-        eight[k] = larger(a[k], a[k + 8]);
-    for (int k = 0; k < 4; k++)
-        four[k] = larger(eight[k], eight[k + 4]);
-    return larger(larger(four[0], four[2]), larger(four[1], four[3]));
+    size_t j = 0;
+    for (; j + ABREAST * WIDE <= width; j += ABREAST * WIDE)
+        power_at(y + j, x + j, ABREAST);
+    for (; j < width; j += WIDE)
+        power_at(y + j, x + j, 1);
 }
 
-CLONES float kith__exp_twice(float *restrict y, const float *restrict x, size_t width)
+CLONES float kith__largest(const float *restrict x, size_t width)
 {
-    float most[KITH__LANES] = {0};
-    for (size_t j = 0; j < width; j += KITH__LANES)
-        for (int k = 0; k < KITH__LANES; k++) {
-            most[k] = larger(fabsf(x[j + k]), most[k]);
-            y[j + k] = exp_twice(x[j + k]);
-        }
-    return largest(most);
-}
-
-CLONES float kith__exp_twice_minus(float *restrict y, const float *restrict a, float c,
-                                   const float *restrict b, size_t width)
-{
-    float most[KITH__LANES] = {0};
-    for (size_t j = 0; j < width; j += KITH__LANES)
-        for (int k = 0; k < KITH__LANES; k++) {
-            float x = a[j + k] - c * b[j + k];
-            most[k] = larger(fabsf(x), most[k]);
-            y[j + k] = exp_twice(x);
-        }
-    return largest(most);
+    float most[WIDE] = {0}, all = 0;
+    for (size_t j = 0; j < width; j += WIDE)
+        for (int k = 0; k < WIDE; k++)
+            most[k] = fabsf(x[j + k]) > most[k] ? fabsf(x[j + k]) : most[k];
+    for (int k = 0; k < WIDE; k++)
+        all = most[k] > all ? most[k] : all;
+    return all;
 }
 
 CLONES float kith__logit(const float *restrict z, const float *restrict p, const float *restrict u,
@@ -205,30 +226,7 @@ CLONES float kith__logit(const float *restrict z, const float *restrict p, const
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++)
             acc[k] += u[j + k] * tanh_one(z[j + k] + p[j + k]);
-    return sum_eight(at(acc) + at(acc + WIDE));
-}
-
-/* Where ez ep is larger, 2 / (ez ep + 1) is nothing beside 1; so cut, products of two stay finite. */
-#define DIVISOR_MOST 1e18f
-
-INLINE lanes least(lanes x)
-{
-    for (int k = 0; k < WIDE; k++)
-        x[k] = x[k] < DIVISOR_MOST ? x[k] : DIVISOR_MOST;
-    return x;
-}
-
-/* Divisions are the dearest part: u / a + v / b takes one as (u b + v a) / (a b). */
-CLONES float kith__logit_of_exp(const float *restrict ez, const float *restrict ep,
-                                const float *restrict u, float u_sum, size_t width)
-{
-    lanes sum = {0};
-    for (size_t j = 0; j < width; j += 2 * WIDE) {
-        lanes a = least(1 + at(ez + j) * at(ep + j));
-        lanes b = least(1 + at(ez + j + WIDE) * at(ep + j + WIDE));
-        sum += (at(u + j) * b + at(u + j + WIDE) * a) / (a * b);
-    }
-    return u_sum - 2 * sum_eight(sum);
+    return sum_eight(at(acc));
 }
 
 CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *restrict gu,
@@ -238,43 +236,132 @@ CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++) {
             float t = tanh_one(z[j + k] + p[j + k]);
-            float v = g * u[j + k] * (1 - t * t);
+            float v = g * (1 - t * t);
             gz[j + k] += v;
-            gp[j + k] += v;
+            gp[j + k] += u[j + k] * v;
             gu[j + k] += g * t;
         }
 }
 
-/* With r = 1 / (ez ep + 1): t = 1 - 2 r and 1 - t^2 = 4 r (1 - r). Here too two share a division. */
-CLONES void kith__logit_backward_of_exp(float *restrict gp, float *restrict gu,
-                                        const kith__meeting *met, size_t count,
-                                        const float *restrict ep, const float *restrict u,
-                                        size_t width)
+/* ---- pairs ---- */
+
+INLINE void power_minus_at(float *restrict y, const float *a, float c, const float *b, int n)
 {
+    lanes x[ABREAST], to[ABREAST];
+    EACH(k, n) x[k] = at(a + k * WIDE) - c * at(b + k * WIDE);
+    power(to, x, n);
+    EACH(k, n) *(lanes *)(y + k * WIDE) = to[k];
+}
+
+/* y = 2^(a - c b) */
+INLINE void power_minus(float *restrict y, const float *restrict a, float c,
+                        const float *restrict b, size_t width)
+{
+    size_t j = 0;
+    for (; j + ABREAST * WIDE <= width; j += ABREAST * WIDE)
+        power_minus_at(y + j, a + j, c, b + j, ABREAST);
+    for (; j < width; j += WIDE)
+        power_minus_at(y + j, a + j, c, b + j, 1);
+}
+
+/* The sum of u / (ez ep + 1). Divisions are the dearest part, so two columns share one: u / a + v / b
+ * is (u b + v a) / (a b). */
+INLINE float reciprocal_sum(const float *restrict ez, const float *restrict ep,
+                            const float *restrict u, size_t width)
+{
+    lanes s0 = {0}, s1 = {0};
+    size_t j = 0;
+    for (; j + 4 * WIDE <= width; j += 4 * WIDE) {
+        lanes a = 1 + at(ez + j) * at(ep + j);
+        lanes b = 1 + at(ez + j + WIDE) * at(ep + j + WIDE);
+        lanes c = 1 + at(ez + j + 2 * WIDE) * at(ep + j + 2 * WIDE);
+        lanes d = 1 + at(ez + j + 3 * WIDE) * at(ep + j + 3 * WIDE);
+        s0 += (at(u + j) * b + at(u + j + WIDE) * a) / (a * b);
+        s1 += (at(u + j + 2 * WIDE) * d + at(u + j + 3 * WIDE) * c) / (c * d);
+    }
+    for (; j < width; j += WIDE)
+        s0 += at(u + j) / (1 + at(ez + j) * at(ep + j));
+    return sum_eight(s0 + s1);
+}
+
+CLONES void kith__pair_logits(float *restrict logit, const kith__meeting *met, size_t count,
+                              const float *restrict a, float c, const float *restrict b,
+                              const float *restrict u, float u_sum, float *restrict room,
+                              size_t width)
+{
+    power_minus(room, a, c, b, width);
+    for (size_t m = 0; m < count; m++)
+        logit[m] = u_sum - 2 * reciprocal_sum(met[m].ez, room, u, width);
+}
+
+/* r = 1 / (ez ep + 1); here too two columns share a division. */
+INLINE void reciprocals(lanes *restrict r, const float *ez, const float *ep, int n)
+{
+    lanes d[ABREAST], both[ABREAST];
+    EACH(k, n) d[k] = 1 + at(ez + k * WIDE) * at(ep + k * WIDE);
+    if (n == 1) {
+        r[0] = 1 / d[0];
+        return;
+    }
+    EACH(k, n / 2) both[k] = 1 / (d[2 * k] * d[2 * k + 1]);
+    EACH(k, n) r[k] = both[k / 2] * d[k ^ 1];
+}
+
+/* With t = 1 - 2 r, 1 - t^2 = 4 r (1 - r): for some columns v is summed over the meetings, then
+ * gp = u v, ga += gp, gb -= c gp, gu += g t; adds to gp . b. */
+INLINE void backward_columns(float *restrict ga, float *restrict gb, float *restrict gu,
+                             lanes *restrict gc, const kith__meeting *met, size_t count,
+                             float g_sum, const float *ep, float c, const float *b,
+                             const float *u, size_t j, int n)
+{
+    lanes v[ABREAST], w[ABREAST];
+    EACH(k, n) v[k] = w[k] = (lanes){0};
+    for (size_t m = 0; m < count; m++) {
+        lanes r[ABREAST], gr[ABREAST], one[ABREAST];
+        float *gz = met[m].gz + j;
+        reciprocals(r, met[m].ez + j, ep + j, n);
+        EACH(k, n) gr[k] = 4 * met[m].g * r[k];
+        EACH(k, n) one[k] = gr[k] - gr[k] * r[k];
+        EACH(k, n) *(lanes *)(gz + k * WIDE) += one[k];
+        EACH(k, n) v[k] += one[k], w[k] += gr[k];
+    }
+    EACH(k, n) v[k] *= at(u + j + k * WIDE);
+    EACH(k, n) *(lanes *)(ga + j + k * WIDE) += v[k];
+    EACH(k, n) *(lanes *)(gb + j + k * WIDE) -= c * v[k];
+    EACH(k, n) *(lanes *)(gu + j + k * WIDE) += g_sum - .5f * w[k];
+    EACH(k, n) *gc += v[k] * at(b + j + k * WIDE);
+}
+
+INLINE float backward(float *restrict ga, float *restrict gb, float *restrict gu,
+                      const kith__meeting *met, size_t count, const float *restrict ep, float c,
+                      const float *restrict b, const float *restrict u, size_t width)
+{
+    lanes gc = {0};
     float g_sum = 0;
+    size_t j = 0;
     for (size_t m = 0; m < count; m++)
         g_sum += met[m].g;
-    for (size_t j = 0; j < width; j += 2 * WIDE) {
-        lanes p0 = at(ep + j), p1 = at(ep + j + WIDE);
-        lanes u0 = 4 * at(u + j), u1 = 4 * at(u + j + WIDE);
-        lanes v0 = {0}, v1 = {0}, w0 = {0}, w1 = {0};
-        for (size_t m = 0; m < count; m++) {
-            const float *ez = met[m].ez + j;
-            float *gz = met[m].gz + j;
-            lanes a = least(1 + at(ez) * p0), b = least(1 + at(ez + WIDE) * p1);
-            lanes both = 1 / (a * b), r0 = both * b, r1 = both * a;
-            lanes gr0 = met[m].g * r0, gr1 = met[m].g * r1;
-            lanes gv0 = gr0 - gr0 * r0, gv1 = gr1 - gr1 * r1;
-            *(lanes *)gz += u0 * gv0;
-            *(lanes *)(gz + WIDE) += u1 * gv1;
-            v0 += gv0, v1 += gv1, w0 += gr0, w1 += gr1;
-        }
-        *(lanes *)(gp + j) += u0 * v0;
-        *(lanes *)(gp + j + WIDE) += u1 * v1;
-        *(lanes *)(gu + j) += g_sum - 2 * w0;
-        *(lanes *)(gu + j + WIDE) += g_sum - 2 * w1;
-    }
+    for (; j + ABREAST * WIDE <= width; j += ABREAST * WIDE)
+        backward_columns(ga, gb, gu, &gc, met, count, g_sum, ep, c, b, u, j, ABREAST);
+    for (; j < width; j += WIDE)
+        backward_columns(ga, gb, gu, &gc, met, count, g_sum, ep, c, b, u, j, 1);
+    return sum_eight(gc);
 }
+
+CLONES float kith__pair_backward(float *restrict ga, float *restrict gb, float *restrict gu,
+                                 const kith__meeting *met, size_t count, const float *restrict a,
+                                 float c, const float *restrict b, const float *restrict u,
+                                 float *restrict room, size_t width)
+{
+    power_minus(room, a, c, b, width);
+    if (count == 1)
+        return backward(ga, gb, gu, met, 1, room, c, b, u, width);
+    if (count == 2)
+        return backward(ga, gb, gu, met, 2, room, c, b, u, width);
+    return backward(ga, gb, gu, met, count, room, c, b, u, width);
+}
+
+/* ---- rows ---- */
 
 /* `n` registers hold that many columns of the sum while the rows go by; the first block also asks
  * for the rows a few further on, which are all over the table. */
@@ -310,44 +397,146 @@ CLONES void kith__gather_sum(float *restrict out, const float *restrict a,
     size_t j = 0;
     for (; j + 8 * WIDE <= width; j += 8 * WIDE)
         gather_block(out, a, rows, ids, step, count, width, j, 8);
-    if (j + 4 * WIDE <= width) {
-        gather_block(out, a, rows, ids, step, count, width, j, 4);
-        j += 4 * WIDE;
+    switch ((width - j) / WIDE) {
+    case 1: gather_block(out, a, rows, ids, step, count, width, j, 1); break;
+    case 2: gather_block(out, a, rows, ids, step, count, width, j, 2); break;
+    case 3: gather_block(out, a, rows, ids, step, count, width, j, 3); break;
+    case 4: gather_block(out, a, rows, ids, step, count, width, j, 4); break;
+    case 5: gather_block(out, a, rows, ids, step, count, width, j, 5); break;
+    case 6: gather_block(out, a, rows, ids, step, count, width, j, 6); break;
+    case 7: gather_block(out, a, rows, ids, step, count, width, j, 7); break;
     }
-    if (j < width)
-        gather_block(out, a, rows, ids, step, count, width, j, 2);
+}
+
+/* Some sums by some columns stay in registers while the rows go by. */
+INLINE void gather_lanes(float *const *out, const float *restrict a, const float *restrict rows,
+                         const uint32_t *restrict ids, size_t step, size_t count, size_t width,
+                         size_t j, int sums, int columns, bool first)
+{
+    enum { AHEAD = 6 };
+    lanes sum[4][3];
+    for (int q = 0; q < sums; q++)
+        for (int k = 0; k < columns; k++)
+            sum[q][k] = at(out[q] + j + k * WIDE);
+    for (size_t i = 0; i < count; i++) {
+        const float *row = rows + ids[i * step] * width + j;
+        if (first && j == 0 && i + AHEAD < count)
+            for (size_t line = 0; line < width; line += 16)
+                __builtin_prefetch(rows + ids[(i + AHEAD) * step] * width + line);
+#pragma GCC unroll 4
+        for (int q = 0; q < sums; q++)
+#pragma GCC unroll 3
+            for (int k = 0; k < columns; k++)
+                sum[q][k] += a[i * WIDE + q] * at(row + k * WIDE);
+    }
+    for (int q = 0; q < sums; q++)
+        for (int k = 0; k < columns; k++)
+            *(lanes *)(out[q] + j + k * WIDE) = sum[q][k];
+}
+
+INLINE void gather_columns(float *const *out, const float *restrict a, const float *restrict rows,
+                           const uint32_t *restrict ids, size_t step, size_t count, size_t width,
+                           int sums, bool first)
+{
+    size_t j = 0;
+    for (; j + 3 * WIDE <= width; j += 3 * WIDE)
+        gather_lanes(out, a, rows, ids, step, count, width, j, sums, 3, first);
+    for (; j < width; j += WIDE)
+        gather_lanes(out, a, rows, ids, step, count, width, j, sums, 1, first);
+}
+
+CLONES void kith__gather_sums(float *const *out, size_t lane_count, const float *restrict a,
+                              const float *restrict rows, const uint32_t *restrict ids, size_t step,
+                              size_t count, size_t width)
+{
+    size_t q = 0;
+    for (; q + 4 <= lane_count; q += 4)
+        gather_columns(out + q, a + q, rows, ids, step, count, width, 4, q == 0);
+    for (; q < lane_count; q++)
+        gather_columns(out + q, a + q, rows, ids, step, count, width, 1, q == 0);
+}
+
+INLINE lanes larger(lanes a, lanes b)
+{
+    for (int k = 0; k < WIDE; k++)
+        a[k] = a[k] > b[k] ? a[k] : b[k];
+    return a;
+}
+
+CLONES void kith__softmax_lanes(float *restrict x, float *restrict total, size_t count)
+{
+    const lanes least = {-120, -120, -120, -120, -120, -120, -120, -120};
+    lanes most = at(x), sum = {0}, all = {0};
+    for (size_t i = 0; i < count; i++) {
+        most = larger(most, at(x + i * WIDE));
+        all += at(x + i * WIDE);
+    }
+    for (size_t i = 0; i < count; i++) {
+        lanes from[1] = {larger((at(x + i * WIDE) - most) * 1.442695041f, least)}, to[1];
+        power(to, from, 1);
+        *(lanes *)(x + i * WIDE) = to[0];
+        sum += to[0];
+    }
+    sum = 1 / sum;
+    for (size_t i = 0; i < count; i++)
+        *(lanes *)(x + i * WIDE) *= sum;
+    *(lanes *)total = all;
+}
+
+CLONES void kith__transform_backward(float *restrict ge, float *restrict gw,
+                                     const float *restrict a, const float *restrict rows,
+                                     const uint32_t *restrict ids, size_t count,
+                                     const float *restrict e, const float *restrict w, float c,
+                                     float gc, float *restrict room, size_t width)
+{
+    lanes dot = {0};
+    for (size_t j = 0; j < width; j += WIDE) {
+        lanes sum = a[0] * at(rows + ids[0] * width + j);
+        for (size_t i = 1; i < count; i++)
+            sum += a[i] * at(rows + ids[i] * width + j);
+        *(lanes *)(room + j) = sum;
+        dot += sum * at(w + j);
+    }
+    float k = gc - sum_eight(dot);
+    for (size_t j = 0; j < width; j += WIDE) {
+        *(lanes *)(ge + j) += at(room + j) + k * at(w + j);
+        *(lanes *)(gw + j) += k * at(e + j) - c * at(room + j);
+    }
 }
 
 /* Six rows by sixteen columns stay in registers while the inner index runs. */
 enum { ROWS = 6 };
 
 INLINE void block_times(float *restrict out, const float *const *rows, int count,
-                        const float *restrict matrix, size_t inner, size_t width, int add)
+                        const float *restrict matrix, size_t inner, size_t width, int columns,
+                        int add)
 {
-    for (size_t j = 0; j < width; j += 2 * WIDE) {
-        lanes sum[ROWS][2];
-        for (int r = 0; r < count; r++) {
-            if (add) {
-                sum[r][0] = *(const lanes *)(out + r * width + j);
-                sum[r][1] = *(const lanes *)(out + r * width + j + WIDE);
-            } else {
-                sum[r][0] = sum[r][1] = (lanes){0};
-            }
-        }
-        for (size_t k = 0; k < inner; k++) {
-            lanes b0 = *(const lanes *)(matrix + k * width + j);
-            lanes b1 = *(const lanes *)(matrix + k * width + j + WIDE);
+    lanes sum[ROWS][2];
+    for (int r = 0; r < count; r++)
+        for (int n = 0; n < columns; n++)
+            sum[r][n] = add ? at(out + r * width + n * WIDE) : (lanes){0};
+    for (size_t k = 0; k < inner; k++) {
+        lanes b0 = at(matrix + k * width), b1 = columns > 1 ? at(matrix + k * width + WIDE) : b0;
 #pragma GCC unroll 6
-            for (int r = 0; r < count; r++) {
-                sum[r][0] += b0 * rows[r][k];
-                sum[r][1] += b1 * rows[r][k];
-            }
-        }
         for (int r = 0; r < count; r++) {
-            *(lanes *)(out + r * width + j) = sum[r][0];
-            *(lanes *)(out + r * width + j + WIDE) = sum[r][1];
+            sum[r][0] += b0 * rows[r][k];
+            if (columns > 1)
+                sum[r][1] += b1 * rows[r][k];
         }
     }
+    for (int r = 0; r < count; r++)
+        for (int n = 0; n < columns; n++)
+            *(lanes *)(out + r * width + n * WIDE) = sum[r][n];
+}
+
+INLINE void rows_times(float *restrict out, const float *const *rows, int count,
+                       const float *restrict matrix, size_t inner, size_t width, int add)
+{
+    size_t j = 0;
+    for (; j + 2 * WIDE <= width; j += 2 * WIDE)
+        block_times(out + j, rows, count, matrix + j, inner, width, 2, add);
+    if (j < width)
+        block_times(out + j, rows, count, matrix + j, inner, width, 1, add);
 }
 
 CLONES void kith__rows_times(float *restrict out, const float *const *rows, size_t count,
@@ -355,32 +544,44 @@ CLONES void kith__rows_times(float *restrict out, const float *const *rows, size
 {
     size_t i = 0;
     for (; i + ROWS <= count; i += ROWS)
-        block_times(out + i * width, rows + i, ROWS, matrix, inner, width, add);
+        rows_times(out + i * width, rows + i, ROWS, matrix, inner, width, add);
+    if (i + 3 <= count) {
+        rows_times(out + i * width, rows + i, 3, matrix, inner, width, add);
+        i += 3;
+    }
     for (; i < count; i++)
-        block_times(out + i * width, rows + i, 1, matrix, inner, width, add);
+        rows_times(out + i * width, rows + i, 1, matrix, inner, width, add);
 }
 
 INLINE void block_outer(float *restrict matrix, const float *restrict left, size_t stride,
-                        const float *const *right, size_t count, size_t width, int height)
+                        const float *const *right, size_t count, size_t width, size_t j, int height,
+                        int columns)
 {
-    for (size_t j = 0; j < width; j += 2 * WIDE) {
-        lanes sum[ROWS][2];
-        for (int r = 0; r < height; r++)
-            sum[r][0] = sum[r][1] = (lanes){0};
-        for (size_t i = 0; i < count; i++) {
-            lanes b0 = *(const lanes *)(right[i] + j);
-            lanes b1 = *(const lanes *)(right[i] + j + WIDE);
+    lanes sum[ROWS][2];
+    for (int r = 0; r < height; r++)
+        sum[r][0] = sum[r][1] = (lanes){0};
+    for (size_t i = 0; i < count; i++) {
+        lanes b0 = at(right[i] + j), b1 = columns > 1 ? at(right[i] + j + WIDE) : b0;
 #pragma GCC unroll 6
-            for (int r = 0; r < height; r++) {
-                sum[r][0] += b0 * left[i * stride + r];
-                sum[r][1] += b1 * left[i * stride + r];
-            }
-        }
         for (int r = 0; r < height; r++) {
-            *(lanes *)(matrix + r * width + j) += sum[r][0];
-            *(lanes *)(matrix + r * width + j + WIDE) += sum[r][1];
+            sum[r][0] += b0 * left[i * stride + r];
+            if (columns > 1)
+                sum[r][1] += b1 * left[i * stride + r];
         }
     }
+    for (int r = 0; r < height; r++)
+        for (int n = 0; n < columns; n++)
+            *(lanes *)(matrix + r * width + j + n * WIDE) += sum[r][n];
+}
+
+INLINE void outer_rows(float *restrict matrix, const float *restrict left, size_t stride,
+                       const float *const *right, size_t count, size_t width, int height)
+{
+    size_t j = 0;
+    for (; j + 2 * WIDE <= width; j += 2 * WIDE)
+        block_outer(matrix, left, stride, right, count, width, j, height, 2);
+    if (j < width)
+        block_outer(matrix, left, stride, right, count, width, j, height, 1);
 }
 
 /* Rows are taken a few hundred at a time, so that they are still in the cache for the next block of
@@ -388,14 +589,16 @@ INLINE void block_outer(float *restrict matrix, const float *restrict left, size
 CLONES void kith__outer_sum(float *restrict matrix, const float *restrict left,
                             const float *const *right, size_t count, size_t height, size_t width)
 {
-    enum { CHUNK = 256 };
+    enum { CHUNK = 128 };
     for (size_t from = 0; from < count; from += CHUNK) {
         size_t size = count - from < CHUNK ? count - from : CHUNK, h = 0;
         const float *l = left + from * height;
         for (; h + ROWS <= height; h += ROWS)
-            block_outer(matrix + h * width, l + h, height, right + from, size, width, ROWS);
-        for (; h < height; h++)
-            block_outer(matrix + h * width, l + h, height, right + from, size, width, 1);
+            outer_rows(matrix + h * width, l + h, height, right + from, size, width, ROWS);
+        for (; h + 2 <= height; h += 2)
+            outer_rows(matrix + h * width, l + h, height, right + from, size, width, 2);
+        if (h < height)
+            outer_rows(matrix + h * width, l + h, height, right + from, size, width, 1);
     }
 }
 

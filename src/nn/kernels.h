@@ -1,5 +1,5 @@
 /* The loops that training and ranking spend their time in. All widths are padded to KITH__LANES
- * floats, rows are aligned to 64 bytes, and padding is zero on input and stays zero on output, so
+ * floats, rows are aligned to 32 bytes, and padding is zero on input and stays zero on output, so
  * no kernel has a tail. None of them allocates. tests/kernels_test.c holds each to its plain twin. */
 #ifndef KITH_NN_KERNELS_H
 #define KITH_NN_KERNELS_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KITH__LANES = 16 };
+enum { KITH__LANES = 8 };
 
 static inline size_t kith__padded(size_t width)
 {
@@ -18,48 +18,77 @@ static inline size_t kith__padded(size_t width)
 float kith__dot(const float *a, const float *b, size_t width);
 /* y += a x */
 void kith__axpy(float *y, float a, const float *x, size_t width);
+/* y = a x */
+void kith__scale(float *y, float a, const float *x, size_t width);
 /* y += a x + b z */
 void kith__axpy2(float *y, float a, const float *x, float b, const float *z, size_t width);
 /* sum |a - b| */
 float kith__l1(const float *a, const float *b, size_t width);
 
+/* The same for `count` rows b, one after the other; sum[i * step]. */
+void kith__l1_rows(float *sum, size_t step, const float *a, const float *b, size_t count,
+                   size_t width);
+/* sum |a + b - c| */
+float kith__l1_of_sum(const float *a, const float *b, const float *c, size_t width);
+/* The gradient of -l1_of_sum: with v = -g sign(a + b - c), ga += v, gb += v, gc -= v. */
+void kith__l1_of_sum_backward(float *ga, float *gb, float *gc, float g, const float *a,
+                              const float *b, const float *c, size_t width);
+
 /* The largest absolute error of the tanh below, measured over [-10, 10]. */
 #define KITH__TANH_ERROR 4e-7f
 void kith__tanh(float *y, const float *x, size_t width);
 
-/* y += x, z += a x; returns x . w */
-float kith__spread(float *y, float *z, float a, const float *x, const float *w, size_t width);
 /* y = a - c b */
 void kith__minus(float *y, const float *a, float c, const float *b, size_t width);
-/* y = exp(2 x) and y = exp(2 (a - c b)); both return the largest |x|. The relative error is below
- * KITH__EXP_ERROR where that is at most KITH__EXP_MOST; what is beyond it means nothing. */
-#define KITH__EXP_MOST 40.0f
-#define KITH__EXP_ERROR 3e-7f
-float kith__exp_twice(float *y, const float *x, size_t width);
-float kith__exp_twice_minus(float *y, const float *a, float c, const float *b, size_t width);
+/* The largest |x|. */
+float kith__largest(const float *x, size_t width);
+/* y = 2^x; the relative error is below KITH__POWER_ERROR where |x| is at most 120. */
+#define KITH__POWER_ERROR 3e-7f
+void kith__power(float *y, const float *x, size_t width);
 
 /* out += sum_i a[i] row[i], rows being reached through their numbers ids[i * step]. */
 void kith__gather_sum(float *out, const float *a, const float *rows, const uint32_t *ids,
                       size_t step, size_t count, size_t width);
 
+/* The same eight times over: a has eight weights for each row, of whose eight sums the first `lanes`
+ * are added to out. */
+void kith__gather_sums(float *const *out, size_t lanes, const float *a, const float *rows,
+                       const uint32_t *ids, size_t step, size_t count, size_t width);
+/* Eight softmaxes side by side, each over `count` values that are eight floats apart. `total` gets
+ * the sums of the values, which say whether one was no number: the result does not. */
+void kith__softmax_lanes(float *x, float *total, size_t count);
+
 /* u . tanh(z + p): a neighbour's attention logit (paper, eq. 8). */
 float kith__logit(const float *z, const float *p, const float *u, size_t width);
-/* The same from ez = exp(2 z) and ep = exp(2 p), u_sum being the sum of u: tanh(z + p) is
- * 1 - 2 / (ez ep + 1), so that a p met with several z costs one exponential and no more. */
-float kith__logit_of_exp(const float *ez, const float *ep, const float *u, float u_sum,
-                         size_t width);
-/* The logit's gradient: with t = tanh(z + p) and v = g u (1 - t^2), gz += v, gp += v, gu += g t. */
+/* The logit's gradient: with t = tanh(z + p) and v = g (1 - t^2), gz += v, gp += u v, gu += g t.
+ * What gz collects is without its factor u, which is the same for all. */
 void kith__logit_backward(float *gz, float *gp, float *gu, float g, const float *z, const float *p,
                           const float *u, size_t width);
-/* The same from exponentials, for all the queries that one p meets: a query has its ez, the
- * gradient g of the logit, and gz. */
+
+/* The same by way of powers of 2, for a pair of neighbour and relation and all the queries that it
+ * meets. a, b and z are KITH__POWER_SCALE times B e, B w and A z, so that with p = B e - c B w
+ * tanh(A z + p) is 1 - 2 / (2^z 2^(a - c b) + 1). That takes |z| + |a - c b| <= KITH__POWER_MOST. */
+#define KITH__POWER_SCALE 2.885390082f /* 2 log2(e) */
+#define KITH__POWER_MOST 60.0f
 typedef struct kith__meeting {
-    const float *ez;
-    float *gz;
-    float g;
+    const float *ez; /* 2^z */
+    float *gz;       /* as above; forward needs neither it nor g */
+    float g;         /* the gradient of the logit */
 } kith__meeting;
-void kith__logit_backward_of_exp(float *gp, float *gu, const kith__meeting *met, size_t count,
-                                 const float *ep, const float *u, size_t width);
+/* Logits of the `count` meetings; u_sum is the sum of u, and `room` is for `width` floats. */
+void kith__pair_logits(float *logit, const kith__meeting *met, size_t count, const float *a,
+                       float c, const float *b, const float *u, float u_sum, float *room,
+                       size_t width);
+/* Adds gradients by B e, B w, u and the meetings' z; returns gp . b. */
+float kith__pair_backward(float *ga, float *gb, float *gu, const kith__meeting *met, size_t count,
+                          const float *a, float c, const float *b, const float *u, float *room,
+                          size_t width);
+
+/* The transform T = e - c w, c = w . e, of a pair: G is the sum of a[i] row[i], reached as above; with
+ * k = gc - G . w, ge += G + k w and gw += -c G + k e. `room` is for `width` floats. */
+void kith__transform_backward(float *ge, float *gw, const float *a, const float *rows,
+                              const uint32_t *ids, size_t count, const float *e, const float *w,
+                              float c, float gc, float *room, size_t width);
 
 /* out[i] = row[i] . matrix, for `count` rows of `inner` floats (padded) reached through pointers;
  * matrix has `inner` rows of `width` floats. With `add`, out += . */

@@ -25,10 +25,13 @@ INLINE lanes magnitude(lanes x)
     return (lanes)((bits)x & INT32_MAX);
 }
 
-INLINE lanes all(float x)
+INLINE lanes where(bits mask, lanes x)
 {
-    return (lanes){x, x, x, x, x, x, x, x};
+    return (lanes)(mask & (bits)x);
 }
+
+/* A product with it makes one instruction of copying a number to all lanes. */
+static const lanes ones = {1, 1, 1, 1, 1, 1, 1, 1};
 
 /* ---- distances ---- */
 
@@ -45,9 +48,8 @@ INLINE void block_l1(float *restrict out, const float *const *rows, int count,
             lanes b0 = at(matrix + k * width + j), b1 = at(matrix + k * width + j + WIDE);
 #pragma GCC unroll 4
             for (int r = 0; r < count; r++) {
-                lanes a = all(rows[r][k]);
-                sum[r][0] += magnitude(a - b0);
-                sum[r][1] += magnitude(a - b1);
+                sum[r][0] += magnitude(rows[r][k] - b0);
+                sum[r][1] += magnitude(rows[r][k] - b1);
             }
         }
 #pragma GCC unroll 4
@@ -68,34 +70,44 @@ CLONES void kith__rows_l1(float *restrict out, const float *const *rows, size_t 
         block_l1(out + i * width, rows + i, 1, matrix, inner, width);
 }
 
-/* Eight columns of the rows and of their gradients stay in registers while the candidates go by. */
+/* With m = [row < x] the gradients are (2 m - 1) g and (1 - 2 m) g. So what is summed up is m g, and
+ * the sums of g, which are the same for all columns, come in at the end. Eight columns of the rows
+ * and of their sums stay in registers while the candidates go by. */
 INLINE void block_l1_backward(float *restrict grows, float *restrict gcandidates,
                               const float *restrict rows, int count,
                               const float *restrict candidates, const uint32_t *restrict ids,
                               size_t id_count, const float *restrict g, size_t stride, size_t width)
 {
+    float by_row[ROWS] = {0}, by_candidate[KITH__L1_CANDIDATES];
+
+    for (size_t n = 0; n < id_count; n++) {
+        by_candidate[n] = 0;
+        for (int r = 0; r < count; r++) {
+            by_row[r] += g[(size_t)r * stride + ids[n]];
+            by_candidate[n] += g[(size_t)r * stride + ids[n]];
+        }
+    }
     for (size_t k = 0; k < width; k += WIDE) {
         lanes row[ROWS], sum[ROWS];
 #pragma GCC unroll 4
         for (int r = 0; r < count; r++) {
             row[r] = at(rows + (size_t)r * width + k);
-            sum[r] = at(grows + (size_t)r * width + k);
+            sum[r] = (lanes){0};
         }
         for (size_t n = 0; n < id_count; n++) {
             size_t j = ids[n];
-            lanes x = at(candidates + j * width + k), gx = at(gcandidates + j * width + k);
+            lanes x = at(candidates + j * width + k), below = {0};
 #pragma GCC unroll 4
             for (int r = 0; r < count; r++) {
-                lanes s = (lanes)(((bits)(row[r] - x) & INT32_MIN) ^
-                                  (bits)all(g[(size_t)r * stride + j]));
-                sum[r] -= s;
-                gx += s;
+                lanes part = where(row[r] < x, g[(size_t)r * stride + j] * ones);
+                sum[r] += part;
+                below += part;
             }
-            *(lanes *)(gcandidates + j * width + k) = gx;
+            *(lanes *)(gcandidates + j * width + k) += by_candidate[n] - 2 * below;
         }
 #pragma GCC unroll 4
         for (int r = 0; r < count; r++)
-            *(lanes *)(grows + (size_t)r * width + k) = sum[r];
+            *(lanes *)(grows + (size_t)r * width + k) += 2 * sum[r] - by_row[r];
     }
 }
 
@@ -117,8 +129,8 @@ CLONES void kith__sign_axpy(float *restrict y, float g, const float *restrict a,
                             const float *restrict b, size_t width)
 {
     for (size_t j = 0; j < width; j += WIDE) {
-        lanes up = (lanes)((at(a + j) > at(b + j)) & (bits)all(g));
-        lanes down = (lanes)((at(a + j) < at(b + j)) & (bits)all(g));
+        lanes up = where(at(a + j) > at(b + j), g * ones);
+        lanes down = where(at(a + j) < at(b + j), g * ones);
         *(lanes *)(y + j) += up - down;
     }
 }
@@ -138,23 +150,25 @@ CLONES float kith__row_most(const float *row, size_t width)
     return most[0];
 }
 
-/* Half of row - most, but not so little that its exponential would underflow. */
-CLONES static void halve(float *restrict half, const float *restrict row, float most, size_t width)
+#define LOWEST -115.0f /* whose power of 2 is still an ordinary number */
+
+/* row - most in powers of 2, but not so little that they would underflow. */
+CLONES static void lower(float *restrict power, const float *restrict row, float most, size_t width)
 {
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++) {
-            float x = .5f * (row[j + k] - most);
-            half[j + k] = x > -KITH__EXP_MOST ? x : -KITH__EXP_MOST;
+            float x = 1.44269504f * (row[j + k] - most);
+            power[j + k] = x > LOWEST ? x : LOWEST;
         }
 }
 
-/* A value that was left out, or was as little, is as low as `halve` goes. */
-CLONES static float sum_up(float *restrict row, const float *restrict half, size_t width)
+/* A value that was left out, or was as little, is as low as `lower` goes. */
+CLONES static float sum_up(float *restrict row, const float *restrict power, size_t width)
 {
     _Alignas(32) float sum[KITH__LANES] = {0};
     for (size_t j = 0; j < width; j += KITH__LANES)
         for (int k = 0; k < KITH__LANES; k++) {
-            row[j + k] = half[j + k] > -KITH__EXP_MOST ? row[j + k] : 0;
+            row[j + k] = power[j + k] > LOWEST ? row[j + k] : 0;
             sum[k] += row[j + k];
         }
     for (int k = 1; k < KITH__LANES; k++)
@@ -164,21 +178,46 @@ CLONES static float sum_up(float *restrict row, const float *restrict half, size
 
 float kith__row_exp(float *row, float most, size_t width, float *scratch)
 {
-    halve(scratch, row, most, width);
-    kith__exp_twice(row, scratch, width);
+    lower(scratch, row, most, width);
+    kith__power(row, scratch, width);
     return sum_up(row, scratch, width);
 }
 
-CLONES void kith__row_scale(float *row, float a, float least, size_t width)
+CLONES void kith__row_scale(float *row, float a, size_t width)
 {
     for (size_t j = 0; j < width; j += KITH__LANES)
-        for (int k = 0; k < KITH__LANES; k++) {
-            float x = row[j + k] * a;
-            row[j + k] = (x < 0 ? -x : x) < least ? 0 : x;
-        }
+        for (int k = 0; k < KITH__LANES; k++)
+            row[j + k] *= a;
 }
 
-/* Sixteen places at a time are most often all 0. */
+/* Bits that are well mixed (the last steps of MurmurHash3). */
+INLINE uint32_t mixed(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x85ebca6bu;
+    x = (x ^ x >> 13) * 0xc2b2ae35u;
+    return x ^ x >> 16;
+}
+
+CLONES size_t kith__row_thin(float *restrict row, uint32_t *restrict ids, float a, float least,
+                             uint32_t seed, size_t width)
+{
+    size_t used = 0;
+    for (size_t j = 0; j < width; j += KITH__LANES) {
+        for (int k = 0; k < KITH__LANES; k++) {
+            float x = row[j + k] * a;
+            int32_t draw = (int32_t)(mixed(((uint32_t)j + (uint32_t)k) * 0x9e3779b9u + seed) >> 8);
+            float small = (float)draw * 0x1p-24f * least < x ? least : 0;
+            row[j + k] = x < least ? small : x;
+        }
+        for (uint32_t k = 0; k < KITH__LANES; k++) {
+            ids[used] = (uint32_t)j + k;
+            used += row[j + k] != 0;
+        }
+    }
+    return used;
+}
+
+/* Several places at a time are most often all 0. */
 CLONES size_t kith__rows_used(uint32_t *restrict ids, const float *restrict rows, size_t count,
                               size_t stride, size_t width)
 {

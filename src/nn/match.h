@@ -12,10 +12,10 @@ void kith__rows_l1(float *out, const float *const *rows, size_t count, const flo
                    size_t inner, size_t width);
 
 /* The gradient of -sum_k |row[i][k] - candidate[j][k]|, times g[i][j]: with s = sign(row - candidate),
- * where 0 counts as positive, grow[i] -= g s and gcandidate[j] += g s. At most KITH__L1_ROWS rows;
- * only candidates that `ids` lists take part; g's rows are `stride` apart. Padding does not stay 0
- * in the gradients. */
-enum { KITH__L1_ROWS = 4 };
+ * where 0 counts as positive, grow[i] -= g s and gcandidate[j] += g s. At most KITH__L1_ROWS rows,
+ * and KITH__L1_CANDIDATES candidates, those that `ids` lists; g's rows are `stride` apart. Padding
+ * does not stay 0 in the gradients. */
+enum { KITH__L1_ROWS = 4, KITH__L1_CANDIDATES = 32 };
 void kith__l1_backward(float *grows, float *gcandidates, const float *rows, size_t count,
                        const float *candidates, const uint32_t *ids, size_t id_count,
                        const float *g, size_t stride, size_t width);
@@ -30,8 +30,12 @@ float kith__row_most(const float *row, size_t width);
  * room for a row. */
 #define KITH__LEFT_OUT (-1e30f)
 float kith__row_exp(float *row, float most, size_t width, float *scratch);
-/* row = row a, and 0 where that is below `least` in size. */
-void kith__row_scale(float *row, float a, float least, size_t width);
+/* row = row a. */
+void kith__row_scale(float *row, float a, size_t width);
+/* The same for a row that is not negative, thinned out: a value x below `least` becomes `least` with
+ * the probability x / least and 0 else, which is x on average. The seed decides. Lists the places
+ * that are not 0 in `ids`, which has room for `width` and one more, and returns how many. */
+size_t kith__row_thin(float *row, uint32_t *ids, float a, float least, uint32_t seed, size_t width);
 /* The places, ascending, where some of `count` rows is not 0; returns how many. `ids` has room for
  * `width` and one more. Rows are `stride` apart. */
 size_t kith__rows_used(uint32_t *ids, const float *rows, size_t count, size_t stride, size_t width);

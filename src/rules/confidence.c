@@ -217,10 +217,12 @@ void kith__rules_free(kith__rules *rules)
 {
     if (!rules)
         return;
-    kith__free(rules->frequency);
-    kith__free(rules->offset);
-    kith__free(rules->at);
-    kith__free(rules->self_mean);
+    if (!rules->mapped) {
+        kith__free(rules->frequency);
+        kith__free(rules->offset);
+        kith__free(rules->at);
+        kith__free(rules->self_mean);
+    }
     kith__free(rules);
 }
 

@@ -21,6 +21,7 @@ typedef struct kith__rules {
     uint64_t *offset;    /* rules that imply r: at[offset[r]] .. at[offset[r + 1] - 1] */
     kith__rule *at;      /* most confident first; r => r itself is not among them */
     float *self_mean;    /* per r1: the sum of its P(r1 => .) but its own, over 2m + 1 */
+    bool mapped;         /* the arrays are in the graph's file */
 } kith__rules;
 
 /* How much P(r => r) is. */

@@ -183,6 +183,15 @@ static void count_at_subject(uint32_t *hits, uint32_t *bodies, kith__span with, 
     }
 }
 
+static void count_links(kith__asking *a, const kith_neighbor *at, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float *figure = row_for(a, at[i].entity);
+        if (figure)
+            figure[KITH__A_LINKS]++;
+    }
+}
+
 static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint32_t self)
 {
     for (size_t from = 0, to; from < facts.count; from = to) {
@@ -190,7 +199,10 @@ static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint3
         float mined = a->pair_confidence[r];
         for (to = from; to < facts.count && facts.at[to].relation == r; to++)
             ;
-        if (mined == 0 || r == a->query)
+        if (r == a->query)
+            continue;
+        count_links(a, facts.at + from, to - from);
+        if (mined == 0)
             continue;
         count_at_subject(&hits_here, &bodies_here, (kith__span){facts.at + from, to - from}, known);
         for (size_t i = from; i < to; i++) {

@@ -29,7 +29,8 @@ typedef enum kith__figure {
     KITH__A_BEST,   /* largest confidence, mixed with local counts */
     KITH__A_ALL,
     KITH__A_GLOBAL, /* largest confidence as mined */
-    KITH__A_COUNT,  /* facts between s and the candidate */
+    KITH__A_COUNT,  /* facts between s and the candidate that some rule speaks by */
+    KITH__A_LINKS,  /* all facts between them but known answers */
     KITH__B_BEST,
     KITH__B_ALL,
     KITH__B_COUNT,  /* paths */
@@ -42,6 +43,8 @@ typedef enum kith__figure {
     KITH__D_SUM,
     KITH__FIGURES
 } kith__figure;
+
+#define KITH__FIGURE_KINDS "AAAAABBBCCCCDDD" /* of each figure */
 
 typedef struct kith__told {
     uint32_t entity;

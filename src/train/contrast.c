@@ -154,6 +154,7 @@ kith_status kith__contrast_draw(kith__contrast *c, const kith__asked *asked, siz
         kith__renew(&c->hard, &c->hard_capacity, count * c->hard_count + 1, sizeof *c->hard))
         return kith__no_memory(error);
     draw_shared(c, rng);
+    c->seed = (uint32_t)kith__rng_next(rng);
     c->left_start[0] = 0;
     for (size_t i = 0; i < count; i++) {
         next_stamp(c);

@@ -26,6 +26,7 @@ typedef struct kith__contrast {
     uint32_t *left_out; /* places among the shared ones that are right answers of query i: */
     size_t *left_start; /* left_out[left_start[i]] .. left_out[left_start[i + 1] - 1] */
     size_t left_capacity, start_capacity;
+    uint32_t seed; /* for what is random in the batch's gradients */
     /* Of the graph: answers by (known, query), those of entity e from first[e] on. */
     kith__item *answers;
     size_t *first;

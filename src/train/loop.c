@@ -437,7 +437,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, unsigned threa
     kith_model *model = NULL;
     kith_status status;
 
-    TRY(kith__run_open(&model, folder, threads, error));
+    TRY(kith__run_open_trained(&model, folder, threads, error));
     if (model->settings.evidence != KITH_EVIDENCE_RULES)
         TRY(kith__run_load_model(folder, model, error));
     if (model->settings.evidence != KITH_EVIDENCE_NONE)

@@ -14,6 +14,7 @@
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "model/tensors.h"
+#include "train/cache.h"
 
 enum { FORMAT = 2, OLDEST_FORMAT = 1 };
 
@@ -106,7 +107,7 @@ cleanup:
 /* Settings that runs of format 1 do not have: there they are as the preset has them. */
 static bool is_newer(const char *name)
 {
-    static const char *const names[] = {"directions", "candidates", "shared-negatives",
+    static const char *const names[] = {"directions", "reciprocal", "candidates", "shared-negatives",
                                         "hard-negatives", "scale", "schedule", "table-lr"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -162,11 +163,66 @@ cleanup:
     return status;
 }
 
-kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
-                           kith_error *error)
+/* Names are files of their own; without them the graph could be read, but nobody would understand
+ * it. */
+static kith_status check_names(const char *graph_folder, kith_error *error)
+{
+    static const char *const files[] = {"entity2id.txt", "relation2id.txt"};
+
+    for (int i = 0; i < 2; i++)
+        if (!kith__path_exists(graph_folder, files[i]))
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "%s: has no %s, so its names are lost; expected the folder as kith "
+                              "train made it", graph_folder, files[i]);
+    return KITH_OK;
+}
+
+static kith_status open_graph(kith_graph **out, const char *path, uint64_t hash, unsigned threads,
+                              kith_error *error)
+{
+    const kith_open_options open = {.threads = threads};
+    kith_graph *graph = NULL;
+    kith_status status;
+
+    TRY(check_names(path, error));
+    TRY(kith_graph_open(&graph, path, &open, error));
+    if (kith_graph_hash(graph) != hash)
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: is not the graph that config.json was made for (its hash differs)",
+                       path));
+    *out = graph;
+    graph = NULL;
+cleanup:
+    kith_graph_free(graph);
+    return status;
+}
+
+/* From the cache where it is good; else from the folder, and then there is a cache for the next. */
+static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
+                                const char *inner, const kith_settings *settings, uint64_t hash,
+                                unsigned threads, kith_error *error)
+{
+    uint64_t key = kith__cache_key(inner, settings, hash);
+    kith__rules *rules = NULL;
+    kith__lists *lists = NULL;
+    bool cached = kith__cache_load(graph, &rules, &lists, folder, key);
+    kith_status status = KITH_OK;
+
+    if (cached)
+        lists->cap = kith__list_cap(settings);
+    else
+        TRY(open_graph(graph, inner, hash, threads, error));
+    TRY(kith__model_make(model, *graph, settings, threads, rules, lists, error));
+    if (!cached)
+        kith__cache_save(folder, key, *model);
+cleanup:
+    return status;
+}
+
+static kith_status open_run(kith_model **model, const char *folder, unsigned threads, bool trained,
+                            kith_error *error)
 {
     char *config = kith__path_join(folder, "config.json"), *inner = kith__path_join(folder, "graph");
-    const kith_open_options open = {.threads = threads};
     kith_settings settings;
     kith_graph *graph = NULL;
     uint64_t hash = 0;
@@ -179,12 +235,12 @@ kith_status kith__run_open(kith_model **model, const char *folder, unsigned thre
                        "%s: is no run, expected a folder with config.json, as kith train makes it",
                        folder));
     TRY(read_config(&settings, &hash, config, error));
-    TRY(kith_graph_open(&graph, inner, &open, error));
-    if (kith_graph_hash(graph) != hash)
-        TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s: is not the graph that config.json was made for (its hash differs)",
-                       inner));
-    TRY(kith_model_new(model, graph, &settings, threads, error));
+    if (trained) {
+        TRY(make_trained(model, &graph, folder, inner, &settings, hash, threads, error));
+    } else {
+        TRY(open_graph(&graph, inner, hash, threads, error));
+        TRY(kith_model_new(model, graph, &settings, threads, error));
+    }
     (*model)->own_graph = graph;
     graph = NULL;
 cleanup:
@@ -192,6 +248,18 @@ cleanup:
     kith__free(config);
     kith__free(inner);
     return status;
+}
+
+kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
+                           kith_error *error)
+{
+    return open_run(model, folder, threads, false, error);
+}
+
+kith_status kith__run_open_trained(kith_model **model, const char *folder, unsigned threads,
+                                   kith_error *error)
+{
+    return open_run(model, folder, threads, true, error);
 }
 
 /* ---- weights and positions ---- */

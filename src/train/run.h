@@ -3,7 +3,8 @@
  *   graph/                   the graph, as ids with their names
  *   model.safetensors        the best weights by dev, or the last ones
  *   checkpoint.safetensors   weights, Adam's state and where training stands
- *   history.jsonl            one object per epoch */
+ *   history.jsonl            one object per epoch
+ *   cache.bin                the graph once more, to be mapped; see cache.h */
 #ifndef KITH_TRAIN_RUN_H
 #define KITH_TRAIN_RUN_H
 
@@ -29,6 +30,10 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
 /* Read settings and graph back, and make a model of them with start values. */
 kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
                            kith_error *error);
+
+/* The same, faster and with parameters that are 0, for a model whose weights will be loaded. */
+kith_status kith__run_open_trained(kith_model **model, const char *folder, unsigned threads,
+                                   kith_error *error);
 
 kith_status kith__run_save_model(const char *folder, const kith_model *model, kith_error *error);
 kith_status kith__run_load_model(const char *folder, kith_model *model, kith_error *error);

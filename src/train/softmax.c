@@ -8,10 +8,11 @@
 #include "nn/kernels.h"
 #include "nn/match.h"
 
-enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, VECTORS = 8 };
+enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, ID_LISTS = BLOCK + BLOCK / KITH__L1_ROWS, VECTORS = 8 };
 
-/* A candidate with a smaller share takes no part in the gradients. */
-#define LEAST_SHARE 1e-7f
+/* Of distances, only shared candidates with a larger share always take part in the gradients; the
+ * others now and then, with this share. This is 1 over the number of candidates where that is less. */
+#define LEAST_SHARE 1e-3f
 
 void kith__softmax_init(kith__softmax *x, kith__encoder *encoder, const kith__params *params,
                         const kith_settings *settings)
@@ -53,6 +54,7 @@ void kith__softmax_release(kith__softmax *x)
     kith__free(x->group);
     kith__free(x->scratch.at);
     kith__free(x->ids);
+    kith__free(x->listed);
     memset(x, 0, sizeof *x);
 }
 
@@ -96,12 +98,13 @@ static const kith__asked *asked_at(const kith__softmax *x, size_t i)
 
 static const float *relation_row(const kith__softmax *x, size_t i)
 {
-    return kith__row(&x->params->table[1], asked_at(x, i)->query % half_of(x));
+    return kith__row(&x->params->table[1], kith__relation_row(x->params, asked_at(x, i)->query));
 }
 
+/* A reciprocal relation leads from the known side to the hidden one, as any other does. */
 static bool subject_hidden(const kith__softmax *x, size_t i)
 {
-    return asked_at(x, i)->query >= half_of(x);
+    return asked_at(x, i)->query >= half_of(x) && !kith__has_reciprocal(x->params);
 }
 
 /* The answer, then the hard candidates of query i. */
@@ -281,7 +284,8 @@ typedef struct {
 /* Room of a piece. */
 typedef struct {
     float *scores, *panel, *row, *vectors;
-    uint32_t *ids;
+    uint32_t *ids;  /* lists of places: one per query, then one per group of KITH__L1_ROWS */
+    size_t *listed; /* per query */
 } workspace;
 
 static size_t workspace_floats(const kith__softmax *x)
@@ -298,7 +302,8 @@ static workspace workspace_of(const kith__softmax *x, size_t piece)
     w.panel = w.scores + BLOCK * x->stride;
     w.row = w.panel + BLOCK * KITH__PANEL;
     w.vectors = w.row + widest;
-    w.ids = x->ids + piece * (x->stride + 1);
+    w.ids = x->ids + piece * ID_LISTS * (x->stride + 1);
+    w.listed = x->listed + piece * BLOCK;
     return w;
 }
 
@@ -398,10 +403,26 @@ static void score_own(const running *c, const workspace *w, size_t i)
     }
 }
 
-/* From scores to derivatives of the loss by the decoder's: (share - 1 if right) weight / count. */
-static void close_query(const running *c, const workspace *w, size_t i, float *row)
+/* Derivatives by the scores of shared candidates, from their exponentials. */
+static void weigh_shared(const running *c, const workspace *w, size_t i, size_t place, float sum)
 {
     const kith__softmax *x = c->x;
+    float unit = c->weight / (float)x->count, *row = w->scores + place * x->stride;
+    float least = x->shared > 1 / LEAST_SHARE ? 1 / (float)x->shared : LEAST_SHARE;
+    uint32_t seed = x->contrast->seed + x->order[i].index * 0x9e3779b1u;
+
+    if (decoder_of(x)->distance)
+        w->listed[place] = kith__row_thin(row, w->ids + place * (x->stride + 1), unit / sum,
+                                          least * unit, seed, x->stride);
+    else
+        kith__row_scale(row, unit / sum, x->stride);
+}
+
+/* From scores to derivatives of the loss by the decoder's: (share - 1 if right) weight / count. */
+static void close_query(const running *c, const workspace *w, size_t i, size_t place)
+{
+    const kith__softmax *x = c->x;
+    float *row = w->scores + place * x->stride, unit = c->weight / (float)x->count;
     float *own = c->pass->own.at + i * x->own_stride, answer = own[0];
     float most = fmaxf(kith__row_most(row, x->stride), kith__row_most(own, x->own_stride));
     bool broken = kith__row_broken(row, x->stride) || kith__row_broken(own, x->own_stride);
@@ -409,9 +430,8 @@ static void close_query(const running *c, const workspace *w, size_t i, float *r
 
     sum += kith__row_exp(own, most, x->own_stride, w->row);
     c->pass->loss.at[i] = broken ? NAN : logf(sum) + (most - answer);
-    float unit = c->weight / (float)x->count;
-    kith__row_scale(row, unit / sum, LEAST_SHARE * unit, x->stride);
-    kith__row_scale(own, unit / sum, 0, x->own_stride);
+    weigh_shared(c, w, i, place, sum);
+    kith__row_scale(own, unit / sum, x->own_stride);
     own[0] -= unit;
 }
 
@@ -436,40 +456,84 @@ static void own_backward(const kith__softmax *x, float *to, float g, const float
     }
 }
 
+/* The derivative by an own candidate's score; 0 where there is nobody, whatever became of numbers. */
+static float own_derivative(const kith__softmax *x, const kith__softmax_pass *pass, size_t i,
+                            size_t slot)
+{
+    return own_entity(x, i, slot) == KITH__NOBODY ? 0 : pass->own.at[i * x->own_stride + slot];
+}
+
 static void aim_from_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
-    const float *aim = c->pass->aims.at + i * ds, *own = c->pass->own.at + i * x->own_stride;
-    const float *vector[2];
+    const float *aim = c->pass->aims.at + i * ds, *vector[2];
     float *gaim = c->pass->gaims.at + i * ds;
 
     for (size_t k = 0; k < x->slots; k++) {
-        if (own[k] == 0)
+        float g = own_derivative(x, c->pass, i, k);
+        if (g == 0)
             continue;
         for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
             const float *candidate = scaled(x, vector[v - 1], w->vectors);
             if (decoder_of(x)->distance)
-                kith__sign_axpy(gaim, -own[k], aim, candidate, ds);
+                kith__sign_axpy(gaim, -g, aim, candidate, ds);
             else
-                kith__axpy(gaim, own[k], candidate, ds);
+                kith__axpy(gaim, g, candidate, ds);
         }
     }
 }
 
+/* Queries that meet the same candidates: where they stand in the block, and which those are. */
+typedef struct {
+    size_t place, rows;
+    const uint32_t *ids;
+    size_t count;
+} meeting;
+
+/* Queries are taken together where they share enough candidates that the kernel for several, which is
+ * faster for each, need not look at many more. */
+static size_t find_meetings(meeting *met, const kith__softmax *x, const workspace *w, size_t queries)
+{
+    size_t count = 0, length = x->stride + 1;
+
+    for (size_t i = 0; i < queries; i += KITH__L1_ROWS) {
+        size_t rows = queries - i < KITH__L1_ROWS ? queries - i : KITH__L1_ROWS, sum = 0;
+        uint32_t *ids = w->ids + (BLOCK + i / KITH__L1_ROWS) * length;
+        size_t all = kith__rows_used(ids, w->scores + i * x->stride, rows, x->stride, x->stride);
+        for (size_t r = i; r < i + rows; r++)
+            sum += w->listed[r];
+        if (rows == KITH__L1_ROWS && 2 * sum > 5 * all)
+            met[count++] = (meeting){i, rows, ids, all};
+        else
+            for (size_t r = i; r < i + rows; r++)
+                met[count++] = (meeting){r, 1, w->ids + r * length, w->listed[r]};
+    }
+    return count;
+}
+
+/* Candidates are taken a few at a time, which stay in the cache for all queries of the block. */
 static void shared_distances_backward(const running *c, const workspace *w, const kith__shared *view,
                                       float *gradient, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
+    meeting met[BLOCK];
+    size_t count = find_meetings(met, x, w, to - from);
 
-    for (size_t i = from; i < to; i += KITH__L1_ROWS) {
-        size_t rows = to - i < KITH__L1_ROWS ? to - i : KITH__L1_ROWS;
-        const float *g = w->scores + (i - from) * x->stride;
-        size_t used = kith__rows_used(w->ids, g, rows, x->stride, x->stride);
-        kith__l1_backward(c->pass->gaims.at + i * ds, gradient, c->pass->aims.at + i * ds, rows,
-                          view->rows.at, w->ids, used, g, x->stride, ds);
-    }
+    for (size_t end = KITH__L1_CANDIDATES; end < x->stride + KITH__L1_CANDIDATES;
+         end += KITH__L1_CANDIDATES)
+        for (meeting *m = met; m < met + count; m++) {
+            size_t used = 0, at = (from + m->place) * ds;
+            while (used < m->count && m->ids[used] < end)
+                used++;
+            if (used > 0)
+                kith__l1_backward(c->pass->gaims.at + at, gradient, c->pass->aims.at + at, m->rows,
+                                  view->rows.at, m->ids, used, w->scores + m->place * x->stride,
+                                  x->stride, ds);
+            m->ids += used;
+            m->count -= used;
+        }
 }
 
 static void shared_products_backward(const running *c, const workspace *w, const kith__shared *view,
@@ -513,7 +577,7 @@ static void run_block(const running *c, size_t piece, size_t from, size_t to)
     score_shared(c, &w, piece, from, to);
     for (size_t i = from; i < to; i++) {
         score_own(c, &w, i);
-        close_query(c, &w, i, w.scores + (i - from) * c->x->stride);
+        close_query(c, &w, i, i - from);
     }
     block_backward(c, &w, piece, from, to);
 }
@@ -591,7 +655,8 @@ static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t
     const kith__table *rel = &x->gradients->dense.table[1];
 
     kith__aim_backward(decoder_of(x), x->settings->normalize, known,
-                       kith__gradient_row(x->gradients, rel, asked_at(x, i)->query % half_of(x)),
+                       kith__gradient_row(x->gradients, rel,
+                                          kith__relation_row(x->params, asked_at(x, i)->query)),
                        pass->gaims.at + i * x->encoder->ds, vector, relation_row(x, i),
                        subject_hidden(x, i), x->encoder->d, x->scratch.at);
 }
@@ -607,7 +672,7 @@ static void close_encodings(kith__softmax *x)
         return;
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = 0; k < x->slots; k++) {
-            float g = x->out.own.at[i * x->own_stride + k];
+            float g = own_derivative(x, &x->out, i, k);
             size_t request = own_request(x, i, k);
             if (g != 0)
                 own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
@@ -630,7 +695,7 @@ static void own_piece(void *context, size_t piece)
 
     for (size_t i = 0; i < x->count; i++)
         for (size_t k = 0; k < x->slots; k++) {
-            float g = c->pass->own.at[i * x->own_stride + k];
+            float g = own_derivative(x, c->pass, i, k);
             uint32_t entity = own_entity(x, i, k);
             if (g != 0 && entity % PIECES == piece)
                 own_backward(x, kith__gradient_of(x->gradients, entity), g,
@@ -685,7 +750,8 @@ static int prepare(kith__softmax *x)
     return prepare_shared(x) || room_for_pass(x, &x->out) ||
            (x->settings->subtask && room_for_pass(x, &x->in)) ||
            room(&x->scratch, PIECES * workspace_floats(x)) ||
-           kith__renew(&x->ids, &x->id_capacity, PIECES * (x->stride + 1), sizeof *x->ids);
+           kith__renew(&x->listed, &x->listed_capacity, PIECES * BLOCK, sizeof *x->listed) ||
+           kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1), sizeof *x->ids);
 }
 
 kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__asked *asked,

@@ -49,7 +49,8 @@ typedef struct kith__softmax {
     kith__softmax_pass out, in;
     kith__floats scratch;
     uint32_t *ids; /* per piece, for places in a row of scores */
-    size_t id_capacity;
+    size_t *listed; /* how many of them */
+    size_t id_capacity, listed_capacity;
     double loss_out, loss_in;
 } kith__softmax;
 

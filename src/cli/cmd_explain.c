@@ -1,0 +1,84 @@
+#include <stdlib.h>
+
+#include "cli/asking.h"
+
+static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e)
+{
+    const kith_graph *graph = kith_model_graph(a->model);
+    json_t *object = json_pack("{so so so}", "query", question_json(q), "answers",
+                               answers_json(&e->answers, q, graph), "ignored",
+                               ignored_json(a->session));
+    if (object)
+        explanation_json(object, e, graph);
+    return object;
+}
+
+static int explain(asking *a, const questions *q)
+{
+    const kith_graph *graph = kith_model_graph(a->model);
+    json_t *results = a->json && q->count > 1 ? json_array() : NULL;
+    kith_explanation e;
+    kith_error error;
+    int status = EXIT_SUCCESS;
+
+    if (!a->json)
+        print_ignored(a->session, graph, 0);
+    for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++) {
+        if (kith_session_explain(&e, a->session, &q->at[i], &a->ask, &error) != KITH_OK) {
+            status = failure(&error);
+            break;
+        }
+        if (results) {
+            json_array_append_new(results, one_json(a, &q->at[i], &e));
+        } else if (a->json) {
+            status = print_json(one_json(a, &q->at[i], &e));
+        } else {
+            printf("%s", i > 0 ? "\n" : "");
+            print_answers(&e.answers, &q->at[i], graph);
+            print_explanation(&e, &q->at[i], graph);
+        }
+        kith_explanation_release(&e);
+    }
+    if (results && status == EXIT_SUCCESS)
+        return print_json(json_pack("{so}", "results", results));
+    json_decref(results);
+    return status;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    asking a = {0};
+    questions q = {0};
+    int status = take_asking(&a, self, argc, argv);
+
+    if (status == -1) {
+        status = begin_asking(&a, self);
+        if (status == EXIT_SUCCESS)
+            status = read_questions(&q, &a, self);
+        if (status == EXIT_SUCCESS)
+            status = explain(&a, &q);
+        free_questions(&q);
+    }
+    end_asking(&a);
+    return status;
+}
+
+const command cmd_explain = {
+    .name = "explain",
+    .summary = "answer as predict does, and say why",
+    .usage = "RUN --query 'NAME RELATION ?' [--fact 'NAME RELATION OTHER']... [--facts FILE]",
+    .help = "Takes the arguments of kith predict and gives the same answers. Then it shows the facts\n"
+            "that the entity's vector is made of, heaviest first: the weight of each, its parts by\n"
+            "logic and by attention, the rule behind the logic part, and which other relation of the\n"
+            "entity makes the fact redundant. Last it leaves out the heaviest facts one at a time and\n"
+            "shows where the first answers go.\n\n"
+            "Without weights of that kind it shows what there is: mean and sum weigh all facts alike,\n"
+            "max says in how many coordinates each fact is the largest, lstm only what happens\n"
+            "without a fact.\n\n"
+            "  --fact, --facts, --query, --top, --new-only, --relations, --threads, --json\n"
+            "                     as for kith predict\n"
+            "  -h, --help         print this help\n\n"
+            "examples:\n"
+            "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
+    .run = run,
+};

@@ -1,0 +1,409 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/asking.h"
+
+typedef struct {
+    const char *folder, *output, *relation, *names_file, *facts_file;
+    const char **tables, **entities;
+    size_t table_count, entity_count;
+    kith_vector_format format;
+    bool inverse;
+    unsigned threads;
+} arguments;
+
+/* Names of rows, made or borrowed. */
+typedef struct {
+    const char **names, **labels;
+    char **made;
+    size_t made_count;
+} row_names;
+
+static void free_names(row_names *n)
+{
+    for (size_t i = 0; i < n->made_count; i++)
+        free(n->made[i]);
+    free(n->made);
+    free(n->names);
+    free(n->labels);
+}
+
+static int out_of_memory(void)
+{
+    fprintf(stderr, "kith: out of memory\n");
+    return EXIT_FAILED;
+}
+
+/* ---- tables ---- */
+
+static int name_entities(row_names *n, const kith_graph *graph, size_t count)
+{
+    n->names = calloc(count + 1, sizeof *n->names);
+    n->labels = calloc(count + 1, sizeof *n->labels);
+    if (!n->names || !n->labels)
+        return out_of_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        n->names[i] = kith_graph_entity_name(graph, i);
+        n->labels[i] = kith_graph_entity_label(graph, i);
+    }
+    return EXIT_SUCCESS;
+}
+
+/* Inverses, where there are any, follow all relations. */
+static int name_relations(row_names *n, const kith_graph *graph, size_t count)
+{
+    size_t relations = kith_graph_seen_relation_count(graph);
+
+    n->names = calloc(count + 1, sizeof *n->names);
+    n->made = calloc(count + 1, sizeof *n->made);
+    if (!n->names || !n->made)
+        return out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        const char *name = kith_graph_relation_name(graph, (uint32_t)(i % relations));
+        if (i >= relations) {
+            if (asprintf(&n->made[n->made_count], "%s (inverse)", name) < 0)
+                return out_of_memory();
+            name = n->made[n->made_count++];
+        }
+        n->names[i] = name;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int save(const arguments *a, const char *name, kith_vectors v, const row_names *n)
+{
+    kith_error error;
+    char *stem = NULL;
+
+    v.names = n->names;
+    v.labels = n->labels;
+    if (asprintf(&stem, "%s/%s", a->output, name) < 0)
+        return out_of_memory();
+    kith_status status = kith_vectors_save(&v, stem, a->format, &error);
+    free(stem);
+    if (status != KITH_OK)
+        return failure(&error);
+    printf("%s/%s: %zu vectors of %zu numbers\n", a->output, name, v.rows, v.columns);
+    return EXIT_SUCCESS;
+}
+
+static int export_table(const arguments *a, const kith_model *model, const kith_table *t)
+{
+    const kith_graph *graph = kith_model_graph(model);
+    row_names n = {0};
+    int status = EXIT_SUCCESS;
+
+    if (t->of == KITH_ROWS_ENTITIES)
+        status = name_entities(&n, graph, t->rows);
+    else if (t->of != KITH_ROWS_OTHER)
+        status = name_relations(&n, graph, t->rows);
+    if (status == EXIT_SUCCESS)
+        status = save(a, t->name, (kith_vectors){t->at, t->rows, t->columns, t->stride, NULL, NULL},
+                      &n);
+    free_names(&n);
+    return status;
+}
+
+/* Which tables: those named; or, where none is and no encodings are asked for, all that have names. */
+static bool wanted(const arguments *a, const kith_table *t)
+{
+    for (size_t i = 0; i < a->table_count; i++)
+        if (strcmp(a->tables[i], t->name) == 0)
+            return true;
+    return a->table_count == 0 && !a->relation && t->of != KITH_ROWS_OTHER;
+}
+
+static int export_tables(const arguments *a, const kith_model *model)
+{
+    kith_table t;
+    int status = EXIT_SUCCESS;
+
+    for (size_t i = 0; status == EXIT_SUCCESS && kith_model_table(&t, model, i) == KITH_OK; i++)
+        if (wanted(a, &t))
+            status = export_table(a, model, &t);
+    return status;
+}
+
+static int check_tables(const arguments *a, const command *self, const kith_model *model)
+{
+    for (size_t i = 0; i < a->table_count; i++) {
+        kith_table t;
+        size_t k = 0;
+        while (kith_model_table(&t, model, k) == KITH_OK && strcmp(t.name, a->tables[i]) != 0)
+            k++;
+        if (kith_model_table(&t, model, k) != KITH_OK)
+            return usage_error(self, "the model has no table '%s'; one that every model has is ent",
+                               a->tables[i]);
+    }
+    return EXIT_SUCCESS;
+}
+
+/* ---- encodings ---- */
+
+static int add_name(row_names *n, size_t *count, const char *name, const kith_graph *graph)
+{
+    uint32_t entity;
+
+    if ((*count & (*count + 1)) == 0) { /* one below a power of two: room for as many again */
+        const char **names = realloc(n->names, 2 * (*count + 1) * sizeof *names);
+        const char **labels = names ? realloc(n->labels, 2 * (*count + 1) * sizeof *labels) : NULL;
+        n->names = names ? names : n->names;
+        n->labels = labels ? labels : n->labels;
+        if (!names || !labels)
+            return out_of_memory();
+    }
+    n->names[*count] = n->labels[*count] = name;
+    if (kith_graph_find_entity(&entity, graph, name) == KITH_OK)
+        n->labels[*count] = kith_graph_entity_label(graph, entity);
+    (*count)++;
+    return EXIT_SUCCESS;
+}
+
+/* One name per line. */
+static int read_names(row_names *n, size_t *count, const char *path, const kith_graph *graph)
+{
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    char *line = NULL;
+    size_t capacity = 0, room = 0;
+    ssize_t length;
+    int status = EXIT_SUCCESS;
+
+    if (!in) {
+        fprintf(stderr, "kith: %s: cannot open: %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
+    while (status == EXIT_SUCCESS && (length = getline(&line, &capacity, in)) > 0) {
+        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
+            line[--length] = '\0';
+        if (length == 0)
+            continue;
+        if (n->made_count == room) {
+            room = room ? 2 * room : 64;
+            char **made = realloc(n->made, room * sizeof *made);
+            if (!made) {
+                status = out_of_memory();
+                break;
+            }
+            n->made = made;
+        }
+        if (!(n->made[n->made_count] = strdup(line)))
+            status = out_of_memory();
+        else
+            status = add_name(n, count, n->made[n->made_count++], graph);
+    }
+    free(line);
+    if (in != stdin)
+        fclose(in);
+    return status;
+}
+
+/* Those named; else the new ones; else all that train has. */
+static int choose_entities(row_names *n, size_t *count, const arguments *a,
+                           const kith_session *session, const kith_graph *graph)
+{
+    bool named = a->entity_count > 0 || a->names_file;
+    size_t newcomers = named ? 0 : kith_session_newcomer_count(session);
+    int status = EXIT_SUCCESS;
+
+    for (size_t i = 0; status == EXIT_SUCCESS && i < a->entity_count; i++)
+        status = add_name(n, count, a->entities[i], graph);
+    if (status == EXIT_SUCCESS && a->names_file)
+        status = read_names(n, count, a->names_file, graph);
+    for (size_t i = 0; status == EXIT_SUCCESS && i < newcomers; i++)
+        if (kith_session_newcomer_at(session, i).facts > 0)
+            status = add_name(n, count, kith_session_newcomer_at(session, i).name, graph);
+    uint32_t seen = !named && newcomers == 0 ? kith_graph_seen_entity_count(graph) : 0;
+    for (uint32_t i = 0; status == EXIT_SUCCESS && i < seen; i++)
+        status = add_name(n, count, kith_graph_entity_name(graph, i), graph);
+    if (status == EXIT_SUCCESS && *count == 0) {
+        fprintf(stderr, "kith: there is no entity to encode\n");
+        return EXIT_USAGE;
+    }
+    return status;
+}
+
+static int encode_all(const arguments *a, kith_session *session, const kith_graph *graph, size_t dim)
+{
+    row_names n = {0};
+    size_t count = 0;
+    kith_error error;
+    int status = choose_entities(&n, &count, a, session, graph);
+    float *vectors = status == EXIT_SUCCESS ? calloc(count * dim, sizeof *vectors) : NULL;
+
+    if (status == EXIT_SUCCESS && !vectors)
+        status = out_of_memory();
+    for (size_t i = 0; status == EXIT_SUCCESS && i < count; i++)
+        if (kith_session_encode(vectors + i * dim, session, n.names[i], a->relation, a->inverse,
+                                &error) != KITH_OK)
+            status = failure(&error);
+    if (status == EXIT_SUCCESS)
+        status = save(a, "encodings", (kith_vectors){vectors, count, dim, dim, NULL, NULL}, &n);
+    free(vectors);
+    free_names(&n);
+    return status;
+}
+
+static int export_encodings(const arguments *a, kith_model *model)
+{
+    const kith_open_options open = {.threads = a->threads};
+    kith_session *session = NULL;
+    kith_graph *facts = NULL;
+    kith_error error;
+    int status = EXIT_SUCCESS;
+
+    if (kith_session_new(&session, model, &error) != KITH_OK ||
+        (a->facts_file &&
+         (kith_graph_open(&facts, strcmp(a->facts_file, "-") == 0 ? "/dev/stdin" : a->facts_file,
+                          &open, &error) != KITH_OK ||
+          kith_session_add_graph(session, facts, &error) != KITH_OK)))
+        status = failure(&error);
+    else
+        print_ignored(session, kith_model_graph(model), 0);
+    if (status == EXIT_SUCCESS)
+        status = encode_all(a, session, kith_model_graph(model), kith_model_settings(model)->dim);
+    kith_graph_free(facts);
+    kith_session_free(session);
+    return status;
+}
+
+static int export_run(const arguments *a, const command *self)
+{
+    kith_model *model = NULL;
+    kith_error error;
+    int status;
+
+    if (kith_model_open(&model, a->folder, a->threads, &error) != KITH_OK)
+        return failure(&error);
+    status = check_tables(a, self, model);
+    if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
+        status = EXIT_FAILED;
+    }
+    if (status == EXIT_SUCCESS)
+        status = export_tables(a, model);
+    if (status == EXIT_SUCCESS && a->relation)
+        status = export_encodings(a, model);
+    kith_model_free(model);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+enum { FORMAT = 256, TABLE, RELATION, INVERSE, ENTITY, ENTITIES, FACTS, THREADS };
+
+static int take_option(arguments *a, const command *self, int option, char **argv)
+{
+    static const char *const formats[] = {"npy", "word2vec", "tsv"};
+    uint64_t number;
+
+    switch (option) {
+    case 'o':
+        a->output = optarg;
+        return 0;
+    case FORMAT:
+        for (int i = 0; i < 3; i++)
+            if (strcmp(optarg, formats[i]) == 0) {
+                a->format = (kith_vector_format)i;
+                return 0;
+            }
+        return usage_error(self, "--format is '%s', expected npy, word2vec or tsv", optarg);
+    case TABLE:
+        a->tables[a->table_count++] = optarg;
+        return 0;
+    case RELATION:
+        a->relation = optarg;
+        return 0;
+    case INVERSE:
+        a->inverse = true;
+        return 0;
+    case ENTITY:
+        a->entities[a->entity_count++] = optarg;
+        return 0;
+    case ENTITIES:
+        a->names_file = optarg;
+        return 0;
+    case FACTS:
+        a->facts_file = optarg;
+        return 0;
+    case THREADS:
+        if (!parse_count(&number, optarg) || number > 1024)
+            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
+        a->threads = (unsigned)number;
+        return 0;
+    default:
+        return bad_option(self, option, argv);
+    }
+}
+
+static int check_arguments(arguments *a, const command *self, int argc, char **argv)
+{
+    if (argc - optind != 1)
+        return usage_error(self, "found %d runs, expected one", argc - optind);
+    if (!a->output)
+        return usage_error(self, "found no folder to write to, expected -o FOLDER");
+    if (!a->relation && (a->entity_count > 0 || a->names_file || a->facts_file || a->inverse))
+        return usage_error(self, "an encoding is for a query relation, expected --relation NAME");
+    a->folder = argv[optind];
+    return 0;
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"format", required_argument, NULL, FORMAT},
+                                            {"table", required_argument, NULL, TABLE},
+                                            {"relation", required_argument, NULL, RELATION},
+                                            {"inverse", no_argument, NULL, INVERSE},
+                                            {"entity", required_argument, NULL, ENTITY},
+                                            {"entities", required_argument, NULL, ENTITIES},
+                                            {"facts", required_argument, NULL, FACTS},
+                                            {"threads", required_argument, NULL, THREADS},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    arguments a = {.tables = calloc((size_t)argc, sizeof *a.tables),
+                   .entities = calloc((size_t)argc, sizeof *a.entities)};
+    int option, status = a.tables && a.entities ? 0 : out_of_memory();
+    bool help = false;
+
+    opterr = 0;
+    while (!status && !help && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+        help = option == 'h';
+        if (!help)
+            status = take_option(&a, self, option, argv);
+    }
+    if (help)
+        status = print_help(self);
+    else if (!status && !(status = check_arguments(&a, self, argc, argv)))
+        status = export_run(&a, self);
+    free(a.tables);
+    free(a.entities);
+    return status;
+}
+
+const command cmd_export = {
+    .name = "export",
+    .summary = "write a model's vectors for other programs",
+    .usage = "RUN -o FOLDER [--format npy|word2vec|tsv] [--table NAME]... [--relation NAME]",
+    .help = "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, where the\n"
+            "model has it, query (of relations). With --relation it writes the encodings of entities\n"
+            "for that query relation instead. Each file is there whole or not at all.\n\n"
+            "  -o, --output FOLDER  where to write; made where it is missing\n"
+            "  --format FORMAT      npy: NAME.npy for numpy, with NAME.names.tsv (default);\n"
+            "                       word2vec: NAME.txt; tsv: NAME.vectors.tsv and NAME.metadata.tsv, as\n"
+            "                       embedding viewers read them\n"
+            "  --table NAME         only this table; may be given many times\n"
+            "  --relation NAME      the query relation of encodings\n"
+            "  --inverse            encode as objects of the relation, not as subjects\n"
+            "  --entity NAME        an entity to encode; may be given many times\n"
+            "  --entities FILE      entities to encode, one per line, - for standard input\n"
+            "  --facts FILE         facts about new entities, which are encoded where no other is named\n"
+            "  --threads N          use N threads (default: one per core)\n"
+            "  -h, --help           print this help\n\n"
+            "Without --entity, --entities and --facts, all entities of train are encoded.\n\n"
+            "examples:\n"
+            "  kith export lan -o vectors\n"
+            "  kith export lan -o vectors --relation lives_in --facts new.tsv --format tsv\n",
+    .run = run,
+};

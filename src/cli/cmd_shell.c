@@ -1,0 +1,420 @@
+#include <editline/readline.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/asking.h"
+
+typedef struct {
+    asking a;
+    fields last; /* the last question, for "why" */
+    bool interactive, failed, finished;
+} shell;
+
+/* libedit's completion knows no context. */
+static const kith_graph *completed;
+static const kith_session *completing;
+
+/* ---- what a line does ---- */
+
+static void complain(shell *s, const char *what, const char *why)
+{
+    fflush(stdout);
+    fprintf(stderr, "kith: %s%s%s\n", what, *what ? ": " : "", why);
+    s->failed = true;
+}
+
+static void say(shell *s, const char *text)
+{
+    const kith_graph *graph = kith_model_graph(s->a.model);
+    size_t before = kith_session_fact_count(s->a.session);
+    kith_fact_use use;
+    kith_error error;
+    fields f;
+    char why[256];
+
+    if (!cut_fields(&f, text, why)) {
+        complain(s, "that is neither a command, nor a fact, nor a question", why);
+        return;
+    }
+    if (kith_session_add(&use, s->a.session, f.name[0], f.name[1], f.name[2], &error) != KITH_OK)
+        complain(s, "", error.message);
+    else if (use == KITH_FACT_USED)
+        printf("noted; %zu facts\n", before + 1);
+    else
+        print_ignored(s->a.session, graph, before);
+    free(f.copy);
+}
+
+static void answer(shell *s, const fields *f, bool why)
+{
+    const kith_graph *graph = kith_model_graph(s->a.model);
+    const kith_question q = {f->name[0], f->name[1], f->name[2]};
+    kith_explanation e = {0};
+    kith_error error;
+    kith_status status = why ? kith_session_explain(&e, s->a.session, &q, &s->a.ask, &error)
+                             : kith_session_ask(&e.answers, s->a.session, &q, &s->a.ask, &error);
+
+    if (status != KITH_OK) {
+        complain(s, "", error.message);
+        return;
+    }
+    print_answers(&e.answers, &q, graph);
+    if (why)
+        print_explanation(&e, &q, graph);
+    kith_explanation_release(&e);
+}
+
+/* A question is kept for "why"; false where the text is none. */
+static bool ask(shell *s, const char *text, bool why)
+{
+    fields f;
+    char reason[256];
+
+    if (!cut_question(&f, text, reason))
+        return false;
+    free(s->last.copy);
+    s->last = f;
+    answer(s, &f, why);
+    return true;
+}
+
+/* ---- commands: one function each ---- */
+
+static void do_why(shell *s, const char *rest)
+{
+    (void)rest;
+    if (!s->last.copy)
+        complain(s, "why", "nothing was asked yet");
+    else
+        answer(s, &s->last, true);
+}
+
+static void do_undo(shell *s, const char *rest)
+{
+    size_t count = kith_session_fact_count(s->a.session);
+    kith_session_fact f = count ? kith_session_fact_at(s->a.session, count - 1)
+                                : (kith_session_fact){0};
+
+    (void)rest;
+    if (count == 0) {
+        complain(s, "undo", "there is no fact to take back");
+        return;
+    }
+    printf("taken back: %s  %s  %s\n", f.subject, f.relation, f.object);
+    kith_session_undo(s->a.session);
+}
+
+static void do_facts(shell *s, const char *rest)
+{
+    (void)rest;
+    for (size_t i = 0; i < kith_session_fact_count(s->a.session); i++) {
+        kith_session_fact f = kith_session_fact_at(s->a.session, i);
+        printf("%4zu  %s  %s  %s%s%s%s\n", i + 1, f.subject, f.relation, f.object,
+               f.use == KITH_FACT_USED ? "" : "  [ignored: ",
+               f.use == KITH_FACT_USED ? "" : kith_fact_use_text(f.use),
+               f.use == KITH_FACT_USED ? "" : "]");
+    }
+}
+
+static void do_find(shell *s, const char *rest)
+{
+    enum { FOUND = 10 };
+    const kith_graph *graph = kith_model_graph(s->a.model);
+    uint32_t ids[FOUND];
+    size_t entities = kith_graph_suggest_entities(ids, FOUND, graph, rest);
+
+    for (size_t i = 0; i < entities; i++) {
+        char *text = readable_entity(graph, ids[i]);
+        printf("  %s\n", text ? text : "");
+        free(text);
+    }
+    size_t relations = kith_graph_suggest_relations(ids, FOUND, graph, rest);
+    for (size_t i = 0; i < relations; i++)
+        printf("  %s  [relation]\n", kith_graph_relation_name(graph, ids[i]));
+    if (entities + relations == 0)
+        complain(s, rest, "no name is like this");
+}
+
+static void do_top(shell *s, const char *rest)
+{
+    uint64_t number;
+
+    if (!parse_count(&number, rest) || number == 0)
+        complain(s, "top", "expected a number above 0");
+    else
+        s->a.ask.top = (size_t)number;
+}
+
+static void do_new_only(shell *s, const char *rest)
+{
+    if (strcmp(rest, "on") != 0 && strcmp(rest, "off") != 0)
+        complain(s, "new-only", "expected on or off");
+    else
+        s->a.ask.new_only = rest[1] == 'n';
+}
+
+static void do_quit(shell *s, const char *rest)
+{
+    (void)rest;
+    s->finished = true;
+}
+
+static void do_help(shell *s, const char *rest);
+
+static const struct {
+    const char *name, *help;
+    bool takes_text;
+    void (*run)(shell *, const char *);
+} lines[] = {
+    {"why", "why the last answer; also why SUBJECT RELATION ?", false, do_why},
+    {"undo", "take back the last fact", false, do_undo},
+    {"facts", "list what was said", false, do_facts},
+    {"find", "find TEXT: names like this", true, do_find},
+    {"top", "top N: how many answers", true, do_top},
+    {"new-only", "new-only on|off: leave out what is known", true, do_new_only},
+    {"help", "show this", false, do_help},
+    {"quit", "leave", false, do_quit},
+};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static void do_help(shell *s, const char *rest)
+{
+    (void)s, (void)rest;
+    printf("  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks\n"
+           "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n");
+    for (size_t i = 0; i < LINES; i++)
+        printf("  %-24s  %s\n", lines[i].name, lines[i].help);
+}
+
+/* Facts and questions have three fields, so a command is one word, or one that takes text. */
+static bool run_command(shell *s, const char *text)
+{
+    for (size_t i = 0; i < LINES; i++) {
+        size_t length = strlen(lines[i].name);
+        if (strncmp(text, lines[i].name, length) != 0 || (text[length] && text[length] != ' '))
+            continue;
+        const char *rest = text + length + (text[length] == ' ');
+        if (!*rest ? lines[i].takes_text : !lines[i].takes_text)
+            continue;
+        lines[i].run(s, rest);
+        return true;
+    }
+    return false;
+}
+
+static void run_line(shell *s, char *text)
+{
+    size_t length = strlen(text);
+    fields f;
+    char reason[256];
+
+    while (length > 0 && strchr(" \r\n", text[length - 1]))
+        text[--length] = '\0';
+    text += strspn(text, " ");
+    if (!*text || *text == '#')
+        return;
+    if (ask(s, text, false) || (strncmp(text, "why ", 4) == 0 && ask(s, text + 4, true)))
+        return;
+    /* Three names are a fact, even where the first is a command's. */
+    bool fact = cut_fields(&f, text, reason);
+    if (fact)
+        free(f.copy);
+    if (fact || !run_command(s, text))
+        say(s, text);
+}
+
+/* ---- completion ---- */
+
+/* The field that the cursor is in, and where its name begins: behind an open quote, or the word. */
+static int field_at(const char *line, int end, int *begins)
+{
+    int field = 0;
+    bool quoted = false;
+
+    *begins = 0;
+    for (int i = 0; i < end; i++) {
+        if (line[i] == '"' && (quoted || i == *begins)) {
+            quoted = !quoted;
+            *begins = quoted ? i + 1 : *begins;
+        } else if (line[i] == ' ' && !quoted) {
+            field++;
+            *begins = i + 1;
+        }
+    }
+    return field;
+}
+
+static const char *name_at(size_t index, bool relation)
+{
+    size_t all = relation ? kith_graph_seen_relation_count(completed)
+                          : kith_graph_seen_entity_count(completed);
+    if (index < all)
+        return relation ? kith_graph_relation_name(completed, (uint32_t)index)
+                        : kith_graph_entity_name(completed, (uint32_t)index);
+    return relation ? NULL : kith_session_newcomer_at(completing, index - all).name;
+}
+
+/* What stands for a name from `skip` on, with the quotes that it needs; NULL where it cannot stand. */
+static char *quoted_rest(const char *name, size_t skip, bool open)
+{
+    char *text = NULL;
+    bool blanks = strchr(name, ' ') != NULL;
+
+    if (blanks && !open && skip > 0)
+        return NULL;
+    if (asprintf(&text, "%s%s%s", blanks && !open ? "\"" : "", name + skip,
+                 blanks || open ? "\"" : "") < 0)
+        return NULL;
+    return text;
+}
+
+/* Next match of what stands in the line before the cursor. */
+static char *next_match(const char *word, int state)
+{
+    static size_t index, typed, skip;
+    static int begins;
+    static bool relation, open;
+    int end = rl_point, start = end - (int)strlen(word);
+
+    if (state == 0) {
+        int field = field_at(rl_line_buffer, end, &begins);
+        bool why = strncmp(rl_line_buffer, "why ", 4) == 0;
+        relation = field - why == 1;
+        open = begins > 0 && rl_line_buffer[begins - 1] == '"';
+        typed = (size_t)(end - begins);
+        skip = start > begins ? (size_t)(start - begins) : 0;
+        index = 0;
+    }
+    for (const char *name; (name = name_at(index, relation));) {
+        index++;
+        char *match = strncmp(name, rl_line_buffer + begins, typed) == 0
+                          ? quoted_rest(name, skip, open) : NULL;
+        /* The word may begin with the quote itself. */
+        if (match && open && start < begins) {
+            char *whole = NULL;
+            if (asprintf(&whole, "\"%s", match) < 0)
+                whole = NULL;
+            free(match);
+            match = whole;
+        }
+        if (match)
+            return match;
+    }
+    return NULL;
+}
+
+static char **complete(const char *word, int start, int end)
+{
+    (void)start, (void)end;
+    rl_attempted_completion_over = 1; /* names of files are of no use here */
+    return rl_completion_matches(word, next_match);
+}
+
+/* ---- reading ---- */
+
+static char *history_path(void)
+{
+    const char *chosen = getenv("KITH_HISTORY"), *home = getenv("HOME");
+    char *path = NULL;
+
+    if (chosen)
+        return strdup(chosen);
+    return home && asprintf(&path, "%s/.kith_history", home) >= 0 ? path : NULL;
+}
+
+static void talk(shell *s)
+{
+    char *history = history_path(), *line;
+
+    rl_initialize();
+    rl_attempted_completion_function = complete;
+    rl_completer_word_break_characters = (char *)" \t";
+    if (history)
+        read_history(history);
+    printf("%s: say facts, ask with ?, and 'help' helps\n", s->a.folder);
+    while (!s->finished && (line = readline("kith> "))) {
+        if (*line)
+            add_history(line);
+        run_line(s, line);
+        fflush(stdout);
+        free(line);
+    }
+    if (!s->finished)
+        printf("\n");
+    if (history)
+        write_history(history);
+    free(history);
+}
+
+static void read_script(shell *s)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+
+    while (!s->finished && getline(&line, &capacity, stdin) > 0)
+        run_line(s, line);
+    free(line);
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+    enum { THREADS = 256 };
+    static const struct option options[] = {{"threads", required_argument, NULL, THREADS},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    shell s = {.interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    uint64_t number;
+    int option, status;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        if (option == 'h')
+            return print_help(self);
+        if (option != THREADS)
+            return bad_option(self, option, argv);
+        if (!parse_count(&number, optarg) || number > 1024)
+            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
+        s.a.ask.threads = (unsigned)number;
+    }
+    if (argc - optind != 1)
+        return usage_error(self, "found %d runs, expected one", argc - optind);
+    s.a.folder = argv[optind];
+    status = begin_asking(&s.a, self);
+    if (status == EXIT_SUCCESS) {
+        completed = kith_model_graph(s.a.model);
+        completing = s.a.session;
+        if (s.interactive)
+            talk(&s);
+        else
+            read_script(&s);
+        status = s.failed && !s.interactive ? EXIT_FAILED : EXIT_SUCCESS;
+    }
+    free(s.last.copy);
+    end_asking(&s.a);
+    return status;
+}
+
+const command cmd_shell = {
+    .name = "shell",
+    .summary = "say facts and ask, line by line",
+    .usage = "RUN",
+    .help = "Reads lines, from a person or from a script on standard input:\n\n"
+            "  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks, or tabs between\n"
+            "                            the names\n"
+            "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n"
+            "  why                       why the last answer; also why SUBJECT RELATION ?\n"
+            "  undo                      take back the last fact\n"
+            "  facts                     list what was said\n"
+            "  find TEXT                 names like this\n"
+            "  top N, new-only on|off    how many answers, and which\n"
+            "  help, quit\n\n"
+            "The tabulator completes names. Lines are kept in ~/.kith_history, or where KITH_HISTORY\n"
+            "says. A script ends with status 1 where a line of it could not be done.\n\n"
+            "  --threads N   use N threads (default: one per core)\n"
+            "  -h, --help    print this help\n\n"
+            "examples:\n"
+            "  kith shell lan\n"
+            "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell lan\n",
+    .run = run,
+};

@@ -1,0 +1,138 @@
+/* Tables and vectors as other programs read them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/files.h"
+#include "core/mem.h"
+#include "model/model.h"
+
+kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index)
+{
+    if (index >= model->params.tables)
+        return KITH_ERR_NOT_FOUND;
+    const kith__table *t = &model->params.table[index];
+    kith_rows of = t->spec->rows == KITH__ENTITIES    ? KITH_ROWS_ENTITIES
+                   : t->spec->rows == KITH__RELATIONS ? KITH_ROWS_RELATIONS
+                   : t->spec->rows == KITH__DIRECTED  ? KITH_ROWS_DIRECTED
+                                                      : KITH_ROWS_OTHER;
+    *table = (kith_table){t->spec->name, of, t->at, t->rows, t->cols, t->stride};
+    return KITH_OK;
+}
+
+/* A name as one field: what would end it or the line becomes `instead`. */
+static void put_name(FILE *out, const char *name, const char *marks, int instead)
+{
+    for (; *name; name++)
+        putc(strchr(marks, *name) ? instead : *name, out);
+}
+
+static void put_row(FILE *out, const kith_vectors *v, size_t row, char mark)
+{
+    for (size_t c = 0; c < v->columns; c++)
+        fprintf(out, "%s%.9g", c ? (char[]){mark, '\0'} : "", v->at[row * v->stride + c]);
+    putc('\n', out);
+}
+
+/* ---- one function per file ---- */
+
+/* numpy's format 1.0: the header is filled up so that the data begins at a multiple of 64. */
+static void write_npy(FILE *out, const kith_vectors *v)
+{
+    enum { ALIGNED = 64, HEAD = 10 };
+    const uint16_t one = 1;
+    char order = *(const char *)&one ? '<' : '>', header[256];
+    int length = snprintf(header, sizeof header,
+                          "{'descr': '%cf4', 'fortran_order': False, 'shape': (%zu, %zu), }", order,
+                          v->rows, v->columns);
+    int padded = (HEAD + length + 1 + ALIGNED - 1) / ALIGNED * ALIGNED - HEAD;
+
+    fprintf(out, "\x93NUMPY%c%c%c%c%s%*s\n", 1, 0, padded & 0xff, padded >> 8, header,
+            padded - length - 1, "");
+    for (size_t r = 0; r < v->rows; r++)
+        fwrite(v->at + r * v->stride, sizeof *v->at, v->columns, out);
+}
+
+static void write_names(FILE *out, const kith_vectors *v)
+{
+    for (size_t r = 0; r < v->rows; r++) {
+        put_name(out, v->names[r], "\t\n\r", ' ');
+        if (v->labels) {
+            putc('\t', out);
+            put_name(out, v->labels[r], "\t\n\r", ' ');
+        }
+        putc('\n', out);
+    }
+}
+
+/* Viewers take the first line for column names where there are several columns, and only then. */
+static void write_metadata(FILE *out, const kith_vectors *v)
+{
+    if (v->labels)
+        fputs("name\tlabel\n", out);
+    write_names(out, v);
+}
+
+static void write_vectors(FILE *out, const kith_vectors *v)
+{
+    for (size_t r = 0; r < v->rows; r++)
+        put_row(out, v, r, '\t');
+}
+
+static void write_word2vec(FILE *out, const kith_vectors *v)
+{
+    fprintf(out, "%zu %zu\n", v->rows, v->columns);
+    for (size_t r = 0; r < v->rows; r++) {
+        if (v->names)
+            put_name(out, v->names[r], " \t\n\r", '_');
+        else
+            fprintf(out, "%zu", r);
+        putc(' ', out);
+        put_row(out, v, r, ' ');
+    }
+}
+
+static kith_status write_file(const kith_vectors *v, const char *stem, const char *ending,
+                              void (*write)(FILE *, const kith_vectors *), kith_error *error)
+{
+    size_t length = strlen(stem) + strlen(ending) + 1;
+    char *path = kith__alloc(length, 1);
+    kith__new_file file = {0};
+    kith_status status = KITH_OK;
+
+    if (!path)
+        return kith__no_memory(error);
+    snprintf(path, length, "%s%s", stem, ending);
+    TRY(kith__new_file_open(&file, path, error));
+    write(file.stream, v);
+    TRY(kith__new_file_commit(&file, error));
+cleanup:
+    kith__new_file_abandon(&file);
+    kith__free(path);
+    return status;
+}
+
+kith_status kith_vectors_save(const kith_vectors *v, const char *stem, kith_vector_format format,
+                              kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    switch (format) {
+    case KITH_VECTORS_NPY:
+        TRY(write_file(v, stem, ".npy", write_npy, error));
+        if (v->names)
+            TRY(write_file(v, stem, ".names.tsv", write_names, error));
+        break;
+    case KITH_VECTORS_WORD2VEC:
+        TRY(write_file(v, stem, ".txt", write_word2vec, error));
+        break;
+    case KITH_VECTORS_TSV:
+        TRY(write_file(v, stem, ".vectors.tsv", write_vectors, error));
+        if (v->names)
+            TRY(write_file(v, stem, ".metadata.tsv", write_metadata, error));
+        break;
+    default:
+        status = kith__fail(error, KITH_ERR_ARGUMENT, "there is no vector format %d", (int)format);
+    }
+cleanup:
+    return status;
+}

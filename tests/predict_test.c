@@ -1,0 +1,1066 @@
+/* Sessions: facts about new entities, answers and reasons, against ranking and brute force. */
+#include <math.h>
+#include <pthread.h>
+
+#include "core/mem.h"
+#include "eval/rank.h"
+#include "graph/triple_set.h"
+#include "predict/answer.h"
+#include "support.h"
+
+static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
+                                          "attention-query", "logic", "lan"};
+static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
+enum { AGGREGATORS = 8, DECODERS = 4 };
+
+static void set(kith_settings *s, const char *name, const char *value)
+{
+    kith_error error;
+    if (kith_settings_set(s, name, value, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+}
+
+static kith_settings quick(const char *aggregator)
+{
+    kith_settings s;
+
+    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    set(&s, "aggregator", aggregator);
+    set(&s, "predict", "both");
+    s.dim = 8;
+    s.max_neighbors = 8;
+    return s;
+}
+
+static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
+{
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_model_new(&model, graph, s, 2, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return model;
+}
+
+static kith_graph *random_graph(uint64_t seed)
+{
+    const random_shape shape = {.entities = 50, .relations = 4, .train = 70, .dev = 40, .test = 60,
+                                .aux = 90, .overlap = true};
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 5);
+    return opened(random_folder(&rng, &shape));
+}
+
+static kith_session *session_of(kith_model *model)
+{
+    kith_session *session = NULL;
+    kith_error error;
+
+    if (kith_session_new(&session, model, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return session;
+}
+
+static kith_fact_use say(kith_session *session, const char *s, const char *r, const char *o)
+{
+    kith_fact_use use = KITH_FACT_USES;
+    kith_error error;
+
+    if (kith_session_add(&use, session, s, r, o, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return use;
+}
+
+static kith_answers asked_with(kith_session *session, const char *s, const char *r, const char *o,
+                               kith_ask_options options)
+{
+    const kith_question question = {s, r, o};
+    kith_answers answers;
+    kith_error error;
+
+    if (kith_session_ask(&answers, session, &question, &options, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return answers;
+}
+
+static kith_answers asked(kith_session *session, const char *s, const char *r, const char *o)
+{
+    return asked_with(session, s, r, o, (kith_ask_options){.top = SIZE_MAX});
+}
+
+/* A question that must be refused, with each of the parts in its message. */
+static void refused_question(kith_session *session, kith_question q, kith_status status,
+                             const char *part, const char *other)
+{
+    kith_answers answers;
+    kith_error error;
+
+    assert_int_equal(kith_session_ask(&answers, session, &q, NULL, &error), status);
+    assert_contains(error.message, part);
+    assert_contains(error.message, other);
+}
+
+static void same_answers(const kith_answers *a, const kith_answers *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->at[i].entity, b->at[i].entity);
+        assert_int_equal(a->at[i].relation, b->at[i].relation);
+        if (a->at[i].score != b->at[i].score)
+            fail_msg("answer %zu has score %.9g and %.9g", i, a->at[i].score, b->at[i].score);
+    }
+}
+
+/* A small graph that everybody understands. */
+static kith_graph *teams(void)
+{
+    return opened(file("teams.tsv", "ann\tplays for\tbulls\nann\tlives in\tchicago\n"
+                                    "bob\tplays for\tbulls\nbob\tlives in\tchicago\n"
+                                    "cyd\tplays for\tlakers\ncyd\tlives in\tlos angeles\n"
+                                    "bulls\tbased in\tchicago\nlakers\tbased in\tlos angeles\n"));
+}
+
+/* ---- answers are those of ranking ---- */
+
+static const char *name(const kith_graph *graph, uint32_t entity)
+{
+    return kith_graph_entity_name(graph, entity);
+}
+
+/* Ask for the hidden side of a ranked fact; `known` is whom the question is about. */
+static kith_answers ask_rank(kith_session *session, const kith_rank *r, const char *known)
+{
+    const kith_graph *graph = kith_model_graph(session->model);
+    const char *relation = kith_graph_relation_name(graph, r->fact.relation);
+
+    return r->subject_hidden ? asked(session, NULL, relation, known)
+                             : asked(session, known, relation, NULL);
+}
+
+static void same_rank(const kith_answers *answers, const kith_rank *r, uint32_t candidates)
+{
+    uint32_t optimistic, pessimistic, left;
+    uint32_t gold = r->subject_hidden ? r->fact.subject : r->fact.object;
+    float *scores = calloc(candidates, sizeof *scores);
+    uint8_t *known = calloc(candidates, 1);
+
+    assert_int_equal(answers->count, candidates);
+    for (size_t i = 0; i < answers->count; i++) {
+        scores[answers->at[i].entity] = answers->at[i].score;
+        known[answers->at[i].entity] = (uint8_t)answers->at[i].known;
+    }
+    kith__rank_of(&optimistic, &pessimistic, &left, scores, candidates, gold, known);
+    assert_int_equal(optimistic, r->optimistic);
+    assert_int_equal(pessimistic, r->pessimistic);
+    assert_int_equal(left, r->candidates);
+    free(scores);
+    free(known);
+}
+
+/* The facts that aux has about an unseen entity, about a new one instead. */
+static void retell(kith_session *session, uint32_t entity, const char *as)
+{
+    const kith_graph *graph = kith_model_graph(session->model);
+    kith_facts aux = kith_graph_facts(graph, KITH_AUX);
+
+    for (size_t i = 0; i < aux.count; i++) {
+        kith_triple t = aux.at[i];
+        if (t.subject == entity || t.object == entity)
+            say(session, t.subject == entity ? as : name(graph, t.subject),
+                kith_graph_relation_name(graph, t.relation),
+                t.object == entity ? as : name(graph, t.object));
+    }
+}
+
+static bool has_neighbors(const kith_graph *graph, uint32_t entity)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    return hood.offset[entity + 1] > hood.offset[entity];
+}
+
+/* Every fact of test: by the entity's own name, and where it is unseen as a stranger's. Returns how
+ * many were asked as a stranger's. */
+static size_t compare_with_ranks(kith_model *model)
+{
+    const kith_graph *graph = kith_model_graph(model);
+    const kith_eval_options options = {.part = KITH_TEST};
+    uint32_t seen = kith_graph_seen_entity_count(graph);
+    kith_session *session = session_of(model);
+    size_t strangers = 0;
+    kith_eval e;
+    kith_error error;
+
+    assert_int_equal(kith_evaluate(&e, model, &options, &error), KITH_OK);
+    for (size_t i = 0; i < e.realistic.queries; i++) {
+        const kith_rank *r = &e.ranks[i];
+        uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
+        const char *stranger = format("stranger of %s", name(graph, known));
+        if (!has_neighbors(graph, known))
+            continue;
+        kith_answers by_name = ask_rank(session, r, name(graph, known));
+        same_rank(&by_name, r, seen);
+        if (known >= seen) {
+            retell(session, known, stranger);
+            kith_answers told = ask_rank(session, r, stranger);
+            same_answers(&by_name, &told);
+            kith_answers_release(&told);
+            strangers++;
+        }
+        kith_answers_release(&by_name);
+    }
+    kith_eval_release(&e);
+    kith_session_free(session);
+    return strangers;
+}
+
+static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(void **state)
+{
+    size_t strangers = 0;
+
+    (void)state;
+    for (int a = 0; a < AGGREGATORS; a++)
+        for (int d = 0; d < DECODERS; d++) {
+            kith_graph *graph = random_graph((uint64_t)(10 * a + d));
+            kith_settings s = quick(aggregators[a]);
+            set(&s, "decoder", decoders[d]);
+            kith_model *model = model_with(graph, &s);
+            strangers += compare_with_ranks(model);
+            kith_model_free(model);
+            kith_graph_free(graph);
+        }
+    assert_true(strangers > 30);
+}
+
+/* Hundreds of relations, so that batches number them differently, and lists that are cut. */
+static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
+{
+    static const char *const kept[] = {"first", "all"};
+    const random_shape shape = {.entities = 1000, .relations = 400, .train = 1500, .dev = 40,
+                                .test = 400, .aux = 6000};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 3, 5);
+    kith_graph *graph = opened(random_folder(&rng, &shape));
+    for (int k = 0; k < 2; k++) {
+        kith_settings s = quick("lan");
+        set(&s, "neighbors", kept[k]);
+        kith_model *model = model_with(graph, &s);
+        assert_true(compare_with_ranks(model) > 10);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
+static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
+{
+    const char *path = shared_data("fb15k/subject-10");
+    kith_settings s = quick("lan");
+
+    (void)state;
+    if (!path)
+        skip();
+    kith_graph *graph = opened(path);
+    s.dim = 16;
+    s.max_neighbors = 64;
+    set(&s, "predict", "object");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    const kith_eval_options options = {.part = KITH_TEST, .sample = 150, .seed = 3};
+    kith_eval e;
+    assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
+    for (size_t i = 0; i < e.realistic.queries; i++) {
+        const kith_rank *r = &e.ranks[i];
+        kith_answers by_name = ask_rank(session, r, name(graph, r->fact.subject));
+        same_rank(&by_name, r, kith_graph_seen_entity_count(graph));
+        retell(session, r->fact.subject, format("new %zu", i));
+        kith_answers told = ask_rank(session, r, format("new %zu", i));
+        same_answers(&by_name, &told);
+        kith_answers_release(&told);
+        kith_answers_release(&by_name);
+    }
+    kith_eval_release(&e);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- facts ---- */
+
+static void facts__each_is_used_or_named_with_the_reason(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+
+    (void)state;
+    assert_int_equal(say(session, "dee", "plays for", "bulls"), KITH_FACT_USED);
+    assert_int_equal(say(session, "dee", "plays for", "bulls"), KITH_FACT_REPEATED);
+    assert_int_equal(say(session, "ann", "plays for", "bulls"), KITH_FACT_REPEATED);
+    assert_int_equal(say(session, "dee", "dances with", "ann"), KITH_FACT_NO_RELATION);
+    assert_int_equal(say(session, "dee", "lives in", "paris"), KITH_FACT_NO_NEIGHBOR);
+    assert_int_equal(say(session, "dee", "lives in", "dee"), KITH_FACT_NO_NEIGHBOR);
+    assert_int_equal(kith_session_fact_count(session), 6);
+    assert_string_equal(kith_session_fact_at(session, 3).relation, "dances with");
+    assert_int_equal(kith_session_fact_at(session, 3).use, KITH_FACT_NO_RELATION);
+    assert_string_equal(kith_session_fact_at(session, 4).object, "paris");
+    assert_null(kith_session_fact_at(session, 6).subject);
+    assert_int_equal(kith_session_newcomer_count(session), 2);
+    assert_string_equal(kith_session_newcomer_at(session, 0).name, "dee");
+    assert_int_equal(kith_session_newcomer_at(session, 0).facts, 1);
+    assert_string_equal(kith_session_newcomer_at(session, 1).name, "paris");
+    assert_int_equal(kith_session_newcomer_at(session, 1).facts, 0);
+    assert_null(kith_session_newcomer_at(session, 2).name);
+    for (int use = 0; use < KITH_FACT_USES; use++)
+        assert_true(strlen(kith_fact_use_text((kith_fact_use)use)) > 5);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void facts__an_empty_name_or_one_that_is_not_utf8_is_refused(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("mean");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_add(NULL, session, "", "plays for", "bulls", &error),
+                     KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "the subject of a fact is empty");
+    assert_int_equal(kith_session_add(NULL, session, "dee", "plays for", "b\xff", &error),
+                     KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "object 'b\\xff' is not UTF-8");
+    assert_int_equal(kith_session_fact_count(session), 0);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* Facts in any order, taken back in the reverse one: answers come back step by step. */
+static void facts__undo_takes_back_one_after_the_other(void **state)
+{
+    static const char *const said[][3] = {{"dee", "plays for", "bulls"},
+                                          {"dee", "likes", "ann"},
+                                          {"ann", "lives in", "ann"},
+                                          {"ann", "lives in", "dee"},
+                                          {"bulls", "based in", "lakers"},
+                                          {"dee", "lives in", "chicago"},
+                                          {"dee", "plays for", "bulls"}};
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    kith_answers dee[7], ann[7];
+
+    (void)state;
+    for (size_t i = 0; i < 7; i++) {
+        say(session, said[i][0], said[i][1], said[i][2]);
+        dee[i] = asked(session, "dee", "based in", NULL);
+        ann[i] = asked(session, NULL, "lives in", "ann");
+    }
+    for (size_t i = 7; i-- > 0;) {
+        kith_answers now = asked(session, "dee", "based in", NULL);
+        same_answers(&now, &dee[i]);
+        kith_answers_release(&now);
+        now = asked(session, NULL, "lives in", "ann");
+        same_answers(&now, &ann[i]);
+        kith_answers_release(&now);
+        kith_answers_release(&dee[i]);
+        kith_answers_release(&ann[i]);
+        assert_int_equal(kith_session_undo(session), KITH_OK);
+    }
+    assert_int_equal(kith_session_undo(session), KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_session_fact_count(session), 0);
+    refused_question(session, (kith_question){"dee", "lives in", NULL}, KITH_ERR_ARGUMENT, "'dee'",
+                     "no usable fact");
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* A set from which things are taken, against a plain list. */
+static void facts__a_set_forgets_what_is_removed_and_nothing_else(void **state)
+{
+    kith__triple_set set_of;
+    bool there[512] = {false};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 1, 1);
+    assert_int_equal(kith__triple_set_init(&set_of, 4), 0);
+    for (int step = 0; step < 20000; step++) {
+        uint32_t i = (uint32_t)kith__rng_below(&rng, 512);
+        kith_triple t = {i % 8, i / 8 % 8, i / 64};
+        if (kith__rng_below(&rng, 2)) {
+            assert_int_equal(kith__triple_set_add(&set_of, t), there[i] ? 0 : 1);
+            there[i] = true;
+        } else {
+            kith__triple_set_remove(&set_of, t);
+            there[i] = false;
+        }
+        uint32_t k = (uint32_t)kith__rng_below(&rng, 512);
+        assert_int_equal(kith__triple_set_has(&set_of, (kith_triple){k % 8, k / 8 % 8, k / 64}),
+                         there[k]);
+    }
+    kith__triple_set_release(&set_of);
+}
+
+static void facts__a_graph_can_be_said_as_a_whole(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *one = session_of(model), *other = session_of(model);
+    kith_graph *plain = opened(file("news.tsv", "dee\tplays for\tbulls\neve\tlives in\tchicago\n"
+                                                "eve\tdances with\tann\n"));
+
+    (void)state;
+    assert_int_equal(kith_session_add_graph(one, plain, NULL), KITH_OK);
+    assert_int_equal(kith_session_fact_count(one), 3);
+    say(other, "dee", "plays for", "bulls");
+    say(other, "eve", "lives in", "chicago");
+    kith_answers a = asked(one, "dee", "lives in", NULL), b = asked(other, "dee", "lives in", NULL);
+    same_answers(&a, &b);
+    kith_answers_release(&a);
+    kith_answers_release(&b);
+    kith_graph_free(plain);
+    kith_session_free(one);
+    kith_session_free(other);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void facts__a_million_about_one_entity_are_cut_as_training_cuts(void **state)
+{
+    enum { ENTITIES = 1000, RELATIONS = 1000 };
+    draft text = {0};
+    kith_settings s = quick("lan");
+
+    (void)state;
+    for (int i = 0; i < ENTITIES; i++)
+        add(&text, "e%d\tr%d\te%d\n", i, i % RELATIONS, (i + 1) % ENTITIES);
+    kith_graph *graph = opened(file("ring.tsv", text.at));
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    for (int i = 0; i < 1000000; i++)
+        say(session, "new", format("r%d", i % RELATIONS), format("e%d", i / RELATIONS));
+    assert_int_equal(kith_session_newcomer_at(session, 0).facts, 1000000);
+    kith_answers answers = asked(session, "new", "r3", NULL);
+    assert_int_equal(answers.count, ENTITIES);
+    assert_true(answers.at[0].known && answers.at[ENTITIES - 1].known);
+    kith_answers_release(&answers);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    draft_release(&text);
+}
+
+static void facts__names_of_ten_thousand_bytes_work(void **state)
+{
+    char *long_name = malloc(10001);
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+
+    (void)state;
+    memset(long_name, 'x', 10000);
+    long_name[10000] = '\0';
+    refused_question(session, (kith_question){long_name, "lives in", NULL}, KITH_ERR_NOT_FOUND,
+                     "xxx...'", "nothing is known");
+    refused_question(session, (kith_question){"ann", long_name, NULL}, KITH_ERR_NOT_FOUND,
+                     "xxx...'", "relation");
+    assert_int_equal(say(session, long_name, "plays for", "bulls"), KITH_FACT_USED);
+    assert_int_equal(say(session, long_name, long_name, "bulls"), KITH_FACT_NO_RELATION);
+    kith_answers answers = asked(session, long_name, "lives in", NULL);
+    assert_true(answers.count > 0);
+    kith_answers_release(&answers);
+    assert_string_equal(kith_session_newcomer_at(session, 0).name, long_name);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    free(long_name);
+}
+
+/* ---- questions ---- */
+
+static void questions__bad_ones_are_refused_in_words(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+
+    (void)state;
+    say(session, "dee", "dances with", "bulls");
+    refused_question(session, (kith_question){"ann", "lives in", "chicago"}, KITH_ERR_ARGUMENT,
+                     "both", "'?'");
+    refused_question(session, (kith_question){NULL, "lives in", NULL}, KITH_ERR_ARGUMENT,
+                     "no entity", "");
+    refused_question(session, (kith_question){NULL, NULL, NULL}, KITH_ERR_ARGUMENT, "no entity", "");
+    refused_question(session, (kith_question){"ann", "livs in", NULL}, KITH_ERR_NOT_FOUND,
+                     "relation 'livs in'", "did you mean 'lives in'?");
+    refused_question(session, (kith_question){"Lakres", "lives in", NULL}, KITH_ERR_NOT_FOUND,
+                     "'Lakres'", "did you mean 'lakers'?");
+    refused_question(session, (kith_question){"dee", "lives in", NULL}, KITH_ERR_ARGUMENT, "'dee'",
+                     "no usable fact");
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void questions__known_answers_are_marked_or_left_out(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    uint32_t bulls, bob;
+
+    (void)state;
+    assert_int_equal(kith_graph_find_entity(&bulls, graph, "bulls"), KITH_OK);
+    assert_int_equal(kith_graph_find_entity(&bob, graph, "bob"), KITH_OK);
+    say(session, "dee", "plays for", "bulls");
+    kith_answers own = asked(session, "dee", "plays for", NULL);
+    kith_answers known = asked(session, NULL, "plays for", "bulls");
+    size_t marked = 0;
+    for (size_t i = 0; i < own.count; i++)
+        assert_int_equal(own.at[i].known, own.at[i].entity == bulls);
+    for (size_t i = 0; i < known.count; i++)
+        marked += known.at[i].known != 0;
+    assert_int_equal(marked, 2); /* ann and bob; dee is no candidate */
+    assert_true(known.subject_asked && !own.subject_asked);
+    kith_answers fresh = asked_with(session, NULL, "plays for", "bulls",
+                                    (kith_ask_options){.top = SIZE_MAX, .new_only = 1});
+    assert_int_equal(fresh.count, known.count - 2);
+    for (size_t i = 0; i < fresh.count; i++)
+        assert_true(!fresh.at[i].known && fresh.at[i].entity != bob);
+    for (size_t i = 0; i < fresh.count; i++)
+        assert_true(isnan(fresh.at[i].probability));
+    kith_answers_release(&own);
+    kith_answers_release(&known);
+    kith_answers_release(&fresh);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* The first few are the beginning of all. */
+static void questions__top_cuts_and_nothing_else(void **state)
+{
+    kith_graph *graph = random_graph(3);
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+
+    (void)state;
+    kith_answers all = asked(session, name(graph, 0), kith_graph_relation_name(graph, 0), NULL);
+    for (size_t top = 1; top < 15; top++) {
+        kith_answers some = asked_with(session, name(graph, 0), kith_graph_relation_name(graph, 0),
+                                       NULL, (kith_ask_options){.top = top});
+        assert_int_equal(some.count, top < all.count ? top : all.count);
+        for (size_t i = 0; i < some.count; i++)
+            assert_int_equal(some.at[i].entity, all.at[i].entity);
+        kith_answers_release(&some);
+    }
+    kith_answers_release(&all);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* All answers of all relations, best first. */
+static void questions__pairs_are_the_best_over_all_relations(void **state)
+{
+    (void)state;
+    for (int a = 0; a < AGGREGATORS; a++) {
+        kith_graph *graph = random_graph((uint64_t)a);
+        kith_settings s = quick(aggregators[a]);
+        kith_model *model = model_with(graph, &s);
+        kith_session *session = session_of(model);
+        for (int side = 0; side < 2; side++) {
+            const char *who = name(graph, 1);
+            const char *subject = side ? NULL : who, *object = side ? who : NULL;
+            kith_answers pairs = asked_with(session, subject, NULL, object,
+                                            (kith_ask_options){.top = 12, .relations = SIZE_MAX});
+            assert_int_equal(pairs.relations, kith_graph_seen_relation_count(graph));
+            assert_int_equal(pairs.count, 12);
+            /* Within a relation they come in the order of its own answers. */
+            for (uint32_t r = 0; r < kith_graph_seen_relation_count(graph); r++) {
+                kith_answers one = asked(session, subject, kith_graph_relation_name(graph, r), object);
+                size_t next = 0;
+                for (size_t i = 0; i < 12; i++)
+                    if (pairs.at[i].relation == r) {
+                        assert_int_equal(pairs.at[i].known, one.at[next].known);
+                        assert_int_equal(pairs.at[i].entity, one.at[next++].entity);
+                    }
+                kith_answers_release(&one);
+            }
+            for (size_t i = 1; i < 12; i++)
+                assert_true(pairs.at[i - 1].score >= pairs.at[i].score);
+            kith_answers_release(&pairs);
+            kith_answers some = asked_with(session, subject, NULL, object,
+                                           (kith_ask_options){.top = 3, .relations = 1});
+            assert_int_equal(some.relations, 1);
+            kith_answers_release(&some);
+        }
+        kith_session_free(session);
+        kith_model_free(model);
+        kith_graph_free(graph);
+    }
+}
+
+static void questions__many_at_once_are_answered_as_one_by_one(void **state)
+{
+    kith_graph *graph = random_graph(4);
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    enum { MANY = 200 };
+    kith_question questions[MANY];
+    kith_answers one[MANY], all[MANY];
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        const char *who = keep(format("new %zu", i));
+        const char *relation = i % 7 ? kith_graph_relation_name(graph, (uint32_t)i % 3) : NULL;
+        for (size_t k = 0; k < 1 + i % 5; k++)
+            say(session, who, kith_graph_relation_name(graph, (uint32_t)(i + k) % 3),
+                name(graph, (uint32_t)(i * 7 + k) % kith_graph_seen_entity_count(graph)));
+        questions[i] = i % 2 ? (kith_question){who, relation, NULL}
+                             : (kith_question){NULL, relation, who};
+        assert_int_equal(kith_session_ask(&one[i], session, &questions[i], NULL, NULL), KITH_OK);
+    }
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        const kith_ask_options options = {.threads = threads};
+        assert_int_equal(kith_session_ask_all(all, session, questions, MANY, &options, NULL),
+                         KITH_OK);
+        for (size_t i = 0; i < MANY; i++) {
+            same_answers(&all[i], &one[i]);
+            kith_answers_release(&all[i]);
+        }
+    }
+    for (size_t i = 0; i < MANY; i++)
+        kith_answers_release(&one[i]);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- why ---- */
+
+static kith_explanation explained(kith_session *session, const char *s, const char *r,
+                                  const char *o)
+{
+    const kith_question question = {s, r, o};
+    kith_explanation e;
+    kith_error error;
+
+    if (kith_session_explain(&e, session, &question, NULL, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return e;
+}
+
+static const char *const life[][3] = {{"new", "r0", "e1"}, {"new", "r1", "e2"}, {"e3", "r2", "new"},
+                                      {"e5", "r0", "new"}, {"new", "r3", "e4"}, {"new", "r1", "e7"}};
+enum { LIFE = 6 };
+
+/* All of the life but one fact; SIZE_MAX leaves out none. */
+static void tell_life(kith_session *session, size_t but)
+{
+    for (size_t i = 0; i < LIFE; i++)
+        if (i != but)
+            assert_int_equal(say(session, life[i][0], life[i][1], life[i][2]), KITH_FACT_USED);
+}
+
+/* Which fact of the life a neighbour is. */
+static size_t fact_of(const kith_graph *graph, const kith_evidence *n)
+{
+    for (size_t i = 0; i < LIFE; i++) {
+        bool inverse = strcmp(life[i][2], "new") == 0;
+        if (inverse == (n->inverse != 0) &&
+            strcmp(kith_graph_relation_name(graph, n->relation), life[i][1]) == 0 &&
+            strcmp(name(graph, n->entity), life[i][inverse ? 0 : 2]) == 0)
+            return i;
+    }
+    fail_msg("a neighbour is no fact that was told");
+    return 0;
+}
+
+static kith_graph *lively_graph(void)
+{
+    draft text = {0};
+    kith__rng rng;
+
+    kith__rng_init(&rng, 9, 9);
+    for (int i = 0; i < 120; i++)
+        add(&text, "e%d\tr%d\te%d\n", (int)kith__rng_below(&rng, 20),
+            (int)kith__rng_below(&rng, 4), i % 20);
+    kith_graph *graph = opened(file("lively.tsv", text.at));
+    draft_release(&text);
+    return graph;
+}
+
+/* Ranks and scores without a fact are those of a session that was never told it. */
+static void check_left_out(kith_model *model, const kith_explanation *e)
+{
+    const kith_graph *graph = kith_model_graph(model);
+
+    for (size_t i = 0; i < e->left_out_count; i++) {
+        const kith_left_out *l = &e->left_out[i];
+        kith_session *session = session_of(model);
+        tell_life(session, fact_of(graph, &e->neighbors[l->neighbor]));
+        kith_answers without = asked(session, "new", "r2", NULL);
+        assert_int_equal(without.at[0].entity, l->best);
+        for (size_t k = 0; k < e->compared; k++) {
+            size_t rank = 0;
+            while (without.at[rank].entity != e->answers.at[k].entity)
+                rank++;
+            assert_int_equal(l->moves[k].rank_without, rank + 1);
+            assert_true(l->moves[k].score_without == without.at[rank].score);
+            assert_int_equal(l->moves[k].rank, k + 1);
+            assert_true(l->moves[k].score == e->answers.at[k].score);
+        }
+        kith_answers_release(&without);
+        kith_session_free(session);
+    }
+}
+
+static void check_weights(const kith_model *model, const kith_explanation *e)
+{
+    const kith__aggregator *agg = model->encoder.aggregator;
+    double wins = 0, attention = 0;
+
+    for (size_t i = 0; i < e->neighbor_count; i++) {
+        const kith_evidence *n = &e->neighbors[i];
+        wins += n->wins;
+        attention += n->attention;
+        assert_int_equal(isnan(n->logic), !agg->logic);
+        assert_int_equal(isnan(n->attention), !agg->attention);
+        if (agg->logic && agg->attention)
+            assert_true(fabs(n->weight - n->logic - n->attention) < 1e-6);
+        if (i > 0 && e->weighing == KITH_WEIGH_ATTENTION)
+            assert_true(n->weight <= n[-1].weight);
+        if (i > 0 && e->weighing == KITH_WEIGH_MAX)
+            assert_true(n->wins <= n[-1].wins);
+        assert_true(n->added);
+    }
+    if (e->weighing == KITH_WEIGH_MAX)
+        assert_true(wins == model->settings.dim);
+    if (agg->attention)
+        assert_true(fabs(attention - 1) < 1e-5);
+    if (strcmp(agg->name, "sum") == 0)
+        assert_true(e->neighbors[0].weight == 1);
+}
+
+static void why__every_aggregator_tells_what_it_has(void **state)
+{
+    kith_graph *graph = lively_graph();
+
+    (void)state;
+    for (int a = 0; a < AGGREGATORS; a++) {
+        kith_settings s = quick(aggregators[a]);
+        kith_model *model = model_with(graph, &s);
+        kith_session *session = session_of(model);
+        tell_life(session, SIZE_MAX);
+        kith_explanation e = explained(session, "new", "r2", NULL);
+        assert_int_equal(e.neighbor_count, LIFE);
+        assert_int_equal(e.unread, 0);
+        assert_int_equal(e.left_out_count, e.weighing == KITH_WEIGH_NONE ? 6 : 5);
+        assert_int_equal(e.compared, 5);
+        check_weights(model, &e);
+        check_left_out(model, &e);
+        kith_explanation_release(&e);
+        kith_session_free(session);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
+/* Rules by counting entities, and the fellow by looking at all of them. */
+static void why__rules_and_fellows_are_those_of_the_graph(void **state)
+{
+    kith_graph *graph = lively_graph();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    kith_rule *rules;
+    size_t count;
+
+    (void)state;
+    tell_life(session, SIZE_MAX);
+    kith_explanation e = explained(session, NULL, "r3", "new");
+    assert_int_equal(kith_graph_rules(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL),
+                     KITH_OK);
+    for (size_t i = 0; i < e.neighbor_count; i++) {
+        const kith_evidence *n = &e.neighbors[i];
+        double confidence = 0, fellow = 0;
+        for (size_t k = 0; k < count; k++) {
+            const kith_rule *r = &rules[k];
+            if (r->premise == n->relation && r->premise_inverse == n->inverse &&
+                strcmp(kith_graph_relation_name(graph, r->conclusion), "r3") == 0 &&
+                r->conclusion_inverse)
+                confidence = r->confidence;
+            bool there = false;
+            for (size_t j = 0; j < e.neighbor_count; j++)
+                there |= e.neighbors[j].relation == r->premise &&
+                         e.neighbors[j].inverse == r->premise_inverse;
+            if (there && r->conclusion == n->relation && r->conclusion_inverse == n->inverse)
+                fellow = fmax(fellow, r->confidence);
+        }
+        assert_true(n->rule.confidence == confidence);
+        assert_true(n->fellow.confidence == fellow);
+        assert_true(fabs(n->logic - confidence / (1 + fellow)) < 1e-6);
+    }
+    kith_rules_free(rules);
+    kith_explanation_release(&e);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void why__one_fact_cannot_be_left_out_and_a_cut_list_says_so(void **state)
+{
+    kith_graph *graph = lively_graph();
+    kith_settings s = quick("lan");
+
+    (void)state;
+    s.max_neighbors = 4;
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    say(session, "other", "r1", "e1");
+    kith_explanation e = explained(session, "other", "r2", NULL);
+    assert_int_equal(e.neighbor_count, 1);
+    assert_int_equal(e.left_out_count, 0);
+    kith_explanation_release(&e);
+    tell_life(session, SIZE_MAX);
+    e = explained(session, "new", "r2", NULL);
+    assert_int_equal(e.neighbor_count, 4);
+    assert_int_equal(e.unread, 2);
+    check_left_out(model, &e);
+    kith_explanation_release(&e);
+    e = explained(session, "new", NULL, NULL); /* pairs: that of the first */
+    assert_int_equal(e.relation, e.answers.at[0].relation);
+    kith_explanation_release(&e);
+    e = explained(session, "e1", "r2", NULL);
+    assert_true(!e.neighbors[0].added);
+    kith_explanation_release(&e);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- sharing ---- */
+
+typedef struct {
+    kith_model *model;
+    const kith_answers *expected;
+    size_t relations;
+    int failures;
+} visitor;
+
+static void *visit(void *argument)
+{
+    visitor *v = argument;
+    const kith_graph *graph = kith_model_graph(v->model);
+    kith_session *session;
+
+    v->failures = kith_session_new(&session, v->model, NULL) != KITH_OK;
+    if (v->failures)
+        return NULL;
+    kith_session_add(NULL, session, "new", kith_graph_relation_name(graph, 0), name(graph, 1), NULL);
+    for (size_t round = 0; round < 40; round++) {
+        uint32_t r = (uint32_t)(round % v->relations);
+        kith_question q = {"new", kith_graph_relation_name(graph, r), NULL};
+        kith_answers answers;
+        if (kith_session_ask(&answers, session, &q, NULL, NULL) != KITH_OK) {
+            v->failures++;
+            continue;
+        }
+        for (size_t i = 0; i < answers.count; i++)
+            v->failures += answers.at[i].score != v->expected[r].at[i].score ||
+                           answers.at[i].entity != v->expected[r].at[i].entity;
+        kith_answers_release(&answers);
+    }
+    kith_session_free(session);
+    return NULL;
+}
+
+/* With room for all encodings, for some, and for none. */
+static void sharing__sessions_on_many_threads_give_the_same_answers(void **state)
+{
+    static const size_t bytes[] = {SIZE_MAX, 4000, 0};
+    kith_graph *graph = random_graph(5);
+    kith_settings s = quick("lan");
+    enum { THREADS = 4 };
+
+    (void)state;
+    for (int b = 0; b < 3; b++) {
+        kith_model *model = model_with(graph, &s);
+        size_t relations = kith_graph_seen_relation_count(graph);
+        kith_answers *expected = calloc(relations, sizeof *expected);
+        pthread_t threads[THREADS];
+        visitor visitors[THREADS];
+        kith_session *session = session_of(model);
+        say(session, "new", kith_graph_relation_name(graph, 0), name(graph, 1));
+        for (uint32_t r = 0; r < relations; r++)
+            expected[r] = asked_with(session, "new", kith_graph_relation_name(graph, r), NULL,
+                                     (kith_ask_options){0});
+        kith_session_free(session);
+        kith_model_free(model);
+        model = model_with(graph, &s);
+        assert_int_equal(kith_model_set_cache(model, bytes[b], NULL), KITH_OK);
+        for (int t = 0; t < THREADS; t++) {
+            visitors[t] = (visitor){model, expected, relations, 0};
+            assert_int_equal(pthread_create(&threads[t], NULL, visit, &visitors[t]), 0);
+        }
+        for (int t = 0; t < THREADS; t++) {
+            pthread_join(threads[t], NULL);
+            assert_int_equal(visitors[t].failures, 0);
+        }
+        assert_true(((kith__shared *)model->shared)->bytes <= bytes[b]);
+        kith_model_free(model);
+        for (uint32_t r = 0; r < relations; r++)
+            kith_answers_release(&expected[r]);
+        free(expected);
+    }
+    kith_graph_free(graph);
+}
+
+/* Rows of what was used longest ago go first. */
+static void sharing__the_cache_keeps_to_its_bytes(void **state)
+{
+    kith_graph *graph = random_graph(6);
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    kith__shared *shared = model->shared;
+    size_t one = (size_t)kith_graph_seen_entity_count(graph) * shared->encoder.ds * sizeof(float);
+    static const uint32_t order[] = {0, 1, 0, 2, 0, 1};
+
+    (void)state;
+    assert_int_equal(kith_model_set_cache(model, 2 * one, NULL), KITH_OK);
+    for (size_t i = 0; i < 6; i++) {
+        kith_answers a = asked(session, name(graph, 0), kith_graph_relation_name(graph, order[i]),
+                               NULL);
+        kith_answers_release(&a);
+        assert_true(shared->bytes <= 2 * one && shared->bytes >= one);
+    }
+    uint32_t m = kith_graph_seen_relation_count(graph);
+    assert_int_equal(shared->first->query, m + 1); /* made last */
+    assert_int_equal(shared->first->next->query, m); /* used in between, and kept */
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- suggestions ---- */
+
+static void suggestions__go_by_letters_beginnings_and_labels(void **state)
+{
+    const char *folder = new_folder();
+    uint32_t ids[4];
+
+    (void)state;
+    put(folder, "train", "m1\tlocated_in\tm2\nm3\tlocated_in\tm2\nChicago_Bulls\tlocated_in\tm2\n");
+    put(folder, "entity_name.txt", "m1\tThe White House\nm2\tWashington\n");
+    kith_graph *graph = opened(folder);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "washington"), 1);
+    assert_string_equal(name(graph, ids[0]), "m2");
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "Chicgo_Buls"), 1);
+    assert_string_equal(name(graph, ids[0]), "Chicago_Bulls");
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "chicago"), 1);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "white house"), 1);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "something else"), 0);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "m11"), 1);
+    assert_int_equal(kith_graph_suggest_entities(ids, 4, graph, "m4x"), 0);
+    assert_int_equal(kith_graph_suggest_entities(ids, 1, graph, "Chicaog_Bulls"), 1);
+    assert_int_equal(kith_graph_suggest_relations(ids, 4, graph, "locatd_in"), 1);
+    assert_int_equal(kith_graph_suggest_relations(ids, 0, graph, "locatd_in"), 0);
+    kith_graph_free(graph);
+}
+
+/* ---- memory ---- */
+
+/* Everything that a session does, with the n-th allocation failing. */
+static kith_status use_it_all(kith_model *model)
+{
+    kith_session *session = NULL;
+    kith_answers answers = {0};
+    kith_explanation why;
+    const kith_question questions[] = {{"new", "lives in", NULL}, {"new", NULL, NULL}};
+    kith_status status;
+
+    status = kith_session_new(&session, model, NULL);
+    if (status == KITH_OK)
+        status = kith_session_add(NULL, session, "new", "plays for", "bulls", NULL);
+    if (status == KITH_OK)
+        status = kith_session_add(NULL, session, "new", "hates", "bulls", NULL);
+    for (int i = 0; i < 2 && status == KITH_OK; i++) {
+        status = kith_session_ask(&answers, session, &questions[i], NULL, NULL);
+        if (status == KITH_OK)
+            kith_answers_release(&answers);
+    }
+    if (status == KITH_OK)
+        status = kith_session_explain(&why, session, &questions[0], NULL, NULL);
+    if (status == KITH_OK)
+        kith_explanation_release(&why);
+    kith_session_free(session);
+    return status;
+}
+
+static void memory__any_allocation_may_fail(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_status status = KITH_ERR_MEMORY;
+    size_t n = 0;
+
+    (void)state;
+    while (status != KITH_OK) {
+        kith_model *model = model_with(graph, &s);
+        kith__mem_fail_at(++n);
+        status = use_it_all(model);
+        kith__mem_fail_at(0);
+        assert_true(status == KITH_OK || status == KITH_ERR_MEMORY);
+        if (status != KITH_OK) /* and once more, now that there is memory again */
+            assert_int_equal(use_it_all(model), KITH_OK);
+        kith_model_free(model);
+    }
+    assert_true(n > 50);
+    kith_graph_free(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder),
+        cmocka_unit_test(predict__ranks_are_those_of_eval_on_a_larger_graph),
+        cmocka_unit_test(predict__ranks_are_those_of_eval_on_subject_10),
+        cmocka_unit_test(facts__each_is_used_or_named_with_the_reason),
+        cmocka_unit_test(facts__an_empty_name_or_one_that_is_not_utf8_is_refused),
+        cmocka_unit_test(facts__undo_takes_back_one_after_the_other),
+        cmocka_unit_test(facts__a_set_forgets_what_is_removed_and_nothing_else),
+        cmocka_unit_test(facts__a_graph_can_be_said_as_a_whole),
+        cmocka_unit_test(facts__a_million_about_one_entity_are_cut_as_training_cuts),
+        cmocka_unit_test(facts__names_of_ten_thousand_bytes_work),
+        cmocka_unit_test(questions__bad_ones_are_refused_in_words),
+        cmocka_unit_test(questions__known_answers_are_marked_or_left_out),
+        cmocka_unit_test(questions__top_cuts_and_nothing_else),
+        cmocka_unit_test(questions__pairs_are_the_best_over_all_relations),
+        cmocka_unit_test(questions__many_at_once_are_answered_as_one_by_one),
+        cmocka_unit_test(why__every_aggregator_tells_what_it_has),
+        cmocka_unit_test(why__rules_and_fellows_are_those_of_the_graph),
+        cmocka_unit_test(why__one_fact_cannot_be_left_out_and_a_cut_list_says_so),
+        cmocka_unit_test(sharing__sessions_on_many_threads_give_the_same_answers),
+        cmocka_unit_test(sharing__the_cache_keeps_to_its_bytes),
+        cmocka_unit_test(suggestions__go_by_letters_beginnings_and_labels),
+        cmocka_unit_test(memory__any_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
