@@ -532,6 +532,35 @@ static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
     setup_close(&s);
 }
 
+/* What a case has in common stays as it is; only the candidate's own score rises. */
+static void check_slopes(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    float before[N], after[N], slope[N];
+
+    (void)s;
+    (void)rng;
+    for (uint32_t e = 0; f->at.embedding && e < f->at.candidates; e++) {
+        float *score = (float *)&f->at.embedding[e];
+        kith__case_features(before, &f->at, e, f->without);
+        *score += 1;
+        kith__case_features(after, &f->at, e, f->without);
+        *score -= 1;
+        kith__case_slopes(slope, &f->at, e, f->without);
+        for (int k = 0; k < N; k++)
+            if (!(fabsf(after[k] - before[k] - slope[k]) <= 2e-5f * (1 + fabsf(after[k]))))
+                fail_msg("%s: found the slope %g, expected %g", kith__feature_name(k),
+                         (double)slope[k], (double)(after[k] - before[k]));
+    }
+}
+
+static void fuse__slopes_say_what_a_better_embedding_changes(void **state)
+{
+    (void)state;
+    each_fused(31, NULL, check_slopes);
+    each_fused(32, "A", check_slopes);
+    each_fused(33, "BD", check_slopes);
+}
+
 /* ---- the best ---- */
 
 static const kith__fusing *sorting;
@@ -1506,6 +1535,7 @@ int main(void)
         cmocka_unit_test(features__have_names_of_their_own_and_parts),
         cmocka_unit_test(fuse__scores_are_weights_times_features),
         cmocka_unit_test(fuse__scores_hold_where_embeddings_hardly_differ),
+        cmocka_unit_test(fuse__slopes_say_what_a_better_embedding_changes),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
         cmocka_unit_test(fuse__probabilities_follow_the_scores),
         cmocka_unit_test(fuse__shares_are_of_what_is_not_known),
