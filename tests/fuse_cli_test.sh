@@ -1,6 +1,6 @@
 #!/bin/bash
-# Rules and their fusion with the embedding from the command line: the same bytes every time, kill -9
-# at any moment, damaged files, graphs at the edges, eval, rules and info. Prints TAP.
+# Rules and their fusion with the embedding from the command line: the same bytes every time, kill
+# -9 at any moment, damaged files, graphs at the edges, eval, rules and info. Prints TAP.
 #   KITH=build/kith tests/fuse_cli_test.sh
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
@@ -103,7 +103,7 @@ report $? 'holds out other entities' ''
 
 # ---- kill -9 ----
 
-# killed NAME FILE: kill training as soon as the run has the file, or after FILE seconds, and resume.
+# killed NAME FILE|SECONDS: kill training when the run has the file or after a while, and resume it.
 killed() {
     local pid name whole=no
     rm -rf cut
@@ -134,6 +134,18 @@ killed 'killed with rules mined' rules.safetensors
 for moment in .03 .08 .15; do
     killed "killed after $moment s" $moment
 done
+
+"$kith" train source -o long --preset kith --dim 8 --epochs 400 --quiet >out 2>err &
+pid=$!
+while [ ! -e long/heldout/config.json ] && kill -0 $pid 2>err; do sleep .005; done
+kill -INT $pid 2>err
+wait $pid
+[ -e long/heldout ] && [ ! -e long/fusion.json ] && grep -q 'stopped with a checkpoint' out
+report $? 'Ctrl-C stops while training on the others' "$(cat out; ls long)"
+check 'and it goes on from there' 0 finished "$kith" train --resume long --quiet
+check 'as if it had not been stopped' 0 finished \
+    "$kith" train source -o unbroken --preset kith --dim 8 --epochs 400 --quiet
+same 'with the same weights' long/fusion.json unbroken/fusion.json
 cp -r fused cut2 && rm cut2/fusion.json cut2/rules.safetensors
 check 'a run without fusion is not opened' 1 'cut2: has no fusion.json yet; finish it first' \
     "$kith" eval cut2
@@ -186,7 +198,8 @@ for name in one-relation one-fact circle loops star hub; do
 done
 json 'a graph in which nothing can be held out keeps the weights it starts with' \
     '(o["fusion"]["queries"] == 0 and {w["name"] for w in o["fusion"]["weights"] if w["weight"]} >=
-     {"log best", "all"} and o["fusion"]["calibration"] == [1, 0, 0])' "$kith" info star-rules --json
+     {"log best", "all"} and o["fusion"]["calibration"] == [1, 0, 0])' \
+    "$kith" info star-rules --json
 for lacking in aux dev; do
     cp -r source no-$lacking && rm no-$lacking/$lacking
     for preset in rules kith; do
@@ -194,6 +207,12 @@ for lacking in aux dev; do
             -o no-$lacking-$preset --preset $preset --quiet --dim 4 --epochs 1
         check "no $lacking, preset $preset: eval" 0 'realistic' "$kith" eval no-$lacking-$preset
     done
+done
+for strategy in object both; do
+    "$kith" split all.tsv -o $strategy --strategy $strategy --test .3 --rate 20 >out 2>err
+    check "$strategy unseen" 0 finished "$kith" train $strategy -o $strategy-rules --preset rules \
+        --quiet
+    check "$strategy unseen: eval" 0 'realistic +[0-9]' "$kith" eval $strategy-rules --candidates all
 done
 for preset in rules kith; do
     check "labels, preset $preset" 0 finished "$kith" train labelled -o labels-$preset \
@@ -406,11 +425,13 @@ json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["r
     o["graph"]["train_facts"] == len(open("source/train").readlines()) and
     set(o["fusion"]) == {"embedding", "rules_a", "rules_b", "queries", "set_aside", "loss",
     "calibration", "weights"} and not o["fusion"]["embedding"] and
-    0 < o["fusion"]["set_aside"] < o["fusion"]["queries"] and len(o["fusion"]["calibration"]) == 3)' \
+    0 < o["fusion"]["set_aside"] < o["fusion"]["queries"] and
+    len(o["fusion"]["calibration"]) == 3)' \
     "$kith" info rules --json
 json 'weights are those of fusion.json' \
-    'all(abs(w["weight"] - json.load(open("fused/fusion.json"))["weights"][w["name"]]) <=
-     1e-6 * abs(w["weight"]) for w in o["fusion"]["weights"]) and len(o["fusion"]["weights"]) > 20' \
+    '(all(abs(w["weight"] - json.load(open("fused/fusion.json"))["weights"][w["name"]]) <=
+     1e-6 * abs(w["weight"]) for w in o["fusion"]["weights"]) and
+     len(o["fusion"]["weights"]) > 20)' \
     "$kith" info fused --json
 json 'a fused run has an embedding that counts' '(o["fusion"]["embedding"] and
     {w["part"] for w in o["fusion"]["weights"]} ==

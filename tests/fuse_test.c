@@ -338,8 +338,11 @@ static const char *group_folder(uint64_t seed, unsigned entities, unsigned newco
         add(to, "e%u\tin\tg%u\n", e, group);
         add(to, "e%u\tlikes\tt%u\n", e, (group + below(&rng, 3)) % 7);
         add(to, "e%u\tlikes\tt%u\n", e, group);
-        if (!new || below(&rng, 2))
+        if (!new || below(&rng, 2)) {
             add(to, "e%u\tknows\te%u\n", e, fellow);
+            if (new)
+                add(&part[KITH_TEST], "e%u\tmet\te%u\n", e, fellow);
+        }
         if (!new)
             add(to, "e%u\tmet\te%u\ng%u\thas\te%u\n", e, fellow, group, e);
         if (e % 4 == 0)
@@ -529,6 +532,35 @@ static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
     setup_close(&s);
 }
 
+/* What a case has in common stays as it is; only the candidate's own score rises. */
+static void check_slopes(const setup *s, kith__fusing *f, kith__rng *rng)
+{
+    float before[N], after[N], slope[N];
+
+    (void)s;
+    (void)rng;
+    for (uint32_t e = 0; f->at.embedding && e < f->at.candidates; e++) {
+        float *score = (float *)&f->at.embedding[e];
+        kith__case_features(before, &f->at, e, f->without);
+        *score += 1;
+        kith__case_features(after, &f->at, e, f->without);
+        *score -= 1;
+        kith__case_slopes(slope, &f->at, e, f->without);
+        for (int k = 0; k < N; k++)
+            if (!(fabsf(after[k] - before[k] - slope[k]) <= 2e-5f * (1 + fabsf(after[k]))))
+                fail_msg("%s: found the slope %g, expected %g", kith__feature_name(k),
+                         (double)slope[k], (double)(after[k] - before[k]));
+    }
+}
+
+static void fuse__slopes_say_what_a_better_embedding_changes(void **state)
+{
+    (void)state;
+    each_fused(31, NULL, check_slopes);
+    each_fused(32, "A", check_slopes);
+    each_fused(33, "BD", check_slopes);
+}
+
 /* ---- the best ---- */
 
 static const kith__fusing *sorting;
@@ -597,6 +629,32 @@ static void fuse__probabilities_follow_the_scores(void **state)
 {
     (void)state;
     each_fused(51, NULL, check_probabilities);
+}
+
+/* One known answer is so good that beside it no other would count. */
+static void fuse__shares_are_of_what_is_not_known(void **state)
+{
+    kith__fusion fusion = {.weight = {[KITH__F_E_SCORE] = 1000}, .calibration = {1, 0, 0}};
+    kith__fusing f;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, group_folder(52, 40, 8), "rules", 1);
+    assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
+                     KITH_OK);
+    float *embedding = calloc(s.seen, sizeof *embedding);
+    kith__span known = {0};
+    for (uint32_t r = 0; known.count == 0; r++)
+        known = kith__reached(s.evidence->index, s.seen, r);
+    uint32_t right = known.at[0].entity == 0 ? 1 : 0;
+    embedding[known.at[0].entity] = 1000;
+    embedding[right] = 100;
+    fuse(&f, &s, s.seen, known.at[0].relation, embedding, s.seen);
+    assert_true(kith__fused_probability(&f, right) > .99f);
+    free(embedding);
+    kith__fusing_release(&f);
+    setup_close(&s);
 }
 
 static void fuse__a_share_of_0_or_1_has_a_finite_logit(void **state)
@@ -1036,6 +1094,7 @@ static void check_breakdown(const setup *s, const kith_eval *e)
         linked += links > 0;
         without += known == 0;
     }
+    assert_true(linked > 0 && linked < e->realistic.queries);
     assert_int_equal(e->by_direct[1].queries, linked);
     assert_int_equal(e->by_known[0].queries, without);
 }
@@ -1476,8 +1535,10 @@ int main(void)
         cmocka_unit_test(features__have_names_of_their_own_and_parts),
         cmocka_unit_test(fuse__scores_are_weights_times_features),
         cmocka_unit_test(fuse__scores_hold_where_embeddings_hardly_differ),
+        cmocka_unit_test(fuse__slopes_say_what_a_better_embedding_changes),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
         cmocka_unit_test(fuse__probabilities_follow_the_scores),
+        cmocka_unit_test(fuse__shares_are_of_what_is_not_known),
         cmocka_unit_test(fuse__a_share_of_0_or_1_has_a_finite_logit),
         cmocka_unit_test(without__parts_that_are_left_out_have_no_say),
         cmocka_unit_test(without__the_embedding_is_as_if_there_were_none),

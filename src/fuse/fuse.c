@@ -83,20 +83,27 @@ static void score_told(kith__fusing *f, float *scores)
     }
 }
 
-/* Of all that are no known answers, which are sorted by entity. */
+/* Whether a candidate is a known answer. These are sorted by entity, so that going up through all
+ * candidates `next` goes up with them. */
+static bool is_known(size_t *next, const kith__fusing *f, size_t candidate)
+{
+    while (*next < f->known.count && f->known.at[*next].entity < candidate)
+        ++*next;
+    return *next < f->known.count && f->known.at[*next].entity == candidate;
+}
+
+/* A known answer may be so good that beside it nothing counts, so it must not set the scale. */
 static void sum_up(kith__fusing *f)
 {
     double sum = 0;
     float top = -INFINITY;
 
-    for (size_t i = 0; i < f->at.candidates; i++)
-        top = fmaxf(top, f->scores[i]);
-    for (size_t i = 0, k = 0; i < f->at.candidates; i++) {
-        while (k < f->known.count && f->known.at[k].entity < i)
-            k++;
-        if (k == f->known.count || f->known.at[k].entity != i)
+    for (size_t i = 0, next = 0; i < f->at.candidates; i++)
+        if (!is_known(&next, f, i))
+            top = fmaxf(top, f->scores[i]);
+    for (size_t i = 0, next = 0; i < f->at.candidates; i++)
+        if (!is_known(&next, f, i))
             sum += expf(f->scores[i] - top);
-    }
     f->log_sum = top + log(sum + 1e-30);
 }
 
@@ -147,14 +154,12 @@ static void heapify(uint32_t *heap, size_t count, const float *scores)
 
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *f)
 {
-    size_t count = 0, k = 0;
+    size_t count = 0, next = 0;
 
     for (uint32_t e = 0; e < f->at.candidates && most > 0; e++) {
         if (count == most && !better(f->scores, e, best[0]))
             continue;
-        while (k < f->known.count && f->known.at[k].entity < e)
-            k++;
-        if (k < f->known.count && f->known.at[k].entity == e)
+        if (is_known(&next, f, e))
             continue;
         if (count == most) {
             best[0] = e;
