@@ -35,7 +35,7 @@ with open("source/aux", "w") as out:
     print("late\tplays_for\tteam Boston", file=out)
 PYTHON
 for aggregator in lan mean max lstm logic; do
-    "$kith" train source -o "$aggregator" --aggregator "$aggregator" --dim 12 --batch 32 --lr 0.03 \
+    "$kith" train source -o "$aggregator" --preset release --aggregator "$aggregator" --dim 12 --batch 32 --lr 0.03 \
         --epochs 150 --eval-every 0 --quiet >/dev/null 2>err
     report $? "a run of $aggregator is made" "$(cat err)"
 done

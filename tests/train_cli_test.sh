@@ -55,7 +55,7 @@ with open("source/test", "a") as out:
 write("labelled/train", train), write("labelled/dev", dev, "labels")
 write("labelled/test", test, "labels"), write("labelled/aux", aux)
 PYTHON
-small=(--dim 8 --batch 64 --max-neighbors 8 --lr 0.02 --epochs 4 --eval-every 2)
+small=(--preset release --dim 8 --batch 64 --max-neighbors 8 --lr 0.02 --epochs 4 --eval-every 2)
 
 # ---- train ----
 
@@ -247,7 +247,7 @@ check 'rules need a source' 2 'found 0 sources' "$kith" rules
 
 # ---- kill -9 ----
 
-long=(--dim 20 --batch 64 --max-neighbors 8 --epochs 200 --eval-every 30 --patience 0
+long=(--preset release --dim 20 --batch 64 --max-neighbors 8 --epochs 200 --eval-every 30 --patience 0
     --checkpoint-every 0 --quiet --threads 2)
 began=$(date +%s%N)
 "$kith" train source -o whole "${long[@]}" >out 2>err
@@ -285,7 +285,7 @@ same 'and the same losses and figures' one three
 
 # ---- Ctrl-C ----
 
-endless=(--dim 16 --batch 32 --epochs 1000000 --eval-every 0 --checkpoint-every 1000 --quiet)
+endless=(--preset release --dim 16 --batch 32 --epochs 1000000 --eval-every 0 --checkpoint-every 1000 --quiet)
 logged() { cat stopped/history.jsonl 2>/dev/null | wc -l; }
 interrupt() { # signal, command...: sent once training is under way; the status is in $ended
     local lines name=$1 child guard
@@ -341,7 +341,7 @@ same 'with room it goes on as if nothing had been' stopped/model.safetensors roo
 mkdir tiny
 if mount -t tmpfs -o size=256k tmpfs tiny 2>/dev/null; then
     mounted=$work/tiny
-    "$kith" train source -o tiny/run --dim 16 --epochs 2 --eval-every 0 --quiet >out 2>err
+    "$kith" train source -o tiny/run --preset release --dim 16 --epochs 2 --eval-every 0 --quiet >out 2>err
     cp tiny/run/config.json config.json
     sed -i 's/"epochs": "2"/"epochs": "2000"/' config.json && rm tiny/run/checkpoint.safetensors
     cp config.json tiny/run/config.json

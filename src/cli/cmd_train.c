@@ -145,7 +145,7 @@ static int run(const command *self, int argc, char **argv)
                                         {"quiet", no_argument, NULL, QUIET},
                                         {"help", no_argument, NULL, 'h'}};
     struct option *options = setting_options(own, sizeof own / sizeof *own);
-    arguments a = {.preset = "release", .train = {.checkpoint_seconds = 10}};
+    arguments a = {.preset = "kith", .train = {.checkpoint_seconds = 10}};
     int option, status = 0;
 
     opterr = 0;
@@ -165,14 +165,14 @@ static int run(const command *self, int argc, char **argv)
 const command cmd_train = {
     .name = "train",
     .summary = "train a model on a knowledge graph",
-    .usage = "SOURCE -o RUN [--preset release|paper|embedding] [SETTINGS] | --resume RUN",
+    .usage = "SOURCE -o RUN [--preset NAME] [SETTINGS] | --resume RUN",
     .help = "Trains on the source's train facts and keeps all that later commands need in the folder\n"
             "RUN. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on and\n"
             "gives the same bytes as a run without a break.\n\n"
             "  -o, --output RUN        the folder to make; it must not exist, or be empty\n"
-            "  --preset NAME           release: as the authors' program; paper: as their text;\n"
-            "                          embedding: what learns most per minute (default: release).\n"
-            "                          Settings given beside it override it\n"
+            "  --preset NAME           kith: rules and an embedding, fused (default); rules: no embedding;\n"
+            "                          embedding: no rules; release: LAN as the authors' program has it;\n"
+            "                          paper: as their text has it. Settings beside it override it\n"
             "  --resume RUN            go on with a run\n"
             "  --threads N             use N threads (default: one per core)\n"
             "  --checkpoint-every S    least seconds between checkpoints (default: 10)\n"
@@ -182,8 +182,9 @@ const command cmd_train = {
             "  -h, --help              print this help\n\n"
             "examples:\n"
             "  kith train subject-10 -o quick --preset embedding\n"
-            "  kith train subject-10 -o lan --epochs 200\n"
-            "  kith train subject-10 -o mean --aggregator mean --dim 50 --lr 0.005\n"
+            "  kith train subject-10 -o run\n"
+            "  kith train subject-10 -o lan --preset release --epochs 200\n"
+            "  kith train subject-10 -o mean --preset release --aggregator mean --dim 50 --lr 0.005\n"
             "  kith train --resume lan\n\n",
     .more_help = print_settings_help,
     .run = run,

@@ -34,9 +34,9 @@ void print_settings_help(void)
     kith_error error;
     char value[64];
 
-    if (kith_settings_init(&s, "release", &error) != KITH_OK)
+    if (kith_settings_init(&s, "kith", &error) != KITH_OK)
         return;
-    printf("settings (defaults of --preset release in brackets):\n");
+    printf("settings (defaults of --preset kith in brackets):\n");
     for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++) {
         kith_settings_get(value, sizeof value, &s, name);
         printf("  --%s %s\n        %s [%s]\n", name, choices, help, value);
