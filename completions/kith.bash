@@ -33,7 +33,7 @@ _kith_grid() {
 
 _kith() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='stats split rules train eval tune predict explain shell export' options choices
+    local command=${COMP_WORDS[1]} commands='stats split rules train eval info tune predict explain shell export' options choices
 
     COMPREPLY=()
     if [[ $command == tune ]]; then
@@ -61,10 +61,11 @@ _kith() {
         stats) options='--json --skip-bad --threads --help' ;;
         split) options='--output --strategy --rate --count --valid --test --labels --ids --seed
                         --force --skip-bad --json --help' ;;
-        rules) options='--relation --top --min-support --json --skip-bad --threads --help' ;;
+        rules) options='--kind --examples --relation --top --min-support --json --skip-bad --threads --help' ;;
         train) options='--output --preset --resume --threads --checkpoint-every --skip-bad --quiet
                         --json --help' ;;
-        eval) options='--split --candidates --ranks --threads --json --help' ;;
+        eval) options='--split --candidates --without --filter --ranks --threads --json --help' ;;
+        info) options='--json --help' ;;
         tune) options='--output --grid --preset --threads --skip-bad --quiet --json --help' ;;
         predict | explain) options='--fact --facts --query --top --new-only --relations --threads
                         --json --help' ;;
@@ -86,7 +87,7 @@ _kith() {
         *:--fact | *:--query | predict:--relations | explain:--relations | predict:--top | \
         explain:--top | export:--relation | export:--entity) return ;;
         *:--threads | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \
-        rules:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
+        rules:--kind | rules:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
         *:-o | *:--output | *:--resume)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$current")
