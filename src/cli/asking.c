@@ -499,17 +499,13 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
     char *to = readable_entity(graph, answer);
     char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
 
-    printf("    %.3f  %c  ", r->confidence, r->kind);
-    if (r->kind == 'D')
-        printf("like known answers: ");
+    printf("  %.3f %c %6u of %-6u ", r->confidence, r->kind, r->hits, r->bodies);
     print_atom(graph, r->first, r->first_inverse, r->kind == 'D' ? to : who,
                r->kind == 'A' ? to : between ? between : "");
     if (r->kind == 'B') {
-        printf(", ");
+        printf("\n%27s", "");
         print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
     }
-    if (r->bodies > 0)
-        printf("  (right %u of %u)", r->hits, r->bodies);
     putchar('\n');
     free(who);
     free(to);
@@ -525,12 +521,14 @@ static void print_grounds(const kith_explanation *e, const kith_question *q, con
             break; /* no rules: the neighbours say all */
         printf("\n  %s: %.3f = rules %+.3f, prior %+.3f, embedding %+.3f\n", entity ? entity : "",
                g->score, g->rules, g->prior, g->embedding);
+        if (i == 0 && g->reason_count > 0)
+            printf("  conf. kind  right of      because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
             print_reason(&g->reasons[k], q, g->entity, graph);
         if (g->reason_count > REASONS_SHOWN)
-            printf("    and %zu more rules; --json has all\n", g->reason_count - REASONS_SHOWN);
+            printf("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
         if (g->reason_count == 0)
-            printf("    no rule speaks for it\n");
+            printf("  no rule speaks for it\n");
         free(entity);
     }
 }
@@ -597,7 +595,10 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
 {
     size_t shown = e->neighbor_count < SHOWN ? e->neighbor_count : SHOWN;
 
-    printf("\n  what it is made of, for %s\n", kith_graph_relation_name(graph, e->relation));
+    if (e->weighing == KITH_WEIGH_NONE)
+        printf("\n  what is known about it\n");
+    else
+        printf("\n  what it is made of, for %s\n", kith_graph_relation_name(graph, e->relation));
     if (e->weighing == KITH_WEIGH_MAX)
         printf("  largest in so many coordinates\n");
     else if (shown > 0 && !isnan(e->neighbors[0].logic) && !isnan(e->neighbors[0].attention))
@@ -626,7 +627,7 @@ static void print_left_out(const kith_explanation *e, const kith_question *q,
         char *fact = readable_fact(&e->neighbors[l->neighbor], q, graph);
         char *best = readable_entity(graph, l->best);
         printf("  without  %s\n", fact ? fact : "");
-        for (size_t k = 0; k < e->compared; k++) {
+        for (size_t k = 0; k < e->compared && k < GROUNDS_SHOWN; k++) {
             char *entity = readable_entity(graph, e->answers.at[k].entity);
             printf("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->moves[k].rank,
                    l->moves[k].rank_without, l->moves[k].score, l->moves[k].score_without,
