@@ -368,7 +368,7 @@ check 'shell on what is no run' 1 'is no run' "$kith" shell source
 
 # A person at a terminal: completion, history, the end of input.
 # Keys are typed only when the prompt is there. The end of input is typed until it is heard, because
-# a terminal that is still being set up takes it for itself.
+# a terminal that is still being set up makes something else of it.
 KITH_HISTORY=$work/history timeout 100 python3 - "$kith" >out 2>&1 <<'PYTHON'
 import os, pty, select, sys, time
 def session(*typed):
@@ -396,7 +396,7 @@ def session(*typed):
             said = said.split(b"kith> ", 1)[1]
     for _ in range(40):
         try:
-            os.write(terminal, b"\x04")
+            os.write(terminal, b"\x15\x04") # clear the line, then end
         except OSError:
             pass
         time.sleep(.2)
