@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "eval/rank.h"
 #include "fuse/fused.h"
 #include "model/score.h"
 
@@ -74,7 +75,7 @@ static size_t list_sides(kith__query *queries, const kith_triple *facts, size_t 
 
 /* The mean logarithm of that share over the sides that are predicted. */
 static kith_status score_fused(kith__scored *out, kith_model *model, const kith_triple *facts,
-                               size_t count, kith_error *error)
+                               size_t count, const char *without, kith_error *error)
 {
     const struct kith__fused *fused = model->fused;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
@@ -87,7 +88,7 @@ static kith_status score_fused(kith__scored *out, kith_model *model, const kith_
         TRY(kith__no_memory(error));
     size_t made = list_sides(queries, facts, count, model->settings.predict);
     TRY(kith__fuse_each(model, &fused->fusion, fused->evidence, queries, made,
-                        kith_graph_entity_count(model->graph), NULL, fused->embedding, take_share,
+                        kith_graph_entity_count(model->graph), without, fused->embedding, take_share,
                         &s, error));
     for (size_t i = 0; i < count; i++) {
         out[i].relation = facts[i].relation;
@@ -105,15 +106,15 @@ cleanup:
 
 /* phi of every fact. */
 static kith_status score_facts(kith__scored *out, kith_model *model, const kith_triple *facts,
-                               size_t count, kith_error *error)
+                               size_t count, const char *without, kith_error *error)
 {
     kith__encoder *e = &model->encoder;
     uint32_t m = model->lists->relations / 2;
     float *scratch;
     kith_status status = KITH_OK;
 
-    if (model->fused)
-        return score_fused(out, model, facts, count, error);
+    if (!kith__only_embedding(model, without))
+        return score_fused(out, model, facts, count, without, error);
     scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
     if (!scratch)
         return kith__no_memory(error);
@@ -144,7 +145,8 @@ static int by_relation(const void *a, const void *b)
 }
 
 /* A threshold per relation; one over all relations for those that dev lacks. */
-static kith_status fit_thresholds(float *thresholds, kith_model *model, kith_error *error)
+static kith_status fit_thresholds(float *thresholds, kith_model *model, const char *without,
+                                  kith_error *error)
 {
     kith_facts dev = kith_graph_facts(model->graph, KITH_DEV);
     uint32_t m = kith_graph_seen_relation_count(model->graph);
@@ -163,7 +165,7 @@ static kith_status fit_thresholds(float *thresholds, kith_model *model, kith_err
             scored[count].truth = dev.truth[i];
             facts[count++] = dev.at[i];
         }
-    TRY(score_facts(scored, model, facts, count, error));
+    TRY(score_facts(scored, model, facts, count, without, error));
     float over_all = kith__best_threshold(scored, count);
     qsort(scored, count, sizeof *scored, by_relation);
     for (uint32_t r = 0; r < m; r++)
@@ -181,7 +183,8 @@ cleanup:
 }
 
 kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
-                           const int8_t *truth, size_t count, kith_error *error)
+                           const int8_t *truth, size_t count, const char *without,
+                           kith_error *error)
 {
     uint32_t m = kith_graph_seen_relation_count(model->graph);
     float *thresholds = kith__calloc(m, sizeof *thresholds);
@@ -191,8 +194,8 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
 
     if (!thresholds || !scored)
         TRY(kith__no_memory(error));
-    TRY(fit_thresholds(thresholds, model, error));
-    TRY(score_facts(scored, model, facts, count, error));
+    TRY(fit_thresholds(thresholds, model, without, error));
+    TRY(score_facts(scored, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
         right += (scored[i].score >= thresholds[facts[i].relation]) == (truth[i] == 1);
         result->no_neighbors += kith__list_count(model->lists, facts[i].subject) == 0 ||

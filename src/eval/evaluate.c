@@ -292,7 +292,7 @@ kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_opt
     TRY(choose_facts(&chosen, &truth, &count, &result, model, options, error));
     if (result.classification) {
         double began = now();
-        TRY(kith__classify(&result, model, chosen, truth, count, error));
+        TRY(kith__classify(&result, model, chosen, truth, count, options->without, error));
         result.seconds = now() - began;
     } else {
         TRY(rank_part(&result, model, chosen, count, options, error));
