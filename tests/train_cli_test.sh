@@ -87,7 +87,7 @@ same 'the same settings give the same bytes' run/model.safetensors quiet/model.s
 "$kith" train source -o threads --threads 3 "${small[@]}" >out 2>err
 same 'so do other numbers of threads' run/model.safetensors threads/model.safetensors
 check 'a preset and an option beside it' 0 'finished' \
-    "$kith" train source -o paper --preset paper --normalize on "${small[@]}"
+    "$kith" train source -o paper "${small[@]}" --preset paper --normalize on 
 python3 -c '
 import json
 s = json.load(open("paper/config.json"))["settings"]
