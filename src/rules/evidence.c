@@ -9,7 +9,7 @@
 
 /* Bounds on what one fact of s may cost, so that hubs do not stall a query. Beyond them lists are
  * thinned out evenly. */
-enum { MOST_FELLOWS = 256, MOST_LOCAL = 256, MOST_STEPS = 512, MOST_KNOWN = 32, MOST_SHARING = 256 };
+enum { MOST_FITTING = 1 << 22, MOST_FELLOWS = 256, MOST_LOCAL = 256, MOST_STEPS = 512, MOST_KNOWN = 32, MOST_SHARING = 256 };
 
 kith_status kith__evidence_new(kith__evidence **out, const kith_graph *graph, kith__pool *pool,
                                kith_error *error)
@@ -49,7 +49,10 @@ kith_status kith__asking_init(kith__asking *a, const kith__evidence *evidence, k
     a->answered = kith__calloc(x->entities, sizeof *a->answered);
     a->row_of = kith__calloc(x->entities, sizeof *a->row_of);
     a->tally = kith__calloc(x->entities, sizeof *a->tally);
-    if (!a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
+    a->fits = kith__calloc(x->entities, sizeof *a->fits);
+    a->together = kith__calloc(x->relations, sizeof *a->together);
+    a->met = kith__alloc(x->relations, sizeof *a->met);
+    if (!a->fits || !a->together || !a->met || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
     return KITH_OK;
 }
@@ -59,6 +62,9 @@ void kith__asking_release(kith__asking *a)
     kith__free(a->pair_confidence);
     kith__free(a->answers_at);
     kith__free(a->answered);
+    kith__free(a->fits);
+    kith__free(a->together);
+    kith__free(a->met);
     kith__free(a->row_of);
     kith__free(a->rows);
     kith__free(a->tally);
@@ -81,6 +87,47 @@ static void each_owner(kith__asking *a, uint32_t query, bool set)
     }
 }
 
+/* How many of the answers have each relation; returns how many relations there are in `met`. */
+static size_t count_together(kith__asking *a, uint32_t answering)
+{
+    const kith__index *x = a->evidence->index;
+    size_t count = 0;
+
+    for (uint64_t i = x->owner_offset[answering]; i < x->owner_offset[answering + 1]; i++) {
+        kith__span facts = kith__facts_of(x, x->owner[i]);
+        for (size_t k = 0; k < facts.count; k++) {
+            uint32_t r = facts.at[k].relation;
+            if (r == answering || (k > 0 && facts.at[k - 1].relation == r))
+                continue;
+            if (a->together[r]++ == 0)
+                a->met[count++] = r;
+        }
+    }
+    return count;
+}
+
+/* What speaks for an entity being an answer to anybody. Beyond MOST_FITTING looks the rest goes
+ * without. */
+static void find_fitting(kith__asking *a, uint32_t query)
+{
+    const kith__index *x = a->evidence->index;
+    size_t count = count_together(a, kith__inverse(x, query)), looks = 0;
+
+    memset(a->fits, 0, x->entities * sizeof *a->fits);
+    for (size_t m = 0; m < count; m++) {
+        uint32_t r = a->met[m];
+        uint64_t owners = x->owner_offset[r + 1] - x->owner_offset[r];
+        float confidence = kith__shrunk(a->together[r], (double)owners);
+        a->together[r] = 0;
+        if (confidence < .01f || (looks += (size_t)owners) > MOST_FITTING)
+            continue;
+        confidence = logf(1 + 100 * confidence);
+        for (uint64_t i = x->owner_offset[r]; i < x->owner_offset[r + 1]; i++)
+            if (confidence > a->fits[x->owner[i]])
+                a->fits[x->owner[i]] = confidence;
+    }
+}
+
 static void set_query(kith__asking *a, uint32_t query)
 {
     const kith__patterns *pairs = &a->evidence->pairs;
@@ -96,6 +143,7 @@ static void set_query(kith__asking *a, uint32_t query)
     for (uint64_t i = pairs->offset[query]; i < pairs->offset[query + 1]; i++)
         a->pair_confidence[pairs->at[i].first] = pairs->at[i].confidence;
     each_owner(a, query, true);
+    find_fitting(a, query);
 }
 
 /* The answers of a seen entity to the query relation at hand. */

@@ -69,6 +69,9 @@ typedef struct kith__asking {
     float *pair_confidence; /* per relation */
     uint32_t *answers_at;   /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
     uint32_t *answered;     /* per seen entity: how often it is an answer */
+    float *fits;            /* per seen entity: log(1 + 100 P), where P is the largest confidence with
+                               which one of its other relations implies that it is an answer at all */
+    uint32_t *together, *met; /* per relation: answers that have it; those that are not 0 */
     /* For the query at hand. */
     uint32_t *row_of;       /* per entity: its row + 1; 0 where nothing speaks for it */
     kith__told *rows;
