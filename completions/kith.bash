@@ -79,7 +79,7 @@ _kith() {
     esac
     case $command:$previous in
         split:--strategy) _kith_reply 'subject object both' "$current"; return ;;
-        *:--preset) _kith_reply 'kith rules embedding release paper' "$current"; return ;;
+        *:--preset) _kith_reply 'kith triplets rules embedding release paper' "$current"; return ;;
         eval:--split) _kith_reply 'dev test' "$current"; return ;;
         eval:--candidates) _kith_reply 'seen all' "$current"; return ;;
         export:--format) _kith_reply 'npy word2vec tsv' "$current"; return ;;

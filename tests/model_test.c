@@ -141,7 +141,7 @@ static void settings__an_unknown_preset_is_refused(void **state)
     (void)state;
     assert_int_equal(kith_settings_init(&s, "mine", &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "'mine'");
-    assert_contains(error.message, "kith, rules, embedding, release or paper");
+    assert_contains(error.message, "kith, triplets, rules, embedding, release or paper");
 }
 
 static bool is_list(const char *choices)

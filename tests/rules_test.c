@@ -589,7 +589,6 @@ static double local_confidence(const question *q, uint32_t r, uint32_t o, double
 static void expect_a(double *f, const question *q, uint32_t o)
 {
     for (uint32_t r = 0; r < q->w->relations; r++) {
-        f[KITH__A_LINKS] += r != q->query && own(q, r, o);
         const kith__pattern *rule =
             find_rule(&q->w->evidence->pairs, q->query, r, KITH__NO_RELATION);
         f[KITH__A_LINKS] += r != q->query && own(q, r, o);

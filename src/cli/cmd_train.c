@@ -17,9 +17,16 @@ typedef struct {
 
 /* ---- training ---- */
 
-static kith_status make_settings(kith_settings *s, const arguments *a, kith_error *error)
+/* Without a preset, what the data asks for: ranking, or classification where dev has labels. */
+static const char *preset_for(const kith_graph *graph)
 {
-    kith_status status = kith_settings_init(s, a->preset, error);
+    return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
+}
+
+static kith_status make_settings(kith_settings *s, const arguments *a, const char *preset,
+                                 kith_error *error)
+{
+    kith_status status = kith_settings_init(s, preset, error);
     for (size_t i = 0; i < a->given && status == KITH_OK; i++)
         status = kith_settings_set(s, a->name[i], a->value[i], error);
     return status;
@@ -34,9 +41,12 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
 
     if (a->resume)
         return kith_train_resume(end, a->resume, &a->train, error);
-    status = make_settings(&settings, a, error);
+    /* What is wrong with the settings is said before a large source is read. */
+    status = make_settings(&settings, a, a->preset ? a->preset : "kith", error);
     if (status == KITH_OK)
         status = open_source(&graph, source, &a->open, error);
+    if (status == KITH_OK && !a->preset)
+        status = make_settings(&settings, a, preset_for(graph), error);
     if (status == KITH_OK)
         status = kith_train(end, a->folder, graph, &settings, &a->train, error);
     kith_graph_free(graph);
@@ -145,7 +155,7 @@ static int run(const command *self, int argc, char **argv)
                                         {"quiet", no_argument, NULL, QUIET},
                                         {"help", no_argument, NULL, 'h'}};
     struct option *options = setting_options(own, sizeof own / sizeof *own);
-    arguments a = {.preset = "kith", .train = {.checkpoint_seconds = 10}};
+    arguments a = {.preset = NULL, .train = {.checkpoint_seconds = 10}};
     int option, status = 0;
 
     opterr = 0;
@@ -170,7 +180,8 @@ const command cmd_train = {
             "RUN. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on and\n"
             "gives the same bytes as a run without a break.\n\n"
             "  -o, --output RUN        the folder to make; it must not exist, or be empty\n"
-            "  --preset NAME           kith: rules and an embedding, fused (default); rules: no embedding;\n"
+            "  --preset NAME           kith: rules and an embedding, fused (default); triplets: the same\n"
+            "                          for facts with labels (default there); rules: no embedding;\n"
             "                          embedding: no rules; release: LAN as the authors' program has it;\n"
             "                          paper: as their text has it. Settings beside it override it\n"
             "  --resume RUN            go on with a run\n"

@@ -315,6 +315,17 @@ static void apply_rules(kith_settings *s)
     s->dim = 1; /* the embedding is there in name only */
 }
 
+/* For triplet classification: the settings of the paper's tables for it, with rules. */
+static void apply_triplets(kith_settings *s)
+{
+    apply_release(s);
+    s->evidence = KITH_EVIDENCE_FUSED;
+    s->margin = 300;
+    s->l2 = .001;
+    s->epochs = 40;
+    s->eval_every = 0;
+}
+
 static void apply_kith(kith_settings *s)
 {
     kith__settings_embedding(s);
@@ -361,9 +372,11 @@ kith_status kith_settings_init(kith_settings *settings, const char *preset, kith
         apply_rules(&s);
     else if (strcmp(preset, "kith") == 0)
         apply_kith(&s);
+    else if (strcmp(preset, "triplets") == 0)
+        apply_triplets(&s);
     else
-        return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected kith, rules, "
-                          "embedding, release or paper", preset);
+        return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected kith, triplets, "
+                          "rules, embedding, release or paper", preset);
     *settings = s;
     return KITH_OK;
 }
