@@ -1085,6 +1085,9 @@ static void check_held(const held *h)
         uint64_t most = fifth < h->options->most_hidden ? fifth : h->options->most_hidden;
         held_out += hidden[e] > 0 || known[e] > 0;
         assert_true(hidden[e] <= (most ? most : 1));
+        if (hidden[e] > 0 && known[e] == 0)
+            fail_msg("%s: found %u facts hidden and none left",
+                     kith_graph_entity_name(h->source, e), hidden[e]);
     }
     assert_true((double)held_out <= fmax(wanted, 1));
     free(met);

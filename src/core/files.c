@@ -125,3 +125,30 @@ void kith__remove_folder(const char *path)
     closedir(folder);
     rmdir(path);
 }
+
+static void remove_whole(const char *path)
+{
+    char inner[4096];
+
+    if (unlink(path) == 0)
+        return;
+    /* A run's folder, in which a graph's may be, each whole or in the making. */
+    if (snprintf(inner, sizeof inner, "%s/graph", path) < (int)sizeof inner)
+        kith__remove_folder(inner);
+    kith__remove_leftovers(path);
+    kith__remove_folder(path);
+}
+
+void kith__remove_leftovers(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    char inner[4096];
+
+    while (folder && (entry = readdir(folder)))
+        if (strstr(entry->d_name, ".tmp-") &&
+            snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) < (int)sizeof inner)
+            remove_whole(inner);
+    if (folder)
+        closedir(folder);
+}

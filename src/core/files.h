@@ -30,6 +30,8 @@ char *kith__name_beside(const char *path);
 kith_status kith__place_folder(const char *folder, const char *path, bool replace,
                                kith_error *error);
 
+/* Remove what was being written in a folder by a process that was killed. */
+void kith__remove_leftovers(const char *path);
 /* Remove a folder and the plain files in it; other things in it are left alone. */
 void kith__remove_folder(const char *path);
 

@@ -44,14 +44,29 @@ static void choose(holding *h)
     }
 }
 
+/* The end of a fact that is held out, where the other one is seen; else UINT32_MAX. */
+static uint32_t newcomer_of(const holding *h, kith_triple t)
+{
+    if (h->out[t.subject] && h->seen[t.object])
+        return t.subject;
+    return h->out[t.object] && h->seen[t.subject] ? t.object : UINT32_MAX;
+}
+
+/* One of the facts that link it to seen entities must stay, so that it is known by something. */
 static void count_hidden(holding *h)
 {
+    const kith__facts *train = &h->source->parts[KITH_TRAIN];
+
+    for (size_t i = 0; i < train->count; i++)
+        if (newcomer_of(h, train->at[i]) != UINT32_MAX)
+            h->hide[newcomer_of(h, train->at[i])]++;
     for (uint32_t e = 0; e < h->source->seen_entities; e++) {
         uint64_t facts = h->source->offset[e + 1] - h->source->offset[e];
         uint32_t hidden = facts / 5 < h->options->most_hidden ? (uint32_t)(facts / 5)
                                                               : h->options->most_hidden;
-        /* An entity with one fact would have none left to be known by. */
-        h->hide[e] = facts < 2 ? 0 : hidden > 0 ? hidden : 1;
+        uint32_t most = h->hide[e] > 0 ? h->hide[e] - 1 : 0;
+        hidden = hidden > 0 ? hidden : 1;
+        h->hide[e] = hidden < most ? hidden : most;
     }
 }
 
@@ -78,11 +93,10 @@ static int part_facts(holding *h)
 
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[h->order[i]];
-        bool subject = h->out[t.subject] && h->seen[t.object];
-        bool object = h->out[t.object] && h->seen[t.subject];
-        if (subject == object)
+        uint32_t newcomer = newcomer_of(h, t);
+        if (newcomer == UINT32_MAX)
             continue;
-        uint32_t newcomer = subject ? t.subject : t.object;
+        bool subject = newcomer == t.subject;
         bool asks = h->hide[newcomer] > 0 &&
                     (subject ? h->options->subjects : h->options->objects) &&
                     h->part[KITH_TEST].count < h->options->most_asked;
@@ -108,8 +122,10 @@ kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
     if (!h.order || !h.out || !h.seen || !h.hide)
         TRY(kith__no_memory(error));
     choose(&h);
+    if (keep_train(&h))
+        TRY(kith__no_memory(error));
     count_hidden(&h);
-    if (keep_train(&h) || part_facts(&h))
+    if (part_facts(&h))
         TRY(kith__no_memory(error));
     TRY(kith__graph_adopt(graph, source, h.part, error));
 cleanup:

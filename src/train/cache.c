@@ -208,7 +208,8 @@ static void write_pieces(FILE *out, header *h, const pieces *p)
     fwrite(h, sizeof *h, 1, out);
     fwrite(zeros, 1, aligned(sizeof *h) - sizeof *h, out);
     for (size_t i = 0; i < p->count; i++) {
-        fwrite(*p->at[i].at, 1, p->at[i].bytes, out);
+        if (p->at[i].bytes > 0) /* a part without facts has no room at all */
+            fwrite(*p->at[i].at, 1, p->at[i].bytes, out);
         fwrite(zeros, 1, aligned(p->at[i].bytes) - p->at[i].bytes, out);
     }
 }

@@ -73,6 +73,15 @@ static kith_status mine(const char *folder, const kith_model *model, kith_error 
     return status;
 }
 
+void kith__run_drop_held_out(const char *folder)
+{
+    char *inner = kith__path_join(folder, "heldout");
+
+    if (inner)
+        remove_run(inner);
+    kith__free(inner);
+}
+
 kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith_model *model,
                                    const kith_train_options *options, kith__train_call train,
                                    kith_error *error)
@@ -90,11 +99,13 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     settings.evidence = KITH_EVIDENCE_NONE;
     settings.eval_every = 0;
     TRY(hold_out(&graph, model, error));
-    if (embedding)
+    /* Nothing is left of train where all facts touch the entities held out, as those of a star do. */
+    bool trains = embedding && kith_graph_facts(graph, KITH_TRAIN).count > 0;
+    if (trains)
         TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, error));
     else
         TRY(kith_model_new(&held_out, graph, &settings, options ? options->threads : 0, error));
-    if (embedding && *end == KITH_TRAIN_STOPPED)
+    if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
     TRY(fit(&fusion, held_out, embedding, error));
     TRY(mine(folder, model, error));

@@ -14,5 +14,7 @@ typedef kith_status (*kith__train_call)(kith_train_end *end, const char *folder,
 kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith_model *model,
                                    const kith_train_options *options, kith__train_call train,
                                    kith_error *error);
+/* Remove what a run that was killed at its very end may have left in RUN/heldout. */
+void kith__run_drop_held_out(const char *folder);
 
 #endif

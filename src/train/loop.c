@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/files.h"
 #include "core/mem.h"
 #include "core/rng.h"
 #include "fuse/fused.h"
@@ -390,13 +391,18 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
     kith_status status = KITH_OK;
 
     *end = KITH_TRAIN_WAS_FINISHED;
+    kith__remove_leftovers(folder);
     if (evidence != KITH_EVIDENCE_RULES) {
         kith_model *embedding = model;
         model = NULL;
         TRY(train_embedding(end, folder, embedding, options, error));
     }
-    if (evidence == KITH_EVIDENCE_NONE || *end == KITH_TRAIN_STOPPED || kith__fusion_saved(folder))
+    if (evidence == KITH_EVIDENCE_NONE || *end == KITH_TRAIN_STOPPED)
         goto cleanup;
+    if (kith__fusion_saved(folder)) {
+        kith__run_drop_held_out(folder);
+        goto cleanup;
+    }
     if (!model)
         TRY(kith__run_open(&model, folder, threads, error));
     TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
