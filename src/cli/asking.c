@@ -516,9 +516,9 @@ static void print_grounds(const kith_explanation *e, const kith_question *q, con
 {
     for (size_t i = 0; i < e->grounds_count && i < GROUNDS_SHOWN; i++) {
         const kith_grounds *g = &e->grounds[i];
-        char *entity = readable_entity(graph, g->entity);
         if (g->part_count == 0)
             break; /* no rules: the neighbours say all */
+        char *entity = readable_entity(graph, g->entity);
         printf("\n  %s: %.3f = rules %+.3f, prior %+.3f, embedding %+.3f\n", entity ? entity : "",
                g->score, g->rules, g->prior, g->embedding);
         if (i == 0 && g->reason_count > 0)
