@@ -591,6 +591,7 @@ static void expect_a(double *f, const question *q, uint32_t o)
     for (uint32_t r = 0; r < q->w->relations; r++) {
         const kith__pattern *rule =
             find_rule(&q->w->evidence->pairs, q->query, r, KITH__NO_RELATION);
+        f[KITH__A_LINKS] += r != q->query && own(q, r, o);
         if (!rule || !own(q, r, o))
             continue;
         speak(&f[KITH__A_BEST], NULL, &f[KITH__A_ALL],
