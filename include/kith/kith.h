@@ -704,7 +704,7 @@ typedef struct kith_reason {
     int first_inverse, second_inverse;
     uint32_t between; /* an entity; UINT32_MAX of A */
     double confidence;
-    uint32_t hits, bodies; /* right in so many of so many cases; of A those around s and o alone */
+    uint32_t hits, bodies; /* right in so many of so many cases of train */
 } kith_reason;
 
 /* What the score of an answer is made of: rules + prior + embedding, and the embedding's points by

@@ -240,6 +240,25 @@ static void count_links(kith__asking *a, const kith_neighbor *at, size_t count)
     }
 }
 
+/* With the rule's own counts, which say more to a person than those around here. */
+static void tell_pair(const kith__asking *a, uint32_t relation, uint32_t candidate, float confidence)
+{
+    const kith__patterns *pairs = &a->evidence->pairs;
+    uint64_t low = pairs->offset[a->query], high = pairs->offset[a->query + 1];
+
+    if (!a->tell)
+        return;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (pairs->at[middle].first < relation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    tell(a, (kith__reason){'A', relation, KITH__NO_RELATION, UINT32_MAX, candidate, confidence,
+                           pairs->at[low].hits, pairs->at[low].bodies});
+}
+
 static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint32_t self)
 {
     for (size_t from = 0, to; from < facts.count; from = to) {
@@ -267,7 +286,7 @@ static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint3
             if (mined > figure[KITH__A_GLOBAL])
                 figure[KITH__A_GLOBAL] = mined;
             figure[KITH__A_COUNT]++;
-            tell(a, (kith__reason){'A', r, KITH__NO_RELATION, UINT32_MAX, o, local, hits, bodies});
+            tell_pair(a, r, o, local);
         }
     }
 }
