@@ -138,13 +138,8 @@ static kith_status collect_rows(kith__rows *rows, collecting *c, const kith__fus
 /* ---- calibration ---- */
 
 typedef struct {
-    double x[KITH__CALIBRATION];
-    bool truth;
-} sample;
-
-typedef struct {
     const collecting *from;
-    sample *samples; /* CALIBRATED per query */
+    kith__sample *samples; /* CALIBRATED per query */
     size_t *count;   /* per query */
 } calibrating;
 
@@ -161,99 +156,8 @@ static void take_samples(void *context, size_t query, kith__fusing *f)
             continue;
         double share = kith__share_logit(f->scores[best[i]] - f->log_sum);
         c->samples[query * CALIBRATED + c->count[query]++] =
-            (sample){{share, f->at.log_known, 1}, best[i] == kith__hidden_side(q)};
+            (kith__sample){{share, f->at.log_known, 1}, best[i] == kith__hidden_side(q)};
     }
-}
-
-/* Solve h x = g for a positive definite h, in place (Gauss). */
-static void solve(double h[KITH__CALIBRATION][KITH__CALIBRATION], double *g)
-{
-    enum { N = KITH__CALIBRATION };
-
-    for (int k = 0; k < N; k++)
-        for (int j = k + 1; j < N; j++) {
-            double by = h[j][k] / h[k][k];
-            for (int i = k; i < N; i++)
-                h[j][i] -= by * h[k][i];
-            g[j] -= by * g[k];
-        }
-    for (int k = N - 1; k >= 0; k--) {
-        for (int j = k + 1; j < N; j++)
-            g[k] -= h[k][j] * g[j];
-        g[k] /= h[k][k];
-    }
-}
-
-static double dot(const double *w, const double *x)
-{
-    double sum = 0;
-
-    for (int k = 0; k < KITH__CALIBRATION; k++)
-        sum += w[k] * x[k];
-    return sum;
-}
-
-static bool is_sample(const calibrating *c, size_t i)
-{
-    return i % CALIBRATED < c->count[i / CALIBRATED];
-}
-
-/* -log of how likely the samples are, with a slight pull towards (1, 0, 0). */
-static double calibration_loss(const double *w, const calibrating *c)
-{
-    double loss = ((w[0] - 1) * (w[0] - 1) + w[1] * w[1] + w[2] * w[2]) / 2;
-
-    for (size_t i = 0; i < c->from->count * CALIBRATED; i++) {
-        if (!is_sample(c, i))
-            continue;
-        double z = dot(w, c->samples[i].x);
-        loss += fmax(z, 0) + log1p(exp(-fabs(z))) - (c->samples[i].truth ? z : 0);
-    }
-    return loss;
-}
-
-static void calibration_step(double *step, const double *w, const calibrating *c)
-{
-    enum { N = KITH__CALIBRATION };
-    double h[N][N] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-
-    memcpy(step, (double[N]){w[0] - 1, w[1], w[2]}, N * sizeof *step);
-    for (size_t i = 0; i < c->from->count * CALIBRATED; i++) {
-        const double *x = c->samples[i].x;
-        if (!is_sample(c, i))
-            continue;
-        double p = 1 / (1 + exp(-dot(w, x)));
-        for (int k = 0; k < N; k++) {
-            step[k] += (p - c->samples[i].truth) * x[k];
-            for (int j = 0; j < N; j++)
-                h[k][j] += p * (1 - p) * x[k] * x[j];
-        }
-    }
-    solve(h, step);
-}
-
-/* Logistic regression by Newton's method. Steps are halved until the loss falls: where shares are far
- * too sure, a whole one leads away. */
-static void fit_calibration(float *out, const calibrating *c)
-{
-    enum { N = KITH__CALIBRATION, STEPS = 30 };
-    double w[N] = {1, 0, 0}, next[N], step[N], loss = calibration_loss(w, c);
-
-    for (int i = 0; i < STEPS; i++) {
-        double before = loss, length = 1;
-        calibration_step(step, w, c);
-        do {
-            for (int k = 0; k < N; k++)
-                next[k] = w[k] - length * step[k];
-            loss = calibration_loss(next, c);
-            length /= 2;
-        } while (!(loss <= before) && length > 1e-6);
-        if (!(loss <= before))
-            break;
-        memcpy(w, next, sizeof w);
-    }
-    for (int k = 0; k < N; k++)
-        out[k] = (float)w[k];
 }
 
 /* `fusion` must not have been fitted on the queries that are set aside. */
@@ -269,7 +173,11 @@ static kith_status calibrate(float *calibration, const collecting *from, const k
         TRY(kith__no_memory(error));
     TRY(kith__fuse_each(from->model, fusion, from->evidence, from->queries, from->count,
                         from->candidates, NULL, from->embedding, take_samples, &c, error));
-    fit_calibration(calibration, &c);
+    size_t count = 0;
+    for (size_t i = 0; i < from->count * CALIBRATED; i++)
+        if (i % CALIBRATED < c.count[i / CALIBRATED])
+            c.samples[count++] = c.samples[i];
+    kith__calibration_fit(calibration, c.samples, count);
 cleanup:
     kith__free(c.samples);
     kith__free(c.count);

@@ -182,22 +182,10 @@ size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *f)
     return count;
 }
 
-double kith__share_logit(double log_share)
-{
-    double share = fmin(fmax(exp(log_share), 1e-6), 1 - 1e-6);
-    return log(share / (1 - share));
-}
-
-double kith__probability(const kith__fusion *fusion, double log_share, double log_known)
-{
-    const float *w = fusion->calibration;
-
-    return 1 / (1 + exp(-(w[0] * kith__share_logit(log_share) + w[1] * log_known + w[2])));
-}
-
 float kith__fused_probability(const kith__fusing *f, uint32_t candidate)
 {
-    return (float)kith__probability(f->fusion, f->scores[candidate] - f->log_sum, f->at.log_known);
+    return (float)kith__calibrated(f->fusion->calibration, f->scores[candidate] - f->log_sum,
+                                   f->at.log_known);
 }
 
 /* ---- many queries ---- */

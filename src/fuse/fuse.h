@@ -5,15 +5,12 @@
 
 #include <stdbool.h>
 
+#include "fuse/calibrate.h"
 #include "fuse/features.h"
 #include "model/score.h"
 
-enum { KITH__CALIBRATION = 3 };
-
 typedef struct kith__fusion {
     float weight[KITH__FEATURES_COUNT];
-    /* P(true) = 1 / (1 + exp(-(a x + b log(1 + answers known) + c))), where x = log(p / (1 - p)) of
-     * the candidate's share p in the softmax over all that are no known answers. */
     float calibration[KITH__CALIBRATION];
     /* What it was fitted on. */
     uint32_t queries, set_aside;
@@ -47,10 +44,6 @@ kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, ui
 
 /* After kith__fuse: up to `most` of the candidates that are no known answers, best first. */
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);
-/* log(p / (1 - p)) from the logarithm of a share, between bounds that calibration can handle. */
-double kith__share_logit(double log_share);
-/* How likely an answer is true with that share, where log(1 + answers known) is as given. */
-double kith__probability(const kith__fusion *fusion, double log_share, double log_known);
 /* How likely a candidate is true, calibrated on held-out entities. */
 float kith__fused_probability(const kith__fusing *fusing, uint32_t candidate);
 

@@ -268,8 +268,8 @@ double kith__answer_probability(const kith_session *s, const kith__asker *a, siz
 {
     if (!s->model->fused)
         return NAN;
-    return kith__probability(&s->model->fused->fusion, score - a->shares[row].log_sum,
-                             a->shares[row].log_known);
+    return kith__calibrated(s->model->fused->fusion.calibration, score - a->shares[row].log_sum,
+                            a->shares[row].log_known);
 }
 
 /* ---- the best of many ---- */
