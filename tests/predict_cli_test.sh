@@ -47,9 +47,9 @@ new=(--fact "new${tab}plays_for${tab}team Boston" --fact "new${tab}knows${tab}p4
 json 'a new player lives where the team is' \
     '(o["answers"][0]["entity"] == "Boston" and not o["answers"][0]["known"] and o["ignored"] == []
      and o["query"] == {"subject": "new", "relation": "lives_in", "object": None}
-     and "probability" not in o["answers"][0])' \
+     and 0 < o["answers"][0]["probability"] < 1)' \
     "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --json
-check 'people get a list' 0 '^ +1 +-?[0-9.]+  Boston$' \
+check 'people get a list' 0 '^ +1 +-?[0-9.]+ +[0-9.]+ %  Boston$' \
     "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --top 3
 json 'top says how many' 'len(o["answers"]) == 3' \
     "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --top 3 --json

@@ -121,6 +121,8 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
 static void add_judged(kith_reliability *table, const kith_rank *r)
 {
     for (uint32_t i = 0; i < r->judgements; i++) {
+        if (isnan(r->judged[i].probability))
+            continue;
         int row = (int)(r->judged[i].probability * KITH_RELIABILITY);
         kith_reliability *to = &table[row < KITH_RELIABILITY ? row : KITH_RELIABILITY - 1];
         to->answers++;
@@ -310,4 +312,26 @@ void kith_eval_release(kith_eval *result)
 {
     kith__free(result->ranks);
     result->ranks = NULL;
+}
+
+/* ---- calibration ---- */
+
+enum { CALIBRATED_ON = 256, MOST_CANDIDATES = 200000 };
+
+kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error)
+{
+    kith_facts dev = kith_graph_facts(model->graph, KITH_DEV);
+    uint32_t candidates = kith_graph_seen_entity_count(model->graph);
+    kith_triple facts[CALIBRATED_ON];
+    kith__query queries[2 * CALIBRATED_ON];
+    size_t count = 0, taken = dev.count < CALIBRATED_ON ? dev.count : CALIBRATED_ON;
+
+    if (dev.truth || candidates > MOST_CANDIDATES)
+        return KITH_OK;
+    for (size_t i = 0; i < taken; i++) {
+        facts[count] = dev.at[i * dev.count / taken];
+        count += facts[count].relation < kith_graph_seen_relation_count(model->graph);
+    }
+    count = make_queries(queries, facts, count, model->settings.predict, candidates);
+    return count > 0 ? kith__calibrate(model, queries, count, error) : KITH_OK;
 }

@@ -29,29 +29,96 @@ void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candid
 }
 
 typedef struct {
+    const kith_model *model;
     const kith__query *queries;
     size_t candidates;
     kith__known known[2]; /* [subject hidden] */
     uint8_t *marks[KITH__SCORED_TOGETHER];
     kith_rank *ranks;
+    kith__sample *samples; /* KITH_JUDGED per query, where they are wanted */
+    size_t *sample_count;
 } ranking;
+
+/* The best candidates, best first, and the sum of all exponentials, of those that are not marked. */
+typedef struct {
+    uint32_t best[KITH_JUDGED];
+    size_t count, known;
+    double log_sum;
+} picked;
+
+static picked pick(const float *scores, size_t candidates, const uint8_t *marks)
+{
+    picked p = {0};
+    double sum = 0;
+
+    for (uint32_t i = 0; i < candidates; i++) {
+        size_t at = p.count;
+        p.known += marks[i];
+        if (marks[i] || isnan(scores[i]))
+            continue;
+        if (at == KITH_JUDGED && !(scores[i] > scores[p.best[at - 1]]))
+            continue;
+        while (at > 0 && scores[i] > scores[p.best[at - 1]])
+            at--;
+        p.count += p.count < KITH_JUDGED;
+        memmove(p.best + at + 1, p.best + at, (p.count - at - 1) * sizeof *p.best);
+        p.best[at] = i;
+    }
+    float top = p.count ? scores[p.best[0]] : 0;
+    for (size_t i = 0; i < candidates; i++)
+        if (!marks[i] && !isnan(scores[i]))
+            sum += expf(scores[i] - top);
+    p.log_sum = top + log(sum + 1e-30);
+    return p;
+}
+
+/* What the best answers' shares make of them, by a model without rule evidence. */
+static void judge_plain(const ranking *r, size_t query, const float *scores, const uint8_t *marks)
+{
+    picked p = pick(scores, r->candidates, marks);
+    uint32_t hidden = kith__hidden_side(&r->queries[query]);
+    double known = log1p((double)p.known);
+
+    for (size_t i = 0; i < p.count; i++) {
+        double share = scores[p.best[i]] - p.log_sum;
+        bool right = p.best[i] == hidden;
+        if (r->samples)
+            r->samples[query * KITH_JUDGED + r->sample_count[query]++] =
+                (kith__sample){{kith__share_logit(share), known, 1}, right};
+        kith_rank *rank = &r->ranks[query];
+        rank->judged[rank->judgements].probability =
+            (float)kith__calibrated(r->model->calibration, share, known);
+        rank->judged[rank->judgements++].right = right;
+    }
+}
+
+static void rank_scores(const ranking *r, size_t query, size_t slot, const float *scores, bool judges)
+{
+    const kith__query *q = &r->queries[query];
+    const kith__known *known = &r->known[q->subject_hidden];
+    uint8_t *marks = r->marks[slot];
+    kith_rank rank = {.fact = q->fact, .subject_hidden = q->subject_hidden};
+
+    kith__known_mark(marks, r->candidates, known, kith__known_side(q), q->fact.relation, 1);
+    marks[kith__hidden_side(q)] = 0;
+    kith__rank_of(&rank.optimistic, &rank.pessimistic, &rank.candidates, scores, r->candidates,
+                  kith__hidden_side(q), marks);
+    rank.realistic = ((double)rank.optimistic + rank.pessimistic) / 2;
+    r->ranks[query] = rank;
+    if (judges)
+        judge_plain(r, query, scores, marks);
+    kith__known_mark(marks, r->candidates, known, kith__known_side(q), q->fact.relation, 0);
+}
 
 static void rank_one(void *context, size_t query, size_t slot, const float *scores)
 {
     const ranking *r = context;
-    const kith__query *q = &r->queries[query];
-    const kith__known *known = &r->known[q->subject_hidden];
-    kith_rank rank = {.fact = q->fact, .subject_hidden = q->subject_hidden};
+    bool judges = r->samples || (!r->model->fused && r->model->calibrated);
 
-    kith__known_mark(r->marks[slot], r->candidates, known, kith__known_side(q), q->fact.relation, 1);
-    kith__rank_of(&rank.optimistic, &rank.pessimistic, &rank.candidates, scores, r->candidates,
-                  kith__hidden_side(q), r->marks[slot]);
-    kith__known_mark(r->marks[slot], r->candidates, known, kith__known_side(q), q->fact.relation, 0);
-    rank.realistic = ((double)rank.optimistic + rank.pessimistic) / 2;
-    r->ranks[query] = rank;
+    rank_scores(r, query, slot, scores, judges);
 }
 
-/* Of the answers that are most likely, the first is the one whose probability is checked. */
+/* Of a model with rule evidence. */
 static void judge(kith_rank *rank, const ranking *r, const kith__fusing *f)
 {
     const kith__query *q = &r->queries[rank - r->ranks];
@@ -73,7 +140,7 @@ static void rank_fused(void *context, size_t query, kith__fusing *fusing)
 {
     const ranking *r = context;
 
-    rank_one(context, query, fusing->room, fusing->scores);
+    rank_scores(r, query, fusing->room, fusing->scores, false);
     judge(&r->ranks[query], r, fusing);
 }
 
@@ -83,31 +150,74 @@ bool kith__only_embedding(const kith_model *model, const char *without)
                              strchr(without, 'B') && strchr(without, 'C') && strchr(without, 'D'));
 }
 
+static kith_status ranking_init(ranking *r, const kith_graph *filter, kith_error *error)
+{
+    bool failed = false;
+    kith_status status = KITH_OK;
+
+    for (int side = 0; side < 2; side++)
+        TRY(kith__known_init(&r->known[side], r->model->graph, filter, side, error));
+    for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
+        failed |= !(r->marks[i] = kith__calloc(r->candidates, 1));
+    if (failed)
+        TRY(kith__no_memory(error));
+cleanup:
+    return status;
+}
+
+static void ranking_release(ranking *r)
+{
+    kith__known_release(&r->known[0]);
+    kith__known_release(&r->known[1]);
+    for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
+        kith__free(r->marks[i]);
+}
+
 kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
                            size_t count, const kith_eval_options *options, kith_error *error)
 {
     const struct kith__fused *fused = model->fused;
-    ranking r = {.queries = queries, .ranks = ranks};
-    bool failed = false;
-    kith_status status = KITH_OK;
+    ranking r = {.model = model, .queries = queries, .ranks = ranks};
+    kith_status status;
 
     r.candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
                                            : kith_graph_seen_entity_count(model->graph);
-    for (int side = 0; side < 2; side++)
-        TRY(kith__known_init(&r.known[side], model->graph, options->filter, side, error));
-    for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
-        failed |= !(r.marks[i] = kith__calloc(r.candidates, 1));
-    if (failed)
-        TRY(kith__no_memory(error));
+    TRY(ranking_init(&r, options->filter, error));
     if (kith__only_embedding(model, options->without))
         TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));
     else
         TRY(kith__fuse_each(model, &fused->fusion, fused->evidence, queries, count, r.candidates,
                             options->without, fused->embedding, rank_fused, &r, error));
 cleanup:
-    kith__known_release(&r.known[0]);
-    kith__known_release(&r.known[1]);
-    for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
-        kith__free(r.marks[i]);
+    ranking_release(&r);
+    return status;
+}
+
+kith_status kith__calibrate(kith_model *model, const kith__query *queries, size_t count,
+                            kith_error *error)
+{
+    ranking r = {.model = model,
+                 .queries = queries,
+                 .candidates = kith_graph_seen_entity_count(model->graph),
+                 .ranks = kith__calloc(count, sizeof *r.ranks),
+                 .samples = kith__alloc(count * KITH_JUDGED, sizeof *r.samples),
+                 .sample_count = kith__calloc(count, sizeof *r.sample_count)};
+    size_t samples = 0;
+    kith_status status = KITH_OK;
+
+    if (!r.ranks || !r.samples || !r.sample_count)
+        TRY(kith__no_memory(error));
+    TRY(ranking_init(&r, NULL, error));
+    TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));
+    for (size_t i = 0; i < count * KITH_JUDGED; i++)
+        if (i % KITH_JUDGED < r.sample_count[i / KITH_JUDGED])
+            r.samples[samples++] = r.samples[i];
+    kith__calibration_fit(model->calibration, r.samples, samples);
+    model->calibrated = true;
+cleanup:
+    ranking_release(&r);
+    kith__free(r.ranks);
+    kith__free(r.samples);
+    kith__free(r.sample_count);
     return status;
 }

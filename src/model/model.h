@@ -15,6 +15,8 @@ struct kith_model {
     kith__lists *lists;
     kith__params params;
     kith__encoder encoder;
+    bool calibrated;      /* without rule evidence: whether scores mean probabilities, and by which */
+    float calibration[3]; /* numbers (fuse/calibrate.h) */
     struct kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     void (*free_fused)(struct kith__fused *fused);
     pthread_mutex_t lock; /* of what follows */

@@ -264,12 +264,32 @@ cleanup:
     return status;
 }
 
+/* Of a model without rule evidence: what the shares are of, where known answers are marked. */
+static void sum_up(kith__asker *a, size_t row, const float *scores)
+{
+    size_t n = a->lists.seen, known = 0;
+    double sum = 0;
+    float top = -INFINITY;
+
+    for (size_t c = 0; c < n; c++) {
+        known += a->marks[c];
+        top = !a->marks[c] && scores[c] > top ? scores[c] : top;
+    }
+    for (size_t c = 0; c < n; c++)
+        if (!a->marks[c] && !isnan(scores[c]))
+            sum += expf(scores[c] - top);
+    a->shares[row].log_sum = top + log(sum + 1e-30);
+    a->shares[row].log_known = log1p((double)known);
+}
+
 double kith__answer_probability(const kith_session *s, const kith__asker *a, size_t row, float score)
 {
-    if (!s->model->fused)
+    const kith_model *model = s->model;
+
+    if (!model->fused && !model->calibrated)
         return NAN;
-    return kith__calibrated(s->model->fused->fusion.calibration, score - a->shares[row].log_sum,
-                            a->shares[row].log_known);
+    return kith__calibrated(model->fused ? model->fused->fusion.calibration : model->calibration,
+                            score - a->shares[row].log_sum, a->shares[row].log_known);
 }
 
 /* ---- the best of many ---- */
@@ -329,11 +349,13 @@ static int better_first(const void *a, const void *b)
 
 /* Among the scores of one entity and query, which are a row of the asker's, each with `shift`
  * added. */
-static void offer_all(best *b, const kith_session *s, const kith__asker *a, const float *scores,
+static void offer_all(best *b, const kith_session *s, kith__asker *a, const float *scores,
                       float shift, uint32_t relation, bool new_only)
 {
     size_t n = a->lists.seen, row = (size_t)(scores - a->scores) / n;
 
+    if (!s->model->fused && s->model->calibrated)
+        sum_up(a, row, scores);
     for (size_t c = 0; c < n; c++) {
         /* A score that is no number is no answer. */
         float score = scores[c] + shift;

@@ -8,7 +8,9 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "core/rng.h"
+#include "eval/rank.h"
 #include "fuse/fused.h"
+#include "graph/graph.h"
 #include "train/evidence.h"
 #include "train/run.h"
 #include "train/step.h"
@@ -382,6 +384,24 @@ cleanup:
     return status;
 }
 
+/* Fit probabilities to a trained model without rule evidence, if that was not done yet. */
+static kith_status calibrate(const char *folder, unsigned threads, kith_error *error)
+{
+    kith_model *model = NULL;
+    kith_status status = KITH_OK;
+
+    if (kith__path_exists(folder, "calibration.json"))
+        return KITH_OK;
+    TRY(kith__run_open(&model, folder, threads, error));
+    TRY(kith__run_load_model(folder, model, error));
+    TRY(kith__calibrate_on_dev(model, error));
+    if (model->calibrated)
+        TRY(kith__run_save_calibration(folder, model, error));
+cleanup:
+    kith_model_free(model);
+    return status;
+}
+
 /* Train the model, which is freed, from where its folder says that it stands. */
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
@@ -397,8 +417,12 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
         model = NULL;
         TRY(train_embedding(end, folder, embedding, options, error));
     }
-    if (evidence == KITH_EVIDENCE_NONE || *end == KITH_TRAIN_STOPPED)
+    if (*end == KITH_TRAIN_STOPPED)
         goto cleanup;
+    if (evidence == KITH_EVIDENCE_NONE) {
+        status = calibrate(folder, threads, error);
+        goto cleanup;
+    }
     if (kith__fusion_saved(folder)) {
         kith__run_drop_held_out(folder);
         goto cleanup;
@@ -447,8 +471,9 @@ kith_status kith_model_open(kith_model **out, const char *folder, unsigned threa
     TRY(kith__run_open_trained(&model, folder, threads, error));
     if (model->settings.evidence != KITH_EVIDENCE_RULES)
         TRY(kith__run_load_model(folder, model, error));
-    if (model->settings.evidence != KITH_EVIDENCE_NONE)
-        TRY(kith__fused_open(model, folder, error));
+    TRY(model->settings.evidence == KITH_EVIDENCE_NONE
+            ? kith__run_load_calibration(folder, model, error)
+            : kith__fused_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:

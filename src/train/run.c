@@ -440,3 +440,44 @@ cleanup:
     kith__free(path);
     return status;
 }
+
+/* ---- calibration.json ---- */
+
+kith_status kith__run_save_calibration(const char *folder, const kith_model *model,
+                                       kith_error *error)
+{
+    json_t *object =
+        json_pack("{si s[fff]}", "format", FORMAT, "calibration", (double)model->calibration[0],
+                  (double)model->calibration[1], (double)model->calibration[2]);
+    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+    kith_status status = write_text(folder, "calibration.json", text, error);
+
+    free(text);
+    json_decref(object);
+    return status;
+}
+
+kith_status kith__run_load_calibration(const char *folder, kith_model *model, kith_error *error)
+{
+    char *path = kith__path_join(folder, "calibration.json");
+    json_error_t why;
+    json_t *object = NULL;
+    double w[3];
+    kith_status status = KITH_OK;
+
+    if (!path)
+        return kith__no_memory(error);
+    if (!kith__path_exists(folder, "calibration.json"))
+        goto cleanup; /* answers have scores alone */
+    object = json_load_file(path, 0, &why);
+    if (!object || json_unpack(object, "{s[FFF]}", "calibration", &w[0], &w[1], &w[2]) != 0 ||
+        !isfinite(w[0]) || !isfinite(w[1]) || !isfinite(w[2]))
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: has no three finite numbers of calibration", path));
+    for (int i = 0; i < 3; i++)
+        model->calibration[i] = (float)w[i];
+    model->calibrated = true;
+cleanup:
+    json_decref(object);
+    kith__free(path);
+    return status;
+}

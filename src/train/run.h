@@ -44,6 +44,11 @@ kith_status kith__run_save_position(const char *folder, const kith__position *po
 kith_status kith__run_load_position(kith__position *position, const char *folder,
                                     kith_model *model, kith__adam_state *adam, kith_error *error);
 
+/* What turns scores into probabilities, of a model without rule evidence; a run may lack it. */
+kith_status kith__run_save_calibration(const char *folder, const kith_model *model,
+                                       kith_error *error);
+kith_status kith__run_load_calibration(const char *folder, kith_model *model, kith_error *error);
+
 /* Add a line for an epoch. */
 kith_status kith__run_log(const char *folder, const kith_progress *progress, const char *metric,
                           kith_error *error);
