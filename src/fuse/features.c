@@ -129,6 +129,7 @@ static void copy_plain(float *f, const kith__case *c, kith__plain plain)
     f[KITH__F_PRIOR] = plain.prior;
     f[KITH__F_DEGREE] = plain.degree;
     f[KITH__F_FITS] = plain.fits;
+    f[KITH__F_FITS_ALL] = plain.fits_all;
     f[KITH__F_FITS_KNOWN] = c->log_known * plain.fits;
     f[KITH__F_E_SCORE] = plain.e_score;
     f[KITH__F_E_LOGP] = plain.e_logp;
@@ -178,7 +179,8 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
     kith__plain plain = {
         .prior = logf(.2f + (float)c->asked->answered[candidate]) - c->log_answers,
         .degree = c->log_degree[candidate],
-        .fits = c->asked->fits[candidate]};
+        .fits = c->asked->fits[candidate],
+        .fits_all = c->asked->fits_all[candidate]};
 
     copy_figures(figure, figures_of(c->asked, candidate), without);
     if (c->embedding) {

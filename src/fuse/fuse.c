@@ -54,6 +54,7 @@ static void score_untold(kith__fusing *f, float *scores)
     float prior = plain_score(f, (kith__plain){.prior = 1}) - start;
     float degree = plain_score(f, (kith__plain){.degree = 1}) - start;
     float fits = plain_score(f, (kith__plain){.fits = 1}) - start;
+    float fits_all = plain_score(f, (kith__plain){.fits_all = 1}) - start;
     float by_score = plain_score(f, (kith__plain){.e_score = 1}) - start;
     float by_share = plain_score(f, (kith__plain){.e_logp = 1}) - start;
     float slope = by_score * c->e_scale + by_share;
@@ -63,7 +64,8 @@ static void score_untold(kith__fusing *f, float *scores)
     if (c->embedding)
         base += by_share * (c->e_mean - c->log_sum);
     for (size_t i = 0; i < c->candidates; i++)
-        scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i];
+        scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i] +
+                    fits_all * c->asked->fits_all[i];
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
         scores[i] += slope * (c->embedding[i] - c->e_mean);
     for (size_t i = 0; i < c->candidates; i++)

@@ -50,9 +50,10 @@ kith_status kith__asking_init(kith__asking *a, const kith__evidence *evidence, k
     a->row_of = kith__calloc(x->entities, sizeof *a->row_of);
     a->tally = kith__calloc(x->entities, sizeof *a->tally);
     a->fits = kith__calloc(x->entities, sizeof *a->fits);
+    a->fits_all = kith__calloc(x->entities, sizeof *a->fits_all);
     a->together = kith__calloc(x->relations, sizeof *a->together);
     a->met = kith__alloc(x->relations, sizeof *a->met);
-    if (!a->fits || !a->together || !a->met || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
+    if (!a->fits || !a->fits_all || !a->together || !a->met || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
     return KITH_OK;
 }
@@ -63,6 +64,7 @@ void kith__asking_release(kith__asking *a)
     kith__free(a->answers_at);
     kith__free(a->answered);
     kith__free(a->fits);
+    kith__free(a->fits_all);
     kith__free(a->together);
     kith__free(a->met);
     kith__free(a->row_of);
@@ -114,6 +116,7 @@ static void find_fitting(kith__asking *a, uint32_t query)
     size_t count = count_together(a, kith__inverse(x, query)), looks = 0;
 
     memset(a->fits, 0, x->entities * sizeof *a->fits);
+    memset(a->fits_all, 0, x->entities * sizeof *a->fits_all);
     for (size_t m = 0; m < count; m++) {
         uint32_t r = a->met[m];
         uint64_t owners = x->owner_offset[r + 1] - x->owner_offset[r];
@@ -121,11 +124,17 @@ static void find_fitting(kith__asking *a, uint32_t query)
         a->together[r] = 0;
         if (confidence < .01f || (looks += (size_t)owners) > MOST_FITTING)
             continue;
+        float adds = -logf(1 - (confidence < .999f ? confidence : .999f));
         confidence = logf(1 + 100 * confidence);
-        for (uint64_t i = x->owner_offset[r]; i < x->owner_offset[r + 1]; i++)
+        for (uint64_t i = x->owner_offset[r]; i < x->owner_offset[r + 1]; i++) {
             if (confidence > a->fits[x->owner[i]])
                 a->fits[x->owner[i]] = confidence;
+            a->fits_all[x->owner[i]] += adds;
+        }
     }
+    for (uint32_t e = 0; e < x->seen; e++)
+        if (a->fits_all[e] > 0)
+            a->fits_all[e] = logf(1 + a->fits_all[e]);
 }
 
 static void set_query(kith__asking *a, uint32_t query)

@@ -71,6 +71,7 @@ typedef struct kith__asking {
     uint32_t *answered;     /* per seen entity: how often it is an answer */
     float *fits;            /* per seen entity: log(1 + 100 P), where P is the largest confidence with
                                which one of its other relations implies that it is an answer at all */
+    float *fits_all;        /* the same of all of them, log(1 + the sum of -log(1 - P)) */
     uint32_t *together, *met; /* per relation: answers that have it; those that are not 0 */
     /* For the query at hand. */
     uint32_t *row_of;       /* per entity: its row + 1; 0 where nothing speaks for it */
