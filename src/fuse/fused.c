@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "model/tensors.h"
@@ -159,18 +158,8 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, ki
 {
     json_t *object = fusion_json(fusion);
     char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-    char *path = kith__path_join(folder, "fusion.json");
-    kith__new_file file = {0};
-    kith_status status = KITH_OK;
+    kith_status status = kith__write_text(folder, "fusion.json", text, error);
 
-    if (!text || !path)
-        TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
-    fprintf(file.stream, "%s\n", text);
-    TRY(kith__new_file_commit(&file, error));
-cleanup:
-    kith__new_file_abandon(&file);
-    kith__free(path);
     free(text);
     json_decref(object);
     return status;

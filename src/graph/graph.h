@@ -65,6 +65,9 @@ kith_status kith__read_openke(kith__loader *loader, const char *path);
 kith_status kith__read_wordnet(kith__loader *loader, const char *path);
 kith_status kith__read_file(kith__loader *loader, const char *path);
 
+/* Write text and a line end to a file of a folder; NULL for text means that memory was short. */
+kith_status kith__write_text(const char *folder, const char *name, const char *text,
+                             kith_error *error);
 /* "FOLDER/NAME" to be freed, NULL where memory is short. */
 char *kith__path_join(const char *folder, const char *name);
 bool kith__path_exists(const char *folder, const char *name);

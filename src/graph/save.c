@@ -243,3 +243,21 @@ cleanup:
     kith__free(work);
     return status;
 }
+
+kith_status kith__write_text(const char *folder, const char *name, const char *text,
+                             kith_error *error)
+{
+    kith__new_file file = {0};
+    char *path = kith__path_join(folder, name);
+    kith_status status = KITH_OK;
+
+    if (!path || !text)
+        TRY(kith__no_memory(error));
+    TRY(kith__new_file_open(&file, path, error));
+    fprintf(file.stream, "%s\n", text);
+    TRY(kith__new_file_commit(&file, error));
+cleanup:
+    kith__new_file_abandon(&file);
+    kith__free(path);
+    return status;
+}

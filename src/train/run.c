@@ -34,30 +34,12 @@ static json_t *config_of(const kith_graph *graph, const kith_settings *settings)
                      "settings", values);
 }
 
-static kith_status write_text(const char *folder, const char *name, const char *text,
-                              kith_error *error)
-{
-    kith__new_file file = {0};
-    char *path = kith__path_join(folder, name);
-    kith_status status = KITH_OK;
-
-    if (!path || !text)
-        TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
-    fprintf(file.stream, "%s\n", text);
-    TRY(kith__new_file_commit(&file, error));
-cleanup:
-    kith__new_file_abandon(&file);
-    kith__free(path);
-    return status;
-}
-
 static kith_status write_config(const char *folder, const kith_graph *graph,
                                 const kith_settings *settings, kith_error *error)
 {
     json_t *config = config_of(graph, settings);
     char *text = config ? json_dumps(config, JSON_INDENT(2)) : NULL;
-    kith_status status = write_text(folder, "config.json", text, error);
+    kith_status status = kith__write_text(folder, "config.json", text, error);
 
     free(text);
     json_decref(config);
@@ -450,7 +432,7 @@ kith_status kith__run_save_calibration(const char *folder, const kith_model *mod
         json_pack("{si s[fff]}", "format", FORMAT, "calibration", (double)model->calibration[0],
                   (double)model->calibration[1], (double)model->calibration[2]);
     char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-    kith_status status = write_text(folder, "calibration.json", text, error);
+    kith_status status = kith__write_text(folder, "calibration.json", text, error);
 
     free(text);
     json_decref(object);
