@@ -767,3 +767,23 @@ void explanation_json(json_t *object, const kith_explanation *e, const kith_grap
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         sections[i](object, e, graph);
 }
+
+/* ---- the whole command ---- */
+
+int ask_and(int (*answer)(asking *a, const questions *q), const command *self, int argc, char **argv)
+{
+    asking a = {0};
+    questions q = {0};
+    int status = take_asking(&a, self, argc, argv);
+
+    if (status == -1) {
+        status = begin_asking(&a, self);
+        if (status == EXIT_SUCCESS)
+            status = read_questions(&q, &a, self);
+        if (status == EXIT_SUCCESS)
+            status = answer(&a, &q);
+        free_questions(&q);
+    }
+    end_asking(&a);
+    return status;
+}

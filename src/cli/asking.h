@@ -60,4 +60,8 @@ json_t *ignored_json(const kith_session *session);
 void print_explanation(const kith_explanation *e, const kith_question *q, const kith_graph *graph);
 void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph);
 
+/* A command that takes these arguments: read them, open the run, read the questions and answer. */
+int ask_and(int (*answer)(asking *a, const questions *q), const command *self, int argc,
+            char **argv);
+
 #endif

@@ -71,20 +71,7 @@ static int answer(asking *a, const questions *q)
 
 static int run(const command *self, int argc, char **argv)
 {
-    asking a = {0};
-    questions q = {0};
-    int status = take_asking(&a, self, argc, argv);
-
-    if (status == -1) {
-        status = begin_asking(&a, self);
-        if (status == EXIT_SUCCESS)
-            status = read_questions(&q, &a, self);
-        if (status == EXIT_SUCCESS)
-            status = answer(&a, &q);
-        free_questions(&q);
-    }
-    end_asking(&a);
-    return status;
+    return ask_and(answer, self, argc, argv);
 }
 
 const command cmd_predict = {

@@ -19,26 +19,40 @@ static void tensor_name(char name[64], const kith__tensor_group *group, const ki
 
 /* ---- saving ---- */
 
+static json_t *header_with(const kith__note *notes, size_t count)
+{
+    json_t *header = json_object(), *metadata = json_object();
+
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
+    json_object_set_new(header, "__metadata__", metadata);
+    return header;
+}
+
+/* A table of numbers of 4 bytes; returns where the next one begins. */
+static json_int_t add_entry(json_t *header, const char *name, const char *type, size_t rows,
+                            size_t cols, json_int_t used)
+{
+    json_int_t bytes = (json_int_t)(rows * cols * sizeof(uint32_t));
+
+    json_object_set_new(header, name,
+                        json_pack("{ss s[II] s[II]}", "dtype", type, "shape", (json_int_t)rows,
+                                  (json_int_t)cols, "data_offsets", used, used + bytes));
+    return used + bytes;
+}
+
 static json_t *header_of(const kith__tensor_group *groups, size_t count, const kith__note *notes,
                          size_t note_count)
 {
-    json_t *header = json_object(), *metadata = json_object();
+    json_t *header = header_with(notes, note_count);
     json_int_t used = 0;
 
-    for (size_t i = 0; i < note_count; i++)
-        json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
-    json_object_set_new(header, "__metadata__", metadata);
     for (size_t g = 0; g < count; g++)
         for (size_t i = 0; i < groups[g].params->tables; i++) {
             const kith__table *t = &groups[g].params->table[i];
-            json_int_t bytes = (json_int_t)(t->rows * t->cols * sizeof(float));
             char name[64];
             tensor_name(name, &groups[g], t);
-            json_object_set_new(header, name,
-                                json_pack("{ss s[II] s[II]}", "dtype", "F32", "shape",
-                                          (json_int_t)t->rows, (json_int_t)t->cols, "data_offsets",
-                                          used, used + bytes));
-            used += bytes;
+            used = add_entry(header, name, "F32", t->rows, t->cols, used);
         }
     return header;
 }
@@ -224,20 +238,11 @@ cleanup:
 static json_t *array_header(const kith__array *arrays, size_t count, const kith__note *notes,
                             size_t note_count)
 {
-    json_t *header = json_object(), *metadata = json_object();
+    json_t *header = header_with(notes, note_count);
     json_int_t used = 0;
 
-    for (size_t i = 0; i < note_count; i++)
-        json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
-    json_object_set_new(header, "__metadata__", metadata);
-    for (size_t i = 0; i < count; i++) {
-        json_int_t bytes = (json_int_t)(arrays[i].rows * arrays[i].cols * sizeof(uint32_t));
-        json_object_set_new(header, arrays[i].name,
-                            json_pack("{ss s[II] s[II]}", "dtype", "U32", "shape",
-                                      (json_int_t)arrays[i].rows, (json_int_t)arrays[i].cols,
-                                      "data_offsets", used, used + bytes));
-        used += bytes;
-    }
+    for (size_t i = 0; i < count; i++)
+        used = add_entry(header, arrays[i].name, "U32", arrays[i].rows, arrays[i].cols, used);
     return header;
 }
 
