@@ -130,6 +130,8 @@ static void copy_plain(float *f, const kith__case *c, kith__plain plain)
     f[KITH__F_DEGREE] = plain.degree;
     f[KITH__F_FITS] = plain.fits;
     f[KITH__F_FITS_ALL] = plain.fits_all;
+    f[KITH__F_NEAR] = f[KITH__F_NEAR_UNLINKED] = plain.near;
+    f[KITH__F_NEAR_KNOWN] = c->log_known * plain.near;
     f[KITH__F_FITS_KNOWN] = c->log_known * plain.fits;
     f[KITH__F_E_SCORE] = plain.e_score;
     f[KITH__F_E_LOGP] = plain.e_logp;
@@ -143,6 +145,8 @@ static void cross(float *f, const kith__case *c)
 {
     float known = c->log_known, facts = c->log_facts - 3; /* about 20 facts are usual */
 
+    if (f[KITH__F_A_LINKS] > 0)
+        f[KITH__F_NEAR_UNLINKED] = 0;
     f[KITH__F_E_LINKED] = f[KITH__F_A_LINKS] > 0 ? f[KITH__F_E_LOGP] : 0;
     f[KITH__F_BEST_LOG_KNOWN] = known * f[KITH__F_BEST_LOG];
     f[KITH__F_ALL_KNOWN] = known * f[KITH__F_ALL];
@@ -180,7 +184,8 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
         .prior = logf(.2f + (float)c->asked->answered[candidate]) - c->log_answers,
         .degree = c->log_degree[candidate],
         .fits = c->asked->fits[candidate],
-        .fits_all = c->asked->fits_all[candidate]};
+        .fits_all = c->asked->fits_all[candidate],
+        .near = leaves_out(without, 'N') ? 0 : c->asked->nearness.near[candidate]};
 
     copy_figures(figure, figures_of(c->asked, candidate), without);
     if (c->embedding) {

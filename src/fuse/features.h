@@ -18,7 +18,8 @@
     ROW(D_SUM, "d sum", 'D')                                                                    \
     ROW(BEST, "best", '*') ROW(BEST_LOG, "log best", '*') ROW(ALL, "all", '*')                  \
     ROW(PRIOR, "answers often", '-') ROW(DEGREE, "facts of it", '-')   \
-    ROW(FITS, "fits", '-') ROW(FITS_KNOWN, "fits by known answers", '-') ROW(FITS_ALL, "fits in all", '-')                         \
+    ROW(FITS, "fits", '-') ROW(FITS_KNOWN, "fits by known answers", '-') ROW(FITS_ALL, "fits in all", '-')\
+    ROW(NEAR, "near", 'N') ROW(NEAR_UNLINKED, "near and not linked", 'N') ROW(NEAR_KNOWN, "near by known answers", 'N')                         \
     ROW(E_SCORE, "embedding", 'E') ROW(E_LOGP, "embedding log p", 'E')                          \
     ROW(E_GATED, "embedding without a", 'E') ROW(E_LOGP_GATED, "embedding log p without a", 'E') \
     ROW(E_LINKED, "embedding log p of linked", 'E')                                             \
@@ -62,7 +63,7 @@ void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
                      const char *without);
 /* What candidates that no rule speaks for differ in; all features are linear in these. */
 typedef struct kith__plain {
-    float prior, degree, fits, fits_all, e_score, e_logp;
+    float prior, degree, fits, fits_all, near, e_score, e_logp;
 } kith__plain;
 void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
 

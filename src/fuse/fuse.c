@@ -55,6 +55,7 @@ static void score_untold(kith__fusing *f, float *scores)
     float degree = plain_score(f, (kith__plain){.degree = 1}) - start;
     float fits = plain_score(f, (kith__plain){.fits = 1}) - start;
     float fits_all = plain_score(f, (kith__plain){.fits_all = 1}) - start;
+    float near = plain_score(f, (kith__plain){.near = 1}) - start;
     float by_score = plain_score(f, (kith__plain){.e_score = 1}) - start;
     float by_share = plain_score(f, (kith__plain){.e_logp = 1}) - start;
     float slope = by_score * c->e_scale + by_share;
@@ -66,6 +67,10 @@ static void score_untold(kith__fusing *f, float *scores)
     for (size_t i = 0; i < c->candidates; i++)
         scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i] +
                     fits_all * c->asked->fits_all[i];
+    const kith__nearness *n = &c->asked->nearness;
+    for (size_t i = 0; i < n->reached_count && !(f->without && strchr(f->without, 'N')); i++)
+        if (n->reached[i] < c->candidates)
+            scores[n->reached[i]] += near * n->near[n->reached[i]];
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
         scores[i] += slope * (c->embedding[i] - c->e_mean);
     for (size_t i = 0; i < c->candidates; i++)

@@ -55,11 +55,12 @@ kith_status kith__asking_init(kith__asking *a, const kith__evidence *evidence, k
     a->met = kith__alloc(x->relations, sizeof *a->met);
     if (!a->fits || !a->fits_all || !a->together || !a->met || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
-    return KITH_OK;
+    return kith__nearness_init(&a->nearness, x, error);
 }
 
 void kith__asking_release(kith__asking *a)
 {
+    kith__nearness_release(&a->nearness);
     kith__free(a->pair_confidence);
     kith__free(a->answers_at);
     kith__free(a->answered);
@@ -476,6 +477,7 @@ kith_status kith__ask(kith__asking *a, kith__span facts, uint32_t self, uint32_t
     for (size_t i = 0; i < facts.count && !a->no_memory; i++)
         ask_constant(a, facts.at[i], self);
     ask_known(a, known, self);
+    kith__nearness_find(&a->nearness, facts, self);
     close_rows(a);
     return a->no_memory ? kith__no_memory(error) : KITH_OK;
 }

@@ -13,6 +13,7 @@
 #define KITH_RULES_EVIDENCE_H
 
 #include "rules/mine.h"
+#include "rules/near.h"
 
 typedef struct kith__evidence {
     kith__index *index;
@@ -82,6 +83,7 @@ typedef struct kith__asking {
     kith_neighbor *shared;
     size_t shared_capacity;
     size_t known;           /* answers of q(s, ?) among the facts */
+    kith__nearness nearness; /* of all entities to s */
     /* Where not NULL, called for every rule that speaks for a candidate. */
     void (*tell)(void *context, const kith__reason *reason);
     void *context;

@@ -121,6 +121,38 @@ static int list_owners(kith__index *x)
     return x->owner ? 0 : -1;
 }
 
+/* Calls once for each fact of an unseen entity with a seen one. */
+static void each_later(const kith__index *x, uint64_t *next, uint32_t *later)
+{
+    for (uint32_t e = x->seen; e < x->entities; e++)
+        for (uint64_t i = x->offset[e]; i < x->offset[e + 1]; i++) {
+            uint32_t other = x->at[i].entity;
+            if (other >= x->seen)
+                continue;
+            if (later)
+                later[next[other]] = e;
+            next[other]++;
+        }
+}
+
+static int list_later(kith__index *x)
+{
+    uint64_t *next = kith__alloc((size_t)x->seen + 1, sizeof *next);
+
+    x->later_offset = kith__calloc((size_t)x->seen + 1, sizeof *x->later_offset);
+    if (next && x->later_offset) {
+        each_later(x, x->later_offset + 1, NULL);
+        for (uint32_t e = 0; e < x->seen; e++)
+            x->later_offset[e + 1] += x->later_offset[e];
+        memcpy(next, x->later_offset, (size_t)x->seen * sizeof *next);
+        x->later = kith__alloc((size_t)x->later_offset[x->seen], sizeof *x->later);
+        if (x->later)
+            each_later(x, next, x->later);
+    }
+    kith__free(next);
+    return x->later ? 0 : -1;
+}
+
 kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__pool *pool,
                             kith_error *error)
 {
@@ -141,7 +173,7 @@ kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__po
     memcpy(x->offset, hood.offset, ((size_t)x->entities + 1) * sizeof *x->offset);
     kith__pool_run(pool, sort_piece, &b, PIECES);
     x->facts = kith__calloc(x->relations, sizeof *x->facts);
-    if (!x->facts || list_owners(x))
+    if (!x->facts || list_owners(x) || list_later(x))
         TRY(kith__no_memory(error));
     for (uint64_t i = 0; i < x->offset[x->seen]; i++)
         x->facts[x->at[i].relation]++;
@@ -161,5 +193,7 @@ void kith__index_free(kith__index *x)
     kith__free(x->owner_offset);
     kith__free(x->owner);
     kith__free(x->facts);
+    kith__free(x->later_offset);
+    kith__free(x->later);
     kith__free(x);
 }

@@ -14,6 +14,8 @@ typedef struct kith__index {
     uint64_t *owner_offset;  /* of relation r: owner[owner_offset[r]] .. */
     uint32_t *owner;         /* seen entities that have the relation, ascending */
     uint64_t *facts;         /* of train, per relation */
+    uint64_t *later_offset;  /* of seen entity e: later[later_offset[e]] .. */
+    uint32_t *later;         /* unseen entities that have a fact with it, once for each fact */
 } kith__index;
 
 kith_status kith__index_new(kith__index **index, const kith_graph *graph, kith__pool *pool,

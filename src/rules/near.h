@@ -1,0 +1,31 @@
+/* How near entities are to one that is given by its facts: how often a walk that starts there, and at
+ * each step follows one fact of where it is, comes by. Facts of unseen entities are followed both ways,
+ * so that walks meet them too. */
+#ifndef KITH_RULES_NEAR_H
+#define KITH_RULES_NEAR_H
+
+#include "rules/index.h"
+
+/* Room for one thread. */
+typedef struct kith__nearness {
+    const kith__index *index;
+    float *near;      /* per entity: log(1 + 1e6 P), where P adds up how likely it is met in each step,
+                         later steps counting less; 0 where it is not met */
+    uint32_t *reached; /* those that are not 0 */
+    size_t reached_count;
+    float *mass, *next; /* per entity: how likely the walk is there, and a step later */
+    uint32_t *front, *next_front; /* those that are not 0 */
+    size_t ahead;   /* in next_front */
+    size_t followed; /* facts looked at */
+} kith__nearness;
+
+kith_status kith__nearness_init(kith__nearness *nearness, const kith__index *index,
+                                kith_error *error);
+void kith__nearness_release(kith__nearness *nearness);
+
+/* Fill `near`. `self` is the entity's id, or UINT32_MAX for a newcomer; walks do not come back to it.
+ * The work is bounded whatever the graph: steps that are too unlikely are not taken, and after enough
+ * facts were looked at no further step begins. */
+void kith__nearness_find(kith__nearness *nearness, kith__span facts, uint32_t self);
+
+#endif
