@@ -269,12 +269,12 @@ report $? 'leaving all rules out changes ranks' "$(head -3 none.tsv)"
 "$kith" train source -o embedding "${fused[@]}" --evidence none >out 2>err
 same 'rules do not change the embedding' fused/model.safetensors embedding/model.safetensors
 "$kith" eval embedding --ranks embedding.tsv >out 2>err
-"$kith" eval fused --without rules --ranks without.tsv >out 2>err
-same 'without rules the embedding is left' embedding.tsv without.tsv
+"$kith" eval fused --without rules,near --ranks without.tsv >out 2>err
+same 'without rules and nearness the embedding is left' embedding.tsv without.tsv
 check 'a part that is none' 2 "without is 'F'" "$kith" eval rules --without F
-check 'nothing left' 2 'but not all' "$kith" eval fused --without rules,embedding
+check 'nothing left' 2 'but not all' "$kith" eval fused --without rules,near,embedding
 check 'nothing left, in two options' 2 'but not all' \
-    "$kith" eval fused --without rules --without embedding
+    "$kith" eval fused --without rules,near --without embedding
 
 python3 - <<'PYTHON'
 rows = [line.rstrip("\n").split("\t") for line in open("rules.tsv")][1:]
@@ -433,7 +433,7 @@ json 'weights are those of fusion.json' \
     "$kith" info fused --json
 json 'a fused run has an embedding that counts' '(o["fusion"]["embedding"] and
     {w["part"] for w in o["fusion"]["weights"]} ==
-    {"A", "B", "C", "D", "embedding", "rules", "prior"})' \
+    {"A", "B", "C", "D", "embedding", "rules", "near", "prior"})' \
     "$kith" info fused --json
 json 'a run without rules has no fusion' '"fusion" not in o' "$kith" info embedding --json
 check 'a folder that is no run' 1 'source: is no run' "$kith" info source

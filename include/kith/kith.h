@@ -690,7 +690,8 @@ typedef struct kith_evidence {
 /* A figure about an answer, and how many points of its score it makes. */
 typedef struct kith_figure {
     const char *name;
-    int part; /* 'A' to 'D' kinds of rules, '*' several of them, 'E' the embedding, '-' neither */
+    int part; /* 'A' to 'D' kinds of rules, '*' several of them, 'N' how near it is, 'E' the embedding,
+                 '-' none of them */
     double value, points;
 } kith_figure;
 
@@ -707,12 +708,12 @@ typedef struct kith_reason {
     uint32_t hits, bodies; /* right in so many of so many cases of train */
 } kith_reason;
 
-/* What the score of an answer is made of: rules + prior + embedding, and the embedding's points by
+/* What the score of an answer is made of: rules + near + prior + embedding, and the embedding's points by
  * neighbour, which with `rest` add up to it. */
 typedef struct kith_grounds {
     uint32_t entity;
     double score;
-    double rules, prior, embedding;
+    double rules, near, prior, embedding;
     kith_figure *parts; /* of a model with rule evidence, else none */
     size_t part_count;
     kith_reason *reasons; /* strongest first */

@@ -519,8 +519,8 @@ static void print_grounds(const kith_explanation *e, const kith_question *q, con
         if (g->part_count == 0)
             break; /* no rules: the neighbours say all */
         char *entity = readable_entity(graph, g->entity);
-        printf("\n  %s: %.3f = rules %+.3f, prior %+.3f, embedding %+.3f\n", entity ? entity : "",
-               g->score, g->rules, g->prior, g->embedding);
+        printf("\n  %s: %.3f = rules %+.3f, near %+.3f, prior %+.3f, embedding %+.3f\n",
+               entity ? entity : "", g->score, g->rules, g->near, g->prior, g->embedding);
         if (i == 0 && g->reason_count > 0)
             printf("  conf. kind  right of      because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
@@ -689,8 +689,8 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
 
     for (size_t i = 0; i < e->grounds_count; i++) {
         const kith_grounds *g = &e->grounds[i];
-        json_t *one = json_pack("{sf sf sf sf sf}", "score", g->score, "rules", g->rules, "prior",
-                                g->prior, "embedding", g->embedding, "rest", g->rest);
+        json_t *one = json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "near",
+                                g->near, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
         json_t *parts = json_array(), *reasons = json_array(), *neighbors = json_array();
         set_entity(one, graph, g->entity);
         for (size_t k = 0; k < g->part_count; k++)

@@ -217,7 +217,7 @@ static bool parse_parts(char letters[8], const char *text)
 {
     static const struct {
         const char *name, *letters;
-    } parts[] = {{"A", "A"}, {"B", "B"}, {"C", "C"}, {"D", "D"}, {"embedding", "E"},
+    } parts[] = {{"A", "A"}, {"B", "B"}, {"C", "C"}, {"D", "D"}, {"near", "N"}, {"embedding", "E"},
                  {"rules", "ABCD"}};
 
     while (*text) {
@@ -232,7 +232,7 @@ static bool parse_parts(char letters[8], const char *text)
                 letters[strlen(letters)] = *c;
         text += length + (text[length] == ',');
     }
-    return letters[0] != '\0' && strlen(letters) < 5;
+    return letters[0] != '\0' && strlen(letters) < 6;
 }
 
 static int take_option(arguments *a, const command *self, int option, char **argv)
@@ -255,8 +255,8 @@ static int take_option(arguments *a, const command *self, int option, char **arg
         return 0;
     case WITHOUT:
         if (!parse_parts(a->without, optarg))
-            return usage_error(self, "--without is '%s', expected some of A, B, C, D, rules and "
-                                     "embedding, parted by commas, but not all", optarg);
+            return usage_error(self, "--without is '%s', expected some of A, B, C, D, rules, near "
+                                     "and embedding, parted by commas, but not all", optarg);
         return 0;
     case FILTER:
         a->filter = optarg;

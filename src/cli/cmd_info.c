@@ -7,6 +7,8 @@ static const char *part_name(int part)
     switch (part) {
     case 'E':
         return "embedding";
+    case 'N':
+        return "near";
     case '*':
         return "rules";
     case '-':

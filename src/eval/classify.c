@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "eval/rank.h"
 #include "fuse/fused.h"
+#include "fuse/logistic.h"
 #include "model/score.h"
 
 enum { AT_ONCE = 1024 };
@@ -42,80 +43,58 @@ float kith__best_threshold(kith__scored *scored, size_t count)
     return middle > low ? middle : high;
 }
 
-/* ---- with rule evidence ---- */
+/* ---- figures ---- */
+
+/* What is known about a fact. Those of rule evidence are about one side as the answer to a question
+ * about the other, for both sides. */
+enum { OBJECT_SHARE, SUBJECT_SHARE, OBJECT_NEAR, SUBJECT_NEAR, PHI, BIAS, FIGURES };
+_Static_assert((int)FIGURES <= (int)KITH__MOST_LOGISTIC, "a fact's figures must fit");
 
 typedef struct {
-    const kith__query *queries;
-    size_t sides; /* queries per fact, one after the other */
-    float *parts; /* per query */
-} fused_scoring;
+    const kith__query *queries; /* two for each fact */
+    kith__sample *samples;
+} looking;
 
-/* How large a share the hidden side has among all that could stand there. */
-static void take_share(void *context, size_t query, kith__fusing *f)
+static void look_at_side(void *context, size_t query, kith__fusing *f)
 {
-    fused_scoring *s = context;
-    uint32_t hidden = kith__hidden_side(&s->queries[query]);
+    const looking *l = context;
+    const kith__query *q = &l->queries[query];
+    uint32_t hidden = kith__hidden_side(q);
+    double *x = l->samples[query / 2].x;
 
-    s->parts[query] = (float)(f->scores[hidden] - f->log_sum);
+    x[q->subject_hidden ? SUBJECT_SHARE : OBJECT_SHARE] = f->scores[hidden] - f->log_sum;
+    if (!f->without || !strchr(f->without, 'N'))
+        x[q->subject_hidden ? SUBJECT_NEAR : OBJECT_NEAR] = f->asking.nearness.near[hidden];
 }
 
-static size_t list_sides(kith__query *queries, const kith_triple *facts, size_t count,
-                         kith_predict predict)
-{
-    size_t made = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (predict != KITH_PREDICT_SUBJECT)
-            queries[made++] = (kith__query){facts[i], false};
-        if (predict != KITH_PREDICT_OBJECT)
-            queries[made++] = (kith__query){facts[i], true};
-    }
-    return made;
-}
-
-/* The mean logarithm of that share over the sides that are predicted. */
-static kith_status score_fused(kith__scored *out, kith_model *model, const kith_triple *facts,
-                               size_t count, const char *without, kith_error *error)
+static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
+                                    const kith_triple *facts, size_t count, const char *without,
+                                    kith_error *error)
 {
     const struct kith__fused *fused = model->fused;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
-    fused_scoring s = {.queries = queries,
-                       .sides = model->settings.predict == KITH_PREDICT_BOTH ? 2 : 1,
-                       .parts = kith__calloc(2 * count, sizeof *s.parts)};
+    looking l = {queries, samples};
     kith_status status = KITH_OK;
 
-    if (!queries || !s.parts)
-        TRY(kith__no_memory(error));
-    size_t made = list_sides(queries, facts, count, model->settings.predict);
-    TRY(kith__fuse_each(model, &fused->fusion, fused->evidence, queries, made,
-                        kith_graph_entity_count(model->graph), without, fused->embedding, take_share,
-                        &s, error));
-    for (size_t i = 0; i < count; i++) {
-        out[i].relation = facts[i].relation;
-        out[i].score = s.parts[i * s.sides];
-        if (s.sides == 2)
-            out[i].score = (out[i].score + s.parts[2 * i + 1]) / 2;
-    }
-cleanup:
+    if (!queries)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < 2 * count; i++)
+        queries[i] = (kith__query){facts[i / 2], i % 2 == 1};
+    status = kith__fuse_each(model, &fused->fusion, fused->evidence, queries, 2 * count,
+                             kith_graph_entity_count(model->graph), without, fused->embedding,
+                             look_at_side, &l, error);
     kith__free(queries);
-    kith__free(s.parts);
     return status;
 }
 
-/* ---- thresholds ---- */
-
-/* phi of every fact. */
-static kith_status score_facts(kith__scored *out, kith_model *model, const kith_triple *facts,
-                               size_t count, const char *without, kith_error *error)
+static kith_status look_at_embedding(kith__sample *samples, kith_model *model,
+                                     const kith_triple *facts, size_t count, kith_error *error)
 {
     kith__encoder *e = &model->encoder;
     uint32_t m = model->lists->relations / 2;
-    float *scratch;
+    float *scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
     kith_status status = KITH_OK;
 
-    if (!kith__only_embedding(model, without))
-        return score_fused(out, model, facts, count, without, error);
-    scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
     if (!scratch)
         return kith__no_memory(error);
     for (size_t from = 0; from < count; from += AT_ONCE) {
@@ -128,9 +107,8 @@ static kith_status score_facts(kith__scored *out, kith_model *model, const kith_
         TRY(kith__encoder_forward(e, error));
         for (size_t i = from; i < to; i++) {
             const uint32_t *at = e->encoding_of + 2 * (i - from);
-            out[i].relation = facts[i].relation;
-            out[i].score = kith__score_fact(model, facts[i], e->out.at + at[0] * e->ds,
-                                            e->out.at + at[1] * e->ds, scratch);
+            samples[i].x[PHI] = kith__score_fact(model, facts[i], e->out.at + at[0] * e->ds,
+                                                 e->out.at + at[1] * e->ds, scratch);
         }
     }
 cleanup:
@@ -138,37 +116,97 @@ cleanup:
     return status;
 }
 
+/* `samples` must be zero. */
+static kith_status look_at(kith__sample *samples, kith_model *model, const kith_triple *facts,
+                           size_t count, const char *without, kith_error *error)
+{
+    bool evidence = !kith__only_embedding(model, without);
+    bool embedding = !model->fused || (model->fused->embedding && !(without && strchr(without, 'E')));
+    kith_status status = KITH_OK;
+
+    if (embedding)
+        status = look_at_embedding(samples, model, facts, count, error);
+    if (status == KITH_OK && evidence)
+        status = look_at_evidence(samples, model, facts, count, without, error);
+    return status;
+}
+
+/* ---- one score from them ---- */
+
+/* Weights for figures as they are; phi alone is what the paper classifies by. */
+typedef struct {
+    double weight[FIGURES];
+} judge;
+
+static float score_of(const judge *j, const kith__sample *sample)
+{
+    double sum = j->weight[BIAS];
+
+    for (int k = 0; k < BIAS; k++)
+        sum += j->weight[k] * sample->x[k];
+    return (float)sum;
+}
+
+/* Figures come to mean 0 and deviation 1, so that one pull suits all; samples are changed by it. */
+static void fit_judge(judge *j, kith__sample *samples, size_t count)
+{
+    static const double pull[FIGURES] = {10, 10, 10, 10, 10, 1e-6};
+    double mean[FIGURES] = {0}, scale[FIGURES] = {0}, weight[FIGURES] = {0};
+
+    for (int k = 0; k < BIAS; k++) {
+        double squares = 0;
+        for (size_t i = 0; i < count; i++)
+            mean[k] += samples[i].x[k] / (double)count;
+        for (size_t i = 0; i < count; i++)
+            squares += (samples[i].x[k] - mean[k]) * (samples[i].x[k] - mean[k]);
+        if (squares > 1e-12 * (double)count)
+            scale[k] = 1 / sqrt(squares / (double)count);
+        for (size_t i = 0; i < count; i++)
+            samples[i].x[k] = (samples[i].x[k] - mean[k]) * scale[k];
+    }
+    for (size_t i = 0; i < count; i++)
+        samples[i].x[BIAS] = 1;
+    kith__logistic_fit(weight, FIGURES, pull, samples, count);
+    j->weight[BIAS] = weight[BIAS];
+    for (int k = 0; k < BIAS; k++) {
+        j->weight[k] = weight[k] * scale[k];
+        j->weight[BIAS] -= weight[k] * scale[k] * mean[k];
+    }
+}
+
+/* ---- thresholds ---- */
+
 static int by_relation(const void *a, const void *b)
 {
     const kith__scored *x = a, *y = b;
     return (x->relation > y->relation) - (x->relation < y->relation);
 }
 
-/* A threshold per relation; one over all relations for those that dev lacks. */
-static kith_status fit_thresholds(float *thresholds, kith_model *model, const char *without,
-                                  kith_error *error)
+/* The facts of dev whose relation train has, and which of them are true. */
+static kith_status choose_dev(kith_triple *facts, kith__sample *samples, size_t *count,
+                              const kith_model *model, kith_error *error)
 {
     kith_facts dev = kith_graph_facts(model->graph, KITH_DEV);
     uint32_t m = kith_graph_seen_relation_count(model->graph);
-    kith_triple *facts = kith__alloc(dev.count, sizeof *facts);
-    kith__scored *scored = kith__calloc(dev.count, sizeof *scored);
-    size_t count = 0;
-    kith_status status = KITH_OK;
 
-    if (!facts || !scored)
-        TRY(kith__no_memory(error));
     if (!dev.truth)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "dev has no labelled facts, expected some to choose "
-                       "thresholds on"));
+        return kith__fail(error, KITH_ERR_ARGUMENT, "dev has no labelled facts, expected some to "
+                          "choose thresholds on");
     for (size_t i = 0; i < dev.count; i++)
         if (dev.at[i].relation < m) {
-            scored[count].truth = dev.truth[i];
-            facts[count++] = dev.at[i];
+            samples[*count].truth = dev.truth[i] == 1;
+            facts[(*count)++] = dev.at[i];
         }
-    TRY(score_facts(scored, model, facts, count, without, error));
+    return KITH_OK;
+}
+
+/* A threshold per relation; one over all relations for those that dev lacks. */
+static void set_thresholds(float *thresholds, uint32_t relations, kith__scored *scored, size_t count)
+{
     float over_all = kith__best_threshold(scored, count);
+
     qsort(scored, count, sizeof *scored, by_relation);
-    for (uint32_t r = 0; r < m; r++)
+    for (uint32_t r = 0; r < relations; r++)
         thresholds[r] = over_all;
     for (size_t from = 0, to; from < count; from = to) {
         uint32_t r = scored[from].relation;
@@ -176,8 +214,34 @@ static kith_status fit_thresholds(float *thresholds, kith_model *model, const ch
             ;
         thresholds[r] = kith__best_threshold(scored + from, to - from);
     }
+}
+
+/* How figures become a score, and from which score on a fact of each relation is called true. */
+static kith_status fit_on_dev(judge *j, float *thresholds, kith_model *model, const char *without,
+                              kith_error *error)
+{
+    size_t most = kith_graph_facts(model->graph, KITH_DEV).count, count = 0;
+    kith_triple *facts = kith__alloc(most, sizeof *facts);
+    kith__sample *samples = kith__calloc(most, 2 * sizeof *samples), *scaled = samples + most;
+    kith__scored *scored = kith__calloc(most, sizeof *scored);
+    kith_status status = KITH_OK;
+
+    if (!facts || !samples || !scored)
+        TRY(kith__no_memory(error));
+    TRY(choose_dev(facts, samples, &count, model, error));
+    TRY(look_at(samples, model, facts, count, without, error));
+    if (kith__only_embedding(model, without)) {
+        *j = (judge){.weight[PHI] = 1};
+    } else {
+        memcpy(scaled, samples, count * sizeof *samples);
+        fit_judge(j, scaled, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        scored[i] = (kith__scored){score_of(j, &samples[i]), facts[i].relation, samples[i].truth};
+    set_thresholds(thresholds, kith_graph_seen_relation_count(model->graph), scored, count);
 cleanup:
     kith__free(facts);
+    kith__free(samples);
     kith__free(scored);
     return status;
 }
@@ -188,16 +252,17 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
 {
     uint32_t m = kith_graph_seen_relation_count(model->graph);
     float *thresholds = kith__calloc(m, sizeof *thresholds);
-    kith__scored *scored = kith__calloc(count, sizeof *scored);
+    kith__sample *samples = kith__calloc(count, sizeof *samples);
+    judge j = {{0}};
     size_t right = 0;
     kith_status status = KITH_OK;
 
-    if (!thresholds || !scored)
+    if (!thresholds || !samples)
         TRY(kith__no_memory(error));
-    TRY(fit_thresholds(thresholds, model, without, error));
-    TRY(score_facts(scored, model, facts, count, without, error));
+    TRY(fit_on_dev(&j, thresholds, model, without, error));
+    TRY(look_at(samples, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
-        right += (scored[i].score >= thresholds[facts[i].relation]) == (truth[i] == 1);
+        right += (score_of(&j, &samples[i]) >= thresholds[facts[i].relation]) == (truth[i] == 1);
         result->no_neighbors += kith__list_count(model->lists, facts[i].subject) == 0 ||
                                 kith__list_count(model->lists, facts[i].object) == 0;
     }
@@ -205,6 +270,6 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
     result->realistic.queries = count;
 cleanup:
     kith__free(thresholds);
-    kith__free(scored);
+    kith__free(samples);
     return status;
 }

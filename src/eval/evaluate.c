@@ -268,10 +268,10 @@ cleanup:
 static kith_status check_without(const char *without, kith_error *error)
 {
     for (const char *c = without ? without : ""; *c; c++)
-        if (!strchr("ABCDE", *c))
+        if (!strchr("ABCDEN", *c))
             return kith__fail(error, KITH_ERR_ARGUMENT,
                               "there is no part '%c' of the evidence to leave out, expected A, B, C, "
-                              "D or E", *c);
+                              "D, E or N", *c);
     return KITH_OK;
 }
 

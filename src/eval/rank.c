@@ -147,7 +147,8 @@ static void rank_fused(void *context, size_t query, kith__fusing *fusing)
 bool kith__only_embedding(const kith_model *model, const char *without)
 {
     return !model->fused || (without && model->fused->embedding && strchr(without, 'A') &&
-                             strchr(without, 'B') && strchr(without, 'C') && strchr(without, 'D'));
+                             strchr(without, 'B') && strchr(without, 'C') &&
+                             strchr(without, 'D') && strchr(without, 'N'));
 }
 
 static kith_status ranking_init(ranking *r, const kith_graph *filter, kith_error *error)

@@ -4,17 +4,11 @@
 #ifndef KITH_FUSE_CALIBRATE_H
 #define KITH_FUSE_CALIBRATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "fuse/logistic.h"
 
 enum { KITH__CALIBRATION = 3 };
 
-typedef struct kith__sample {
-    double x[KITH__CALIBRATION]; /* x, k and 1 */
-    bool truth;
-} kith__sample;
-
-/* Logistic regression with a slight pull towards (1, 0, 0). */
+/* Samples hold x, k and 1. Weights are pulled slightly towards (1, 0, 0). */
 void kith__calibration_fit(float calibration[KITH__CALIBRATION], const kith__sample *samples,
                            size_t count);
 

@@ -4,8 +4,8 @@
 
 #include "rules/evidence.h"
 
-/* Name, and which part of the evidence it comes from: a rule kind, 'E' the embedding, '*' several
- * kinds of rules, '-' what is known without either. */
+/* Name, and which part of the evidence it comes from: a rule kind, 'N' nearness, 'E' the embedding,
+ * '*' several kinds of rules, '-' what is known without any. */
 #define KITH__FEATURES(ROW)                                                                     \
     ROW(A_BEST, "a", 'A') ROW(A_LOG, "log a", 'A') ROW(A_ALL, "a all", 'A')                     \
     ROW(A_GLOBAL, "a mined", 'A') ROW(A_COUNT, "a count", 'A')                                  \

@@ -120,6 +120,7 @@ kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_
 {
     kith_status status;
 
+    f->asking.nearness.through = candidates > f->asking.evidence->index->seen;
     TRY(kith__ask(&f->asking, facts, self, query, error));
     if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
         TRY(kith__no_memory(error));

@@ -92,6 +92,8 @@ static kith_status add_parts(kith_grounds *to, const kith__fusing *fusing, kith_
         char part = kith__feature_part(k);
         if (part == 'E')
             to->embedding += points;
+        else if (part == 'N')
+            to->near += points;
         else if (part == '-')
             to->prior += points;
         else

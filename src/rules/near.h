@@ -1,14 +1,18 @@
 /* How near entities are to one that is given by its facts: how often a walk that starts there, and at
- * each step follows one fact of where it is, comes by. Facts of unseen entities are followed both ways,
- * so that walks meet them too. */
+ * each step follows one fact of where it is, comes by. Walks meet unseen entities too. */
 #ifndef KITH_RULES_NEAR_H
 #define KITH_RULES_NEAR_H
+
+#include <stdbool.h>
 
 #include "rules/index.h"
 
 /* Room for one thread. */
 typedef struct kith__nearness {
     const kith__index *index;
+    bool through; /* Whether walks go on from unseen entities that are no neighbours of the first. Not
+                     so as a rule: then a newcomer is told what an unseen entity of the graph with the
+                     same facts is told, through which the newcomer's walks could go. */
     float *near;      /* per entity: log(1 + 1e6 P), where P adds up how likely it is met in each step,
                          later steps counting less; 0 where it is not met */
     uint32_t *reached; /* those that are not 0 */
