@@ -664,6 +664,115 @@ static void expect(double *figure, const question *q, uint32_t o)
     }
 }
 
+/* ---- nearness ---- */
+
+/* Facts that lead from one entity to another. */
+static double links(const world *w, uint32_t from, uint32_t to)
+{
+    double count = 0;
+
+    for (uint32_t r = 0; r < w->relations; r++)
+        count += is(w, r, from, to) + (from < w->seen && to >= w->seen && is(w, r, to, from));
+    return count;
+}
+
+static double degree(const world *w, uint32_t e)
+{
+    double sum = 0;
+
+    for (uint32_t o = 0; o < w->entities; o++)
+        sum += links(w, e, o);
+    return sum;
+}
+
+/* One step of all walks that are likely enough; returns how many facts they followed. */
+static double step_all(double *next, const double *mass, const world *w, uint32_t self, bool first,
+                       bool through)
+{
+    double followed = 0;
+
+    memset(next, 0, w->entities * sizeof *next);
+    for (uint32_t e = 0; e < w->entities; e++) {
+        double each = mass[e] / degree(w, e);
+        if (mass[e] == 0 || degree(w, e) == 0 || each < 1e-5)
+            continue;
+        if (!first && !through && e >= w->seen)
+            continue;
+        followed += degree(w, e);
+        for (uint32_t o = 0; o < w->entities; o++)
+            next[o] += o == self ? 0 : each * links(w, e, o);
+    }
+    return followed;
+}
+
+static void expect_near(double *near, const world *w, uint32_t self, bool through)
+{
+    double *mass = calloc(w->entities, sizeof *mass), *next = calloc(w->entities, sizeof *next);
+    double followed = 0, weight = 1;
+
+    memset(near, 0, w->entities * sizeof *near);
+    mass[self] = 1;
+    for (int step = 0; step < 8 && (step == 0 || followed < 20000); step++, weight *= .7) {
+        followed += step_all(next, mass, w, self, step == 0, through);
+        for (uint32_t e = 0; e < w->entities; e++)
+            near[e] += weight * (mass[e] = next[e]);
+    }
+    for (uint32_t e = 0; e < w->entities; e++)
+        near[e] = log(1 + 1e6 * near[e]);
+    free(mass);
+    free(next);
+}
+
+/* A seen entity's own facts with unseen ones are no facts of its, so walks that begin at one differ:
+ * only unseen ones are looked at. */
+static void check_near(world *w, kith__rng *rng)
+{
+    kith__nearness n;
+    kith_error error;
+    double *expected = malloc(w->entities * sizeof *expected);
+
+    (void)rng;
+    assert_int_equal(kith__nearness_init(&n, w->evidence->index, &error), KITH_OK);
+    for (uint32_t s = w->seen; s < w->entities; s++) {
+        n.through = s % 2;
+        kith__nearness_find(&n, kith__facts_of(w->evidence->index, s), s);
+        expect_near(expected, w, s, n.through);
+        for (uint32_t e = 0; e < w->entities; e++)
+            if (!(fabs(n.near[e] - expected[e]) <= 1e-3 * (1 + expected[e])))
+                fail_msg("from %u to %u: found %g, expected %g", s, e, (double)n.near[e],
+                         expected[e]);
+    }
+    kith__nearness_release(&n);
+    free(expected);
+}
+
+static void near__is_what_all_walks_together_meet(void **state)
+{
+    (void)state;
+    in_worlds(21, check_near);
+}
+
+static void near__no_facts_lead_nowhere(void **state)
+{
+    kith__rng rng;
+    world w;
+    kith__nearness n;
+    kith_error error;
+
+    (void)state;
+    kith__rng_init(&rng, 22, 0);
+    random_world(&w, &rng);
+    assert_int_equal(kith__nearness_init(&n, w.evidence->index, &error), KITH_OK);
+    kith__nearness_find(&n, kith__facts_of(w.evidence->index, 0), 0);
+    assert_true(n.reached_count > 0);
+    kith__nearness_find(&n, (kith__span){NULL, 0}, UINT32_MAX);
+    assert_int_equal(n.reached_count, 0);
+    for (uint32_t e = 0; e < w.entities; e++)
+        assert_true(n.near[e] == 0);
+    kith__nearness_release(&n);
+    world_close(&w);
+}
+
 /* ---- asking ---- */
 
 static void ask(kith__asking *a, kith__span facts, uint32_t self, uint32_t query)
@@ -1266,6 +1375,8 @@ int main(void)
         cmocka_unit_test(mine__threads_do_not_matter),
         cmocka_unit_test(mine__only_the_most_confident_paths_of_a_conclusion_are_kept),
         cmocka_unit_test(mine__a_graph_without_rules_has_none),
+        cmocka_unit_test(near__is_what_all_walks_together_meet),
+        cmocka_unit_test(near__no_facts_lead_nowhere),
         cmocka_unit_test(ask__figures_are_those_of_brute_force),
         cmocka_unit_test(ask__a_newcomer_gets_what_an_unseen_entity_with_its_facts_gets),
         cmocka_unit_test(ask__other_questions_in_between_change_nothing),

@@ -102,7 +102,7 @@ void kith__nearness_find(kith__nearness *n, kith__span facts, uint32_t self)
     size_t count = arrive(n, weight);
     for (int step = 1; step < STEPS && n->followed < MOST_FOLLOWED && count > 0; step++) {
         for (size_t i = 0; i < count; i++) {
-            if (n->front[i] < n->index->seen || step == 1 || n->through)
+            if (n->front[i] < n->index->seen || n->through)
                 step_from(n, n->front[i], self);
             n->mass[n->front[i]] = 0;
         }

@@ -10,9 +10,9 @@
 /* Room for one thread. */
 typedef struct kith__nearness {
     const kith__index *index;
-    bool through; /* Whether walks go on from unseen entities that are no neighbours of the first. Not
-                     so as a rule: then a newcomer is told what an unseen entity of the graph with the
-                     same facts is told, through which the newcomer's walks could go. */
+    bool through; /* Whether walks go on from unseen entities. Without it a newcomer is told what an
+                     unseen entity of the graph with the same facts is told; with it the newcomer's
+                     walks could go through that one. */
     float *near;      /* per entity: log(1 + 1e6 P), where P adds up how likely it is met in each step,
                          later steps counting less; 0 where it is not met */
     uint32_t *reached; /* those that are not 0 */
