@@ -550,7 +550,8 @@ typedef struct kith_eval {
 typedef struct kith_eval_options {
     kith_part part;     /* KITH_DEV or KITH_TEST */
     int all_candidates; /* entities of the whole graph, not only seen ones */
-    const char *without; /* leave out parts of the evidence: letters of "ABCDE", E the embedding */
+    const char *without; /* leave out parts of the evidence: letters of "ABCDEN", N nearness, E the
+                            embedding */
     const kith_graph *filter; /* more facts that are known to be true, or NULL */
     size_t sample;      /* so many facts drawn at random; 0: all */
     uint64_t seed;      /* of the draw */

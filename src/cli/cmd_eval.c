@@ -313,7 +313,7 @@ const command cmd_eval = {
             "  --split dev|test        what to evaluate on (default: test)\n"
             "  --candidates seen|all   what to rank: entities of train (default), or all\n"
             "  --without PARTS         leave out parts of the evidence: A, B, C or D (kinds of rules),\n"
-            "                          rules (all of them), embedding; several parted by commas\n"
+            "                          rules (all of them), near, embedding; parted by commas\n"
             "  --filter SOURCE         more facts that are known to be true: such answers do not count\n"
             "                          as wrong either\n"
             "  --ranks FILE            write every query and its ranks as TSV\n"

@@ -55,9 +55,9 @@ const command cmd_explain = {
     .summary = "answer as predict does, and say why",
     .usage = "RUN --query 'NAME RELATION ?' [--fact 'NAME RELATION OTHER']... [--facts FILE]",
     .help = "Takes the arguments of kith predict and gives the same answers. Where the run has rules,\n"
-            "it takes the scores of the first ones apart into rules, nearness, prior and embedding, and shows\n"
-            "the rules that speak for them, strongest first: confidence, kind (see kith help rules),\n"
-            "how often they were right, and the facts that ground them. Then it shows the facts\n"
+            "it takes the scores of the first ones apart into rules, nearness, prior and embedding, and\n"
+            "shows the rules that speak for them, strongest first: confidence, kind (see kith help\n"
+            "rules), how often they were right, and the facts that ground them. Then it shows the facts\n"
             "that the entity's vector is made of, heaviest first: the weight of each, its parts by\n"
             "logic and by attention, the rule behind the logic part, and which other relation of the\n"
             "entity makes the fact redundant. Last it leaves out the heaviest facts one at a time and\n"
