@@ -143,7 +143,7 @@ static int find_active_rows(kith__encoder *e)
 {
     const kith__item *items = e->active_items;
 
-    if (room_for_slots(e))
+    if (room_for_slots(e) || kith__gradients_reserve(e->gradients, e->rows))
         return -1;
     if (e->active_visits == e->visits)
         return take_all_rows(e);
