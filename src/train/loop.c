@@ -18,6 +18,7 @@
 
 /* Streams of random numbers. */
 enum { SHUFFLE = 1, NEGATIVES, ORDER, SAMPLE };
+enum { MANY_NEIGHBORS = 1 << 22 };
 
 typedef struct {
     const char *folder;
@@ -322,6 +323,15 @@ cleanup:
     return status;
 }
 
+/* Only where it is worth it: reading them takes longer then. */
+static void pack_lists(training *t)
+{
+    kith__lists *lists = t->model->lists;
+
+    if (lists->offset[lists->entities] >= MANY_NEIGHBORS)
+        kith__lists_pack(lists, t->model->rules, t->settings, t->model->pool);
+}
+
 static kith_status training_init(training *t, kith_error *error)
 {
     const kith_settings *s = t->settings = &t->model->settings;
@@ -335,6 +345,7 @@ static kith_status training_init(training *t, kith_error *error)
         TRY(kith__contrast_init(&t->contrast, t->model->graph, s->shared_negatives,
                                 s->hard_negatives, error));
     TRY(drop_facts(t, error));
+    pack_lists(t);
     TRY(kith__step_init(&t->step, &t->model->encoder, &t->model->params, s, error));
     TRY(kith__adam_init(&t->adam, &t->model->params, error));
     t->positive = kith__alloc(s->batch, sizeof *t->positive);
