@@ -385,6 +385,48 @@ static void corrupt__follows_what_is_predicted_unless_asked_for(void **state)
 enum { HUB = 200 };
 
 /* Entities n0, n1 ... around a hub, and a chain, so that lists of many lengths exist. */
+/* ---- packed lists ---- */
+
+static void check_packed(const kith_graph *graph, const kith_settings *s)
+{
+    kith_model *plain = model_with(graph, s), *packed = model_with(graph, s);
+    const kith__lists *a = plain->lists, *b = packed->lists;
+    size_t other_than_1 = 0;
+
+    kith__lists_pack(packed->lists, packed->rules, s, packed->pool);
+    assert_null(b->denominator);
+    for (uint32_t e = 0; e < a->entities; e++)
+        for (size_t k = 0; k < kith__list_count(a, e); k++) {
+            float x = kith__denominator(a, a->offset[e] + k);
+            float y = kith__denominator(b, b->offset[e] + k);
+            other_than_1 += x != 1;
+            assert_memory_equal(&x, &y, sizeof x);
+        }
+    assert_true(other_than_1 > 0);
+    kith_model_free(plain);
+    kith_model_free(packed);
+}
+
+static void lists__packed_denominators_are_the_same_to_the_last_bit(void **state)
+{
+    static const char *const modes[] = {"one-plus-max", "max"};
+    static const char *const choices[] = {"first", "random", "all"};
+    const random_shape shape = {.entities = 60, .relations = 9, .train = 500, .test = 20, .aux = 40};
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        kith_settings s = preset("release");
+        kith__rng rng;
+        kith__rng_init(&rng, 3, (uint64_t)i);
+        kith_graph *graph = opened(random_folder(&rng, &shape));
+        set(&s, "logic-denominator", modes[i % 2]);
+        set(&s, "neighbors", choices[i / 2]);
+        s.max_neighbors = 5;
+        check_packed(graph, &s);
+        kith_graph_free(graph);
+    }
+}
+
 static kith_graph *hub_graph(int neighbors)
 {
     draft t = {0};
@@ -839,6 +881,7 @@ static void model__start_values_are_xavier_normal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists__packed_denominators_are_the_same_to_the_last_bit),
         cmocka_unit_test(settings__release_is_what_the_authors_program_does),
         cmocka_unit_test(settings__paper_is_what_the_text_says),
         cmocka_unit_test(settings__embedding_is_made_to_learn_quickly),

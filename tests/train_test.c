@@ -6,6 +6,7 @@
 
 #include "model/model.h"
 #include "support.h"
+#include "train/order.h"
 #include "train/run.h"
 #include "train/step.h"
 
@@ -687,6 +688,77 @@ static void train__unseen_entities_without_facts_are_ranked_with_zeros(void **st
     check_trains((const char *[]){some_train, NULL, "lone\tr\ta\nlone\ts\talone\n", NULL});
 }
 
+/* ---- graphs that are given away ---- */
+
+static int stop_at_once(void *context, const kith_progress *progress)
+{
+    (void)context;
+    return progress->facts > 0;
+}
+
+static void train__a_graph_given_away_gives_the_same_bytes(void **state)
+{
+    static const char *const losses[] = {"margin", "softmax"};
+    const kith_train_options stop = {.threads = 2, .progress = stop_at_once};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) { /* looks at dev need the facts, others do not */
+        kith_settings s = quick("lan");
+        s.eval_every = i / 2 * 2;
+        set(&s, "loss", losses[i % 2]);
+        const char *kept = trained(graph, &s, 1), *given = new_run();
+        kith_train_end end = KITH_TRAIN_FINISHED;
+        kith_error error;
+        assert_int_equal(kith_train_taking(&end, given, opened(source), &s, &stop, &error), KITH_OK);
+        assert_int_equal(end, KITH_TRAIN_STOPPED);
+        assert_int_equal(kith_train_resume(&end, given, NULL, &error), KITH_OK);
+        assert_true(same_model(kept, given));
+        given = new_run();
+        assert_int_equal(kith_train_taking(&end, given, opened(source), &s, NULL, &error), KITH_OK);
+        assert_true(same_model(kept, given));
+        assert_true(kith_train_taking(&end, given, opened(source), &s, NULL, &error) != KITH_OK);
+    }
+}
+
+/* Loops, facts in both directions, and enough of them for several blocks of swaps. */
+static kith_graph *looped_graph(size_t facts)
+{
+    draft t = {0};
+
+    for (size_t i = 0; i < facts; i++)
+        add(&t, "e%zu\tr%zu\te%zu\n", i * 7 % 97, i / 97 % 11, i / 1067 % 97);
+    kith_graph *made = opened(file("train", t.at));
+    draft_release(&t);
+    return made;
+}
+
+static void order__facts_by_place_are_those_by_number_in_every_epoch(void **state)
+{
+    static const size_t counts[] = {1, 2, 4096, 4097, 4098, 8193, 10000};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        kith_graph *made = looped_graph(counts[c]);
+        kith__order plain, placed;
+        assert_int_equal(kith__order_init(&plain, made, NULL), KITH_OK);
+        assert_int_equal(kith__order_init(&placed, made, NULL), KITH_OK);
+        assert_int_equal(plain.count, counts[c]);
+        assert_int_equal(kith__order_by_place(&placed, NULL), KITH_OK);
+        assert_null(placed.facts);
+        for (uint64_t epoch = 0; epoch < 4; epoch++) {
+            kith__order_shuffle(&plain, 5, epoch);
+            kith__order_shuffle(&placed, 5, epoch);
+            for (size_t i = 0; i < plain.count; i++) {
+                kith_triple a = kith__order_fact(&plain, i), b = kith__order_fact(&placed, i);
+                assert_memory_equal(&a, &b, sizeof a);
+            }
+        }
+        kith__order_release(&plain);
+        kith__order_release(&placed);
+        kith_graph_free(made);
+    }
+}
+
 static void train__a_hub_of_5000_neighbours_trains(void **state)
 {
     draft t = {0};
@@ -1239,6 +1311,8 @@ int main(void)
         cmocka_unit_test(train__works_without_test),
         cmocka_unit_test(train__works_with_train_alone_and_with_one_fact),
         cmocka_unit_test(train__unseen_entities_without_facts_are_ranked_with_zeros),
+        cmocka_unit_test(train__a_graph_given_away_gives_the_same_bytes),
+        cmocka_unit_test(order__facts_by_place_are_those_by_number_in_every_epoch),
         cmocka_unit_test(train__a_hub_of_5000_neighbours_trains),
         cmocka_unit_test(adam__lazy_moves_used_rows_only_and_dense_all_that_have_momentum),
         cmocka_unit_test(adam__lazy_and_dense_make_the_same_first_step),

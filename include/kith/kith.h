@@ -423,6 +423,11 @@ typedef enum kith_train_end { KITH_TRAIN_FINISHED, KITH_TRAIN_STOPPED, KITH_TRAI
 KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
                                 const kith_settings *settings, const kith_train_options *options,
                                 kith_error *error);
+/* The same, but the graph is given away: it is freed in the end, also where training fails, and what
+ * training does not need of it as soon as it begins. For graphs that fill the memory. */
+KITH_API kith_status kith_train_taking(kith_train_end *end, const char *folder, kith_graph *graph,
+                                       const kith_settings *settings,
+                                       const kith_train_options *options, kith_error *error);
 /* Go on from the last checkpoint. */
 KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
                                        const kith_train_options *options, kith_error *error);

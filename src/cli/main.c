@@ -1,5 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli/cli.h"
 
@@ -62,8 +65,19 @@ static int run(int argc, char **argv)
     return wanted ? wanted->run(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
+/* By default, malloc keeps the more for later the larger the blocks are that were freed; here that
+ * would be what only reading needs, kept while a model is trained. */
+static void free_to_the_system(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+    free_to_the_system();
     int status = run(argc, argv);
 
     /* A full disk or a closed pipe shows only when the last bytes are flushed. */

@@ -40,6 +40,32 @@ void kith_graph_free(kith_graph *graph)
     kith__free(graph);
 }
 
+/* The count stays, and may be asked for. */
+static void forget_names(kith__names *names)
+{
+    uint32_t count = names->count;
+
+    kith__names_release(names);
+    names->count = count;
+}
+
+void kith__graph_keep_neighborhoods(kith_graph *graph)
+{
+    if (graph->map) /* nothing is freed by parts */
+        return;
+    forget_names(&graph->entities);
+    forget_names(&graph->relations);
+    kith__free(graph->label_bytes);
+    kith__free(graph->label_start);
+    graph->label_bytes = NULL;
+    graph->label_start = NULL;
+    for (int part = 0; part < KITH_PARTS; part++) {
+        size_t count = graph->parts[part].count;
+        kith__facts_release(&graph->parts[part]);
+        graph->parts[part].count = count;
+    }
+}
+
 int kith__facts_add(kith__facts *facts, kith_triple triple)
 {
     if (kith__reserve(&facts->at, &facts->capacity, facts->count + 1, sizeof *facts->at))

@@ -46,6 +46,10 @@ kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *
 kith_status kith__graph_adopt(kith_graph **graph, const kith_graph *source,
                               kith__facts parts[KITH_PARTS], kith_error *error);
 
+/* Free all but the neighbourhoods and the numbers: names and labels are gone, and facts are counted but
+ * not there. */
+void kith__graph_keep_neighborhoods(kith_graph *graph);
+
 /* Reading, as passed from reader to reader. */
 typedef struct kith__loader {
     kith_graph *graph;

@@ -65,10 +65,10 @@ static void soften(float *w, const kith__encoder *e, size_t i)
 static void add_logic(float *w, const kith__encoder *e, size_t i, const float *column)
 {
     const kith_neighbor *at = e->neighbor + e->first_visit[i];
-    const float *denominator = e->lists->denominator + e->lists->offset[e->entity[i]];
+    uint64_t place = e->lists->offset[e->entity[i]];
 
     for (size_t k = 0; k < kith__degree(e, i); k++) {
-        float inverse = 1 / denominator[k];
+        float inverse = 1 / kith__denominator(e->lists, place + k);
         for (size_t q = 0; q < AHEAD; q++)
             w[k * AHEAD + q] += column[at[k].relation * AHEAD + q] * inverse;
     }
@@ -218,7 +218,7 @@ static void requery_piece(void *context, size_t piece)
         e->query_row[i] = 0;
         uint64_t s = e->lists->offset[e->entity[i]];
         for (size_t v = e->first_visit[i]; e->rules && v < e->first_visit[i + 1]; v++, s++)
-            e->logic.at[v] = column[e->neighbor[v].relation] / e->lists->denominator[s];
+            e->logic.at[v] = column[e->neighbor[v].relation] / kith__denominator(e->lists, s);
     }
 }
 

@@ -39,6 +39,8 @@ static void weigh_piece(void *context, size_t piece)
     for (size_t k = e->active_start[row], end, stop = e->active_start[last]; k < stop; k = end) {
         const kith__item *item = &e->active_items[k];
         end = kith__pair_end(e->active_items, k, stop);
+        if (k + 8 < stop)
+            kith__fetch_row(kith__row(&e->params->table[0], item[8].major), e->ds);
         kith__minus(t, kith__row(&e->params->table[0], item->major), e->c.at[item->index],
                     e->unit.at + (e->relation_row[item->minor] - 1) * e->ds, e->ds);
         for (size_t i = k; i < end; i++) {
@@ -143,7 +145,7 @@ static int find_active_rows(kith__encoder *e)
 {
     const kith__item *items = e->active_items;
 
-    if (room_for_slots(e))
+    if (room_for_slots(e) || kith__gradients_reserve(e->gradients, e->rows))
         return -1;
     if (e->active_visits == e->visits)
         return take_all_rows(e);
@@ -330,6 +332,16 @@ static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, flo
     }
 }
 
+/* Of a row that will come soon, what is read of it. */
+INLINE void fetch_active(const kith__encoder *e, size_t index, size_t last)
+{
+    if (index >= last)
+        return;
+    kith__fetch_row(kith__entity_row(e, e->active_rows[index]), e->ds);
+    if (e->att_u)
+        kith__fetch_row(e->be.at + e->active_rows[index] * e->hs, e->hs);
+}
+
 /* B e, for a few rows that are still in the cache: gB += gbe^T e, ge += gbe B. */
 static void back_through_rows(kith__encoder *e, sums s, size_t from, size_t to, const float *gbe)
 {
@@ -371,8 +383,10 @@ static void backward_piece(void *context, size_t piece)
         end = kith__block_end(from, last);
         if (e->att_u)
             memset(gbe, 0, ROWS_AT_ONCE * e->hs * sizeof *gbe);
-        for (size_t k = from; k < end; k++)
+        for (size_t k = from; k < end; k++) {
+            fetch_active(e, k + 2, last);
             backward_row(e, s, k, gbe + (k - from) * e->hs, scratch);
+        }
         if (e->att_u)
             back_through_rows(e, s, from, end, gbe);
     }

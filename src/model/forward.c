@@ -242,8 +242,11 @@ void kith__visit_piece(void *context, size_t piece)
         end = kith__block_end(row, last);
         if (e->att_u && !e->has_be)
             multiply_rows(e, row, end);
-        for (size_t k = row; k < end; k++)
+        for (size_t k = row; k < end; k++) {
+            if (k + ROWS_AT_ONCE < last) /* what the next products take */
+                kith__fetch_row(kith__entity_row(e, k + ROWS_AT_ONCE), e->ds);
             visit_row(e, k, &p);
+        }
     }
 }
 

@@ -38,15 +38,18 @@ void kith__gradients_release(kith__gradients *g)
 }
 
 /* Growing keeps what is there, which kith__renew would not. */
-static int grow_rows(kith__gradients *g)
+int kith__gradients_reserve(kith__gradients *g, size_t rows)
 {
     kith__floats larger = {0};
-    size_t used = g->rows * g->stride, rows = g->rows + g->rows / 4 + 64;
+    size_t used = g->rows * g->stride;
 
+    if (rows * g->stride <= g->ent.capacity)
+        return 0;
+    if (used == 0) /* so that not both are there at once */
+        return kith__renew(&g->ent.at, &g->ent.capacity, rows * g->stride, sizeof *g->ent.at);
     if (kith__renew(&larger.at, &larger.capacity, rows * g->stride, sizeof *larger.at))
         return -1;
-    if (used > 0)
-        memcpy(larger.at, g->ent.at, used * sizeof *larger.at);
+    memcpy(larger.at, g->ent.at, used * sizeof *larger.at);
     kith__free(g->ent.at);
     g->ent = larger;
     return 0;
@@ -67,7 +70,8 @@ int kith__gradient_make_raw(kith__gradients *g, uint32_t entity)
 {
     if (g->row_of[entity])
         return 0;
-    if ((g->rows + 1) * g->stride > g->ent.capacity && grow_rows(g))
+    if ((g->rows + 1) * g->stride > g->ent.capacity &&
+        kith__gradients_reserve(g, g->rows + g->rows / 4 + 64))
         return -1;
     if (kith__reserve(&g->entity, &g->entity_capacity, g->rows + 1, sizeof *g->entity))
         return -1;

@@ -239,8 +239,9 @@ kith_status kith__lists_capped(kith__lists **out, const kith__lists *lists, size
     capped->own_at = kith__alloc(used, sizeof *capped->own_at);
     capped->offset = capped->own_offset;
     capped->at = capped->own_at;
-    capped->denominator = lists->denominator ? kith__alloc(used, sizeof *capped->denominator) : NULL;
-    if (!capped->offset || !capped->at || (lists->denominator && !capped->denominator)) {
+    bool logic = lists->denominator || lists->packed;
+    capped->denominator = logic ? kith__alloc(used, sizeof *capped->denominator) : NULL;
+    if (!capped->offset || !capped->at || (logic && !capped->denominator)) {
         kith__lists_free(capped);
         return kith__no_memory(error);
     }
@@ -260,10 +261,70 @@ void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t se
                 continue;
             capped->own_at[to] = lists->at[s];
             if (capped->denominator)
-                capped->denominator[to] = lists->denominator[s];
+                capped->denominator[to] = kith__denominator(lists, s);
             to++;
         }
     }
+}
+
+/* ---- packing ---- */
+
+enum { PACK_PIECES = 64 };
+
+typedef struct {
+    kith__lists *lists;
+    uint16_t *packed;
+} packing;
+
+/* Rules are stored strongest first, so the one that gave the denominator is found by halving. Another
+ * that gives the same number will do as well. */
+static uint16_t rule_behind(const kith__lists *lists, uint64_t place)
+{
+    const kith__rules *rules = lists->rules;
+    uint64_t first = rules->offset[lists->at[place].relation];
+    uint64_t low = first, high = rules->offset[lists->at[place].relation + 1];
+    float wanted = lists->denominator[place], most = lists->one_plus ? 1 : 0;
+
+    if (wanted == 1)
+        return 0;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (most + rules->at[middle].confidence > wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint16_t)(low - first + 1);
+}
+
+static void pack_piece(void *context, size_t piece)
+{
+    const packing *p = context;
+    const kith__lists *lists = p->lists;
+    uint64_t to = (uint64_t)lists->entities * (piece + 1) / PACK_PIECES;
+
+    /* Behind the cap there is nothing to be read. */
+    for (uint64_t e = (uint64_t)lists->entities * piece / PACK_PIECES; e < to; e++)
+        for (size_t k = 0; k < kith__list_count(lists, (uint32_t)e); k++)
+            p->packed[lists->offset[e] + k] = rule_behind(lists, lists->offset[e] + k);
+}
+
+void kith__lists_pack(kith__lists *lists, const kith__rules *rules, const kith_settings *settings,
+                      kith__pool *pool)
+{
+    packing p = {.lists = lists};
+
+    if (!lists->denominator || lists->mapped || lists->relations > UINT16_MAX)
+        return;
+    p.packed = kith__calloc((size_t)lists->offset[lists->entities], sizeof *p.packed);
+    if (!p.packed)
+        return;
+    lists->rules = rules;
+    lists->one_plus = settings->logic_denominator == KITH_LOGIC_ONE_PLUS_MAX;
+    kith__pool_run(pool, pack_piece, &p, PACK_PIECES);
+    kith__free(lists->denominator);
+    lists->denominator = NULL;
+    lists->packed = p.packed;
 }
 
 void kith__lists_free(kith__lists *lists)
@@ -274,6 +335,7 @@ void kith__lists_free(kith__lists *lists)
         kith__free(lists->own_offset);
         kith__free(lists->own_at);
         kith__free(lists->denominator);
+        kith__free(lists->packed);
     }
     kith__free(lists);
 }

@@ -17,7 +17,10 @@ typedef struct kith__lists {
     size_t cap;
     uint64_t *own_offset; /* NULL where they are another's */
     kith_neighbor *own_at;
-    float *denominator; /* beside `at`; NULL where the aggregator has no logic weight */
+    float *denominator; /* beside `at`; NULL where the aggregator has no logic weight, or packed: */
+    uint16_t *packed;   /* which of the rules that imply the neighbour's relation gives it, from 1 */
+    const kith__rules *rules; /* the rules of `packed` */
+    bool one_plus;            /* whether 1 is added to their confidence */
     bool mapped;        /* the arrays are in the graph's file */
 } kith__lists;
 
@@ -25,6 +28,18 @@ static inline size_t kith__list_count(const kith__lists *lists, uint32_t entity)
 {
     size_t count = (size_t)(lists->offset[entity + 1] - lists->offset[entity]);
     return count < lists->cap ? count : lists->cap;
+}
+
+/* What the logic weight of the neighbour at a place of the lists is divided by. */
+static inline float kith__denominator(const kith__lists *lists, uint64_t place)
+{
+    if (lists->denominator)
+        return lists->denominator[place];
+    if (lists->packed[place] == 0) /* no rule, or one too weak to show */
+        return 1;
+    uint64_t first = lists->rules->offset[lists->at[place].relation];
+    float confidence = lists->rules->at[first + lists->packed[place] - 1].confidence;
+    return lists->one_plus ? 1 + confidence : confidence;
 }
 
 /* The graph must stay where it is as long as the lists are used. */
@@ -38,6 +53,11 @@ kith_status kith__lists_capped(kith__lists **capped, const kith__lists *lists, s
                                kith_error *error);
 /* Draw anew which of the neighbours in `lists` they are, in the same order. */
 void kith__lists_draw(kith__lists *capped, const kith__lists *lists, uint64_t seed);
+
+/* Keep denominators in half the room; they stay the same to the last bit, but take longer to read.
+ * Nothing is changed where memory is short or the relations are too many. */
+void kith__lists_pack(kith__lists *lists, const kith__rules *rules, const kith_settings *settings,
+                      kith__pool *pool);
 
 /* How many neighbours at most the settings keep. */
 size_t kith__list_cap(const kith_settings *settings);

@@ -5,7 +5,8 @@
 
 #include "nn/kernels.h"
 
-enum { PIECES = 16 };
+enum { PIECES = 16, ROWS_AHEAD = 3 };
+#define INLINE static inline __attribute__((always_inline))
 
 kith_status kith__adam_init(kith__adam_state *adam, const kith__params *params, kith_error *error)
 {
@@ -40,11 +41,39 @@ static const float *gradient_at(const kith__gradients *g, size_t table, size_t r
     return g->touched[table][row] ? kith__row(&g->dense.table[table], row) : NULL;
 }
 
+/* The rows of one entity, which are far from any other's. */
+INLINE void fetch_rows(const moving *c, size_t entity)
+{
+    const kith__params *all[] = {c->params, &c->adam->m, &c->adam->v};
+
+    for (size_t k = 0; k < 3; k++)
+        for (size_t at = 0; at < all[k]->table[0].stride; at += 16)
+            __builtin_prefetch(kith__row(&all[k]->table[0], entity) + at, 1);
+}
+
+/* Of entities that have a gradient only; the others are not even looked at. */
+static void move_touched(moving *c, size_t piece)
+{
+    const kith__gradients *g = c->gradients;
+    size_t to = g->rows * (piece + 1) / PIECES;
+
+    for (size_t k = g->rows * piece / PIECES; k < to; k++) {
+        if (k + ROWS_AHEAD < to)
+            fetch_rows(c, g->entity[k + ROWS_AHEAD]);
+        kith__adam_row(kith__row(&c->params->table[0], g->entity[k]),
+                       kith__row(&c->adam->m.table[0], g->entity[k]),
+                       kith__row(&c->adam->v.table[0], g->entity[k]), g->ent.at + k * g->stride,
+                       &c->rates, g->stride);
+    }
+}
+
 static void move_piece(void *context, size_t piece)
 {
     moving *c = context;
 
-    for (size_t i = 0; i < c->params->tables; i++) {
+    if (c->lazy)
+        move_touched(c, piece);
+    for (size_t i = c->lazy; i < c->params->tables; i++) {
         kith__table *p = &c->params->table[i];
         const kith__adam_rates *rates = p->spec->own_rate ? &c->table_rates : &c->rates;
         size_t to = p->rows * (piece + 1) / PIECES;

@@ -12,22 +12,23 @@
 #include "fuse/fused.h"
 #include "graph/graph.h"
 #include "train/evidence.h"
+#include "train/order.h"
 #include "train/run.h"
 #include "train/step.h"
 
 /* Streams of random numbers. */
 enum { SHUFFLE = 1, NEGATIVES, ORDER, SAMPLE };
+enum { MANY_NEIGHBORS = 1 << 22 };
 
 typedef struct {
     const char *folder;
     const kith_train_options *options;
     kith_model *model;
     const kith_settings *settings;
-    kith_facts facts;
     kith__step step;
     kith__adam_state adam;
     kith__position at;
-    uint32_t *order; /* the epoch's order of facts */
+    kith__order order; /* of the epoch's facts */
     kith_triple *positive, *negative;
     kith__asked *asked; /* queries of a batch, for the softmax loss */
     kith__contrast contrast;
@@ -50,25 +51,10 @@ static uint64_t stream(int kind, uint32_t epoch, uint64_t batch)
 
 /* ---- batches ---- */
 
-static void shuffle(training *t)
-{
-    kith__rng rng;
-
-    kith__rng_init(&rng, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
-    for (size_t i = 0; i < t->facts.count; i++)
-        t->order[i] = (uint32_t)i;
-    for (size_t i = t->facts.count; i > 1; i--) {
-        size_t other = (size_t)kith__rng_below(&rng, i);
-        uint32_t swap = t->order[i - 1];
-        t->order[i - 1] = t->order[other];
-        t->order[other] = swap;
-    }
-}
-
 /* What the encoder sees is drawn anew for each epoch; looks at dev see what is there. */
 static void begin_epoch(training *t)
 {
-    shuffle(t);
+    kith__order_shuffle(&t->order, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
     /* Never 0, which means the order of the list. */
     t->model->encoder.order_seed = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
     if (!t->sampled)
@@ -86,12 +72,12 @@ static bool replaces_object(const training *t, kith__rng *rng)
 
 static size_t choose_facts(training *t)
 {
-    size_t from = (size_t)t->at.batch * t->settings->batch, count = t->facts.count - from;
+    size_t from = (size_t)t->at.batch * t->settings->batch, count = t->order.count - from;
 
     if (count > t->settings->batch)
         count = t->settings->batch;
     for (size_t i = 0; i < count; i++)
-        t->positive[i] = t->facts.at[t->order[from + i]];
+        t->positive[i] = kith__order_fact(&t->order, from + i);
     return count;
 }
 
@@ -149,7 +135,7 @@ cleanup:
 /* The share of the learning rate that the next step has; it depends on where training stands alone. */
 static double rate_now(const training *t)
 {
-    uint64_t batches = (t->facts.count + t->settings->batch - 1) / t->settings->batch;
+    uint64_t batches = (t->order.count + t->settings->batch - 1) / t->settings->batch;
     double done = (double)(t->at.epoch * batches + t->at.batch) /
                   ((double)t->settings->epochs * (double)batches);
 
@@ -202,7 +188,7 @@ static kith_status broken(const training *t, uint64_t step, kith_error *error)
 static void tell(training *t, kith_progress *p)
 {
     p->epochs = t->settings->epochs;
-    p->facts_total = t->facts.count;
+    p->facts_total = t->order.count;
     if (t->options->progress && t->options->progress(t->options->context, p))
         t->stop = true;
 }
@@ -304,7 +290,7 @@ static kith_status train_epochs(training *t, kith_error *error)
     kith_status status = KITH_OK;
 
     while (!t->at.finished && !t->stop) {
-        size_t batches = (t->facts.count + t->settings->batch - 1) / t->settings->batch;
+        size_t batches = (t->order.count + t->settings->batch - 1) / t->settings->batch;
         begin_epoch(t);
         while (t->at.batch < batches && !t->stop)
             TRY(train_batch(t, error));
@@ -322,26 +308,51 @@ cleanup:
 
 /* ---- from outside ---- */
 
+/* Looks at dev read facts and names; without them, the neighbourhoods are all that training needs of
+ * a graph. Before there is room for what is larger. */
+static kith_status drop_facts(training *t, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    if (!t->model->own_graph || t->evaluates)
+        return KITH_OK;
+    TRY(kith__order_by_place(&t->order, error));
+    if (!t->order.facts)
+        kith__graph_keep_neighborhoods(t->model->own_graph);
+cleanup:
+    return status;
+}
+
+/* Only where it is worth it: reading them takes longer then. */
+static void pack_lists(training *t)
+{
+    kith__lists *lists = t->model->lists;
+
+    if (lists->offset[lists->entities] >= MANY_NEIGHBORS)
+        kith__lists_pack(lists, t->model->rules, t->settings, t->model->pool);
+}
+
 static kith_status training_init(training *t, kith_error *error)
 {
     const kith_settings *s = t->settings = &t->model->settings;
     kith_facts dev = kith_graph_facts(t->model->graph, KITH_DEV);
     kith_status status;
 
-    t->facts = kith_graph_facts(t->model->graph, KITH_TRAIN);
     t->classifies = dev.truth != NULL;
     t->evaluates = s->eval_every > 0 && dev.count > 0;
-    TRY(kith__step_init(&t->step, &t->model->encoder, &t->model->params, s, error));
-    TRY(kith__adam_init(&t->adam, &t->model->params, error));
-    t->order = kith__alloc(t->facts.count, sizeof *t->order);
-    t->positive = kith__alloc(s->batch, sizeof *t->positive);
-    t->negative = kith__alloc((size_t)s->batch * s->negatives, sizeof *t->negative);
-    t->asked = kith__alloc(2 * (size_t)s->batch, sizeof *t->asked);
-    if (!t->order || !t->positive || !t->negative || !t->asked)
-        TRY(kith__no_memory(error));
+    TRY(kith__order_init(&t->order, t->model->graph, error));
     if (s->loss == KITH_LOSS_SOFTMAX)
         TRY(kith__contrast_init(&t->contrast, t->model->graph, s->shared_negatives,
                                 s->hard_negatives, error));
+    TRY(drop_facts(t, error));
+    pack_lists(t);
+    TRY(kith__step_init(&t->step, &t->model->encoder, &t->model->params, s, error));
+    TRY(kith__adam_init(&t->adam, &t->model->params, error));
+    t->positive = kith__alloc(s->batch, sizeof *t->positive);
+    t->negative = kith__alloc((size_t)s->batch * s->negatives, sizeof *t->negative);
+    t->asked = kith__alloc(2 * (size_t)s->batch, sizeof *t->asked);
+    if (!t->positive || !t->negative || !t->asked)
+        TRY(kith__no_memory(error));
     if (s->neighbors == KITH_NEIGHBORS_SAMPLED)
         TRY(kith__lists_capped(&t->sampled, t->model->lists, s->max_neighbors, error));
     t->last_checkpoint = now();
@@ -353,7 +364,7 @@ static void training_release(training *t)
 {
     kith__step_release(&t->step);
     kith__adam_release(&t->adam);
-    kith__free(t->order);
+    kith__order_release(&t->order);
     kith__free(t->positive);
     kith__free(t->negative);
     kith__free(t->asked);
@@ -443,9 +454,10 @@ kith_status kith_train_resume(kith_train_end *end, const char *folder,
     return status == KITH_OK ? go_on(end, folder, model, options, error) : status;
 }
 
-kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
-                       const kith_settings *settings, const kith_train_options *options,
-                       kith_error *error)
+/* `own` is the graph where it is given away, else NULL. */
+static kith_status start(kith_train_end *end, const char *folder, const kith_graph *graph,
+                         kith_graph *own, const kith_settings *settings,
+                         const kith_train_options *options, kith_error *error)
 {
     kith_settings resolved = *settings;
     kith_model *model = NULL;
@@ -455,11 +467,28 @@ kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph
     resolved.predict = kith__resolve_predict(settings, graph);
     TRY(kith_model_new(&model, graph, &resolved, options ? options->threads : 0, error));
     TRY(kith__run_create(folder, graph, &resolved, error));
+    model->own_graph = own;
+    own = NULL;
     status = go_on(end, folder, model, options, error);
     model = NULL;
 cleanup:
     kith_model_free(model);
+    kith_graph_free(own);
     return status;
+}
+
+kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
+                       const kith_settings *settings, const kith_train_options *options,
+                       kith_error *error)
+{
+    return start(end, folder, graph, NULL, settings, options, error);
+}
+
+kith_status kith_train_taking(kith_train_end *end, const char *folder, kith_graph *graph,
+                              const kith_settings *settings, const kith_train_options *options,
+                              kith_error *error)
+{
+    return start(end, folder, graph, graph, settings, options, error);
 }
 
 kith_status kith_model_open(kith_model **out, const char *folder, unsigned threads,
