@@ -26,7 +26,7 @@ static void expect_piece(void *context, size_t piece)
         p.queries[q] = q;
         p.met[q].ez = e->ez.at + q * e->hs;
     }
-    kith__rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    kith__rows_of_piece(&row, &last, e->row_start, e->rows, 1, piece, PIECES);
     if (row == last)
         return;
     /* Pairs are numbered in the order of items. */

@@ -35,7 +35,7 @@ static void weigh_piece(void *context, size_t piece)
     float *t = e->products.at + piece * e->ds;
     size_t row, last;
 
-    kith__rows_of_piece(&row, &last, e->active_start, e->active_count, piece, PIECES);
+    kith__rows_of_piece(&row, &last, e->active_start, e->active_count, 1, piece, PIECES);
     for (size_t k = e->active_start[row], end, stop = e->active_start[last]; k < stop; k = end) {
         const kith__item *item = &e->active_items[k];
         end = kith__pair_end(e->active_items, k, stop);
@@ -378,7 +378,8 @@ static void backward_piece(void *context, size_t piece)
     size_t from, last;
 
     clear_sums(e, s);
-    kith__rows_of_piece(&from, &last, e->active_start, e->active_count, piece, e->pieces);
+    kith__rows_of_piece(&from, &last, e->active_start, e->active_count, e->att_u ? ROW_BACKWARD : 1,
+                        piece, e->pieces);
     for (size_t end; from < last; from = end) {
         end = kith__block_end(from, last);
         if (e->att_u)

@@ -106,17 +106,16 @@ static int make_products(kith__encoder *e)
 
 /* ---- forward, by neighbour ---- */
 
-/* Rows are cut so that pieces have about as many items each. */
-void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t rows, size_t piece,
-                         size_t pieces)
+void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t rows, size_t extra,
+                         size_t piece, size_t pieces)
 {
-    size_t bound[2];
+    size_t bound[2], all = start[rows] + rows * extra;
 
     for (int k = 0; k < 2; k++) {
-        size_t wanted = start[rows] * (piece + (size_t)k) / pieces, low = 0, high = rows;
+        size_t wanted = all * (piece + (size_t)k) / pieces, low = 0, high = rows;
         while (low < high) { /* the first row that begins at or after `wanted` */
             size_t middle = (low + high) / 2;
-            if (start[middle] < wanted)
+            if (start[middle] + middle * extra < wanted)
                 low = middle + 1;
             else
                 high = middle;
@@ -237,10 +236,12 @@ void kith__visit_piece(void *context, size_t piece)
     kith__pair p = {.scratch = e->products.at + piece * 3 * e->hs};
     size_t row, last;
 
-    kith__rows_of_piece(&row, &last, e->row_start, e->rows, piece, PIECES);
+    bool multiplies = e->att_u && !e->has_be;
+    kith__rows_of_piece(&row, &last, e->row_start, e->rows, multiplies ? ROW_FORWARD : 1, piece,
+                        PIECES);
     for (size_t end; row < last; row = end) {
         end = kith__block_end(row, last);
-        if (e->att_u && !e->has_be)
+        if (multiplies)
             multiply_rows(e, row, end);
         for (size_t k = row; k < end; k++) {
             if (k + ROWS_AT_ONCE < last) /* what the next products take */

@@ -15,7 +15,9 @@ enum {
     VISITS_AT_ONCE = 128,
     MEETINGS = 16,      /* of a pair with queries, taken together */
     ROWS_A_CHUNK = 256, /* of matrix products */
-    ROWS_AT_ONCE = 96   /* of neighbours, whose products should stay in the cache */
+    ROWS_AT_ONCE = 96,  /* of neighbours, whose products should stay in the cache */
+    ROW_FORWARD = 6,    /* a row's product takes as long as so many items; measured */
+    ROW_BACKWARD = 9
 };
 
 static inline int kith__room(kith__floats *floats, size_t need)
@@ -35,9 +37,10 @@ static inline const float *kith__entity_row(const kith__encoder *e, size_t row)
     return kith__row(&e->params->table[0], e->items[e->row_start[row]].major);
 }
 
-/* Rows are cut so that pieces have about as many items each. */
-void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t rows, size_t piece,
-                         size_t pieces);
+/* Rows are cut so that pieces have about as much to do each: a row takes as long as its items and
+ * `extra` more. */
+void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t rows, size_t extra,
+                         size_t piece, size_t pieces);
 
 /* The end of the run of items with the same neighbour and relation. */
 static inline size_t kith__pair_end(const kith__item *items, size_t from, size_t to)
