@@ -752,6 +752,49 @@ static void near__is_what_all_walks_together_meet(void **state)
     in_worlds(21, check_near);
 }
 
+/* How many facts lead from s to each entity at least, by way of all but s; 0 where none do. */
+static void count_steps(uint32_t *steps, const world *w, uint32_t s)
+{
+    memset(steps, 0, w->entities * sizeof *steps);
+    for (uint32_t k = 1; k <= KITH__NEAR_STEPS; k++)
+        for (uint32_t x = 0; x < w->entities; x++)
+            for (uint32_t o = 0; (k == 1 ? x == s : steps[x] == k - 1) && o < w->entities; o++)
+                for (uint32_t r = 0; r < w->relations; r++)
+                    if (o != s && steps[o] == 0 && is(w, r, x, o))
+                        steps[o] = k;
+}
+
+static void check_path(world *w, kith__rng *rng)
+{
+    uint32_t *steps = malloc(w->entities * sizeof *steps);
+    kith_neighbor path[KITH__NEAR_STEPS];
+    kith_error error;
+    size_t count;
+
+    (void)rng;
+    for (uint32_t s = w->seen; s < w->entities; s++) {
+        count_steps(steps, w, s);
+        for (uint32_t o = 0; o < w->seen; o++) {
+            assert_int_equal(kith__nearness_path(path, &count, w->evidence->index,
+                                                 kith__facts_of(w->evidence->index, s), s, o,
+                                                 &error),
+                             KITH_OK);
+            if (count > 0 || steps[o] <= 3) /* a long way may be too unlikely */
+                assert_int_equal(count, steps[o]);
+            for (size_t i = 0; i < count; i++)
+                assert_true(is(w, path[i].relation, i ? path[i - 1].entity : s, path[i].entity));
+            assert_true(count == 0 || path[count - 1].entity == o);
+        }
+    }
+    free(steps);
+}
+
+static void near__the_way_is_the_shortest(void **state)
+{
+    (void)state;
+    in_worlds(23, check_path);
+}
+
 static void near__no_facts_lead_nowhere(void **state)
 {
     kith__rng rng;
@@ -1376,6 +1419,7 @@ int main(void)
         cmocka_unit_test(mine__only_the_most_confident_paths_of_a_conclusion_are_kept),
         cmocka_unit_test(mine__a_graph_without_rules_has_none),
         cmocka_unit_test(near__is_what_all_walks_together_meet),
+        cmocka_unit_test(near__the_way_is_the_shortest),
         cmocka_unit_test(near__no_facts_lead_nowhere),
         cmocka_unit_test(ask__figures_are_those_of_brute_force),
         cmocka_unit_test(ask__a_newcomer_gets_what_an_unseen_entity_with_its_facts_gets),

@@ -714,6 +714,13 @@ typedef struct kith_reason {
     uint32_t hits, bodies; /* right in so many of so many cases of train */
 } kith_reason;
 
+/* One fact of a path: it leads to `entity` from the one before, against its direction where inverse. */
+typedef struct kith_step {
+    uint32_t relation;
+    int inverse;
+    uint32_t entity;
+} kith_step;
+
 /* What the score of an answer is made of: rules + near + prior + embedding, and the embedding's points by
  * neighbour, which with `rest` add up to it. */
 typedef struct kith_grounds {
@@ -724,6 +731,8 @@ typedef struct kith_grounds {
     size_t part_count;
     kith_reason *reasons; /* strongest first */
     size_t reason_count;
+    kith_step *path; /* the shortest way from the entity to the answer, which makes it near */
+    size_t path_count; /* facts; 0 where walks do not get there */
     double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
                           sum of them */
     double rest;       /* of the relation and the answer itself */

@@ -512,6 +512,22 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
     free(between);
 }
 
+/* The facts that lead to the answer, one after the other. A single one is among what rules go by. */
+static void print_path(const kith_grounds *g, const kith_question *q, const kith_graph *graph)
+{
+    char *from = readable_name(graph, q->subject ? q->subject : q->object);
+
+    for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
+        char *to = readable_entity(graph, g->path[i].entity);
+        printf("  %-24s ", i == 0 ? "way there" : "");
+        print_atom(graph, g->path[i].relation, g->path[i].inverse, from ? from : "", to ? to : "");
+        putchar('\n');
+        free(from);
+        from = to;
+    }
+    free(from);
+}
+
 static void print_grounds(const kith_explanation *e, const kith_question *q, const kith_graph *graph)
 {
     for (size_t i = 0; i < e->grounds_count && i < GROUNDS_SHOWN; i++) {
@@ -529,6 +545,7 @@ static void print_grounds(const kith_explanation *e, const kith_question *q, con
             printf("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
         if (g->reason_count == 0)
             printf("  no rule speaks for it\n");
+        print_path(g, q, graph);
         free(entity);
     }
 }
@@ -683,6 +700,15 @@ static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
     return one;
 }
 
+static json_t *step_json(const kith_step *s, const kith_graph *graph)
+{
+    json_t *one = json_pack("{so sb}", "relation",
+                            text_json(kith_graph_relation_name(graph, s->relation)), "inverse",
+                            s->inverse);
+    set_entity(one, graph, s->entity);
+    return one;
+}
+
 static void grounds_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
 {
     json_t *list = json_array();
@@ -692,6 +718,7 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
         json_t *one = json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "near",
                                 g->near, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
         json_t *parts = json_array(), *reasons = json_array(), *neighbors = json_array();
+        json_t *path = json_array();
         set_entity(one, graph, g->entity);
         for (size_t k = 0; k < g->part_count; k++)
             json_array_append_new(parts, json_pack("{ss ss# sf sf}", "name", g->parts[k].name,
@@ -703,7 +730,10 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
         for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++)
             json_array_append_new(neighbors, json_real(g->neighbors[k]));
         json_object_set_new(one, "parts", parts);
+        for (size_t k = 0; k < g->path_count; k++)
+            json_array_append_new(path, step_json(&g->path[k], graph));
         json_object_set_new(one, "reasons", reasons);
+        json_object_set_new(one, "path", path);
         json_object_set_new(one, "neighbors", neighbors);
         json_array_append_new(list, one);
     }

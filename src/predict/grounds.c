@@ -27,6 +27,7 @@ void kith__grounds_free(kith_grounds *grounds, size_t count)
     for (size_t i = 0; grounds && i < count; i++) {
         kith__free(grounds[i].parts);
         kith__free(grounds[i].reasons);
+        kith__free(grounds[i].path);
         kith__free(grounds[i].neighbors);
     }
     kith__free(grounds);
@@ -104,6 +105,27 @@ static kith_status add_parts(kith_grounds *to, const kith__fusing *fusing, kith_
     return KITH_OK;
 }
 
+static kith_status add_path(finding *f, kith_grounds *to, kith_error *error)
+{
+    const kith_graph *g = f->session->model->graph;
+    kith_neighbor path[KITH__NEAR_STEPS];
+    kith_status status;
+    size_t count;
+
+    TRY(kith__nearness_path(path, &count, f->asker->fusing->asking.evidence->index,
+                            (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
+                            to->entity, error));
+    to->path = kith__calloc(count, sizeof *to->path);
+    if (!to->path)
+        TRY(kith__no_memory(error));
+    to->path_count = count;
+    for (size_t i = 0; i < count; i++)
+        to->path[i] = (kith_step){kith__undirected(g, path[i].relation),
+                                  path[i].relation >= g->seen_relations, path[i].entity};
+cleanup:
+    return status;
+}
+
 static kith_status add_rules(finding *f, kith_error *error)
 {
     kith__fusing *fusing = f->asker->fusing;
@@ -122,6 +144,8 @@ static kith_status add_rules(finding *f, kith_error *error)
             qsort(to->reasons, to->reason_count, sizeof *to->reasons, stronger_first);
         to->score = fusing->scores[to->entity];
         status = add_parts(to, fusing, error);
+        if (status == KITH_OK)
+            status = add_path(f, to, error);
     }
     return status;
 }

@@ -6,7 +6,7 @@
 #include "core/mem.h"
 
 /* Chosen on WordNet 11's dev and on entities held out of FB15k's train. */
-enum { STEPS = 8, MOST_FOLLOWED = 20000 };
+enum { STEPS = KITH__NEAR_STEPS, MOST_FOLLOWED = 20000 };
 static const float least = 1e-5f, fade = .7f;
 
 kith_status kith__nearness_init(kith__nearness *n, const kith__index *index, kith_error *error)
@@ -112,4 +112,67 @@ void kith__nearness_find(kith__nearness *n, kith__span facts, uint32_t self)
         n->mass[n->front[i]] = 0;
     for (size_t i = 0; i < n->reached_count; i++)
         n->near[n->reached[i]] = logf(1 + 1e6f * n->near[n->reached[i]]);
+}
+
+/* ---- the shortest way ---- */
+
+typedef struct {
+    float chance;      /* that a walk comes this way; 0: none did yet */
+    uint32_t steps;
+    uint32_t from;     /* where the last step began; UINT32_MAX: at the entity asked about */
+    uint32_t relation; /* of the last step */
+} arrival;
+
+typedef struct {
+    arrival *at; /* per entity */
+    uint32_t *met; /* entities in the order in which they were met */
+    size_t count, followed;
+} searching;
+
+/* The first to come somewhere came the shortest way; of those as short the likeliest counts. */
+static void search_from(searching *s, kith__span facts, uint32_t from, float chance, uint32_t self)
+{
+    float each = chance / (float)facts.count;
+    uint32_t steps = from == UINT32_MAX ? 1 : s->at[from].steps + 1;
+
+    if (facts.count == 0 || each < least)
+        return;
+    s->followed += facts.count;
+    for (size_t i = 0; i < facts.count; i++) {
+        arrival *a = &s->at[facts.at[i].entity];
+        if (facts.at[i].entity == self || (a->chance > 0 && (a->steps < steps || a->chance >= each)))
+            continue;
+        if (a->chance == 0)
+            s->met[s->count++] = facts.at[i].entity;
+        *a = (arrival){each, steps, from, facts.at[i].relation};
+    }
+}
+
+kith_status kith__nearness_path(kith_neighbor path[KITH__NEAR_STEPS], size_t *count,
+                                const kith__index *index, kith__span facts, uint32_t self,
+                                uint32_t target, kith_error *error)
+{
+    searching s = {.at = kith__calloc(index->entities, sizeof *s.at),
+                   .met = kith__alloc(index->entities, sizeof *s.met)};
+    kith_status status = KITH_OK;
+
+    *count = 0;
+    if (!s.at || !s.met)
+        TRY(kith__no_memory(error));
+    search_from(&s, facts, UINT32_MAX, 1, self);
+    for (size_t i = 0; i < s.count && s.followed < MOST_FOLLOWED; i++) {
+        const arrival *a = &s.at[s.met[i]];
+        /* Whoever is as far as the target cannot better the way to it. */
+        if (a->steps == STEPS || (s.at[target].chance > 0 && a->steps >= s.at[target].steps))
+            break;
+        search_from(&s, kith__facts_of(index, s.met[i]), s.met[i], a->chance, self);
+    }
+    if (s.at[target].chance > 0)
+        *count = s.at[target].steps;
+    for (size_t i = *count; i-- > 0; target = s.at[target].from)
+        path[i] = (kith_neighbor){s.at[target].relation, target};
+cleanup:
+    kith__free(s.at);
+    kith__free(s.met);
+    return status;
 }

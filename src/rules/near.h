@@ -32,4 +32,12 @@ void kith__nearness_release(kith__nearness *nearness);
  * facts were looked at no further step begins. */
 void kith__nearness_find(kith__nearness *nearness, kith__span facts, uint32_t self);
 
+enum { KITH__NEAR_STEPS = 8 };
+
+/* The shortest way from an entity to a seen one, the likeliest of those, as the facts that it follows;
+ * none where walks do not get there within the bounds of kith__nearness_find. */
+kith_status kith__nearness_path(kith_neighbor path[KITH__NEAR_STEPS], size_t *count,
+                                const kith__index *index, kith__span facts, uint32_t self,
+                                uint32_t target, kith_error *error);
+
 #endif
