@@ -320,6 +320,57 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     kith_graph_free(graph);
 }
 
+/* What a score is said to be made of adds up to it, each part of it too, and the way there is made of
+ * facts that follow each other. */
+static void check_grounds(const kith_explanation *e)
+{
+    for (size_t i = 0; i < e->grounds_count; i++) {
+        const kith_grounds *g = &e->grounds[i];
+        double sum = 0, size = 1, neighbors = g->rest, neighbor_size = 1 + fabs(g->rest);
+        for (size_t k = 0; k < g->part_count; k++) {
+            sum += g->parts[k].points;
+            size += fabs(g->parts[k].points);
+        }
+        for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++) {
+            neighbors += g->neighbors[k];
+            neighbor_size += fabs(g->neighbors[k]);
+        }
+        assert_true(g->score == e->answers.at[i].score);
+        assert_true(fabs(g->rules + g->near + g->prior + g->embedding - g->score) <= 1e-5 * size);
+        assert_true(fabs(sum - g->score) <= 1e-5 * size);
+        if (g->neighbors)
+            assert_true(fabs(neighbors - g->embedding) <= 1e-5 * (size + neighbor_size));
+        assert_true(g->path_count == 0 || g->path[g->path_count - 1].entity == g->entity);
+    }
+}
+
+static void explain_all(kith_session *session, const kith_graph *graph)
+{
+    kith_facts test = kith_graph_facts(graph, KITH_TEST);
+    uint32_t m = kith_graph_seen_relation_count(graph);
+    size_t walked = 0;
+
+    for (size_t i = 0; i < test.count; i++) {
+        const kith_triple t = test.at[i];
+        kith_explanation e = {0};
+        kith_error error;
+        if (t.relation >= m)
+            continue;
+        for (int side = 0; side < 2; side++) {
+            const kith_question question = {side ? NULL : name(graph, t.subject),
+                                            kith_graph_relation_name(graph, t.relation),
+                                            side ? name(graph, t.object) : NULL};
+            if (kith_session_explain(&e, session, &question, NULL, &error) != KITH_OK)
+                continue; /* nothing is known about it */
+            check_grounds(&e);
+            for (size_t k = 0; k < e.grounds_count; k++)
+                walked += e.grounds[k].path_count > 1;
+            kith_explanation_release(&e);
+        }
+    }
+    assert_true(walked > 0);
+}
+
 /* Rules alone, and rules with the embedding: scores and probabilities are those of ranking. */
 static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
 {
@@ -346,6 +397,7 @@ static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
             fail_msg("%s", error.message);
         assert_true(compare_with_ranks(model) > 3);
         kith_session *session = session_of(model);
+        explain_all(session, graph);
         kith_explanation e = {0};
         const kith_question question = {name(graph, 0), kith_graph_relation_name(graph, 0), NULL};
         assert_int_equal(kith_session_explain(&e, session, &question, NULL, &error), KITH_OK);
