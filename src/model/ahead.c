@@ -19,7 +19,8 @@ static void number_pairs(kith__encoder *e)
 static void expect_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    kith__pair p = {.scratch = e->products.at + piece * 3 * e->hs, .count = e->expected_count};
+    kith__pair p = {.scratch = e->products.at + piece * kith__apart(3 * e->hs),
+                    .count = e->expected_count};
     size_t row, last;
 
     for (uint32_t q = 0; q < p.count; q++) {
@@ -131,7 +132,7 @@ static void ahead_piece(void *context, size_t piece)
 
     kith__piece_of(&from, &to, e->count, piece, PIECES);
     for (size_t i = from; i < to; i++)
-        encode_ahead(e, i, e->lanes.at + piece * e->most_visits * AHEAD);
+        encode_ahead(e, i, e->lanes.at + piece * kith__apart(e->most_visits * AHEAD));
 }
 
 /* Spread or take back the expected queries' P(. => query), eight beside each other. */
@@ -163,7 +164,7 @@ static int room_for_expected(kith__encoder *e, size_t count)
     for (size_t q = 0; q < count; q++)
         failed |= kith__room(&e->ahead[q], e->count * e->ds);
     return failed || kith__room(&e->pair_logit, AHEAD * e->pairs) ||
-           kith__room(&e->lanes, PIECES * AHEAD * e->most_visits);
+           kith__room(&e->lanes, PIECES * kith__apart(e->most_visits * AHEAD));
 }
 
 kith_status kith__encoder_expect(kith__encoder *e, const uint32_t *queries, size_t count,

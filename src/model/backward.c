@@ -32,7 +32,7 @@ INLINE void fetch_gradient(const kith__encoder *e, size_t item)
 static void weigh_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    float *t = e->products.at + piece * e->ds;
+    float *t = e->products.at + piece * kith__apart(e->ds);
     size_t row, last;
 
     kith__rows_of_piece(&row, &last, e->active_start, e->active_count, 1, piece, PIECES);
@@ -176,8 +176,8 @@ static sums sums_of(const kith__encoder *e, size_t piece)
 {
     return (sums){e->gaz.at + piece * e->active_query_count * e->hs,
                   e->gbw.at + piece * e->active_relation_count * e->hs,
-                  e->gunit.at + piece * e->active_relation_count * e->ds, e->gu.at + piece * e->hs,
-                  e->gb.at + piece * e->hs * e->ds};
+                  e->gunit.at + piece * e->active_relation_count * e->ds,
+                  e->gu.at + piece * kith__apart(e->hs), e->gb.at + piece * e->hs * e->ds};
 }
 
 /* Of the pair that begins at an item, what it reads and adds to by its relation. */
@@ -365,7 +365,7 @@ static void clear_sums(const kith__encoder *e, sums s)
         return;
     memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
     memset(s.gaz, 0, e->active_query_count * e->hs * sizeof(float));
-    memset(s.gu, 0, e->hs * sizeof(float));
+    memset(s.gu, 0, kith__apart(e->hs) * sizeof(float));
     memset(s.gb, 0, e->hs * e->ds * sizeof(float));
 }
 
@@ -373,7 +373,7 @@ static void backward_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
     sums s = sums_of(e, piece);
-    float *scratch = e->products.at + piece * (3 * e->hs + 2 * e->ds);
+    float *scratch = e->products.at + piece * kith__apart(3 * e->hs + 2 * e->ds);
     float *gbe = e->gbe.at + piece * ROWS_AT_ONCE * e->hs;
     size_t from, last;
 
@@ -525,7 +525,7 @@ static int back_through_products(kith__encoder *e)
 
     add_pieces(e, e->gaz.at, e->active_query_count * e->hs);
     add_pieces(e, e->gbw.at, e->active_relation_count * e->hs);
-    add_pieces(e, e->gu.at, e->hs);
+    add_pieces(e, e->gu.at, kith__apart(e->hs));
     add_pieces(e, e->gb.at, square);
     kith__axpy(kith__gradient_row(e->gradients, u, 0), 1, e->gu.at, e->hs);
     /* Where u ends, exponentials that are not quite 1 leave a trace; padding must stay 0. */
@@ -559,8 +559,8 @@ static int room_for_backward(kith__encoder *e)
     size_t k = e->pieces;
 
     return kith__room(&e->gunit, k * e->active_relation_count * e->ds) ||
-           kith__room(&e->gu, k * e->hs) ||
-           kith__room(&e->products, (k + PIECES) * (3 * e->hs + 2 * e->ds)) ||
+           kith__room(&e->gu, k * kith__apart(e->hs)) ||
+           kith__room(&e->products, (k + PIECES) * kith__apart(3 * e->hs + 2 * e->ds)) ||
            kith__room(&e->weight_gradient, e->visits) ||
            kith__room(&e->logit_gradient, e->visits) ||
            (e->aggregator->attention &&

@@ -233,7 +233,7 @@ static void multiply_rows(kith__encoder *e, size_t from, size_t to)
 void kith__visit_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    kith__pair p = {.scratch = e->products.at + piece * 3 * e->hs};
+    kith__pair p = {.scratch = e->products.at + piece * kith__apart(3 * e->hs)};
     size_t row, last;
 
     bool multiplies = e->att_u && !e->has_be;
@@ -315,7 +315,7 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
         return status;
     if (kith__room(&e->unit, e->relation_rows * e->ds) ||
         kith__room(&e->inverse_norm, e->relation_rows) ||
-        kith__room(&e->products, PIECES * 3 * e->hs) || (agg->prepare && agg->prepare(e)))
+        kith__room(&e->products, PIECES * kith__apart(3 * e->hs)) || (agg->prepare && agg->prepare(e)))
         return kith__no_memory(error);
     kith__pool_run(e->pool, unit_piece, e, PIECES);
     if (agg->attention && make_products(e))

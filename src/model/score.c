@@ -129,7 +129,7 @@ static void score_piece(void *context, size_t piece)
     for (size_t c = r->encoded + count * piece / PIECES; c < to; c++) {
         const float *x = e->out.at + e->encoding_of[c - r->encoded] * e->ds;
         if (unit) {
-            float *scaled = r->unit + piece * e->ds;
+            float *scaled = r->unit + piece * kith__apart(e->ds);
             kith__normalize(scaled, x, e->d);
             x = scaled;
         }
@@ -262,7 +262,7 @@ static kith_status scoring_init(scoring *r, kith_error *error)
     r->vectors = kith__calloc_aligned(r->count * ds, sizeof *r->vectors);
     r->aims = kith__calloc_aligned((KITH__SCORED_TOGETHER + 2) * ds, sizeof *r->aims);
     r->scores = kith__calloc_aligned(KITH__SCORED_TOGETHER * r->candidates, sizeof *r->scores);
-    r->unit = kith__calloc_aligned(PIECES * ds, sizeof *r->unit);
+    r->unit = kith__calloc_aligned(PIECES * kith__apart(ds), sizeof *r->unit);
     if (!spare || !r->order || !r->vectors || !r->aims || !r->scores || !r->unit)
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < r->count; i++)

@@ -14,6 +14,14 @@ static inline size_t kith__padded(size_t width)
     return (width + KITH__LANES - 1) / KITH__LANES * KITH__LANES;
 }
 
+/* How far apart the floats that each of several threads writes to must begin, so that no two write to
+ * one line of the cache, or to two that are fetched together. */
+static inline size_t kith__apart(size_t floats)
+{
+    enum { TWO_LINES = 32 };
+    return (floats + TWO_LINES - 1) / TWO_LINES * TWO_LINES;
+}
+
 /* a . b */
 float kith__dot(const float *a, const float *b, size_t width);
 /* y += a x */

@@ -6,7 +6,7 @@
 #include "model/decoder.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 8 };
+enum { PIECES = 8, ADDERS = 2, ROWS_DEALT = 16 };
 
 kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__params *params,
                             const kith_settings *settings, kith_error *error)
@@ -120,14 +120,14 @@ static void score_piece(void *context, size_t piece)
 /* ---- gradients ---- */
 
 /* What a fact's score adds to the gradients of its subject, relation and object: made for all facts
- * at once, each in its own place, and added up in their order. */
+ * at once, each in its own place, and then added up in their order. */
 static float *part_of(const kith__step *s, size_t f)
 {
     return s->scratch.at + (PIECES * 6 + f * 3) * s->encoder->ds;
 }
 
 typedef struct {
-    const kith__step *step;
+    kith__step *step;
     const float *by; /* the loss's derivative by the score, per fact */
     bool encoded;    /* scores of encoded vectors, not of input rows */
 } deriving;
@@ -153,30 +153,49 @@ static void derive_piece(void *context, size_t piece)
     }
 }
 
-static void derive(kith__step *s, const float *by, bool encoded_vectors)
+/* Rows are dealt out to the pieces a few at a time, so that each row belongs to one of them, which
+ * meets the facts in their order. */
+static bool owns(size_t piece, size_t row)
+{
+    return row / ROWS_DEALT % ADDERS == piece;
+}
+
+static void add_end(const deriving *c, size_t f, int side, size_t piece)
+{
+    const kith__step *s = c->step;
+    kith_triple t = fact_at(s, f);
+    size_t row = c->encoded ? encoding_of(s, f, side) : side ? t.object : t.subject;
+
+    if (owns(piece, row))
+        kith__axpy(c->encoded ? kith__encoder_grad(s->encoder, row)
+                              : kith__gradient_of(&s->gradients, (uint32_t)row),
+                   1, part_of(s, f) + 2 * (size_t)side * s->encoder->ds, s->encoder->ds);
+}
+
+static void add_piece(void *context, size_t piece)
+{
+    const deriving *c = context;
+    kith__step *s = c->step;
+    const kith__table *rel = &s->gradients.dense.table[1];
+    size_t facts = facts_of(s), ds = s->encoder->ds;
+
+    for (size_t f = 0; f < facts; f++) {
+        uint32_t relation = fact_at(s, f).relation;
+        if (c->by[f] == 0)
+            continue;
+        add_end(c, f, 0, piece);
+        add_end(c, f, 1, piece);
+        if (owns(piece, relation))
+            kith__axpy(kith__gradient_row(&s->gradients, rel, relation), 1, part_of(s, f) + ds, ds);
+    }
+}
+
+/* From the derivatives by scores to the gradients by vectors and relations. */
+static void scatter(kith__step *s, const float *by, bool encoded_vectors)
 {
     deriving c = {s, by, encoded_vectors};
     kith__pool_run(s->encoder->pool, derive_piece, &c, PIECES);
-}
-
-static void add_part(kith__step *s, size_t f, float *subject, float *object)
-{
-    const kith__table *rel = &s->gradients.dense.table[1];
-    const float *part = part_of(s, f);
-    size_t ds = s->encoder->ds;
-
-    kith__axpy(subject, 1, part, ds);
-    kith__axpy(kith__gradient_row(&s->gradients, rel, fact_at(s, f).relation), 1, part + ds, ds);
-    kith__axpy(object, 1, part + 2 * ds, ds);
-}
-
-static void scatter_out(kith__step *s)
-{
-    derive(s, s->by_out.at, true);
-    for (size_t f = 0; f < facts_of(s); f++)
-        if (s->by_out.at[f] != 0)
-            add_part(s, f, kith__encoder_grad(s->encoder, encoding_of(s, f, 0)),
-                     kith__encoder_grad(s->encoder, encoding_of(s, f, 1)));
+    kith__pool_run(s->encoder->pool, add_piece, &c, ADDERS);
 }
 
 static int scatter_in(kith__step *s)
@@ -185,11 +204,7 @@ static int scatter_in(kith__step *s)
         if (s->by_in.at[f] != 0 && (kith__gradient_make(&s->gradients, fact_at(s, f).subject) ||
                                     kith__gradient_make(&s->gradients, fact_at(s, f).object)))
             return -1;
-    derive(s, s->by_in.at, false);
-    for (size_t f = 0; f < facts_of(s); f++)
-        if (s->by_in.at[f] != 0)
-            add_part(s, f, kith__gradient_of(&s->gradients, fact_at(s, f).subject),
-                     kith__gradient_of(&s->gradients, fact_at(s, f).object));
+    scatter(s, s->by_in.at, false);
     return 0;
 }
 
@@ -226,7 +241,7 @@ kith_status kith__step_run(kith__step *s, const kith_triple *positive, const kit
     kith__pool_run(s->encoder->pool, score_piece, s, PIECES);
     s->loss_out = loss(s->by_out.at, s->by_out.at + count, s->out.at, s->out.at + count, count, per,
                        s->settings->margin);
-    scatter_out(s);
+    scatter(s, s->by_out.at, true);
     TRY(kith__encoder_backward(s->encoder, &s->gradients, error));
     s->loss_in = 0;
     if (s->settings->subtask) {
