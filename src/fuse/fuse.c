@@ -68,7 +68,8 @@ static void score_untold(kith__fusing *f, float *scores)
         scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i] +
                     fits_all * c->asked->fits_all[i];
     const kith__nearness *n = &c->asked->nearness;
-    for (size_t i = 0; i < n->reached_count && !(f->without && strchr(f->without, 'N')); i++)
+    size_t reached = f->without && strchr(f->without, 'N') ? 0 : n->reached_count;
+    for (size_t i = 0; i < reached; i++)
         if (n->reached[i] < c->candidates)
             scores[n->reached[i]] += near * n->near[n->reached[i]];
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
@@ -108,7 +109,7 @@ static void sum_up(kith__fusing *f)
 
     for (size_t i = 0, next = 0; i < f->at.candidates; i++)
         if (!is_known(&next, f, i))
-            top = fmaxf(top, f->scores[i]);
+            top = f->scores[i] > top ? f->scores[i] : top; /* fmaxf would be a call */
     for (size_t i = 0, next = 0; i < f->at.candidates; i++)
         if (!is_known(&next, f, i))
             sum += expf(f->scores[i] - top);
