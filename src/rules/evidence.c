@@ -53,7 +53,8 @@ kith_status kith__asking_init(kith__asking *a, const kith__evidence *evidence, k
     a->fits_all = kith__calloc(x->entities, sizeof *a->fits_all);
     a->together = kith__calloc(x->relations, sizeof *a->together);
     a->met = kith__alloc(x->relations, sizeof *a->met);
-    if (!a->fits || !a->fits_all || !a->together || !a->met || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
+    a->speaks = kith__calloc(x->relations, sizeof *a->speaks);
+    if (!a->fits || !a->fits_all || !a->together || !a->met || !a->speaks || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
     return kith__nearness_init(&a->nearness, x, error);
 }
@@ -68,6 +69,7 @@ void kith__asking_release(kith__asking *a)
     kith__free(a->fits_all);
     kith__free(a->together);
     kith__free(a->met);
+    kith__free(a->speaks);
     kith__free(a->row_of);
     kith__free(a->rows);
     kith__free(a->tally);
@@ -81,6 +83,9 @@ void kith__asking_release(kith__asking *a)
 static void each_owner(kith__asking *a, uint32_t query, bool set)
 {
     const kith__index *x = a->evidence->index;
+
+    for (uint32_t e = x->seen; a->unseen && e < x->entities; e++)
+        a->answered[e] = set ? (uint32_t)kith__reached(x, e, kith__inverse(x, query)).count : 0;
 
     for (uint64_t i = x->owner_offset[query]; i < x->owner_offset[query + 1]; i++) {
         kith__span answers = kith__reached(x, x->owner[i], query);
@@ -109,6 +114,23 @@ static size_t count_together(kith__asking *a, uint32_t answering)
     return count;
 }
 
+/* The same for unseen entities, by their own facts. */
+static void fit_unseen(kith__asking *a)
+{
+    const kith__index *x = a->evidence->index;
+
+    for (uint32_t e = x->seen; e < x->entities; e++) {
+        kith__span facts = kith__facts_of(x, e);
+        for (size_t k = 0; k < facts.count; k++) {
+            float confidence = a->speaks[facts.at[k].relation];
+            if (confidence == 0 || (k > 0 && facts.at[k - 1].relation == facts.at[k].relation))
+                continue;
+            a->fits[e] = fmaxf(a->fits[e], logf(1 + 100 * confidence));
+            a->fits_all[e] += -logf(1 - (confidence < .999f ? confidence : .999f));
+        }
+    }
+}
+
 /* What speaks for an entity being an answer to anybody. Beyond MOST_FITTING looks the rest goes
  * without. */
 static void find_fitting(kith__asking *a, uint32_t query)
@@ -126,6 +148,7 @@ static void find_fitting(kith__asking *a, uint32_t query)
         if (confidence < .01f || (looks += (size_t)owners) > MOST_FITTING)
             continue;
         float adds = -logf(1 - (confidence < .999f ? confidence : .999f));
+        a->speaks[r] = confidence;
         confidence = logf(1 + 100 * confidence);
         for (uint64_t i = x->owner_offset[r]; i < x->owner_offset[r + 1]; i++) {
             if (confidence > a->fits[x->owner[i]])
@@ -133,7 +156,11 @@ static void find_fitting(kith__asking *a, uint32_t query)
             a->fits_all[x->owner[i]] += adds;
         }
     }
-    for (uint32_t e = 0; e < x->seen; e++)
+    if (a->unseen)
+        fit_unseen(a);
+    for (size_t m = 0; m < count; m++)
+        a->speaks[a->met[m]] = 0;
+    for (uint32_t e = 0; e < (a->unseen ? x->entities : x->seen); e++)
         if (a->fits_all[e] > 0)
             a->fits_all[e] = logf(1 + a->fits_all[e]);
 }
@@ -142,7 +169,7 @@ static void set_query(kith__asking *a, uint32_t query)
 {
     const kith__patterns *pairs = &a->evidence->pairs;
 
-    if (query == a->query)
+    if (query == a->query && a->unseen == a->nearness.through)
         return;
     if (a->query != UINT32_MAX) {
         for (uint64_t i = pairs->offset[a->query]; i < pairs->offset[a->query + 1]; i++)
@@ -150,6 +177,7 @@ static void set_query(kith__asking *a, uint32_t query)
         each_owner(a, a->query, false);
     }
     a->query = query;
+    a->unseen = a->nearness.through;
     for (uint64_t i = pairs->offset[query]; i < pairs->offset[query + 1]; i++)
         a->pair_confidence[pairs->at[i].first] = pairs->at[i].confidence;
     each_owner(a, query, true);

@@ -66,14 +66,16 @@ typedef struct kith__reason {
 typedef struct kith__asking {
     const kith__evidence *evidence;
     uint32_t query; /* UINT32_MAX: none yet */
+    bool unseen;    /* whether what follows holds for unseen entities too: where walks go through them */
     /* For the query relation at hand. */
     float *pair_confidence; /* per relation */
     uint32_t *answers_at;   /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
-    uint32_t *answered;     /* per seen entity: how often it is an answer */
-    float *fits;            /* per seen entity: log(1 + 100 P), where P is the largest confidence with
+    uint32_t *answered;     /* per entity: how often it is an answer */
+    float *fits;            /* per entity: log(1 + 100 P), where P is the largest confidence with
                                which one of its other relations implies that it is an answer at all */
     float *fits_all;        /* the same of all of them, log(1 + the sum of -log(1 - P)) */
     uint32_t *together, *met; /* per relation: answers that have it; those that are not 0 */
+    float *speaks;          /* per relation: how surely who has it is an answer */
     /* For the query at hand. */
     uint32_t *row_of;       /* per entity: its row + 1; 0 where nothing speaks for it */
     kith__told *rows;
