@@ -45,9 +45,10 @@ float kith__best_threshold(kith__scored *scored, size_t count)
 
 /* ---- figures ---- */
 
-/* What is known about a fact. Those of rule evidence are about one side as the answer to a question
- * about the other, for both sides. */
-enum { OBJECT_SHARE, SUBJECT_SHARE, OBJECT_NEAR, SUBJECT_NEAR, PHI, BIAS, FIGURES };
+/* What is known about a fact: of each side as the answer to a question about the other, what evidence
+ * says; and the embedding's score. */
+enum { SHARE, NEAR, OFTEN, FITS, OF_A_SIDE };
+enum { OBJECT = 0, SUBJECT = OF_A_SIDE, PHI = 2 * OF_A_SIDE, BIAS, FIGURES };
 _Static_assert((int)FIGURES <= (int)KITH__MOST_LOGISTIC, "a fact's figures must fit");
 
 typedef struct {
@@ -62,9 +63,12 @@ static void look_at_side(void *context, size_t query, kith__fusing *f)
     uint32_t hidden = kith__hidden_side(q);
     double *x = l->samples[query / 2].x;
 
-    x[q->subject_hidden ? SUBJECT_SHARE : OBJECT_SHARE] = f->scores[hidden] - f->log_sum;
+    x += q->subject_hidden ? SUBJECT : OBJECT;
+    x[SHARE] = f->scores[hidden] - f->log_sum;
     if (!f->without || !strchr(f->without, 'N'))
-        x[q->subject_hidden ? SUBJECT_NEAR : OBJECT_NEAR] = f->asking.nearness.near[hidden];
+        x[NEAR] = f->asking.nearness.near[hidden];
+    x[OFTEN] = log(.2 + f->asking.answered[hidden]);
+    x[FITS] = f->asking.fits_all[hidden];
 }
 
 static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
@@ -150,11 +154,12 @@ static float score_of(const judge *j, const kith__sample *sample)
 /* Figures come to mean 0 and deviation 1, so that one pull suits all; samples are changed by it. */
 static void fit_judge(judge *j, kith__sample *samples, size_t count)
 {
-    static const double pull[FIGURES] = {10, 10, 10, 10, 10, 1e-6};
-    double mean[FIGURES] = {0}, scale[FIGURES] = {0}, weight[FIGURES] = {0};
+    const double each = 10;
+    double mean[FIGURES] = {0}, scale[FIGURES] = {0}, weight[FIGURES] = {0}, pull[FIGURES];
 
     for (int k = 0; k < BIAS; k++) {
         double squares = 0;
+        pull[k] = each;
         for (size_t i = 0; i < count; i++)
             mean[k] += samples[i].x[k] / (double)count;
         for (size_t i = 0; i < count; i++)
@@ -166,6 +171,7 @@ static void fit_judge(judge *j, kith__sample *samples, size_t count)
     }
     for (size_t i = 0; i < count; i++)
         samples[i].x[BIAS] = 1;
+    pull[BIAS] = 1e-6; /* next to nothing */
     kith__logistic_fit(weight, FIGURES, pull, samples, count);
     j->weight[BIAS] = weight[BIAS];
     for (int k = 0; k < BIAS; k++) {

@@ -1,6 +1,6 @@
 /* Triplet classification: true where a score reaches the relation's threshold, chosen on dev. The score
- * is phi, or, for a model with rule evidence, a mix that is fitted on dev of phi, each side's share among
- * all that could stand there (see fuse.h), and how near the two are. */
+ * is phi, or, for a model with rule evidence, a mix that is fitted on dev of phi and of what evidence says
+ * about each side as the answer to a question about the other. */
 #ifndef KITH_EVAL_CLASSIFY_H
 #define KITH_EVAL_CLASSIFY_H
 

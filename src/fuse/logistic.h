@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { KITH__MOST_LOGISTIC = 8 };
+enum { KITH__MOST_LOGISTIC = 10 };
 
 typedef struct kith__sample {
     double x[KITH__MOST_LOGISTIC]; /* the first n count */
