@@ -718,7 +718,7 @@ static void expect_near(double *near, const world *w, uint32_t self, bool throug
             near[e] += weight * (mass[e] = next[e]);
     }
     for (uint32_t e = 0; e < w->entities; e++)
-        near[e] = log(1 + 1e6 * near[e]);
+        near[e] = log(1 + 1e6 * fmin(1, 20 / degree(w, self)) * near[e]);
     free(mass);
     free(next);
 }

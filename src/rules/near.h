@@ -14,7 +14,8 @@ typedef struct kith__nearness {
                      unseen entity of the graph with the same facts is told; with it the newcomer's
                      walks could go through that one. */
     float *near;      /* per entity: log(1 + 1e6 P), where P adds up how likely it is met in each step,
-                         later steps counting less; 0 where it is not met */
+                         later steps counting less, and is less where there are many facts to
+                         begin with; 0 where it is not met */
     uint32_t *reached; /* those that are not 0 */
     size_t reached_count;
     float *mass, *next; /* per entity: how likely the walk is there, and a step later */
