@@ -9,7 +9,7 @@
 #define KITH__FEATURES(ROW)                                                                     \
     ROW(A_BEST, "a", 'A') ROW(A_LOG, "log a", 'A') ROW(A_ALL, "a all", 'A')                     \
     ROW(A_GLOBAL, "a mined", 'A') ROW(A_COUNT, "a count", 'A')                                  \
-    ROW(A_LINKS, "links", 'A')                                 \
+    ROW(A_LINKS, "links", 'A')                                                                  \
     ROW(B_BEST, "b", 'B') ROW(B_LOG, "log b", 'B') ROW(B_ALL, "b all", 'B')                     \
     ROW(B_COUNT, "b count", 'B')                                                                \
     ROW(C_BEST, "c", 'C') ROW(C_LOG, "log c", 'C') ROW(C_SECOND, "c second", 'C')               \
@@ -17,9 +17,11 @@
     ROW(D_BEST, "d", 'D') ROW(D_LOG, "log d", 'D') ROW(D_SHARED, "d shared", 'D')               \
     ROW(D_SUM, "d sum", 'D')                                                                    \
     ROW(BEST, "best", '*') ROW(BEST_LOG, "log best", '*') ROW(ALL, "all", '*')                  \
-    ROW(PRIOR, "answers often", '-') ROW(DEGREE, "facts of it", '-')   \
-    ROW(FITS, "fits", '-') ROW(FITS_KNOWN, "fits by known answers", '-') ROW(FITS_ALL, "fits in all", '-')\
-    ROW(NEAR, "near", 'N') ROW(NEAR_UNLINKED, "near and not linked", 'N') ROW(NEAR_KNOWN, "near by known answers", 'N')                         \
+    ROW(PRIOR, "answers often", '-') ROW(DEGREE, "facts of it", '-')                            \
+    ROW(FITS, "fits", '-') ROW(FITS_KNOWN, "fits by known answers", '-')                        \
+    ROW(FITS_ALL, "fits in all", '-')                                                           \
+    ROW(NEAR, "near", 'N') ROW(NEAR_UNLINKED, "near and not linked", 'N')                       \
+    ROW(NEAR_KNOWN, "near by known answers", 'N')                                               \
     ROW(E_SCORE, "embedding", 'E') ROW(E_LOGP, "embedding log p", 'E')                          \
     ROW(E_GATED, "embedding without a", 'E') ROW(E_LOGP_GATED, "embedding log p without a", 'E') \
     ROW(E_LINKED, "embedding log p of linked", 'E')                                             \

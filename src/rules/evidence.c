@@ -9,7 +9,14 @@
 
 /* Bounds on what one fact of s may cost, so that hubs do not stall a query. Beyond them lists are
  * thinned out evenly. */
-enum { MOST_FITTING = 1 << 22, MOST_FELLOWS = 256, MOST_LOCAL = 256, MOST_STEPS = 512, MOST_KNOWN = 32, MOST_SHARING = 256 };
+enum {
+    MOST_FITTING = 1 << 22,
+    MOST_FELLOWS = 256,
+    MOST_LOCAL = 256,
+    MOST_STEPS = 512,
+    MOST_KNOWN = 32,
+    MOST_SHARING = 256
+};
 
 kith_status kith__evidence_new(kith__evidence **out, const kith_graph *graph, kith__pool *pool,
                                kith_error *error)
@@ -54,7 +61,8 @@ kith_status kith__asking_init(kith__asking *a, const kith__evidence *evidence, k
     a->together = kith__calloc(x->relations, sizeof *a->together);
     a->met = kith__alloc(x->relations, sizeof *a->met);
     a->speaks = kith__calloc(x->relations, sizeof *a->speaks);
-    if (!a->fits || !a->fits_all || !a->together || !a->met || !a->speaks || !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
+    if (!a->fits || !a->fits_all || !a->together || !a->met || !a->speaks || !a->pair_confidence ||
+        !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
     return kith__nearness_init(&a->nearness, x, error);
 }
