@@ -268,7 +268,7 @@ typedef struct kith_answer_rule {
 } kith_answer_rule;
 
 typedef struct kith_answer_rules_options {
-    const char *kinds;   /* such as "AB" */
+    const char *kinds;   /* such as "AB"; NULL: "ABC" */
     uint32_t conclusion; /* a relation's id, or UINT32_MAX for all */
     uint32_t min_support; /* least number of hits */
     size_t top;
@@ -460,8 +460,8 @@ typedef struct kith_fusion_info {
     double calibration[3];
 } kith_fusion_info;
 KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model);
-/* The weights one by one: what is weighed, and its part: 'A' to 'D' kinds of rules, '*' several, 'E'
- * the embedding, '-' what needs neither. NULL past the last. */
+/* The weights one by one: what is weighed, and its part: 'A' to 'D' kinds of rules, '*' several, 'N'
+ * nearness, 'E' the embedding, '-' what needs none of them. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
                                               size_t index);
 

@@ -230,6 +230,7 @@ kith_status kith_graph_answer_rules(kith_answer_rule **rules, size_t *count, con
                                     const kith_answer_rules_options *options, kith_error *error)
 {
     listing l = {.graph = graph, .options = options};
+    const char *kinds = options->kinds ? options->kinds : "ABC";
     kith__pool *pool = kith__pool_new(options->threads);
     kith__evidence *evidence = NULL;
     kith_status status = KITH_OK;
@@ -238,11 +239,11 @@ kith_status kith_graph_answer_rules(kith_answer_rule **rules, size_t *count, con
         TRY(kith__no_memory(error));
     TRY(kith__evidence_new(&evidence, graph, pool, error));
     l.index = evidence->index;
-    if (strchr(options->kinds, 'A'))
+    if (strchr(kinds, 'A'))
         list_patterns(&l, &evidence->pairs, 'A');
-    if (strchr(options->kinds, 'B'))
+    if (strchr(kinds, 'B'))
         list_patterns(&l, &evidence->paths, 'B');
-    if (strchr(options->kinds, 'C'))
+    if (strchr(kinds, 'C'))
         kith__pool_run(pool, constants_piece, &l, PIECES);
     if (gather(&l))
         TRY(kith__no_memory(error));

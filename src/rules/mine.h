@@ -12,7 +12,7 @@
 enum {
     KITH__SHRINK = 5,
     KITH__MOST_PATH_RULES = 500, /* per conclusion, the most confident ones */
-    KITH__RELATION_BITS = 21,    /* graphs with more directed relations get no rules of kind B */
+    KITH__RELATION_BITS = 21,    /* graphs with more directed relations get none */
 };
 #define KITH__NO_RELATION UINT32_MAX
 
