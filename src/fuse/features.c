@@ -60,7 +60,7 @@ static void sum_up_embedding(kith__case *c)
 
     for (size_t i = 0; i < c->candidates; i++) {
         sum += c->embedding[i];
-        top = fmaxf(top, c->embedding[i]);
+        top = c->embedding[i] > top ? c->embedding[i] : top; /* fmaxf would be a call */
     }
     double mean = sum / (double)c->candidates;
     for (size_t i = 0; i < c->candidates; i++) {

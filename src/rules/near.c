@@ -16,9 +16,10 @@ kith_status kith__nearness_init(kith__nearness *n, const kith__index *index, kit
     n->near = kith__calloc(index->entities, sizeof *n->near);
     n->mass = kith__calloc(index->entities, sizeof *n->mass);
     n->next = kith__calloc(index->entities, sizeof *n->next);
-    n->reached = kith__alloc(index->entities, sizeof *n->reached);
-    n->front = kith__alloc(index->entities, sizeof *n->front);
-    n->next_front = kith__alloc(index->entities, sizeof *n->next_front);
+    /* Lists are written one past their end. */
+    n->reached = kith__alloc((size_t)index->entities + 1, sizeof *n->reached);
+    n->front = kith__alloc((size_t)index->entities + 1, sizeof *n->front);
+    n->next_front = kith__alloc((size_t)index->entities + 1, sizeof *n->next_front);
     if (!n->near || !n->mass || !n->next || !n->reached || !n->front || !n->next_front)
         return kith__no_memory(error);
     return KITH_OK;
@@ -35,16 +36,17 @@ void kith__nearness_release(kith__nearness *n)
     memset(n, 0, sizeof *n);
 }
 
-static void step_to(kith__nearness *n, uint32_t entity, float mass)
+/* Without a branch, which could not be foreseen: an entity that is not new is written over. */
+static inline void step_to(kith__nearness *n, uint32_t entity, float mass)
 {
-    if (n->next[entity] == 0)
-        n->next_front[n->ahead++] = entity;
+    n->next_front[n->ahead] = entity;
+    n->ahead += n->next[entity] == 0;
     n->next[entity] += mass;
 }
 
 /* Follow all with the same probability: an entity's facts, and those that unseen ones have with it. */
 static void follow(kith__nearness *n, kith__span facts, const uint32_t *later, size_t laters,
-                   float mass, uint32_t self)
+                   float mass)
 {
     float each = mass / (float)(facts.count + laters);
 
@@ -52,14 +54,12 @@ static void follow(kith__nearness *n, kith__span facts, const uint32_t *later, s
         return;
     n->followed += facts.count + laters;
     for (size_t i = 0; i < facts.count; i++)
-        if (facts.at[i].entity != self)
-            step_to(n, facts.at[i].entity, each);
+        step_to(n, facts.at[i].entity, each);
     for (size_t i = 0; i < laters; i++)
-        if (later[i] != self)
-            step_to(n, later[i], each);
+        step_to(n, later[i], each);
 }
 
-static void step_from(kith__nearness *n, uint32_t entity, uint32_t self)
+static void step_from(kith__nearness *n, uint32_t entity)
 {
     const kith__index *x = n->index;
     uint64_t from = 0, to = 0;
@@ -68,25 +68,30 @@ static void step_from(kith__nearness *n, uint32_t entity, uint32_t self)
         from = x->later_offset[entity];
         to = x->later_offset[entity + 1];
     }
-    follow(n, kith__facts_of(x, entity), x->later + from, (size_t)(to - from), n->mass[entity], self);
+    follow(n, kith__facts_of(x, entity), x->later + from, (size_t)(to - from), n->mass[entity]);
 }
 
-/* What was ahead is where the walk is now; returns at how many entities. */
-static size_t arrive(kith__nearness *n, float weight)
+/* What was ahead, but for the entity itself, is where the walk is now; returns at how many entities. */
+static size_t arrive(kith__nearness *n, float weight, uint32_t self)
 {
     float *mass = n->mass;
     uint32_t *front = n->front;
-    size_t count = n->ahead;
+    size_t ahead = n->ahead, count = 0;
 
     n->mass = n->next;
     n->next = mass;
     n->front = n->next_front;
     n->next_front = front;
     n->ahead = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < ahead; i++) {
         uint32_t e = n->front[i];
-        if (n->near[e] == 0)
-            n->reached[n->reached_count++] = e;
+        if (e == self) {
+            n->mass[e] = 0;
+            continue;
+        }
+        n->front[count++] = e;
+        n->reached[n->reached_count] = e;
+        n->reached_count += n->near[e] == 0;
         n->near[e] += weight * n->mass[e];
     }
     return count;
@@ -99,15 +104,15 @@ void kith__nearness_find(kith__nearness *n, kith__span facts, uint32_t self)
     for (size_t i = 0; i < n->reached_count; i++)
         n->near[n->reached[i]] = 0;
     n->reached_count = n->followed = 0;
-    follow(n, facts, NULL, 0, 1, self);
-    size_t count = arrive(n, weight);
+    follow(n, facts, NULL, 0, 1);
+    size_t count = arrive(n, weight, self);
     for (int step = 1; step < STEPS && n->followed < MOST_FOLLOWED && count > 0; step++) {
         for (size_t i = 0; i < count; i++) {
             if (n->front[i] < n->index->seen || n->through)
-                step_from(n, n->front[i], self);
+                step_from(n, n->front[i]);
             n->mass[n->front[i]] = 0;
         }
-        count = arrive(n, weight *= fade);
+        count = arrive(n, weight *= fade, self);
     }
     for (size_t i = 0; i < count; i++)
         n->mass[n->front[i]] = 0;
