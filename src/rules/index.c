@@ -103,24 +103,6 @@ static void each_owned(const kith__index *x, uint64_t *next, uint32_t *owner)
         }
 }
 
-static int list_owners(kith__index *x)
-{
-    uint64_t *next = kith__alloc((size_t)x->relations + 1, sizeof *next);
-
-    x->owner_offset = kith__calloc((size_t)x->relations + 1, sizeof *x->owner_offset);
-    if (next && x->owner_offset) {
-        each_owned(x, x->owner_offset + 1, NULL);
-        for (uint32_t r = 0; r < x->relations; r++)
-            x->owner_offset[r + 1] += x->owner_offset[r];
-        memcpy(next, x->owner_offset, (size_t)x->relations * sizeof *next);
-        x->owner = kith__alloc((size_t)x->owner_offset[x->relations], sizeof *x->owner);
-        if (x->owner)
-            each_owned(x, next, x->owner);
-    }
-    kith__free(next);
-    return x->owner ? 0 : -1;
-}
-
 /* Calls once for each fact of an unseen entity with a seen one. */
 static void each_later(const kith__index *x, uint64_t *next, uint32_t *later)
 {
@@ -135,22 +117,24 @@ static void each_later(const kith__index *x, uint64_t *next, uint32_t *later)
         }
 }
 
-static int list_later(kith__index *x)
+/* A list for each of `lists` keys, one after the other: counted first, then filled. */
+static int make_lists(uint64_t **offset, uint32_t **list, const kith__index *x, uint32_t lists,
+                      void (*each)(const kith__index *, uint64_t *, uint32_t *))
 {
-    uint64_t *next = kith__alloc((size_t)x->seen + 1, sizeof *next);
+    uint64_t *next = kith__alloc((size_t)lists + 1, sizeof *next);
 
-    x->later_offset = kith__calloc((size_t)x->seen + 1, sizeof *x->later_offset);
-    if (next && x->later_offset) {
-        each_later(x, x->later_offset + 1, NULL);
-        for (uint32_t e = 0; e < x->seen; e++)
-            x->later_offset[e + 1] += x->later_offset[e];
-        memcpy(next, x->later_offset, (size_t)x->seen * sizeof *next);
-        x->later = kith__alloc((size_t)x->later_offset[x->seen], sizeof *x->later);
-        if (x->later)
-            each_later(x, next, x->later);
+    *offset = kith__calloc((size_t)lists + 1, sizeof **offset);
+    if (next && *offset) {
+        each(x, *offset + 1, NULL);
+        for (uint32_t k = 0; k < lists; k++)
+            (*offset)[k + 1] += (*offset)[k];
+        memcpy(next, *offset, (size_t)lists * sizeof *next);
+        *list = kith__alloc((size_t)(*offset)[lists], sizeof **list);
+        if (*list)
+            each(x, next, *list);
     }
     kith__free(next);
-    return x->later ? 0 : -1;
+    return *list ? 0 : -1;
 }
 
 kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__pool *pool,
@@ -173,7 +157,9 @@ kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__po
     memcpy(x->offset, hood.offset, ((size_t)x->entities + 1) * sizeof *x->offset);
     kith__pool_run(pool, sort_piece, &b, PIECES);
     x->facts = kith__calloc(x->relations, sizeof *x->facts);
-    if (!x->facts || list_owners(x) || list_later(x))
+    if (!x->facts ||
+        make_lists(&x->owner_offset, &x->owner, x, x->relations, each_owned) ||
+        make_lists(&x->later_offset, &x->later, x, x->seen, each_later))
         TRY(kith__no_memory(error));
     for (uint64_t i = 0; i < x->offset[x->seen]; i++)
         x->facts[x->at[i].relation]++;
