@@ -529,28 +529,30 @@ INLINE void block_times(float *restrict out, const float *const *rows, int count
             *(lanes *)(out + r * width + n * WIDE) = sum[r][n];
 }
 
-INLINE void rows_times(float *restrict out, const float *const *rows, int count,
-                       const float *restrict matrix, size_t inner, size_t width, int add)
+/* Some columns of the matrix stay in the nearest cache while all rows go by. */
+INLINE void columns_times(float *restrict out, const float *const *rows, size_t count,
+                          const float *restrict matrix, size_t inner, size_t width, int columns,
+                          int add)
 {
-    size_t j = 0;
-    for (; j + 2 * WIDE <= width; j += 2 * WIDE)
-        block_times(out + j, rows, count, matrix + j, inner, width, 2, add);
-    if (j < width)
-        block_times(out + j, rows, count, matrix + j, inner, width, 1, add);
+    size_t i = 0;
+    for (; i + ROWS <= count; i += ROWS)
+        block_times(out + i * width, rows + i, ROWS, matrix, inner, width, columns, add);
+    if (i + 3 <= count) {
+        block_times(out + i * width, rows + i, 3, matrix, inner, width, columns, add);
+        i += 3;
+    }
+    for (; i < count; i++)
+        block_times(out + i * width, rows + i, 1, matrix, inner, width, columns, add);
 }
 
 CLONES void kith__rows_times(float *restrict out, const float *const *rows, size_t count,
                              const float *restrict matrix, size_t inner, size_t width, int add)
 {
-    size_t i = 0;
-    for (; i + ROWS <= count; i += ROWS)
-        rows_times(out + i * width, rows + i, ROWS, matrix, inner, width, add);
-    if (i + 3 <= count) {
-        rows_times(out + i * width, rows + i, 3, matrix, inner, width, add);
-        i += 3;
-    }
-    for (; i < count; i++)
-        rows_times(out + i * width, rows + i, 1, matrix, inner, width, add);
+    size_t j = 0;
+    for (; j + 2 * WIDE <= width; j += 2 * WIDE)
+        columns_times(out + j, rows, count, matrix + j, inner, width, 2, add);
+    if (j < width)
+        columns_times(out + j, rows, count, matrix + j, inner, width, 1, add);
 }
 
 INLINE void block_outer(float *restrict matrix, const float *restrict left, size_t stride,
