@@ -72,7 +72,8 @@ static void print_eval(const kith_eval *e, const arguments *a)
     if (e->unusable > 0)
         printf("  %zu left out, because train lacks their relation\n", e->unusable);
     if (e->no_candidate > 0)
-        printf("  %zu hidden sides not ranked, because they are no candidates\n", e->no_candidate);
+        printf("  %zu hidden sides not ranked, because they are unseen and no candidates; "
+               "--candidates all ranks them too\n", e->no_candidate);
     if (e->no_neighbors > 0)
         printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
                e->no_neighbors);

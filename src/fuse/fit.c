@@ -223,12 +223,36 @@ static void collecting_release(collecting *c)
 }
 
 /* Weights that are good enough to find the first rows by. */
-static void start_weights(float *weight, bool embedding)
+static void start_weights(kith__fusion *f, bool embedding)
 {
-    weight[KITH__F_BEST_LOG] = 1;
-    weight[KITH__F_ALL] = 1;
-    weight[KITH__F_PRIOR] = .3f;
-    weight[KITH__F_E_SCORE] = embedding ? .5f : 0;
+    f->weight[KITH__F_BEST_LOG] = f->alone[KITH__F_BEST_LOG] = 1;
+    f->weight[KITH__F_ALL] = f->alone[KITH__F_ALL] = 1;
+    f->weight[KITH__F_PRIOR] = f->alone[KITH__F_PRIOR] = .3f;
+    f->weight[KITH__F_E_SCORE] = embedding ? .5f : 0;
+}
+
+/* Both sets of weights, on all queries or on those that are not set aside. The second is fitted to rows
+ * without what the embedding says. */
+static kith_status fit(kith__fusion *f, const collecting *c, kith__rows *rows, bool all,
+                       kith_error *error)
+{
+    double held = ridge * (double)c->count;
+    kith__rows bare = *rows;
+    size_t floats = rows->rows * KITH__FEATURES_COUNT;
+    kith_status status = KITH_OK;
+
+    bare.feature = kith__alloc(floats, sizeof *bare.feature);
+    if (!bare.feature)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < floats; i++) {
+        bool by_embedding = kith__feature_part((int)(i % KITH__FEATURES_COUNT)) == 'E';
+        bare.feature[i] = by_embedding ? 0 : rows->feature[i];
+    }
+    TRY(kith__linear_fit(f->weight, rows, held, all, c->model->pool, error));
+    TRY(kith__linear_fit(f->alone, &bare, held, all, c->model->pool, error));
+cleanup:
+    kith__free(bare.feature);
+    return status;
 }
 
 kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__evidence *evidence,
@@ -240,7 +264,7 @@ kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__e
     kith_status status;
 
     TRY(collecting_init(&c, error));
-    start_weights(fusion.weight, embedding);
+    start_weights(&fusion, embedding);
     some = fusion;
     TRY(collect_rows(&rows, &c, &fusion, error));
     fusion.queries = (uint32_t)c.count;
@@ -248,11 +272,11 @@ kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__e
         fusion.set_aside += rows.aside[q];
     /* Start weights are better than none where there is nothing to fit on. */
     if (fusion.set_aside < fusion.queries)
-        TRY(kith__linear_fit(some.weight, &rows, ridge * (double)c.count, false, model->pool, error));
+        TRY(fit(&some, &c, &rows, false, error));
     fusion.loss = (float)kith__linear_loss(some.weight, &rows);
     TRY(calibrate(fusion.calibration, &c, &some, error));
     if (fusion.queries > 0)
-        TRY(kith__linear_fit(fusion.weight, &rows, ridge * (double)c.count, true, model->pool, error));
+        TRY(fit(&fusion, &c, &rows, true, error));
     *out = fusion;
 cleanup:
     rows_release(&rows);

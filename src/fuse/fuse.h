@@ -11,6 +11,7 @@
 
 typedef struct kith__fusion {
     float weight[KITH__FEATURES_COUNT];
+    float alone[KITH__FEATURES_COUNT]; /* weights where there is no score by the embedding */
     float calibration[KITH__CALIBRATION];
     /* What it was fitted on. */
     uint32_t queries, set_aside;
@@ -26,7 +27,8 @@ typedef struct kith__fusing {
     const float *log_degree;
     const char *without;
     float *scores; /* of all candidates */
-    size_t score_capacity;
+    float *others; /* the same without the embedding, where some have no score by it */
+    size_t score_capacity, other_capacity;
     kith__span known;
     double log_sum; /* of the exponentials of the scores of all that are no known answers */
 } kith__fusing;
@@ -37,10 +39,11 @@ kith_status kith__fusing_init(kith__fusing *fusing, const kith__fusion *fusion,
 void kith__fusing_release(kith__fusing *fusing);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
- * looked at; `self` its id or UINT32_MAX; `embedding` one score per candidate or NULL. The result is
- * in fusing->scores. */
+ * looked at; `self` its id or UINT32_MAX; `embedding` the scores of the first `embedded` candidates, or
+ * NULL. The result is in fusing->scores. */
 kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, uint32_t query,
-                       const float *embedding, size_t candidates, kith_error *error);
+                       const float *embedding, size_t embedded, size_t candidates,
+                       kith_error *error);
 
 /* After kith__fuse: up to `most` of the candidates that are no known answers, best first. */
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);

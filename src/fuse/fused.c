@@ -141,17 +141,25 @@ cleanup:
 
 /* ---- fusion.json ---- */
 
-static json_t *fusion_json(const kith__fusion *f)
+static json_t *weights_json(const float *weight)
 {
-    json_t *weights = json_object(), *calibration = json_array();
+    json_t *weights = json_object();
 
     for (int i = 0; i < KITH__FEATURES_COUNT; i++)
-        json_object_set_new(weights, kith__feature_name(i), json_real((double)f->weight[i]));
+        json_object_set_new(weights, kith__feature_name(i), json_real((double)weight[i]));
+    return weights;
+}
+
+static json_t *fusion_json(const kith__fusion *f)
+{
+    json_t *calibration = json_array();
+
     for (int i = 0; i < KITH__CALIBRATION; i++)
         json_array_append_new(calibration, json_real((double)f->calibration[i]));
-    return json_pack("{si sI sI sf so so}", "format", FORMAT, "queries", (json_int_t)f->queries,
+    return json_pack("{si sI sI sf so so so}", "format", FORMAT, "queries", (json_int_t)f->queries,
                      "set_aside", (json_int_t)f->set_aside, "loss", (double)f->loss, "weights",
-                     weights, "calibration", calibration);
+                     weights_json(f->weight), "weights_without_embedding", weights_json(f->alone),
+                     "calibration", calibration);
 }
 
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error)
@@ -165,17 +173,24 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, ki
     return status;
 }
 
-static bool read_numbers(kith__fusion *f, const json_t *object)
+static bool read_weights(float *weight, const json_t *weights)
 {
-    const json_t *weights = json_object_get(object, "weights");
-    const json_t *calibration = json_object_get(object, "calibration");
-
     for (int i = 0; i < KITH__FEATURES_COUNT; i++) {
         const json_t *value = json_object_get(weights, kith__feature_name(i));
-        f->weight[i] = (float)json_number_value(value);
-        if (!json_is_number(value) || !isfinite(f->weight[i]))
+        weight[i] = (float)json_number_value(value);
+        if (!json_is_number(value) || !isfinite(weight[i]))
             return false;
     }
+    return true;
+}
+
+static bool read_numbers(kith__fusion *f, const json_t *object)
+{
+    const json_t *calibration = json_object_get(object, "calibration");
+
+    if (!read_weights(f->weight, json_object_get(object, "weights")) ||
+        !read_weights(f->alone, json_object_get(object, "weights_without_embedding")))
+        return false;
     for (int i = 0; i < KITH__CALIBRATION; i++) {
         const json_t *value = json_array_get(calibration, (size_t)i);
         f->calibration[i] = (float)json_number_value(value);

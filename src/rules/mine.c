@@ -19,12 +19,12 @@ typedef struct {
     kith__counter counter[PIECES];
     size_t thin;       /* second steps taken from an entity at most */
     bool paths, no_memory;
-    /* The second pass. */
-    kith__counter place;      /* (first, second) -> 1 + its first place in by_body */
-    uint32_t *by_body;        /* rules in the order of (first, second) */
-    const uint64_t *key;      /* per rule */
-    uint64_t *bodies;         /* per rule */
-    size_t rules;
+    /* The second pass: rules in the order of their bodies, and of their heads. */
+    kith__counter number;     /* (first, second) -> 1 + the number of that body */
+    size_t *start;            /* per body, where its rules begin; and where the last ones end */
+    uint32_t *rule, *head;    /* per place in that order */
+    uint64_t *bodies;         /* the same: how often the body was met where the head is there */
+    size_t rules, different;  /* rules, and bodies */
 } mining;
 
 static uint64_t key_of(uint32_t head, uint32_t first, uint32_t second)
@@ -172,33 +172,57 @@ static void count_piece(void *context, size_t piece)
 
 /* ---- second pass: bodies ---- */
 
-/* Add `count` bodies to the rules with this body whose conclusion s has. */
-static void add_bodies(mining *m, const uint8_t *has, uint32_t first, uint32_t second,
-                       uint64_t count)
-{
-    uint64_t body = key_of(0, first, second);
-    const kith__count *place = kith__counter_find(&m->place, body);
+/* One entity s: its relations, and how often it meets which bodies. */
+typedef struct {
+    uint8_t *has;        /* per relation */
+    uint32_t *relation;  /* those that it has, in order */
+    size_t relations;
+    uint64_t *count;     /* per body; 0 between entities */
+    uint32_t *met;       /* bodies with a count */
+    size_t met_count;
+} meeting;
 
-    for (size_t i = place ? (size_t)place->count - 1 : m->rules; i < m->rules; i++) {
-        uint64_t key = m->key[m->by_body[i]];
-        if (body_of(key) != body)
-            break;
-        if (has[head_of(key)])
-            __atomic_fetch_add(&m->bodies[m->by_body[i]], count, __ATOMIC_RELAXED);
-    }
+static int meeting_init(meeting *e, const mining *m)
+{
+    memset(e, 0, sizeof *e);
+    e->has = kith__calloc(m->index->relations, sizeof *e->has);
+    e->relation = kith__alloc(m->index->relations, sizeof *e->relation);
+    e->count = kith__calloc(m->different, sizeof *e->count);
+    e->met = kith__alloc(m->different, sizeof *e->met);
+    return e->has && e->relation && e->count && e->met ? 0 : -1;
 }
 
-static void add_pair_bodies(mining *m, const uint8_t *has, kith__span facts)
+static void meeting_release(meeting *e)
+{
+    kith__free(e->has);
+    kith__free(e->relation);
+    kith__free(e->count);
+    kith__free(e->met);
+}
+
+static void meet(meeting *e, const mining *m, uint32_t first, uint32_t second, uint64_t count)
+{
+    const kith__count *found = kith__counter_find(&m->number, key_of(0, first, second));
+
+    if (!found)
+        return;
+    uint32_t body = (uint32_t)found->count - 1;
+    if (!e->count[body])
+        e->met[e->met_count++] = body;
+    e->count[body] += count;
+}
+
+static void meet_pairs(meeting *e, const mining *m, kith__span facts)
 {
     for (size_t from = 0, to; from < facts.count; from = to) {
         uint32_t r = facts.at[from].relation;
         for (to = from; to < facts.count && facts.at[to].relation == r; to++)
             ;
-        add_bodies(m, has, r, r, to - from);
+        meet(e, m, r, r, to - from);
     }
 }
 
-static void add_path_bodies(mining *m, const uint8_t *has, uint32_t s, kith__span facts)
+static void meet_paths(meeting *e, const mining *m, uint32_t s, kith__span facts)
 {
     for (size_t f = 0; f < facts.count; f++) {
         uint32_t x = facts.at[f].entity;
@@ -212,32 +236,83 @@ static void add_path_bodies(mining *m, const uint8_t *has, uint32_t s, kith__spa
                 count += o != s && o != x;
             }
             if (count)
-                add_bodies(m, has, facts.at[f].relation, r, count);
+                meet(e, m, facts.at[f].relation, r, count);
         }
     }
+}
+
+static void add_at(const mining *m, size_t place, uint64_t count)
+{
+    __atomic_fetch_add(&m->bodies[place], count, __ATOMIC_RELAXED);
+}
+
+/* The place of the rule with this head among those from..to - 1, or `to`. */
+static size_t find_head(const mining *m, size_t from, size_t to, uint32_t head)
+{
+    size_t end = to;
+
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (m->head[middle] < head)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < end && m->head[from] == head ? from : end;
+}
+
+/* A body counts for the rules whose conclusion s has. Either the rules or the relations of s are gone
+ * through, whichever is less. */
+static void add_bodies(meeting *e, const mining *m)
+{
+    enum { STEPS = 16 }; /* of finding a head, about */
+
+    for (size_t i = 0; i < e->met_count; i++) {
+        uint32_t body = e->met[i];
+        size_t from = m->start[body], to = m->start[body + 1];
+        if (to - from <= STEPS * e->relations) {
+            for (size_t k = from; k < to; k++)
+                if (e->has[m->head[k]])
+                    add_at(m, k, e->count[body]);
+        } else {
+            for (size_t k = 0; k < e->relations; k++) {
+                size_t place = find_head(m, from, to, e->relation[k]);
+                if (place < to)
+                    add_at(m, place, e->count[body]);
+            }
+        }
+        e->count[body] = 0;
+    }
+    e->met_count = 0;
 }
 
 static void bodies_piece(void *context, size_t piece)
 {
     mining *m = context;
-    uint8_t *has = kith__calloc(m->index->relations, 1);
+    meeting e;
 
-    if (!has) {
+    if (meeting_init(&e, m)) {
         m->no_memory = true;
+        meeting_release(&e);
         return;
     }
     for (uint32_t s = piece_start(m->index, piece); s < piece_start(m->index, piece + 1); s++) {
         kith__span facts = kith__facts_of(m->index, s);
+        e.relations = 0;
         for (size_t i = 0; i < facts.count; i++)
-            has[facts.at[i].relation] = 1;
+            if (i == 0 || facts.at[i].relation != facts.at[i - 1].relation)
+                e.relation[e.relations++] = facts.at[i].relation;
+        for (size_t i = 0; i < e.relations; i++)
+            e.has[e.relation[i]] = 1;
         if (m->paths)
-            add_path_bodies(m, has, s, facts);
+            meet_paths(&e, m, s, facts);
         else
-            add_pair_bodies(m, has, facts);
-        for (size_t i = 0; i < facts.count; i++)
-            has[facts.at[i].relation] = 0;
+            meet_pairs(&e, m, facts);
+        add_bodies(&e, m);
+        for (size_t i = 0; i < e.relations; i++)
+            e.has[e.relation[i]] = 0;
     }
-    kith__free(has);
+    meeting_release(&e);
 }
 
 static int by_body_then_head(const void *a, const void *b)
@@ -246,23 +321,27 @@ static int by_body_then_head(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Put the rules in the order of their bodies, so that those with one body stand together. */
-static int order_bodies(mining *m)
+static int order_bodies(mining *m, const kith__counter *all)
 {
     kith__count *order = kith__alloc(m->rules, sizeof *order);
-    int failed = !order;
+    int failed = !order || !m->start || !m->rule || !m->head || !m->bodies;
 
     for (size_t i = 0; !failed && i < m->rules; i++)
         order[i] = (kith__count){
-            body_of(m->key[i]) << KITH__RELATION_BITS | head_of(m->key[i]), i};
+            body_of(all->at[i].key) << KITH__RELATION_BITS | head_of(all->at[i].key), i};
     if (!failed && m->rules > 0)
         qsort(order, m->rules, sizeof *order, by_body_then_head);
     for (size_t i = 0; !failed && i < m->rules; i++) {
-        uint64_t body = body_of(m->key[order[i].count]);
-        m->by_body[i] = (uint32_t)order[i].count;
-        if (i == 0 || body_of(m->key[order[i - 1].count]) != body)
-            failed = kith__counter_add(&m->place, body, i + 1);
+        uint64_t key = all->at[order[i].count].key;
+        m->rule[i] = (uint32_t)order[i].count;
+        m->head[i] = head_of(key);
+        if (i > 0 && body_of(all->at[m->rule[i - 1]].key) == body_of(key))
+            continue;
+        m->start[m->different++] = i;
+        failed = kith__counter_add(&m->number, body_of(key), m->different);
     }
+    if (!failed)
+        m->start[m->different] = m->rules;
     kith__free(order);
     return failed;
 }
@@ -299,7 +378,8 @@ static kith__pattern make_pattern(const mining *m, uint64_t key, uint64_t hits, 
 }
 
 /* Keep what is confident enough, of paths the best of each conclusion. */
-static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *all)
+static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *all,
+                      const uint64_t *bodies)
 {
     size_t kept = 0, used = 0;
     uint32_t head = 0;
@@ -311,8 +391,9 @@ static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *a
         return -1;
     while (head < p->relations) {
         size_t from = kept;
-        for (; used < m->rules && head_of(m->key[used]) == head; used++) {
-            kith__pattern made = make_pattern(m, m->key[used], all->at[used].count, m->bodies[used]);
+        for (; used < m->rules && head_of(all->at[used].key) == head; used++) {
+            kith__pattern made =
+                make_pattern(m, all->at[used].key, all->at[used].count, bodies[used]);
             if (made.confidence >= least_confidence)
                 p->at[kept++] = made;
         }
@@ -369,7 +450,7 @@ static kith_status mine(kith__patterns *patterns, const kith__index *index, bool
 {
     mining m = {.index = index, .paths = paths};
     kith__counter all = {0};
-    uint64_t *keys = NULL;
+    uint64_t *bodies = NULL;
     kith_status status = KITH_OK;
 
     memset(patterns, 0, sizeof *patterns);
@@ -378,27 +459,28 @@ static kith_status mine(kith__patterns *patterns, const kith__index *index, bool
         kith__pool_run(pool, count_piece, &m, PIECES);
     if (m.no_memory || merge_counts(&all, &m))
         TRY(kith__no_memory(error));
-    keys = kith__alloc(m.rules, sizeof *keys);
-    m.key = keys;
-    m.by_body = kith__alloc(m.rules, sizeof *m.by_body);
+    m.start = kith__alloc(m.rules + 1, sizeof *m.start);
+    m.rule = kith__alloc(m.rules, sizeof *m.rule);
+    m.head = kith__alloc(m.rules, sizeof *m.head);
     m.bodies = kith__calloc(m.rules, sizeof *m.bodies);
-    if (!keys || !m.by_body || !m.bodies)
-        TRY(kith__no_memory(error));
-    for (size_t i = 0; i < m.rules; i++)
-        keys[i] = all.at[i].key;
-    if (order_bodies(&m))
+    bodies = kith__alloc(m.rules, sizeof *bodies);
+    if (!bodies || order_bodies(&m, &all))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, bodies_piece, &m, PIECES);
-    if (m.no_memory || keep_rules(patterns, &m, &all))
+    for (size_t i = 0; i < m.rules; i++)
+        bodies[m.rule[i]] = m.bodies[i];
+    if (m.no_memory || keep_rules(patterns, &m, &all, bodies))
         TRY(kith__no_memory(error));
 cleanup:
     for (size_t i = 0; i < PIECES; i++)
         kith__counter_release(&m.counter[i]);
     kith__counter_release(&all);
-    kith__counter_release(&m.place);
-    kith__free(keys);
-    kith__free(m.by_body);
+    kith__counter_release(&m.number);
+    kith__free(m.start);
+    kith__free(m.rule);
+    kith__free(m.head);
     kith__free(m.bodies);
+    kith__free(bodies);
     if (status != KITH_OK)
         kith__patterns_release(patterns);
     return status;
