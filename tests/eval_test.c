@@ -597,11 +597,11 @@ static void threshold__lies_between_scores_that_are_next_to_each_other(void **st
     (void)state;
     for (int k = 0; k < 2; k++) {
         float low = k ? nextafterf(1, 2) : 1, high = nextafterf(low, 2);
-        kith__scored scored[] = {{low, 0, 0}, {high, 0, 1}};
+        kith__scored scored[] = {{low, 0}, {high, 1}};
         float found = kith__best_threshold(scored, 2);
         assert_true(low < found && found <= high);
     }
-    kith__scored huge[] = {{-3e38f, 0, 0}, {3e38f, 0, 1}, {2.9e38f, 0, 1}, {2.8e38f, 0, 0}};
+    kith__scored huge[] = {{-3e38f, 0}, {3e38f, 1}, {2.9e38f, 1}, {2.8e38f, 0}};
     float found = kith__best_threshold(huge, 4);
     assert_true(found > 2.8e38f && found <= 2.9e38f);
 }
@@ -613,20 +613,22 @@ static double plain_accuracy(kith_model *model, kith_part part, double *doubtful
     kith_facts dev = kith_graph_facts(graph, KITH_DEV), test = kith_graph_facts(graph, part);
     uint32_t m = kith_graph_seen_relation_count(graph);
     kith__scored scored[256], some[256];
+    uint32_t relation[256];
     size_t count = 0, usable = 0;
     double right = 0;
 
     *doubtful = 0;
     for (size_t i = 0; i < dev.count; i++)
-        if (dev.at[i].relation < m)
-            scored[count++] = (kith__scored){score(model, dev.at[i]), dev.at[i].relation,
-                                             dev.truth[i]};
+        if (dev.at[i].relation < m) {
+            relation[count] = dev.at[i].relation;
+            scored[count++] = (kith__scored){score(model, dev.at[i]), dev.truth[i]};
+        }
     for (size_t i = 0; i < test.count; i++) {
         size_t here = 0;
         if (test.at[i].relation >= m)
             continue;
         for (size_t k = 0; k < count; k++)
-            if (scored[k].relation == test.at[i].relation)
+            if (relation[k] == test.at[i].relation)
                 some[here++] = scored[k];
         if (here == 0) {
             memcpy(some, scored, count * sizeof *some);

@@ -1,6 +1,6 @@
-/* Triplet classification: true where a score reaches the relation's threshold, chosen on dev. The score
- * is phi, or, for a model with rule evidence, a mix that is fitted on dev of phi and of what evidence says
- * about each side as the answer to a question about the other. */
+/* Triplet classification: true where phi reaches the relation's threshold, chosen on dev; or, for a model
+ * with rule evidence, where that is likelier than not by a mix, fitted on dev for each relation, of phi and
+ * of what evidence says about each side as the answer to a question about the other. */
 #ifndef KITH_EVAL_CLASSIFY_H
 #define KITH_EVAL_CLASSIFY_H
 
@@ -15,7 +15,6 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
  * arrays are sorted by score on return. */
 typedef struct kith__scored {
     float score;
-    uint32_t relation;
     int8_t truth;
 } kith__scored;
 float kith__best_threshold(kith__scored *scored, size_t count);
