@@ -422,7 +422,7 @@ json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["r
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
     o["graph"]["train_facts"] == len(open("source/train").readlines()) and
     set(o["fusion"]) == {"embedding", "rules_a", "rules_b", "queries", "set_aside", "loss",
-    "calibration", "weights"} and not o["fusion"]["embedding"] and
+    "calibration", "own_weights", "pull", "weights"} and not o["fusion"]["embedding"] and
     0 < o["fusion"]["set_aside"] < o["fusion"]["queries"] and
     len(o["fusion"]["calibration"]) == 3)' \
     "$kith" info rules --json

@@ -458,9 +458,11 @@ typedef struct kith_fusion_info {
     size_t queries, set_aside; /* facts of held-out entities; of those, set aside to calibrate by */
     double loss; /* -log share of the right answer, on those set aside */
     double calibration[3];
+    size_t own;  /* relations, by direction, that have weights of their own */
+    double pull; /* how much these were pulled to the common ones; 0 where there are none */
 } kith_fusion_info;
 KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model);
-/* The weights one by one: what is weighed, and its part: 'A' to 'D' kinds of rules, '*' several, 'N'
+/* The common weights one by one: what is weighed, and its part: 'A' to 'D' kinds of rules, '*' several, 'N'
  * nearness, 'E' the embedding, '-' what needs none of them. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
                                               size_t index);

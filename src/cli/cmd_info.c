@@ -30,6 +30,9 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info)
     printf("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
     printf("  set aside %16s of them to calibrate\n", grouped(text, info->set_aside));
     printf("  loss there %15.4f\n", info->loss);
+    if (info->own > 0)
+        printf("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
+               grouped(text, info->own), info->pull);
     printf("\n  %-10s %-32s %9s\n", "part", "what", "weight");
     for (size_t i = 0; (name = kith_model_fusion_weight(&weight, &part, model, i)); i++)
         if (weight != 0)
@@ -66,12 +69,12 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
     for (size_t i = 0; (name = kith_model_fusion_weight(&weight, &part, model, i)); i++)
         json_array_append_new(weights, json_pack("{ss ss sf}", "part", part_name(part), "name",
                                                  name, "weight", weight));
-    return json_pack("{sb sI sI sI sI sf s[fff] so}", "embedding", info->embedding,
+    return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
                      "rules_a", (json_int_t)info->rules_a, "rules_b", (json_int_t)info->rules_b,
                      "queries", (json_int_t)info->queries, "set_aside",
                      (json_int_t)info->set_aside, "loss", info->loss, "calibration",
-                     info->calibration[0], info->calibration[1], info->calibration[2], "weights",
-                     weights);
+                     info->calibration[0], info->calibration[1], info->calibration[2],
+                     "own_weights", (json_int_t)info->own, "pull", info->pull, "weights", weights);
 }
 
 static json_t *info_json(const kith_model *model, const char *folder)

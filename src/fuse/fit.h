@@ -9,5 +9,9 @@
  * that on all. */
 kith_status kith__fusion_fit(kith__fusion *fusion, kith_model *model,
                              const kith__evidence *evidence, bool embedding, kith_error *error);
+/* Weights of relations come from the ids of the graph that was fitted on to those of another graph, which
+ * must have the relations too. */
+kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
+                                   const kith_graph *to, kith_error *error);
 
 #endif

@@ -17,6 +17,27 @@ float *kith__log_degrees(const kith__index *x)
     return degrees;
 }
 
+void kith__fusion_release(kith__fusion *f)
+{
+    kith__free(f->own);
+    f->own = NULL;
+    f->own_count = 0;
+}
+
+const kith__weights *kith__fusion_weights(const kith__fusion *f, uint32_t query)
+{
+    size_t low = 0, high = f->own_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (f->own[middle].query < query)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < f->own_count && f->own[low].query == query ? &f->own[low].weights : &f->common;
+}
+
 kith_status kith__fusing_init(kith__fusing *f, const kith__fusion *fusion,
                               const kith__evidence *evidence, const float *log_degree,
                               const char *without, kith_error *error)
@@ -147,12 +168,12 @@ static kith_status score_others(kith__fusing *f, kith_error *error)
     at.embedding = NULL;
     at.embedded = 0;
     if (first == 0) {
-        score(f, &at, f->fusion->alone, count, f->scores);
+        score(f, &at, f->weights->alone, count, f->scores);
         return KITH_OK;
     }
     if (kith__renew(&f->others, &f->other_capacity, count, sizeof *f->others))
         return kith__no_memory(error);
-    score(f, &at, f->fusion->alone, count, f->others);
+    score(f, &at, f->weights->alone, count, f->others);
     float shift = (float)(log_sum_of(f, f->scores, first) - log_sum_of(f, f->others, first));
     for (size_t i = first; i < count; i++)
         f->scores[i] = f->others[i] + shift;
@@ -172,8 +193,9 @@ kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_
     kith__case_init(&f->at, &f->asking, facts, embedding, embedded, f->log_degree, candidates,
                     f->without);
     f->known = kith__span_of(facts, query);
+    f->weights = kith__fusion_weights(f->fusion, query);
     if (f->at.embedded > 0)
-        score(f, &f->at, f->fusion->weight, f->at.embedded, f->scores);
+        score(f, &f->at, f->weights->all, f->at.embedded, f->scores);
     if (f->at.embedded < candidates)
         TRY(score_others(f, error));
     f->log_sum = log_sum_of(f, f->scores, candidates);

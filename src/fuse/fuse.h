@@ -9,19 +9,36 @@
 #include "fuse/features.h"
 #include "model/score.h"
 
+/* Of figures; and where there is no score by the embedding. */
+typedef struct kith__weights {
+    float all[KITH__FEATURES_COUNT], alone[KITH__FEATURES_COUNT];
+} kith__weights;
+
+/* Those of one relation, asked for in one direction. */
+typedef struct kith__own_weights {
+    uint32_t query;
+    kith__weights weights;
+} kith__own_weights;
+
 typedef struct kith__fusion {
-    float weight[KITH__FEATURES_COUNT];
-    float alone[KITH__FEATURES_COUNT]; /* weights where there is no score by the embedding */
+    kith__weights common;
+    kith__own_weights *own; /* by query; of relations that were met where the fusion was fitted */
+    uint32_t own_count;
+    float pull; /* how much those were pulled to the common ones; 0 where there are none */
     float calibration[KITH__CALIBRATION];
     /* What it was fitted on. */
     uint32_t queries, set_aside;
     float loss; /* -log share of the right answer, on those set aside, when they were not fitted on */
 } kith__fusion;
 
+void kith__fusion_release(kith__fusion *fusion);
+const kith__weights *kith__fusion_weights(const kith__fusion *fusion, uint32_t query);
+
 /* Room for fusing one query at a time. */
 typedef struct kith__fusing {
     size_t room; /* number among those of kith__fuse_each */
     const kith__fusion *fusion;
+    const kith__weights *weights; /* of the query at hand */
     kith__asking asking;
     kith__case at;
     const float *log_degree;

@@ -16,6 +16,7 @@ static void fused_free(struct kith__fused *f)
     if (!f)
         return;
     kith__evidence_free(f->evidence);
+    kith__fusion_release(&f->fusion);
     kith__free(f->log_degree);
     kith__free(f);
 }
@@ -150,16 +151,39 @@ static json_t *weights_json(const float *weight)
     return weights;
 }
 
+static json_t *list_json(const float *at, int count)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_real((double)at[i]));
+    return list;
+}
+
+static json_t *own_json(const kith__fusion *f)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < f->own_count; i++) {
+        const kith__own_weights *own = &f->own[i];
+        json_array_append_new(
+            list, json_pack("{sI so so}", "query", (json_int_t)own->query, "weights",
+                            list_json(own->weights.all, KITH__FEATURES_COUNT),
+                            "weights_without_embedding",
+                            list_json(own->weights.alone, KITH__FEATURES_COUNT)));
+    }
+    return list;
+}
+
 static json_t *fusion_json(const kith__fusion *f)
 {
-    json_t *calibration = json_array();
 
-    for (int i = 0; i < KITH__CALIBRATION; i++)
-        json_array_append_new(calibration, json_real((double)f->calibration[i]));
-    return json_pack("{si sI sI sf so so so}", "format", FORMAT, "queries", (json_int_t)f->queries,
+    return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries", (json_int_t)f->queries,
                      "set_aside", (json_int_t)f->set_aside, "loss", (double)f->loss, "weights",
-                     weights_json(f->weight), "weights_without_embedding", weights_json(f->alone),
-                     "calibration", calibration);
+                     weights_json(f->common.all), "weights_without_embedding",
+                     weights_json(f->common.alone), "calibration",
+                     list_json(f->calibration, KITH__CALIBRATION), "pull", (double)f->pull,
+                     "by_relation", own_json(f));
 }
 
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error)
@@ -184,19 +208,37 @@ static bool read_weights(float *weight, const json_t *weights)
     return true;
 }
 
-static bool read_numbers(kith__fusion *f, const json_t *object)
+static bool read_list(float *to, int count, const json_t *list)
 {
-    const json_t *calibration = json_object_get(object, "calibration");
-
-    if (!read_weights(f->weight, json_object_get(object, "weights")) ||
-        !read_weights(f->alone, json_object_get(object, "weights_without_embedding")))
-        return false;
-    for (int i = 0; i < KITH__CALIBRATION; i++) {
-        const json_t *value = json_array_get(calibration, (size_t)i);
-        f->calibration[i] = (float)json_number_value(value);
-        if (!json_is_number(value) || !isfinite(f->calibration[i]))
+    for (int i = 0; i < count; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        to[i] = (float)json_number_value(value);
+        if (!json_is_number(value) || !isfinite(to[i]))
             return false;
     }
+    return json_array_size(list) == (size_t)count;
+}
+
+static bool read_numbers(kith__fusion *f, const json_t *object)
+{
+    const char *alone = "weights_without_embedding";
+
+    if (!read_weights(f->common.all, json_object_get(object, "weights")) ||
+        !read_weights(f->common.alone, json_object_get(object, alone)) ||
+        !read_list(f->calibration, KITH__CALIBRATION, json_object_get(object, "calibration")))
+        return false;
+    for (uint32_t i = 0; i < f->own_count; i++) {
+        const json_t *from = json_array_get(json_object_get(object, "by_relation"), i);
+        json_int_t query = json_integer_value(json_object_get(from, "query"));
+        kith__own_weights *own = &f->own[i];
+        own->query = (uint32_t)query;
+        if (!json_is_integer(json_object_get(from, "query")) || query < 0 || query > UINT32_MAX ||
+            (i > 0 && own->query <= own[-1].query) ||
+            !read_list(own->weights.all, KITH__FEATURES_COUNT, json_object_get(from, "weights")) ||
+            !read_list(own->weights.alone, KITH__FEATURES_COUNT, json_object_get(from, alone)))
+            return false;
+    }
+    f->pull = (float)json_number_value(json_object_get(object, "pull"));
     f->queries = (uint32_t)json_integer_value(json_object_get(object, "queries"));
     f->set_aside = (uint32_t)json_integer_value(json_object_get(object, "set_aside"));
     f->loss = (float)json_number_value(json_object_get(object, "loss"));
@@ -218,6 +260,10 @@ static kith_status load_fusion(kith__fusion *f, const char *folder, kith_error *
     if (json_integer_value(json_object_get(object, "format")) != FORMAT)
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s: has format %d, expected %d", path,
                        (int)json_integer_value(json_object_get(object, "format")), FORMAT));
+    f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
+    f->own = kith__calloc(f->own_count, sizeof *f->own);
+    if (!f->own)
+        TRY(kith__no_memory(error));
     if (!read_numbers(f, object))
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s: lacks a weight or the calibration, or one is no "
                        "finite number", path));
@@ -246,7 +292,9 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
     TRY(load_rules(&evidence, model, folder, error));
     TRY(kith__fused_give(model, evidence, &fusion, error));
     evidence = NULL;
+    fusion.own = NULL;
 cleanup:
     kith__evidence_free(evidence);
+    kith__fusion_release(&fusion);
     return status;
 }

@@ -19,7 +19,7 @@ kith_status kith__rules_save(const char *folder, const kith__evidence *evidence,
 
 /* Read both files and hand them to the model. */
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error);
-/* Hand them to the model, which then frees the evidence. */
+/* Hand them to the model, which then frees the evidence and what the fusion holds. */
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
                              const kith__fusion *fusion, kith_error *error);
 

@@ -14,7 +14,9 @@ void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
                                .rules_b = f->evidence->paths.offset[f->evidence->paths.relations],
                                .queries = f->fusion.queries,
                                .set_aside = f->fusion.set_aside,
-                               .loss = f->fusion.loss};
+                               .loss = f->fusion.loss,
+                               .own = f->fusion.own_count,
+                               .pull = f->fusion.pull};
     for (int i = 0; i < KITH__CALIBRATION; i++)
         info->calibration[i] = f->fusion.calibration[i];
 }
@@ -24,7 +26,7 @@ const char *kith_model_fusion_weight(double *weight, int *part, const kith_model
 {
     if (!model->fused || index >= KITH__FEATURES_COUNT)
         return NULL;
-    *weight = model->fused->fusion.weight[index];
+    *weight = model->fused->fusion.common.all[index];
     *part = kith__feature_part((int)index);
     return kith__feature_name((int)index);
 }

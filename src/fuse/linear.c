@@ -13,30 +13,29 @@ typedef struct {
 
 typedef struct {
     const kith__rows *rows;
-    bool all;
-    double scale[N]; /* 1 / deviation; 0 where nothing varies */
-    double weight[N]; /* of scaled features */
-    sums piece[PIECES];
+    const uint32_t *queries;
+    size_t count;
+    const double *scale;
+    double weight[N], towards[N]; /* of scaled features */
+    double ridge;
+    kith__pool *pool;
+    size_t pieces;
+    sums piece[];
 } fitting;
 
-static bool takes_part(const fitting *f, size_t query)
+void kith__linear_scales(double scale[N], const kith__rows *rows)
 {
-    return f->all || !f->rows->aside[query];
-}
+    double sum[N] = {0}, squares[N] = {0}, count = (double)rows->rows;
 
-static void find_scales(fitting *f)
-{
-    double sum[N] = {0}, squares[N] = {0}, count = (double)f->rows->rows;
-
-    for (size_t i = 0; i < f->rows->rows; i++)
+    for (size_t i = 0; i < rows->rows; i++)
         for (int k = 0; k < N; k++) {
-            double x = f->rows->feature[i * KITH__FEATURES_COUNT + (size_t)k];
+            double x = rows->feature[i * KITH__FEATURES_COUNT + (size_t)k];
             sum[k] += x;
             squares[k] += x * x;
         }
     for (int k = 0; k < N; k++) {
         double variance = squares[k] / count - sum[k] / count * (sum[k] / count);
-        f->scale[k] = variance > 1e-10 ? 1 / sqrt(variance) : 0;
+        scale[k] = variance > 1e-10 ? 1 / sqrt(variance) : 0;
     }
 }
 
@@ -93,20 +92,21 @@ static void add_piece(void *context, size_t piece)
 {
     fitting *f = context;
     sums *s = &f->piece[piece];
-    size_t queries = f->rows->queries;
     double share[KITH__MOST_ROWS];
 
     memset(s, 0, sizeof *s);
-    for (size_t q = queries * piece / PIECES; q < queries * (piece + 1) / PIECES; q++)
-        if (takes_part(f, q))
-            add_query(s, f, q, share);
+    for (size_t i = f->count * piece / f->pieces; i < f->count * (piece + 1) / f->pieces; i++)
+        add_query(s, f, f->queries[i], share);
 }
 
-static void add_up(sums *total, fitting *f, double ridge, kith__pool *pool)
+static void add_up(sums *total, fitting *f)
 {
-    kith__pool_run(pool, add_piece, f, PIECES);
+    if (f->pool)
+        kith__pool_run(f->pool, add_piece, f, f->pieces);
+    else
+        add_piece(f, 0);
     memset(total, 0, sizeof *total);
-    for (size_t p = 0; p < PIECES; p++) {
+    for (size_t p = 0; p < f->pieces; p++) {
         total->loss += f->piece[p].loss;
         for (int k = 0; k < N; k++) {
             total->gradient[k] += f->piece[p].gradient[k];
@@ -115,9 +115,10 @@ static void add_up(sums *total, fitting *f, double ridge, kith__pool *pool)
         }
     }
     for (int k = 0; k < N; k++) {
-        total->loss += ridge / 2 * f->weight[k] * f->weight[k];
-        total->gradient[k] += ridge * f->weight[k];
-        total->hessian[k][k] += ridge;
+        double off = f->weight[k] - f->towards[k];
+        total->loss += f->ridge / 2 * off * off;
+        total->gradient[k] += f->ridge * off;
+        total->hessian[k][k] += f->ridge;
     }
 }
 
@@ -145,9 +146,9 @@ static void solve(double h[N][N], double *x)
 }
 
 /* Newton steps, halved until the loss falls. */
-static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
+static void descend(fitting *f, sums *s)
 {
-    add_up(s, f, ridge, pool);
+    add_up(s, f);
     for (int i = 0; i < ITERATIONS; i++) {
         double before = s->loss, step[N], old[N], length = 1;
         memcpy(step, s->gradient, sizeof step);
@@ -156,7 +157,7 @@ static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
         do {
             for (int k = 0; k < N; k++)
                 f->weight[k] = old[k] - length * step[k];
-            add_up(s, f, ridge, pool);
+            add_up(s, f);
             length /= 2;
         } while (!(s->loss <= before) && length > 1e-3);
         if (!(s->loss <= before)) {
@@ -168,28 +169,33 @@ static void descend(fitting *f, sums *s, double ridge, kith__pool *pool)
     }
 }
 
-kith_status kith__linear_fit(float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
-                             double ridge, bool all, kith__pool *pool, kith_error *error)
+kith_status kith__linear_fit(float weight[N], const kith__rows *rows, const double scale[N],
+                             const uint32_t *queries, size_t count, double ridge, kith__pool *pool,
+                             kith_error *error)
 {
-    fitting *f = kith__calloc(1, sizeof *f);
-    sums *s = kith__calloc(1, sizeof *s);
-    kith_status status = f && s ? KITH_OK : kith__no_memory(error);
+    size_t pieces = pool ? PIECES : 1;
+    fitting *f = kith__calloc(1, sizeof *f + (pieces + 1) * sizeof *f->piece);
 
-    if (status == KITH_OK) {
-        f->rows = rows;
-        f->all = all;
-        find_scales(f);
-        descend(f, s, ridge, pool);
-        for (int k = 0; k < N; k++)
-            weight[k] = (float)(f->weight[k] * f->scale[k]);
-    }
+    if (!f)
+        return kith__no_memory(error);
+    f->rows = rows;
+    f->queries = queries;
+    f->count = count;
+    f->scale = scale;
+    f->ridge = ridge;
+    f->pool = pool;
+    f->pieces = pieces;
+    for (int k = 0; k < N; k++)
+        f->weight[k] = f->towards[k] = scale[k] > 0 ? (double)weight[k] / scale[k] : 0;
+    descend(f, &f->piece[pieces]);
+    for (int k = 0; k < N; k++)
+        weight[k] = (float)(f->weight[k] * scale[k]);
     kith__free(f);
-    kith__free(s);
-    return status;
+    return KITH_OK;
 }
 
-/* -log share of the right row; without the largest score, so that none is too large for exp. */
-static double query_loss(const float *weight, const kith__rows *rows, size_t query)
+/* Without the largest score, so that none is too large for exp. */
+double kith__linear_loss(const float weight[N], const kith__rows *rows, size_t query)
 {
     double score[KITH__MOST_ROWS], top = -INFINITY, sum = 0;
     size_t from = rows->first[query], to = rows->first[query + 1];
@@ -202,17 +208,4 @@ static double query_loss(const float *weight, const kith__rows *rows, size_t que
     for (size_t i = from; i < to; i++)
         sum += exp(score[i - from] - top);
     return log(sum) + top - score[rows->right[query] - from];
-}
-
-double kith__linear_loss(const float weight[KITH__FEATURES_COUNT], const kith__rows *rows)
-{
-    double loss = 0;
-    size_t count = 0;
-
-    for (size_t q = 0; q < rows->queries; q++)
-        if (rows->aside[q]) {
-            loss += query_loss(weight, rows, q);
-            count++;
-        }
-    return loss / (double)(count ? count : 1);
 }

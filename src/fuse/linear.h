@@ -15,16 +15,22 @@ typedef struct kith__rows {
     float *feature;  /* rows x KITH__FEATURES_COUNT */
     float *offset;   /* per row: log of how many candidates it stands for */
     uint8_t *aside;  /* per query: 1 where it is set aside */
+    uint32_t *relation; /* per query: what is asked for */
 } kith__rows;
 
 enum { KITH__MOST_ROWS = 256 }; /* of a query */
 
-/* Newton's method on the sum of -log share over the queries that are not set aside, or over all, with
- * a ridge on weights in units of their features' deviation. Features that no row varies in get 0. */
+/* 1 / deviation of each feature over all rows; 0 where none varies. */
+void kith__linear_scales(double scale[KITH__FEATURES_COUNT], const kith__rows *rows);
+/* Newton's method on the sum of -log share over the queries that are listed, with a ridge that pulls
+ * weights, in units of their features' deviation, to what they are on entry. Features that no row varies
+ * in get 0. `pool` may be NULL. */
 kith_status kith__linear_fit(float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
-                             double ridge, bool all, kith__pool *pool, kith_error *error);
-/* The mean of -log share over the queries that are set aside. */
-double kith__linear_loss(const float weight[KITH__FEATURES_COUNT], const kith__rows *rows);
+                             const double scale[KITH__FEATURES_COUNT], const uint32_t *queries,
+                             size_t count, double ridge, kith__pool *pool, kith_error *error);
+/* -log share of a query's right row. */
+double kith__linear_loss(const float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
+                         size_t query);
 
 static inline float kith__linear(const float *weight, const float *feature)
 {

@@ -50,14 +50,16 @@ cleanup:
     return status;
 }
 
-static kith_status fit(kith__fusion *fusion, kith_model *held_out, bool embedding,
-                       kith_error *error)
+static kith_status fit(kith__fusion *fusion, const kith_model *model, kith_model *held_out,
+                       bool embedding, kith_error *error)
 {
     kith__evidence *evidence = NULL;
     kith_status status = kith__evidence_new(&evidence, held_out->graph, held_out->pool, error);
 
     if (status == KITH_OK)
         status = kith__fusion_fit(fusion, held_out, evidence, embedding, error);
+    if (status == KITH_OK)
+        status = kith__fusion_translate(fusion, held_out->graph, model->graph, error);
     kith__evidence_free(evidence);
     return status;
 }
@@ -107,12 +109,13 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         TRY(kith_model_new(&held_out, graph, &settings, options ? options->threads : 0, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
-    TRY(fit(&fusion, held_out, embedding, error));
+    TRY(fit(&fusion, model, held_out, embedding, error));
     TRY(mine(folder, model, error));
     TRY(kith__fusion_save(folder, &fusion, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;
 cleanup:
+    kith__fusion_release(&fusion);
     kith_model_free(held_out);
     kith_graph_free(graph);
     kith__free(inner);
