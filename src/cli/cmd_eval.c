@@ -82,7 +82,7 @@ static void print_eval(const kith_eval *e, const arguments *a)
     if (a->filter)
         printf("  filtered by the facts of %s as well\n", a->filter);
     if (e->classification)
-        printf("\n  accuracy %.4f over %zu facts, thresholds chosen on dev\n", e->accuracy,
+        printf("\n  accuracy %.4f over %zu facts, what is true chosen on dev\n", e->accuracy,
                e->realistic.queries);
     else
         print_ranking(e);
@@ -310,7 +310,7 @@ const command cmd_eval = {
              "       [--ranks FILE] [--json]",
     .help = "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
             "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
-            "instead, with a threshold per relation chosen on dev.\n\n"
+            "instead, with a threshold per relation, or weights for the evidence, chosen on dev.\n\n"
             "  --split dev|test        what to evaluate on (default: test)\n"
             "  --candidates seen|all   what to rank: entities of train (default), or all\n"
             "  --without PARTS         leave out parts of the evidence: A, B, C or D (kinds of rules),\n"
