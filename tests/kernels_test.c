@@ -626,6 +626,33 @@ static void check_adam(const float *gradient, size_t n, const kith__adam_rates *
         kith__free(all[k]);
 }
 
+static void add_squares__equals_the_plain_sum(void **state)
+{
+    enum { MOST = 9, WIDEST = 48 };
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 77, 0);
+    for (size_t n = 8; n <= WIDEST; n += 8)
+        for (size_t count = 0; count <= MOST; count++) {
+            double a[MOST], x[MOST * WIDEST], square[WIDEST * WIDEST], plain[WIDEST * WIDEST];
+            for (size_t i = 0; i < n * n; i++)
+                square[i] = plain[i] = kith__rng_unit(&rng) - .5;
+            for (size_t r = 0; r < count; r++) {
+                a[r] = kith__rng_unit(&rng) - .5;
+                for (size_t i = 0; i < n; i++)
+                    x[r * n + i] = kith__rng_unit(&rng) - .5;
+                for (size_t i = 0; i < n; i++)
+                    for (size_t j = 0; j <= i; j++)
+                        plain[i * n + j] += a[r] * x[r * n + i] * x[r * n + j];
+            }
+            kith__add_squares(square, a, x, count, n);
+            for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j <= i; j++)
+                    assert_true(fabs(square[i * n + j] - plain[i * n + j]) < 1e-14 * MOST);
+        }
+}
+
 static void adam_row__equals_the_plain_step(void **state)
 {
     (void)state;
@@ -848,6 +875,7 @@ int main(void)
         cmocka_unit_test(gather_sum__adds_the_rows_that_are_named),
         cmocka_unit_test(rows_times__equals_the_plain_product),
         cmocka_unit_test(outer_sum__adds_the_plain_product),
+        cmocka_unit_test(add_squares__equals_the_plain_sum),
         cmocka_unit_test(adam_row__equals_the_plain_step),
         cmocka_unit_test(rows_l1__equals_the_plain_sums),
         cmocka_unit_test(l1_backward__adds_the_plain_gradients),

@@ -433,24 +433,21 @@ static bool has_risen(const mark *now, const mark *before, size_t count)
     return sum > 2 * sqrt(fmax(squares - sum * sum / (double)count, 0));
 }
 
-/* Each half of the entities is judged by weights that are fitted on the other; a pull of 0 stands for
- * common weights alone. */
-static kith_status cross_validate(mark *marks, const fitting *f, float pull, kith_error *error)
+/* Each half of the entities is judged by weights that are fitted on the other, of which the common ones
+ * are fitted already; a pull of 0 stands for these alone. */
+static kith_status cross_validate(mark *marks, kith__fusion fusions[2], const fitting *f, float pull,
+                                  kith_error *error)
 {
-    kith__fusion fusion = {0};
     kith_status status = KITH_OK;
 
-    for (int half = ONE_HALF; half <= OTHER_HALF; half++) {
-        const list *judged = &f->lists[half];
-        int other = half == ONE_HALF ? OTHER_HALF : ONE_HALF;
-        TRY(fit_common(&fusion, f, other, error));
+    for (int k = 0; k < 2; k++) {
+        const list *judged = &f->lists[k ? ONE_HALF : OTHER_HALF];
         if (pull > 0)
-            TRY(fit_own(&fusion, f, other, pull, error));
+            TRY(fit_own(&fusions[k], f, k ? OTHER_HALF : ONE_HALF, pull, error));
         for (size_t i = 0; i < judged->count; i++)
-            marks[judged->at[i]] = mark_of(&fusion, f->rows, judged->at[i]);
+            marks[judged->at[i]] = mark_of(&fusions[k], f->rows, judged->at[i]);
     }
 cleanup:
-    kith__fusion_release(&fusion);
     return status;
 }
 
@@ -460,15 +457,18 @@ static kith_status choose_pull(float *pull, const fitting *f, kith_error *error)
     static const float pulls[] = {300, 100, 30, 10, 3};
     size_t n = f->rows->queries;
     mark *common = kith__alloc(3 * n, sizeof *common), *best = common + n, *next = best + n;
+    kith__fusion fusions[2] = {{.pull = 0}, {.pull = 0}};
     kith_status status = KITH_OK;
 
     *pull = 0;
     if (!common)
         TRY(kith__no_memory(error));
-    TRY(cross_validate(common, f, 0, error));
+    TRY(fit_common(&fusions[0], f, ONE_HALF, error));
+    TRY(fit_common(&fusions[1], f, OTHER_HALF, error));
+    TRY(cross_validate(common, fusions, f, 0, error));
     memcpy(best, common, n * sizeof *best);
     for (size_t i = 0; i < sizeof pulls / sizeof *pulls; i++) {
-        TRY(cross_validate(next, f, pulls[i], error));
+        TRY(cross_validate(next, fusions, f, pulls[i], error));
         if (!(mean_loss(next, n) < mean_loss(best, n)))
             break;
         memcpy(best, next, n * sizeof *best);
@@ -477,6 +477,8 @@ static kith_status choose_pull(float *pull, const fitting *f, kith_error *error)
     if (!has_risen(best, common, n))
         *pull = 0;
 cleanup:
+    kith__fusion_release(&fusions[0]);
+    kith__fusion_release(&fusions[1]);
     kith__free(common);
     return status;
 }

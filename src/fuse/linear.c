@@ -1,14 +1,19 @@
 #include "fuse/linear.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/mem.h"
+#include "nn/kernels.h"
 
 enum { N = KITH__FEATURES_COUNT, PIECES = 16, ITERATIONS = 25 };
+_Static_assert((int)N % (int)KITH__LANES == 0, "a row of the hessian must be whole");
 
 typedef struct {
     double loss, gradient[N], hessian[N][N];
+    /* Of the query at hand: scaled rows that count, and their shares. */
+    double x[KITH__MOST_ROWS][N], share[KITH__MOST_ROWS];
 } sums;
 
 typedef struct {
@@ -45,58 +50,57 @@ static void scaled(double *x, const fitting *f, size_t row)
         x[k] = f->scale[k] * f->rows->feature[row * KITH__FEATURES_COUNT + (size_t)k];
 }
 
-static double score_of(const fitting *f, size_t row)
+static double score_of(const fitting *f, const double *x)
 {
-    double sum = f->rows->offset[row], x[N];
+    double sum = 0;
 
-    scaled(x, f, row);
     for (int k = 0; k < N; k++)
         sum += f->weight[k] * x[k];
     return sum;
 }
 
 /* Of a softmax: gradient = mean x - x of the right one, hessian = covariance of x. */
-static void add_query(sums *s, const fitting *f, size_t query, double *share)
+static void add_query(sums *s, const fitting *f, size_t query)
 {
-    size_t from = f->rows->first[query], to = f->rows->first[query + 1];
-    double top = -INFINITY, sum = 0, mean[N] = {0}, x[N];
+    size_t from = f->rows->first[query], count = f->rows->first[query + 1] - from, used = 0;
+    size_t right = f->rows->right[query] - from;
+    double top = -INFINITY, sum = 0, mean[N] = {0}, minus = -1;
 
-    for (size_t i = from; i < to; i++) {
-        share[i - from] = score_of(f, i);
-        top = fmax(top, share[i - from]);
+    for (size_t i = 0; i < count; i++) {
+        scaled(s->x[i], f, from + i);
+        s->share[i] = f->rows->offset[from + i] + score_of(f, s->x[i]);
+        top = fmax(top, s->share[i]);
     }
-    s->loss += top - share[f->rows->right[query] - from];
-    for (size_t i = from; i < to; i++)
-        sum += share[i - from] = exp(share[i - from] - top);
+    s->loss += top - s->share[right];
+    for (size_t i = 0; i < count; i++)
+        sum += s->share[i] = exp(s->share[i] - top);
     s->loss += log(sum);
-    for (size_t i = from; i < to; i++) {
-        double p = share[i - from] / sum;
-        if (p < 1e-7)
+    for (int k = 0; k < N; k++)
+        s->gradient[k] -= s->x[right][k];
+    for (size_t i = 0; i < count; i++) {
+        if (s->share[i] < 1e-7 * sum)
             continue;
-        scaled(x, f, i);
-        for (int k = 0; k < N; k++) {
-            mean[k] += p * x[k];
-            for (int j = 0; j <= k; j++)
-                s->hessian[k][j] += p * x[k] * x[j];
-        }
+        s->share[used] = s->share[i] / sum;
+        if (used < i)
+            memcpy(s->x[used], s->x[i], sizeof s->x[i]);
+        for (int k = 0; k < N; k++)
+            mean[k] += s->share[used] * s->x[used][k];
+        used++;
     }
-    scaled(x, f, f->rows->right[query]);
-    for (int k = 0; k < N; k++) {
-        s->gradient[k] += mean[k] - x[k];
-        for (int j = 0; j <= k; j++)
-            s->hessian[k][j] -= mean[k] * mean[j];
-    }
+    for (int k = 0; k < N; k++)
+        s->gradient[k] += mean[k];
+    kith__add_squares(s->hessian[0], s->share, s->x[0], used, N);
+    kith__add_squares(s->hessian[0], &minus, mean, 1, N);
 }
 
 static void add_piece(void *context, size_t piece)
 {
     fitting *f = context;
     sums *s = &f->piece[piece];
-    double share[KITH__MOST_ROWS];
 
-    memset(s, 0, sizeof *s);
+    memset(s, 0, offsetof(sums, x));
     for (size_t i = f->count * piece / f->pieces; i < f->count * (piece + 1) / f->pieces; i++)
-        add_query(s, f, f->queries[i], share);
+        add_query(s, f, f->queries[i]);
 }
 
 static void add_up(sums *total, fitting *f)
@@ -105,7 +109,7 @@ static void add_up(sums *total, fitting *f)
         kith__pool_run(f->pool, add_piece, f, f->pieces);
     else
         add_piece(f, 0);
-    memset(total, 0, sizeof *total);
+    memset(total, 0, offsetof(sums, x));
     for (size_t p = 0; p < f->pieces; p++) {
         total->loss += f->piece[p].loss;
         for (int k = 0; k < N; k++) {

@@ -113,4 +113,8 @@ typedef struct kith__adam_rates {
 void kith__adam_row(float *value, float *m, float *v, const float *gradient,
                     const kith__adam_rates *rates, size_t width);
 
+/* For each row of x, square += a row^T row, n x n with n a multiple of KITH__LANES; what is above the
+ * diagonal may be left out. */
+void kith__add_squares(double *square, const double *a, const double *x, size_t count, size_t n);
+
 #endif
