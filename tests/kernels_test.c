@@ -629,19 +629,19 @@ static void check_adam(const float *gradient, size_t n, const kith__adam_rates *
 static void add_squares__equals_the_plain_sum(void **state)
 {
     enum { MOST = 9, WIDEST = 48 };
-    kith__rng rng;
+    kith__rng draws;
 
     (void)state;
-    kith__rng_init(&rng, 77, 0);
+    kith__rng_init(&draws, 77, 0);
     for (size_t n = 8; n <= WIDEST; n += 8)
         for (size_t count = 0; count <= MOST; count++) {
             double a[MOST], x[MOST * WIDEST], square[WIDEST * WIDEST], plain[WIDEST * WIDEST];
             for (size_t i = 0; i < n * n; i++)
-                square[i] = plain[i] = kith__rng_unit(&rng) - .5;
+                square[i] = plain[i] = kith__rng_unit(&draws) - .5;
             for (size_t r = 0; r < count; r++) {
-                a[r] = kith__rng_unit(&rng) - .5;
+                a[r] = kith__rng_unit(&draws) - .5;
                 for (size_t i = 0; i < n; i++)
-                    x[r * n + i] = kith__rng_unit(&rng) - .5;
+                    x[r * n + i] = kith__rng_unit(&draws) - .5;
                 for (size_t i = 0; i < n; i++)
                     for (size_t j = 0; j <= i; j++)
                         plain[i * n + j] += a[r] * x[r * n + i] * x[r * n + j];
