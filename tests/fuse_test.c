@@ -1042,6 +1042,17 @@ static void fit__gives_no_weight_to_an_embedding_that_is_not_there(void **state)
     setup_close(&s);
 }
 
+/* Releases them, too. */
+static void put_drafts(const char *folder, draft *train, draft *test, draft *aux)
+{
+    put(folder, "train", train->at);
+    put(folder, "test", test->at);
+    put(folder, "aux", aux->at);
+    draft_release(train);
+    draft_release(test);
+    draft_release(aux);
+}
+
 /* What is often answered to one question is right for newcomers too; to the other, where `split`, it
  * never is. */
 static const char *contrary_folder(bool split)
@@ -1059,12 +1070,7 @@ static const char *contrary_folder(bool split)
         add(&test, "u%d\tspeaks\tl%d\nu%d\tbears\tp%d\n", i, i % 7 < 5 ? 0 : i % 7, i,
             (split ? 10 : 0) + i % 10);
     }
-    put(folder, "train", train.at);
-    put(folder, "test", test.at);
-    put(folder, "aux", aux.at);
-    draft_release(&train);
-    draft_release(&test);
-    draft_release(&aux);
+    put_drafts(folder, &train, &test, &aux);
     return folder;
 }
 
@@ -1139,12 +1145,7 @@ static const char *sure_folder(const uint8_t *fooled)
         add(&aux, "u%d\tin\tg%d\n", u, u % GROUPS);
         add(&test, "u%d\tspeaks\tl%d\n", u, (u + (fooled && fooled[u])) % GROUPS);
     }
-    put(folder, "train", train.at);
-    put(folder, "test", test.at);
-    put(folder, "aux", aux.at);
-    draft_release(&train);
-    draft_release(&test);
-    draft_release(&aux);
+    put_drafts(folder, &train, &test, &aux);
     return folder;
 }
 
