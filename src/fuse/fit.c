@@ -10,7 +10,14 @@
 #include "graph/known.h"
 
 /* A query brings its BEST candidates, and OTHERS drawn from the rest, which stand for all of it. */
-enum { BEST = 100, OTHERS = 24, MOST_ROWS = BEST + OTHERS + 1, FOLDS = 5, CALIBRATED = 10, ROUNDS = 2 };
+enum {
+    BEST = 100,
+    OTHERS = 24,
+    MOST_ROWS = BEST + OTHERS + 1,
+    FOLDS = 5,
+    CALIBRATED = 10,
+    ROUNDS = 2
+};
 _Static_assert((int)MOST_ROWS <= (int)KITH__MOST_ROWS, "a query's rows must fit");
 
 /* Per query. Weights that are held back much do better on entities that are unlike those fitted on;
@@ -93,12 +100,6 @@ static uint8_t is_aside(const kith__query *q)
     return (hash_of(q) >> 40) % FOLDS == 0;
 }
 
-/* What a query asks for, as a relation or an inverse. */
-static uint32_t asked_of(const kith__query *q, const kith__index *x)
-{
-    return q->fact.relation + (q->subject_hidden ? x->relations / 2 : 0);
-}
-
 static void rows_release(kith__rows *r)
 {
     kith__free(r->first);
@@ -132,7 +133,7 @@ static int gather_rows(kith__rows *r, const collecting *c)
                c->taken[q] * KITH__FEATURES_COUNT * sizeof *r->feature);
         memcpy(r->offset + r->rows, c->offset + q * MOST_ROWS, c->taken[q] * sizeof *r->offset);
         r->right[r->queries] = (uint32_t)r->rows + c->right[q];
-        r->relation[r->queries] = asked_of(&c->queries[q], c->evidence->index);
+        r->relation[r->queries] = kith__asked_relation(&c->queries[q], c->evidence->index);
         r->aside[r->queries++] = is_aside(&c->queries[q]);
         r->first[r->queries] = r->rows += c->taken[q];
     }

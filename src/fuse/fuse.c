@@ -313,7 +313,7 @@ static void fuse_one(void *context, size_t query, size_t slot, const float *embe
     const kith__query *q = &a->queries[query];
     const kith__index *x = a->evidence->index;
     uint32_t s = kith__known_side(q);
-    uint32_t relation = q->fact.relation + (q->subject_hidden ? x->relations / 2 : 0);
+    uint32_t relation = kith__asked_relation(q, x);
     kith__fusing *room = take_room(a);
     kith_error error;
 

@@ -34,6 +34,12 @@ typedef struct kith__fusion {
 void kith__fusion_release(kith__fusion *fusion);
 const kith__weights *kith__fusion_weights(const kith__fusion *fusion, uint32_t query);
 
+/* What a query asks for: a relation, or its inverse. */
+static inline uint32_t kith__asked_relation(const kith__query *q, const kith__index *index)
+{
+    return q->fact.relation + (q->subject_hidden ? index->relations / 2 : 0);
+}
+
 /* Room for fusing one query at a time. */
 typedef struct kith__fusing {
     size_t room; /* number among those of kith__fuse_each */
