@@ -531,24 +531,19 @@ static void features__have_names_of_their_own_and_parts(void **state)
 
 /* ---- scores ---- */
 
-/* The sum of weight . feature, and of its absolute values; with the embedding or without. */
-static double mixed(double *size, const kith__fusing *f, uint32_t candidate, bool embedded)
+/* The sum of weight . feature, and of its absolute values. */
+static double mixed(double *size, const kith__fusing *f, uint32_t candidate)
 {
     const kith__weights *weights = &f->fusion->common;
     for (uint32_t i = 0; i < f->fusion->own_count; i++)
         if (f->fusion->own[i].query == f->asking.query)
             weights = &f->fusion->own[i].weights;
-    const float *weight = embedded ? weights->all : weights->alone;
-    kith__case at = f->at;
+    const float *weight = f->at.embedding ? weights->all : weights->alone;
     float feature[N];
     double sum = 0;
 
     *size = 0;
-    if (!embedded) {
-        at.embedding = NULL;
-        at.embedded = 0;
-    }
-    kith__case_features(feature, &at, candidate, f->without);
+    kith__case_features(feature, &f->at, candidate, f->without);
     for (int k = 0; k < N; k++) {
         assert_true(isfinite(feature[k]));
         sum += (double)weight[k] * feature[k];
@@ -557,52 +552,29 @@ static double mixed(double *size, const kith__fusing *f, uint32_t candidate, boo
     return sum;
 }
 
-/* By how much the embedding makes the scores larger that it is there for: as sums of exponentials. */
-static double shift_of(const kith__fusing *f)
-{
-    double sum[2] = {0, 0}, size;
-
-    if (f->at.embedded == 0)
-        return 0;
-    for (uint32_t e = 0; e < f->at.embedded; e++)
-        for (int embedded = 0; embedded < 2 && !kith__span_has(f->known, e); embedded++)
-            sum[embedded] += exp(mixed(&size, f, e, embedded));
-    return log(sum[1]) - log(sum[0]);
-}
-
 static void check_scores(const kith__fusing *f)
 {
-    double shift = shift_of(f);
-
     for (uint32_t e = 0; e < f->at.candidates; e++) {
-        bool embedded = e < f->at.embedded;
-        double size, expected = mixed(&size, f, e, embedded) + (embedded ? 0 : shift);
+        double size, expected = mixed(&size, f, e);
         if (!(fabs(f->scores[e] - expected) <= 1e-5 * fmax(1, size)))
             fail_msg("candidate %u: found %.7g, expected %.7g (of parts that sum to %g)", e,
                      (double)f->scores[e], expected, size);
     }
 }
 
-static void fuse_some(kith__fusing *f, const setup *s, uint32_t entity, uint32_t query,
-                      const float *embedding, size_t embedded, size_t candidates)
+static void fuse(kith__fusing *f, const setup *s, uint32_t entity, uint32_t query,
+                 const float *embedding, size_t candidates)
 {
     kith_error error;
     kith__span facts = kith__facts_of(s->evidence->index, entity);
 
-    assert_int_equal(
-        kith__fuse(f, facts, entity, query, embedding, embedded, candidates, &error), KITH_OK);
-}
-
-static void fuse(kith__fusing *f, const setup *s, uint32_t entity, uint32_t query,
-                 const float *embedding, size_t candidates)
-{
-    fuse_some(f, s, entity, query, embedding, candidates, candidates);
+    assert_int_equal(kith__fuse(f, facts, entity, query, embedding, candidates, &error), KITH_OK);
 }
 
 typedef void (*fused_check)(const setup *s, kith__fusing *f, kith__rng *rng);
 
 /* Random entities and queries with random weights, with and without an embedding, among seen
- * entities and among all, of which all or only the seen ones have a score by the embedding. */
+ * entities and among all. */
 static void each_fused(uint64_t seed, const char *without, fused_check check)
 {
     kith__rng rng;
@@ -618,8 +590,7 @@ static void each_fused(uint64_t seed, const char *without, fused_check check)
         float *embedding = i % 2 ? random_scores(&rng, all) : NULL;
         assert_int_equal(
             kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, without, &error), KITH_OK);
-        fuse_some(&f, &s, below(&rng, all), below(&rng, s.relations), embedding,
-                  i % 4 == 1 ? s.seen : i % 3 ? s.seen : all, i % 3 ? s.seen : all);
+        fuse(&f, &s, below(&rng, all), below(&rng, s.relations), embedding, i % 3 ? s.seen : all);
         check(&s, &f, &rng);
         kith__fusing_release(&f);
         kith__fusion_release(&fusion);
@@ -679,7 +650,7 @@ static void check_slopes(const setup *s, kith__fusing *f, kith__rng *rng)
 
     (void)s;
     (void)rng;
-    for (uint32_t e = 0; e < f->at.embedded; e++) {
+    for (uint32_t e = 0; f->at.embedding && e < f->at.candidates; e++) {
         float *score = (float *)&f->at.embedding[e];
         kith__case_features(before, &f->at, e, f->without);
         *score += 1;
@@ -699,39 +670,6 @@ static void fuse__slopes_say_what_a_better_embedding_changes(void **state)
     each_fused(31, NULL, check_slopes);
     each_fused(32, "A", check_slopes);
     each_fused(33, "BD", check_slopes);
-}
-
-/* Of all that is not known, the part that has no score by the embedding keeps its share, whatever the
- * embedding says of the others. */
-static void fuse__the_embedding_leaves_others_their_share(void **state)
-{
-    double share[3];
-    kith__rng rng;
-    setup s;
-
-    (void)state;
-    kith__rng_init(&rng, 34, 0);
-    setup_open(&s, group_folder(34, 40, 8), "rules", 1);
-    kith__fusion fusion = random_fusion(&rng);
-    uint32_t all = kith_graph_entity_count(s.graph);
-    for (int i = 0; i < 3; i++) {
-        kith__fusing f;
-        kith_error error;
-        float *embedding = i ? random_scores(&rng, s.seen) : NULL;
-        assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
-                         KITH_OK);
-        fuse_some(&f, &s, s.seen, 0, embedding, s.seen, all);
-        share[i] = 0;
-        for (uint32_t e = s.seen; e < all; e++)
-            if (!kith__span_has(f.known, e))
-                share[i] += exp(f.scores[e] - f.log_sum);
-        kith__fusing_release(&f);
-        free(embedding);
-    }
-    assert_true(share[0] > 1e-6 && share[0] < 1 - 1e-6);
-    assert_true(fabs(share[1] - share[0]) < 1e-5 && fabs(share[2] - share[0]) < 1e-5);
-    kith__fusion_release(&fusion);
-    setup_close(&s);
 }
 
 /* ---- the best ---- */
@@ -852,7 +790,7 @@ static void check_without(const setup *s, kith__fusing *f, kith__rng *rng)
     kith__span facts = f->known; /* any facts will do, as long as they have the known answers */
 
     (void)s;
-    kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->at.embedded, f->log_degree,
+    kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
                     f->at.candidates, f->without);
     for (size_t i = 0; i < f->asking.count; i++) {
         uint32_t e = f->asking.rows[i].entity;
@@ -863,7 +801,7 @@ static void check_without(const setup *s, kith__fusing *f, kith__rng *rng)
             for (int k = 0; k < KITH__FIGURES; k++)
                 if (in_part(k, f->without))
                     f->asking.rows[row].figure[k] = uniform(rng, 0, 1);
-        kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->at.embedded, f->log_degree,
+        kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
                         f->at.candidates, f->without);
         kith__case_features(after, &f->at, e, f->without);
         assert_memory_equal(before, after, sizeof before);
@@ -1406,7 +1344,7 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
         kith_triple t = e->ranks[i].fact;
         uint32_t better = 0, equal = 0, left = 0;
         kith__span facts = kith__facts_of(fused->evidence->index, t.subject);
-        assert_int_equal(kith__fuse(&f, facts, t.subject, t.relation, NULL, 0, s->seen, &error),
+        assert_int_equal(kith__fuse(&f, facts, t.subject, t.relation, NULL, s->seen, &error),
                          KITH_OK);
         for (uint32_t c = 0; c < s->seen; c++) {
             const char *names[] = {kith_graph_entity_name(s->graph, t.subject),
@@ -1496,6 +1434,32 @@ static void eval__facts_are_judged_by_what_counts_for_their_relation(void **stat
     draft_release(&dev);
     draft_release(&test);
     draft_release(&aux);
+}
+
+/* Only seen candidates have an input embedding. */
+static void eval__the_embedding_has_a_say_about_all_candidates_or_none(void **state)
+{
+    kith__rng rng;
+    setup s;
+
+    (void)state;
+    kith__rng_init(&rng, 105, 0);
+    kith__fusion fusion = random_fusion(&rng);
+    setup_open(&s, group_folder(105, 60, 20), "kith", 1);
+    give(&s, &fusion);
+    for (int all = 0; all < 2; all++) {
+        kith_eval_options options = {.part = KITH_TEST, .all_candidates = all};
+        kith_eval with = evaluated(&s, &options);
+        options.without = "E";
+        kith_eval without = evaluated(&s, &options);
+        assert_true(with.realistic.queries > 0);
+        assert_int_equal(with.realistic.queries, without.realistic.queries);
+        bool same = !memcmp(with.ranks, without.ranks, with.realistic.queries * sizeof *with.ranks);
+        assert_int_equal(same, all);
+        kith_eval_release(&with);
+        kith_eval_release(&without);
+    }
+    setup_close(&s);
 }
 
 static void eval__parts_that_do_not_exist_are_refused(void **state)
@@ -1867,7 +1831,6 @@ int main(void)
         cmocka_unit_test(fuse__scores_are_weights_times_features),
         cmocka_unit_test(fuse__scores_hold_where_embeddings_hardly_differ),
         cmocka_unit_test(fuse__slopes_say_what_a_better_embedding_changes),
-        cmocka_unit_test(fuse__the_embedding_leaves_others_their_share),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
         cmocka_unit_test(fuse__probabilities_follow_the_scores),
         cmocka_unit_test(fuse__shares_are_of_what_is_not_known),
@@ -1886,6 +1849,7 @@ int main(void)
         cmocka_unit_test(eval__breakdowns_sum_to_the_total),
         cmocka_unit_test(eval__a_filter_takes_away_what_it_knows_and_nothing_else),
         cmocka_unit_test(eval__facts_are_judged_by_what_counts_for_their_relation),
+        cmocka_unit_test(eval__the_embedding_has_a_say_about_all_candidates_or_none),
         cmocka_unit_test(eval__parts_that_do_not_exist_are_refused),
         cmocka_unit_test(files__hold_all_that_was_mined_and_fitted),
         cmocka_unit_test(files__a_fusion_comes_back_bit_by_bit),

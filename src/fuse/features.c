@@ -58,25 +58,25 @@ static void sum_up_embedding(kith__case *c)
     double sum = 0, squares = 0, exponentials = 0;
     float top = -INFINITY;
 
-    for (size_t i = 0; i < c->embedded; i++) {
+    for (size_t i = 0; i < c->candidates; i++) {
         sum += c->embedding[i];
         top = c->embedding[i] > top ? c->embedding[i] : top; /* fmaxf would be a call */
     }
-    double mean = sum / (double)c->embedded;
-    for (size_t i = 0; i < c->embedded; i++) {
+    double mean = sum / (double)c->candidates;
+    for (size_t i = 0; i < c->candidates; i++) {
         double off = c->embedding[i] - mean;
         squares += off * off;
         exponentials += expf(c->embedding[i] - top);
     }
-    double deviation = sqrt(squares / (double)c->embedded);
+    double deviation = sqrt(squares / (double)c->candidates);
     c->e_mean = (float)mean;
     c->e_scale = deviation > 0 ? (float)(1 / deviation) : 0;
     c->log_sum = top + (float)log(exponentials);
 }
 
 void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
-                     const float *embedding, size_t embedded, const float *log_degree,
-                     size_t candidates, const char *without)
+                     const float *embedding, const float *log_degree, size_t candidates,
+                     const char *without)
 {
     const kith__index *x = asked->evidence->index;
     kith__span known = kith__span_of(facts, asked->query);
@@ -86,7 +86,6 @@ void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
         embedding = NULL;
     *c = (kith__case){.asked = asked,
                       .embedding = embedding,
-                      .embedded = embedding ? embedded : 0,
                       .log_degree = log_degree,
                       .candidates = candidates,
                       .log_answers = logf(1 + (float)kith__answer_count(x, asked->query)),
@@ -191,7 +190,7 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
         .near = leaves_out(without, 'N') ? 0 : c->asked->nearness.near[candidate]};
 
     copy_figures(figure, figures_of(c->asked, candidate), without);
-    if (candidate < c->embedded) {
+    if (c->embedding) {
         plain.e_score = (c->embedding[candidate] - c->e_mean) * c->e_scale;
         plain.e_logp = c->embedding[candidate] - c->log_sum;
     }

@@ -48,9 +48,9 @@ char kith__feature_part(int feature);
 /* One query with all that is known about its candidates 0 .. candidates - 1. */
 typedef struct kith__case {
     const kith__asking *asked;
-    const float *embedding; /* scores of the first candidates; NULL without an embedding */
+    const float *embedding;  /* scores of the candidates; NULL without an embedding */
     const float *log_degree; /* per candidate */
-    size_t candidates, embedded; /* how many, and how many of them have a score by the embedding */
+    size_t candidates;
     float e_mean, e_scale; /* of the embedding's scores */
     float log_sum;         /* of their exponentials */
     float gate;                   /* 1 - the best A that is no known answer */
@@ -61,8 +61,8 @@ typedef struct kith__case {
 /* Sum up what the candidates have in common. `asked` must be the answer to the query at hand. Parts
  * that are left out ("ABE") count as if they had nothing to say. */
 void kith__case_init(kith__case *c, const kith__asking *asked, kith__span facts,
-                     const float *embedding, size_t embedded, const float *log_degree,
-                     size_t candidates, const char *without);
+                     const float *embedding, const float *log_degree, size_t candidates,
+                     const char *without);
 /* What candidates that no rule speaks for differ in; all features are linear in these. */
 typedef struct kith__plain {
     float prior, degree, fits, fits_all, near, e_score, e_logp;

@@ -53,84 +53,65 @@ void kith__fusing_release(kith__fusing *f)
 {
     kith__asking_release(&f->asking);
     kith__free(f->scores);
-    kith__free(f->others);
-    f->scores = f->others = NULL;
+    f->scores = NULL;
 }
 
 /* ---- scores ---- */
 
-/* The scores of one case's first candidates, by one set of weights. */
-typedef struct {
-    const kith__fusing *f;
-    const kith__case *at;
-    const float *weight;
-    size_t count;
-    float *scores;
-} scoring;
-
-static float plain_score(const scoring *s, kith__plain plain)
+static float plain_score(const kith__fusing *f, kith__plain plain)
 {
     float feature[KITH__FEATURES_COUNT];
 
-    kith__case_plain(feature, s->at, plain);
-    return kith__linear(s->weight, feature);
+    kith__case_plain(feature, &f->at, plain);
+    return kith__linear(f->weight, feature);
 }
 
 /* Candidates that no rule speaks for: what they differ in counts by as much as a change of 1 does. */
-static void score_untold(const scoring *s)
+static void score_untold(kith__fusing *f)
 {
-    const kith__case *c = s->at;
-    float *scores = s->scores, never = logf(.2f) - c->log_answers;
-    float start = plain_score(s, (kith__plain){0});
-    float prior = plain_score(s, (kith__plain){.prior = 1}) - start;
-    float degree = plain_score(s, (kith__plain){.degree = 1}) - start;
-    float fits = plain_score(s, (kith__plain){.fits = 1}) - start;
-    float fits_all = plain_score(s, (kith__plain){.fits_all = 1}) - start;
-    float near = plain_score(s, (kith__plain){.near = 1}) - start;
-    float by_score = plain_score(s, (kith__plain){.e_score = 1}) - start;
-    float by_share = plain_score(s, (kith__plain){.e_logp = 1}) - start;
+    const kith__case *c = &f->at;
+    float *scores = f->scores, never = logf(.2f) - c->log_answers;
+    float start = plain_score(f, (kith__plain){0});
+    float prior = plain_score(f, (kith__plain){.prior = 1}) - start;
+    float degree = plain_score(f, (kith__plain){.degree = 1}) - start;
+    float fits = plain_score(f, (kith__plain){.fits = 1}) - start;
+    float fits_all = plain_score(f, (kith__plain){.fits_all = 1}) - start;
+    float near = plain_score(f, (kith__plain){.near = 1}) - start;
+    float by_score = plain_score(f, (kith__plain){.e_score = 1}) - start;
+    float by_share = plain_score(f, (kith__plain){.e_logp = 1}) - start;
     float slope = by_score * c->e_scale + by_share;
     float base = start + prior * never;
 
     /* The mean is taken out first: it may be far larger than what scores differ by. */
     if (c->embedding)
         base += by_share * (c->e_mean - c->log_sum);
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < c->candidates; i++)
         scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i] +
                     fits_all * c->asked->fits_all[i];
     const kith__nearness *n = &c->asked->nearness;
-    size_t reached = s->f->without && strchr(s->f->without, 'N') ? 0 : n->reached_count;
+    size_t reached = f->without && strchr(f->without, 'N') ? 0 : n->reached_count;
     for (size_t i = 0; i < reached; i++)
-        if (n->reached[i] < s->count)
+        if (n->reached[i] < c->candidates)
             scores[n->reached[i]] += near * n->near[n->reached[i]];
-    for (size_t i = 0; c->embedding && i < s->count; i++)
+    for (size_t i = 0; c->embedding && i < c->candidates; i++)
         scores[i] += slope * (c->embedding[i] - c->e_mean);
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < c->candidates; i++)
         if (c->asked->answered[i])
             scores[i] += prior * (logf(.2f + (float)c->asked->answered[i]) - logf(.2f));
 }
 
-static void score_told(const scoring *s)
+static void score_told(kith__fusing *f)
 {
-    const kith__asking *asking = s->at->asked;
+    const kith__asking *asking = &f->asking;
     float feature[KITH__FEATURES_COUNT];
 
     for (size_t i = 0; i < asking->count; i++) {
         uint32_t e = asking->rows[i].entity;
-        if (e >= s->count)
+        if (e >= f->at.candidates)
             continue;
-        kith__case_features(feature, s->at, e, s->f->without);
-        s->scores[e] = kith__linear(s->weight, feature);
+        kith__case_features(feature, &f->at, e, f->without);
+        f->scores[e] = kith__linear(f->weight, feature);
     }
-}
-
-static void score(const kith__fusing *f, const kith__case *at, const float *weight, size_t count,
-                  float *scores)
-{
-    scoring s = {f, at, weight, count, scores};
-
-    score_untold(&s);
-    score_told(&s);
 }
 
 /* Whether a candidate is a known answer. These are sorted by entity, so that going up through all
@@ -144,8 +125,10 @@ static bool is_known(size_t *next, const kith__fusing *f, size_t candidate)
 
 /* The log of the sum of exponentials, without known answers: one may be so good that beside it nothing
  * counts, so it must not set the scale. */
-static double log_sum_of(const kith__fusing *f, const float *scores, size_t count)
+static double log_sum(const kith__fusing *f)
 {
+    const float *scores = f->scores;
+    size_t count = f->at.candidates;
     double sum = 0;
     float top = -INFINITY;
 
@@ -158,31 +141,8 @@ static double log_sum_of(const kith__fusing *f, const float *scores, size_t coun
     return top + log(sum + 1e-30);
 }
 
-/* Candidates without a score by the embedding are weighed without it. What share of the whole they
- * have is said by those weights too; the embedding only divides the share of the others among them. */
-static kith_status score_others(kith__fusing *f, kith_error *error)
-{
-    size_t first = f->at.embedded, count = f->at.candidates;
-    kith__case at = f->at;
-
-    at.embedding = NULL;
-    at.embedded = 0;
-    if (first == 0) {
-        score(f, &at, f->weights->alone, count, f->scores);
-        return KITH_OK;
-    }
-    if (kith__renew(&f->others, &f->other_capacity, count, sizeof *f->others))
-        return kith__no_memory(error);
-    score(f, &at, f->weights->alone, count, f->others);
-    float shift = (float)(log_sum_of(f, f->scores, first) - log_sum_of(f, f->others, first));
-    for (size_t i = first; i < count; i++)
-        f->scores[i] = f->others[i] + shift;
-    return KITH_OK;
-}
-
 kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_t query,
-                       const float *embedding, size_t embedded, size_t candidates,
-                       kith_error *error)
+                       const float *embedding, size_t candidates, kith_error *error)
 {
     kith_status status;
 
@@ -190,15 +150,13 @@ kith_status kith__fuse(kith__fusing *f, kith__span facts, uint32_t self, uint32_
     TRY(kith__ask(&f->asking, facts, self, query, error));
     if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
         TRY(kith__no_memory(error));
-    kith__case_init(&f->at, &f->asking, facts, embedding, embedded, f->log_degree, candidates,
-                    f->without);
+    kith__case_init(&f->at, &f->asking, facts, embedding, f->log_degree, candidates, f->without);
     f->known = kith__span_of(facts, query);
-    f->weights = kith__fusion_weights(f->fusion, query);
-    if (f->at.embedded > 0)
-        score(f, &f->at, f->weights->all, f->at.embedded, f->scores);
-    if (f->at.embedded < candidates)
-        TRY(score_others(f, error));
-    f->log_sum = log_sum_of(f, f->scores, candidates);
+    const kith__weights *weights = kith__fusion_weights(f->fusion, query);
+    f->weight = f->at.embedding ? weights->all : weights->alone;
+    score_untold(f);
+    score_told(f);
+    f->log_sum = log_sum(f);
 cleanup:
     return status;
 }
@@ -275,7 +233,7 @@ typedef struct {
     const kith__evidence *evidence;
     const kith__query *queries;
     const uint32_t *order; /* without an embedding: queries by relation */
-    size_t count, embedded, candidates;
+    size_t count, candidates;
     kith__fused_call call;
     void *context;
     /* Rooms that no thread uses. */
@@ -319,7 +277,7 @@ static void fuse_one(void *context, size_t query, size_t slot, const float *embe
 
     (void)slot;
     kith_status status = kith__fuse(room, kith__facts_of(x, s), s, relation, embedding,
-                                    a->embedded, a->candidates, &error);
+                                    a->candidates, &error);
     if (status == KITH_OK) {
         a->call(a->context, query, room);
     } else {
@@ -362,13 +320,12 @@ static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
     return failed ? kith__no_memory(error) : KITH_OK;
 }
 
-/* Only seen entities have an input embedding, and beside them encodings do not compare. */
-static size_t embedded_of(const kith_model *model, size_t candidates)
+/* Whether the embedding has a score for each: only seen entities have an input embedding, and beside
+ * them encodings do not compare. */
+static bool has_scores(const kith_model *model, size_t candidates)
 {
-    size_t seen = kith_graph_seen_entity_count(model->graph);
-
-    return model->settings.candidates == KITH_CANDIDATES_ENCODED || seen > candidates ? candidates
-                                                                                      : seen;
+    return model->settings.candidates == KITH_CANDIDATES_ENCODED ||
+           candidates <= kith_graph_seen_entity_count(model->graph);
 }
 
 kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
@@ -380,7 +337,6 @@ kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
                     .evidence = evidence,
                     .queries = queries,
                     .count = count,
-                    .embedded = embedded_of(model, candidates),
                     .candidates = candidates,
                     .call = call,
                     .context = context,
@@ -391,7 +347,8 @@ kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
     kith__fusing *rooms = kith__calloc(wanted, sizeof *rooms);
     kith_status status = KITH_OK;
 
-    if (without && strchr(without, 'E'))
+    /* One that the embedding sharpens for some candidates only is unfair to the others. */
+    if ((without && strchr(without, 'E')) || !has_scores(model, candidates))
         embedding = false;
     if (!degrees || !rooms)
         TRY(kith__no_memory(error));
@@ -400,7 +357,7 @@ kith_status kith__fuse_each(kith_model *model, const kith__fusion *fusion,
         TRY(kith__fusing_init(&rooms[made], fusion, evidence, degrees, without, error));
         rooms[made].room = made;
     }
-    TRY(embedding ? kith__score_all(model, queries, count, a.embedded, fuse_one, &a, error)
+    TRY(embedding ? kith__score_all(model, queries, count, candidates, fuse_one, &a, error)
                   : fuse_without_embedding(&a, error));
     if (a.status != KITH_OK) {
         if (error)

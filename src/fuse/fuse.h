@@ -9,7 +9,7 @@
 #include "fuse/features.h"
 #include "model/score.h"
 
-/* Of figures; and where there is no score by the embedding. */
+/* Of figures; and of those that are left without the embedding. */
 typedef struct kith__weights {
     float all[KITH__FEATURES_COUNT], alone[KITH__FEATURES_COUNT];
 } kith__weights;
@@ -44,14 +44,13 @@ static inline uint32_t kith__asked_relation(const kith__query *q, const kith__in
 typedef struct kith__fusing {
     size_t room; /* number among those of kith__fuse_each */
     const kith__fusion *fusion;
-    const kith__weights *weights; /* of the query at hand */
     kith__asking asking;
     kith__case at;
     const float *log_degree;
     const char *without;
-    float *scores; /* of all candidates */
-    float *others; /* the same without the embedding, where some have no score by it */
-    size_t score_capacity, other_capacity;
+    const float *weight; /* for the query at hand */
+    float *scores;       /* of all candidates */
+    size_t score_capacity;
     kith__span known;
     double log_sum; /* of the exponentials of the scores of all that are no known answers */
 } kith__fusing;
@@ -62,11 +61,10 @@ kith_status kith__fusing_init(kith__fusing *fusing, const kith__fusion *fusion,
 void kith__fusing_release(kith__fusing *fusing);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
- * looked at; `self` its id or UINT32_MAX; `embedding` the scores of the first `embedded` candidates, or
- * NULL. The result is in fusing->scores. */
+ * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
+ * is in fusing->scores. */
 kith_status kith__fuse(kith__fusing *fusing, kith__span facts, uint32_t self, uint32_t query,
-                       const float *embedding, size_t embedded, size_t candidates,
-                       kith_error *error);
+                       const float *embedding, size_t candidates, kith_error *error);
 
 /* After kith__fuse: up to `most` of the candidates that are no known answers, best first. */
 size_t kith__fused_best(uint32_t *best, size_t most, const kith__fusing *fusing);

@@ -240,7 +240,7 @@ kith_status kith__fuse_asked(kith_session *s, kith__asker *a, const kith__asked 
     size_t count = kith__sort_facts(a->sorted, asked->count);
     return kith__fuse(a->fusing, (kith__span){a->sorted, count},
                       newcomer ? UINT32_MAX : asked->entity, query, embedding,
-                      a->lists.seen, a->lists.seen, error);
+                      a->lists.seen, error);
 }
 
 kith_status kith__answer_scores(float *scores, kith_session *s, kith__asker *a,

@@ -82,8 +82,6 @@ static int stronger_first(const void *a, const void *b)
 /* The points of each figure: its weight times its value. */
 static kith_status add_parts(kith_grounds *to, const kith__fusing *fusing, kith_error *error)
 {
-    const bool embedded = to->entity < fusing->at.embedded;
-    const float *weight = embedded ? fusing->weights->all : fusing->weights->alone;
     float feature[KITH__FEATURES_COUNT];
 
     to->parts = kith__calloc(KITH__FEATURES_COUNT, sizeof *to->parts);
@@ -91,7 +89,7 @@ static kith_status add_parts(kith_grounds *to, const kith__fusing *fusing, kith_
         return kith__no_memory(error);
     kith__case_features(feature, &fusing->at, to->entity, NULL);
     for (int k = 0; k < KITH__FEATURES_COUNT; k++) {
-        double points = (double)weight[k] * feature[k];
+        double points = (double)fusing->weight[k] * feature[k];
         char part = kith__feature_part(k);
         if (part == 'E')
             to->embedding += points;
@@ -244,7 +242,7 @@ static double points_per_score(const finding *f, uint32_t candidate)
         return 1;
     kith__case_slopes(change, &fusing->at, candidate, NULL);
     for (int k = 0; k < KITH__FEATURES_COUNT; k++)
-        sum += (double)fusing->weights->all[k] * change[k];
+        sum += (double)fusing->weight[k] * change[k];
     return sum;
 }
 
