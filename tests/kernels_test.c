@@ -404,6 +404,32 @@ static void pair_backward__adds_the_plain_gradients(void **state)
 
 /* ---- rows ---- */
 
+static void gather_dots__takes_the_rows_that_are_named(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t n = some_width(), ns = kith__padded(n), table = between(1, 30);
+        size_t count = between(0, 50), step = between(1, 3);
+        float *rows = some_rows(table, n, ns, 2), *g = some_row(n, 1), out[51] = {0};
+        uint32_t ids[151] = {0};
+        for (size_t k = 0; k < count; k++)
+            ids[k * step] = (uint32_t)kith__rng_below(&rng, table);
+        out[count] = 7;
+        kith__gather_dots(out, g, rows, ids, step, count, ns);
+        for (size_t k = 0; k < count; k++) {
+            double sum = 0, size = 1;
+            for (size_t c = 0; c < n; c++) {
+                sum += (double)g[c] * rows[ids[k * step] * ns + c];
+                size += fabs((double)g[c] * rows[ids[k * step] * ns + c]);
+            }
+            check_near(out[k], sum, 60 * unit * size, "gather_dots", k);
+        }
+        assert_true(out[count] == 7);
+        kith__free(rows);
+        kith__free(g);
+    }
+}
+
 static void gather_sum__adds_the_rows_that_are_named(void **state)
 {
     (void)state;
@@ -872,6 +898,7 @@ int main(void)
         cmocka_unit_test(gather_sums__equal_gather_sum_of_each_lane),
         cmocka_unit_test(softmax_lanes__equal_the_plain_softmax),
         cmocka_unit_test(transform_backward__adds_the_plain_gradients),
+        cmocka_unit_test(gather_dots__takes_the_rows_that_are_named),
         cmocka_unit_test(gather_sum__adds_the_rows_that_are_named),
         cmocka_unit_test(rows_times__equals_the_plain_product),
         cmocka_unit_test(outer_sum__adds_the_plain_product),

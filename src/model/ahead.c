@@ -75,26 +75,17 @@ static void add_logic(float *w, const kith__encoder *e, size_t i, const float *c
     }
 }
 
-/* As relation_sums, for eight queries. */
+/* What visits from..from + count - 1 take of each relation's w, for eight queries. */
 static size_t relation_lanes(float *a, uint32_t *ids, const kith__encoder *e, const float *w,
                              size_t from, size_t count)
 {
-    uint8_t last[256] = {0};
-    size_t found = 0;
+    uint8_t which[VISITS_AT_ONCE];
+    size_t found = kith__distinct_relations(which, ids, e, from, from + count);
 
-    for (size_t k = 0; k < count; k++) {
-        uint32_t r = e->relation_row[e->neighbor[from + k].relation] - 1;
-        float c = e->c.at[from + k];
-        uint8_t *place = &last[e->neighbor[from + k].relation % sizeof last];
-        if (!*place || ids[*place - 1] != r) {
-            memset(a + found * AHEAD, 0, AHEAD * sizeof *a);
-            ids[found++] = r;
-            *place = (uint8_t)found;
-        }
-        float *to = a + (*place - 1) * AHEAD;
+    memset(a, 0, found * AHEAD * sizeof *a);
+    for (size_t k = 0; k < count; k++)
         for (size_t q = 0; q < AHEAD; q++)
-            to[q] -= c * w[k * AHEAD + q];
-    }
+            a[which[k] * AHEAD + q] -= e->c.at[from + k] * w[k * AHEAD + q];
     return found;
 }
 

@@ -28,28 +28,23 @@ INLINE void fetch_gradient(const kith__encoder *e, size_t item)
         kith__fetch(e->grad.at + e->active_encoding[item] * e->ds);
 }
 
-/* The gradient by a neighbour's weight: grad . T. */
-static void weigh_piece(void *context, size_t piece)
+/* The gradients by the neighbours' weights: grad . T = grad . e - c grad . w. */
+static void weigh(kith__encoder *e, size_t i)
 {
-    kith__encoder *e = context;
-    float *t = e->products.at + piece * kith__apart(e->ds);
-    size_t row, last;
+    const float *grad = e->grad.at + i * e->ds;
+    size_t to = e->first_visit[i + 1], end;
+    float dot[VISITS_AT_ONCE], *by_weight = e->weight_gradient.at;
+    uint32_t ids[VISITS_AT_ONCE];
+    uint8_t which[VISITS_AT_ONCE];
 
-    kith__rows_of_piece(&row, &last, e->active_start, e->active_count, 1, piece, PIECES);
-    for (size_t k = e->active_start[row], end, stop = e->active_start[last]; k < stop; k = end) {
-        const kith__item *item = &e->active_items[k];
-        end = kith__pair_end(e->active_items, k, stop);
-        if (k + 8 < stop)
-            kith__fetch_row(kith__row(&e->params->table[0], item[8].major), e->ds);
-        kith__minus(t, kith__row(&e->params->table[0], item->major), e->c.at[item->index],
-                    e->unit.at + (e->relation_row[item->minor] - 1) * e->ds, e->ds);
-        for (size_t i = k; i < end; i++) {
-            fetch_gradient(e, i + 6);
-            if (i + 24 < e->active_visits)
-                __builtin_prefetch(&e->c.at[e->active_items[i + 24].index]);
-            e->weight_gradient.at[e->active_items[i].index] =
-                kith__dot(e->grad.at + e->active_encoding[i] * e->ds, t, e->ds);
-        }
+    for (size_t v = e->first_visit[i]; v < to; v = end) {
+        end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
+        kith__gather_dots(by_weight + v, grad, e->params->table[0].at, &e->neighbor[v].entity,
+                          sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
+        size_t count = kith__distinct_relations(which, ids, e, v, end);
+        kith__gather_dots(dot, grad, e->unit.at, ids, 1, count, e->ds);
+        for (size_t k = v; k < end; k++)
+            by_weight[k] -= e->c.at[k] * dot[which[k - v]];
     }
 }
 
@@ -60,8 +55,10 @@ static void aggregate_backward_piece(void *context, size_t piece)
 
     kith__piece_of(&from, &to, e->count, piece, PIECES);
     for (size_t i = from; i < to; i++)
-        if (e->active[i])
+        if (e->active[i]) {
+            weigh(e, i);
             e->aggregator->backward(e, i);
+        }
 }
 
 static int room_for_slots(kith__encoder *e)
@@ -582,10 +579,8 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
         e->pieces = MOST_BACKWARD;
     if (find_active_rows(e) || room_for_backward(e))
         return kith__no_memory(error);
-    if (agg->backward) {
-        kith__pool_run(e->pool, weigh_piece, e, PIECES);
+    if (agg->backward)
         kith__pool_run(e->pool, aggregate_backward_piece, e, PIECES);
-    }
     if (agg->backward_all)
         agg->backward_all(e);
     if (e->no_memory)

@@ -261,25 +261,20 @@ void kith__encode_piece(void *context, size_t piece)
         e->aggregator->forward(e, i);
 }
 
-/* What visits from..to - 1 take of each relation's w, so that a relation met often is added once.
- * Two that share a place in `last` are now and then listed twice, which does no harm. Places go by
- * relation, not by the batch's row of it: an encoding is the same in every batch. */
-static size_t relation_sums(float *a, uint32_t *ids, const kith__encoder *e, size_t from, size_t to)
+size_t kith__distinct_relations(uint8_t *which, uint32_t *ids, const kith__encoder *e, size_t from,
+                                size_t to)
 {
     uint8_t last[256] = {0};
     size_t count = 0;
 
     for (size_t v = from; v < to; v++) {
         uint32_t r = e->relation_row[e->neighbor[v].relation] - 1;
-        float take = -e->weight.at[v] * e->c.at[v];
         uint8_t *place = &last[e->neighbor[v].relation % sizeof last];
-        if (*place && ids[*place - 1] == r) {
-            a[*place - 1] += take;
-        } else {
-            a[count] = take;
+        if (!*place || ids[*place - 1] != r) {
             ids[count++] = r;
             *place = (uint8_t)count;
         }
+        which[v - from] = *place - 1;
     }
     return count;
 }
@@ -289,12 +284,16 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
     size_t to = e->first_visit[i + 1], end;
     float *out = e->out.at + i * e->ds, a[VISITS_AT_ONCE];
     uint32_t ids[VISITS_AT_ONCE];
+    uint8_t which[VISITS_AT_ONCE];
 
     for (size_t v = e->first_visit[i]; v < to; v = end) {
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
         kith__gather_sum(out, e->weight.at + v, e->params->table[0].at, &e->neighbor[v].entity,
                          sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
-        size_t count = relation_sums(a, ids, e, v, end);
+        size_t count = kith__distinct_relations(which, ids, e, v, end);
+        memset(a, 0, count * sizeof *a);
+        for (size_t k = v; k < end; k++)
+            a[which[k - v]] -= e->weight.at[k] * e->c.at[k];
         kith__gather_sum(out, a, e->unit.at, ids, 1, count, e->ds);
     }
 }

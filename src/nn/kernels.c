@@ -408,6 +408,42 @@ CLONES void kith__gather_sum(float *restrict out, const float *restrict a,
     }
 }
 
+/* `n` rows share what is read of g. */
+INLINE void dots_block(float *restrict out, const float *restrict g, const float *const *rows,
+                       size_t width, int n)
+{
+    lanes even[4], odd[4];
+    EACH(k, n) even[k] = odd[k] = (lanes){0};
+    size_t j = 0;
+    for (; j + 2 * WIDE <= width; j += 2 * WIDE) {
+        EACH(k, n) even[k] += at(g + j) * at(rows[k] + j);
+        EACH(k, n) odd[k] += at(g + j + WIDE) * at(rows[k] + j + WIDE);
+    }
+    if (j < width)
+        EACH(k, n) even[k] += at(g + j) * at(rows[k] + j);
+    EACH(k, n) out[k] = sum_eight(even[k] + odd[k]);
+}
+
+CLONES void kith__gather_dots(float *restrict out, const float *restrict g,
+                              const float *restrict rows, const uint32_t *restrict ids, size_t step,
+                              size_t count, size_t width)
+{
+    enum { AHEAD = 8 };
+    const float *at_once[4];
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (size_t k = i + AHEAD; k < i + AHEAD + 4 && k < count; k++)
+            for (size_t line = 0; line < width; line += 16)
+                __builtin_prefetch(rows + ids[k * step] * width + line);
+        EACH(k, 4) at_once[k] = rows + ids[(i + (size_t)k) * step] * width;
+        dots_block(out + i, g, at_once, width, 4);
+    }
+    for (; i < count; i++) {
+        at_once[0] = rows + ids[i * step] * width;
+        dots_block(out + i, g, at_once, width, 1);
+    }
+}
+
 /* Some sums by some columns stay in registers while the rows go by. */
 INLINE void gather_lanes(float *const *out, const float *restrict a, const float *restrict rows,
                          const uint32_t *restrict ids, size_t step, size_t count, size_t width,

@@ -57,8 +57,11 @@ void kith__power(float *y, const float *x, size_t width);
 /* out += sum_i a[i] row[i], rows being reached through their numbers ids[i * step]. */
 void kith__gather_sum(float *out, const float *a, const float *rows, const uint32_t *ids,
                       size_t step, size_t count, size_t width);
+/* out[i] = g . row[i], reached in the same way. */
+void kith__gather_dots(float *out, const float *g, const float *rows, const uint32_t *ids,
+                       size_t step, size_t count, size_t width);
 
-/* The same eight times over: a has eight weights for each row, of whose eight sums the first `lanes`
+/* The sums eight times over: a has eight weights for each row, of whose eight sums the first `lanes`
  * are added to out. */
 void kith__gather_sums(float *const *out, size_t lanes, const float *a, const float *rows,
                        const uint32_t *ids, size_t step, size_t count, size_t width);
