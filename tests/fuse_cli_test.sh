@@ -306,6 +306,18 @@ check 'names that the run lacks are passed over' 0 realistic \
 same 'and filter nothing' rules.tsv unknown-ranks.tsv
 check 'a filter that is not there' 1 'nowhere: cannot open' "$kith" eval rules --filter nowhere
 
+# ---- ranks ----
+
+"$kith" eval rules --ranks /dev/stdout --json 2>err | cat >piped
+head -n "$(wc -l <rules.tsv)" piped >piped.tsv
+same 'ranks go to a pipe as they go to a file' rules.tsv piped.tsv
+check 'ranks to a full device' 1 '/dev/full: cannot write' "$kith" eval rules --ranks /dev/full
+echo old >kept.tsv
+check 'ranks beside which nothing fits' 1 'cannot write' \
+    sh -c 'trap "" XFSZ; ulimit -f 1; "$1" eval rules --ranks kept.tsv' sh "$kith"
+[ "$(cat kept.tsv)" = old ] && ! ls kept.tsv.tmp-* >/dev/null 2>&1
+report $? 'leave the old file as it was' "$(head -3 kept.tsv)"
+
 # ---- rules ----
 
 for kind in A B C ABC; do

@@ -568,6 +568,9 @@ typedef struct kith_eval_options {
 KITH_API kith_status kith_evaluate(kith_eval *result, kith_model *model,
                                    const kith_eval_options *options, kith_error *error);
 KITH_API void kith_eval_release(kith_eval *result);
+/* Write every query and its rank as TSV with a header, names by the model's graph. */
+KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
+                                           const char *path, kith_error *error);
 KITH_API const char *kith_eval_kind_name(int kind);     /* "1-1" ... */
 KITH_API const char *kith_eval_bucket_name(int bucket); /* "3-5" ... */
 

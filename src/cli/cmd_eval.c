@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,30 +154,6 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
     return object;
 }
 
-static int write_ranks(const kith_eval *e, const kith_graph *graph, const char *path)
-{
-    FILE *out = fopen(path, "w");
-
-    if (out) {
-        fprintf(out, "subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\t"
-                     "candidates\n");
-        for (size_t i = 0; i < e->realistic.queries; i++) {
-            const kith_rank *r = &e->ranks[i];
-            fprintf(out, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
-                    kith_graph_entity_name(graph, r->fact.subject),
-                    kith_graph_relation_name(graph, r->fact.relation),
-                    kith_graph_entity_name(graph, r->fact.object),
-                    r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic,
-                    r->realistic, r->candidates);
-        }
-    }
-    if (!out || ferror(out) || fclose(out) != 0) {
-        fprintf(stderr, "kith: %s: cannot write: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    return EXIT_SUCCESS;
-}
-
 static int evaluate(const arguments *a)
 {
     const kith_open_options open = {.threads = a->threads};
@@ -198,8 +173,9 @@ static int evaluate(const arguments *a)
     } else {
         if (a->ranks && result.classification)
             fprintf(stderr, "kith: a part with labels is classified, so there are no ranks\n");
-        else if (a->ranks)
-            status = write_ranks(&result, kith_model_graph(model), a->ranks);
+        else if (a->ranks && kith_eval_write_ranks(&result, kith_model_graph(model), a->ranks,
+                                                   &error) != KITH_OK)
+            status = failure(&error);
         if (a->json && status == EXIT_SUCCESS)
             status = print_json(eval_json(&result, a));
         else if (status == EXIT_SUCCESS)

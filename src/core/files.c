@@ -26,16 +26,26 @@ char *kith__name_beside(const char *path)
     return name;
 }
 
+/* What is neither a file nor a folder would be replaced by one. */
+static bool is_special(const char *path)
+{
+    struct stat there;
+
+    return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+}
+
 kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
 {
+    bool special = is_special(path);
+
     memset(file, 0, sizeof *file);
     file->path = kith__strdup(path);
-    file->temporary = kith__name_beside(path);
-    if (!file->path || !file->temporary) {
+    file->temporary = special ? NULL : kith__name_beside(path);
+    if (!file->path || (!special && !file->temporary)) {
         kith__new_file_abandon(file);
         return kith__no_memory(error);
     }
-    file->stream = fopen(file->temporary, "we");
+    file->stream = fopen(special ? path : file->temporary, "we");
     if (!file->stream) {
         kith_status status = system_error(error, path, "write");
         kith__new_file_abandon(file);
@@ -48,7 +58,8 @@ void kith__new_file_abandon(kith__new_file *file)
 {
     if (file->stream) {
         fclose(file->stream);
-        unlink(file->temporary);
+        if (file->temporary)
+            unlink(file->temporary);
     }
     kith__free(file->path);
     kith__free(file->temporary);
@@ -60,14 +71,14 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
     kith_status status = KITH_OK;
     FILE *stream = file->stream;
 
-    if (ferror(stream) || fflush(stream) != 0 || fsync(fileno(stream)) != 0)
+    if (ferror(stream) || fflush(stream) != 0 || (file->temporary && fsync(fileno(stream)) != 0))
         status = system_error(error, file->path, "write");
     file->stream = NULL;
     if (fclose(stream) != 0 && status == KITH_OK)
         status = system_error(error, file->path, "write");
-    if (status == KITH_OK && rename(file->temporary, file->path) != 0)
+    if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
         status = system_error(error, file->path, "rename the finished file to it");
-    if (status != KITH_OK)
+    if (status != KITH_OK && file->temporary)
         unlink(file->temporary);
     kith__new_file_abandon(file);
     return status;

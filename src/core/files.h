@@ -7,10 +7,11 @@
 
 #include "core/status.h"
 
-/* A file being written at "PATH.tmp-ID", with the thread's id; it becomes PATH on commit. */
+/* A file being written at "PATH.tmp-ID", with the thread's id; it becomes PATH on commit. Where PATH is a
+ * pipe or a device it is written to at once. */
 typedef struct kith__new_file {
     FILE *stream;
-    char *path, *temporary;
+    char *path, *temporary; /* NULL where there is none */
 } kith__new_file;
 
 kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error);

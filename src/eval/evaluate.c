@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/files.h"
 #include "core/mem.h"
 #include "core/rng.h"
 #include "eval/classify.h"
@@ -306,6 +307,28 @@ cleanup:
     kith__free(truth);
     kith__free(result.ranks);
     return status;
+}
+
+kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
+                                  const char *path, kith_error *error)
+{
+    kith__new_file file;
+    kith_status status = kith__new_file_open(&file, path, error);
+
+    if (status != KITH_OK)
+        return status;
+    fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
+          file.stream);
+    for (size_t i = 0; result->ranks && i < result->realistic.queries; i++) {
+        const kith_rank *r = &result->ranks[i];
+        fprintf(file.stream, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
+                kith_graph_entity_name(graph, r->fact.subject),
+                kith_graph_relation_name(graph, r->fact.relation),
+                kith_graph_entity_name(graph, r->fact.object),
+                r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic,
+                r->realistic, r->candidates);
+    }
+    return kith__new_file_commit(&file, error);
 }
 
 void kith_eval_release(kith_eval *result)
