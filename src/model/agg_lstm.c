@@ -4,7 +4,6 @@
  * Encodings are taken in groups small enough to keep every state of theirs; within a group all
  * encodings make their t-th step together, longest first, so that a step is one matrix product.
  * The backward pass runs the group's forward pass again rather than keeping all groups. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,14 +123,17 @@ static float *state_row(const kith__floats *floats, const group *g, const kith__
 }
 
 /* Gates in place: z becomes i, f, g, o. sigmoid(x) = (1 + tanh(x / 2)) / 2 */
-static void open_gates(float *z, const float *bias, size_t d, size_t width)
+static void open_gates(float *restrict z, const float *restrict bias, size_t d, size_t width)
 {
     for (size_t k = 0; k < 4 * d; k++)
-        z[k] = (z[k] + bias[k]) * (k >= 2 * d && k < 3 * d ? 1 : .5f);
+        z[k] = (z[k] + bias[k]) * .5f;
+    for (size_t k = 2 * d; k < 3 * d; k++) /* g is a tanh */
+        z[k] *= 2;
     kith__tanh(z, z, width);
-    for (size_t k = 0; k < 4 * d; k++)
-        if (k < 2 * d || k >= 3 * d)
-            z[k] = .5f + .5f * z[k];
+    for (size_t k = 0; k < 2 * d; k++)
+        z[k] = .5f + .5f * z[k];
+    for (size_t k = 3 * d; k < 4 * d; k++)
+        z[k] = .5f + .5f * z[k];
 }
 
 static void step_forward(group *g, const kith__encoder *e, const state *s, size_t t)
@@ -178,28 +180,36 @@ static void write_outputs(group *g, kith__encoder *e)
 
 /* ---- backward ---- */
 
-/* From the gradients by h and c of step t to the one by z, in place of the gates. */
+/* From the gradients by h and c to the ones by the gates' z, in their place, and by c before. With `y`
+ * the tanh of c, and `grad` the output's gradient: the output is the mean of the h's. */
+static void close_gates(float *restrict i, float *restrict f, float *restrict a, float *restrict o,
+                        float *restrict gc, const float *restrict gh, const float *restrict grad,
+                        float share, const float *restrict y, const float *restrict c_before,
+                        size_t d)
+{
+    for (size_t j = 0; j < d; j++) {
+        float by_h = gh[j] + share * grad[j];
+        float by_c = gc[j] + by_h * o[j] * (1 - y[j] * y[j]), by_a = by_c * i[j];
+        gc[j] = by_c * f[j];
+        i[j] = by_c * a[j] * i[j] * (1 - i[j]);
+        f[j] = by_c * c_before[j] * f[j] * (1 - f[j]);
+        a[j] = by_a * (1 - a[j] * a[j]);
+        o[j] = by_h * y[j] * o[j] * (1 - o[j]);
+    }
+}
+
 static void step_backward(group *g, const kith__encoder *e, size_t t)
 {
     size_t d = e->d, width = gates(e), before = t == 0 ? SIZE_MAX : t - 1;
+    float *y = g->gx.at; /* has room, and no gradients yet */
 
     for (size_t k = 0; k < g->width[t]; k++) {
-        float *z = g->z.at + (g->begin[t] + k) * width, *gc = g->gc.at + k * e->ds;
-        float *gh = state_row(&g->gh, g, e, t, k);
-        const float *c = state_row(&g->c, g, e, t, k);
-        const float *c_before = state_row(&g->c, g, e, before, k);
-        const float *grad = e->grad.at + g->sequences[k].encoding * e->ds;
-        float share = 1 / (float)g->sequences[k].steps;
-        for (size_t j = 0; j < d; j++) {
-            float i = z[j], f = z[d + j], a = z[2 * d + j], o = z[3 * d + j], y = tanhf(c[j]);
-            float by_h = gh[j] + share * grad[j]; /* out is the mean of the h's */
-            float by_c = gc[j] + by_h * o * (1 - y * y);
-            z[j] = by_c * a * i * (1 - i);
-            z[d + j] = by_c * c_before[j] * f * (1 - f);
-            z[2 * d + j] = by_c * i * (1 - a * a);
-            z[3 * d + j] = by_h * y * o * (1 - o);
-            gc[j] = by_c * f;
-        }
+        float *z = g->z.at + (g->begin[t] + k) * width;
+        kith__tanh(y, state_row(&g->c, g, e, t, k), e->ds);
+        close_gates(z, z + d, z + 2 * d, z + 3 * d, g->gc.at + k * e->ds,
+                    state_row(&g->gh, g, e, t, k),
+                    e->grad.at + g->sequences[k].encoding * e->ds,
+                    1 / (float)g->sequences[k].steps, y, state_row(&g->c, g, e, before, k), d);
         g->at[k] = z;
     }
     /* gh before += gz Wh */

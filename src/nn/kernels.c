@@ -155,11 +155,14 @@ INLINE float tanh_one(float x)
     return p * x / q;
 }
 
-CLONES void kith__tanh(float *restrict y, const float *restrict x, size_t width)
+CLONES void kith__tanh(float *y, const float *x, size_t width)
 {
-    for (size_t j = 0; j < width; j += KITH__LANES)
+    for (size_t j = 0; j < width; j += KITH__LANES) {
+        lanes to;
         for (int k = 0; k < KITH__LANES; k++)
-            y[j + k] = tanh_one(x[j + k]);
+            to[k] = tanh_one(x[j + k]);
+        *(lanes *)(y + j) = to;
+    }
 }
 
 CLONES void kith__minus(float *restrict y, const float *restrict a, float c,

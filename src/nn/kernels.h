@@ -44,7 +44,7 @@ void kith__l1_of_sum_backward(float *ga, float *gb, float *gc, float g, const fl
 
 /* The largest absolute error of the tanh below, measured over [-10, 10]. */
 #define KITH__TANH_ERROR 4e-7f
-void kith__tanh(float *y, const float *x, size_t width);
+void kith__tanh(float *y, const float *x, size_t width); /* y may be x */
 
 /* y = a - c b */
 void kith__minus(float *y, const float *a, float c, const float *b, size_t width);
