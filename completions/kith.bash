@@ -65,7 +65,7 @@ _kith() {
         train) options='--output --preset --resume --threads --checkpoint-every --skip-bad --quiet
                         --json --help' ;;
         eval) options='--split --candidates --without --filter --ranks --threads --json --help' ;;
-        info) options='--json --help' ;;
+        info) options='--relation --json --help' ;;
         tune) options='--output --grid --preset --threads --skip-bad --quiet --json --help' ;;
         predict | explain) options='--fact --facts --query --top --new-only --relations --threads
                         --json --help' ;;
@@ -87,7 +87,7 @@ _kith() {
         *:--fact | *:--query | predict:--relations | explain:--relations | predict:--top | \
         explain:--top | export:--relation | export:--entity) return ;;
         *:--threads | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \
-        rules:--kind | rules:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
+        rules:--kind | rules:--relation | info:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
         *:-o | *:--output | *:--resume)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$current")

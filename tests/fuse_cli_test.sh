@@ -447,6 +447,26 @@ json 'a fused run has an embedding that counts' '(o["fusion"]["embedding"] and
     {w["part"] for w in o["fusion"]["weights"]} ==
     {"A", "B", "C", "D", "embedding", "rules", "near", "prior"})' \
     "$kith" info fused --json
+# One direction of one relation gets weights of its own.
+cp -r fused own
+holds 'a run whose relations differ' <<'PYTHON'
+import json
+ids = dict(l.rstrip("\n").split("\t") for l in open("own/graph/relation2id.txt") if "\t" in l)
+f = json.load(open("own/fusion.json"))
+n = len(f["weights"])
+f.update(pull=10, by_relation=[{"query": int(ids["likes"]), "weights": [k / 8 for k in range(n)],
+                                "weights_without_embedding": [0] * n}])
+json.dump(f, open("own/fusion.json", "w"))
+PYTHON
+json 'a relation shows its own weights' \
+    '(o["fusion"]["own_weights"] == 1 and all(w["objects"] == i / 8 and w["subjects"] == w["weight"]
+     for i, w in enumerate(o["fusion"]["weights"])))' "$kith" info own --relation likes --json
+json 'another shows the common ones' \
+    'all(w["objects"] == w["subjects"] == w["weight"] for w in o["fusion"]["weights"])' \
+    "$kith" info own --relation in --json
+check 'for people too' 0 'Weights for likes, objects asked for: its own; subjects: the common ones' \
+    "$kith" info own --relation likes
+check 'a relation that train lacks' 2 "no relation 'nothing'" "$kith" info own --relation nothing
 json 'a run without rules has no fusion' '"fusion" not in o' "$kith" info embedding --json
 check 'a folder that is no run' 1 'source: is no run' "$kith" info source
 check 'a folder that is not there' 1 'nowhere: is no run' "$kith" info nowhere

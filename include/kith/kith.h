@@ -466,6 +466,10 @@ KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
  * nearness, 'E' the embedding, '-' what needs none of them. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
                                               size_t index);
+/* The weight that counts where objects of a relation of train are asked for, or subjects. Returns 1 where
+ * it is the relation's own, 0 where it is the common one, or 0 past the last. */
+KITH_API int kith_model_relation_weight(double *weight, const kith_model *model, uint32_t relation,
+                                        int subject_hidden, size_t index);
 
 /* What the rows of a table stand for. */
 typedef enum kith_rows {

@@ -18,12 +18,38 @@ static const char *part_name(int part)
     }
 }
 
-static void print_fusion(const kith_model *model, const kith_fusion_info *info)
+/* The weights for one relation, in both directions, or the common ones. */
+static void print_weights(const kith_model *model, uint32_t relation)
+{
+    const char *name;
+    double common, weight[2];
+    int part, own[2];
+
+    if (relation == UINT32_MAX) {
+        printf("\n  %-10s %-32s %9s\n", "part", "what", "weight");
+    } else {
+        for (int side = 0; side < 2; side++)
+            own[side] = kith_model_relation_weight(&weight[side], model, relation, side, 0);
+        printf("\n  Weights for %s, objects asked for: %s; subjects: %s\n\n",
+               kith_graph_relation_name(kith_model_graph(model), relation),
+               own[0] ? "its own" : "the common ones", own[1] ? "its own" : "the common ones");
+        printf("  %-10s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
+    }
+    for (size_t i = 0; (name = kith_model_fusion_weight(&common, &part, model, i)); i++) {
+        for (int side = 0; side < 2; side++)
+            kith_model_relation_weight(&weight[side], model, relation, side, i);
+        if (common == 0 && weight[0] == 0 && weight[1] == 0)
+            continue;
+        printf("  %-10s %-32s %9.4f", part_name(part), name, common);
+        if (relation != UINT32_MAX)
+            printf(" %9.4f %9.4f", weight[0], weight[1]);
+        printf("\n");
+    }
+}
+
+static void print_fusion(const kith_model *model, const kith_fusion_info *info, uint32_t relation)
 {
     char text[GROUPED];
-    const char *name;
-    double weight;
-    int part;
 
     printf("\nRules\n  kind A %19s\n", grouped(text, info->rules_a));
     printf("  kind B %19s\n", grouped(text, info->rules_b));
@@ -33,13 +59,10 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info)
     if (info->own > 0)
         printf("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
                grouped(text, info->own), info->pull);
-    printf("\n  %-10s %-32s %9s\n", "part", "what", "weight");
-    for (size_t i = 0; (name = kith_model_fusion_weight(&weight, &part, model, i)); i++)
-        if (weight != 0)
-            printf("  %-10s %-32s %9.4f\n", part_name(part), name, weight);
+    print_weights(model, relation);
 }
 
-static void print_info(const kith_model *model, const char *folder)
+static void print_info(const kith_model *model, const char *folder, uint32_t relation)
 {
     const kith_graph *graph = kith_model_graph(model);
     const kith_settings *settings = kith_model_settings(model);
@@ -56,19 +79,34 @@ static void print_info(const kith_model *model, const char *folder)
         printf("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
     kith_model_fusion(&info, model);
     if (info.fused)
-        print_fusion(model, &info);
+        print_fusion(model, &info, relation);
 }
 
-static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info)
+/* With a relation, what it weighs the same by where objects and where subjects are asked for. */
+static json_t *weight_json(const kith_model *model, size_t index, uint32_t relation)
 {
-    json_t *weights = json_array();
-    const char *name;
     double weight;
     int part;
+    const char *name = kith_model_fusion_weight(&weight, &part, model, index);
+    json_t *object = name ? json_pack("{ss ss sf}", "part", part_name(part), "name", name, "weight",
+                                      weight)
+                          : NULL;
 
-    for (size_t i = 0; (name = kith_model_fusion_weight(&weight, &part, model, i)); i++)
-        json_array_append_new(weights, json_pack("{ss ss sf}", "part", part_name(part), "name",
-                                                 name, "weight", weight));
+    if (object && relation != UINT32_MAX) {
+        kith_model_relation_weight(&weight, model, relation, 0, index);
+        json_object_set_new(object, "objects", json_real(weight));
+        kith_model_relation_weight(&weight, model, relation, 1, index);
+        json_object_set_new(object, "subjects", json_real(weight));
+    }
+    return object;
+}
+
+static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info, uint32_t relation)
+{
+    json_t *weights = json_array(), *weight;
+
+    for (size_t i = 0; (weight = weight_json(model, i, relation)); i++)
+        json_array_append_new(weights, weight);
     return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
                      "rules_a", (json_int_t)info->rules_a, "rules_b", (json_int_t)info->rules_b,
                      "queries", (json_int_t)info->queries, "set_aside",
@@ -77,7 +115,7 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
                      "own_weights", (json_int_t)info->own, "pull", info->pull, "weights", weights);
 }
 
-static json_t *info_json(const kith_model *model, const char *folder)
+static json_t *info_json(const kith_model *model, const char *folder, uint32_t relation)
 {
     const kith_graph *graph = kith_model_graph(model);
     json_t *values = json_object(), *object;
@@ -95,50 +133,73 @@ static json_t *info_json(const kith_model *model, const char *folder)
                        (json_int_t)kith_graph_facts(graph, KITH_TRAIN).count, "settings", values);
     kith_model_fusion(&info, model);
     if (object && info.fused)
-        json_object_set_new(object, "fusion", fusion_json(model, &info));
+        json_object_set_new(object, "fusion", fusion_json(model, &info, relation));
     return object;
+}
+
+static int show(const command *self, const char *folder, const char *relation_name, bool json)
+{
+    uint32_t relation = UINT32_MAX;
+    kith_model *model;
+    kith_error error;
+    int status = EXIT_SUCCESS;
+
+    if (kith_model_open(&model, folder, 1, &error) != KITH_OK)
+        return failure(&error);
+    const kith_graph *graph = kith_model_graph(model);
+    if (relation_name && (kith_graph_find_relation(&relation, graph, relation_name) != KITH_OK ||
+                          relation >= kith_graph_seen_relation_count(graph)))
+        status = usage_error(self, "train has no relation '%s'", relation_name);
+    else if (json)
+        status = print_json(info_json(model, folder, relation));
+    else
+        print_info(model, folder, relation);
+    kith_model_free(model);
+    return status;
 }
 
 static int run(const command *self, int argc, char **argv)
 {
-    enum { JSON = 256 };
+    enum { JSON = 256, RELATION };
     static const struct option options[] = {{"json", no_argument, NULL, JSON},
+                                            {"relation", required_argument, NULL, RELATION},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
+    const char *relation = NULL;
     bool json = false;
-    kith_model *model;
-    kith_error error;
-    int option, status = EXIT_SUCCESS;
+    int option;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h')
+        switch (option) {
+        case 'h':
             return print_help(self);
-        if (option != JSON)
+        case JSON:
+            json = true;
+            break;
+        case RELATION:
+            relation = optarg;
+            break;
+        default:
             return bad_option(self, option, argv);
-        json = true;
+        }
     }
     if (argc - optind != 1)
         return usage_error(self, "found %d runs, expected one", argc - optind);
-    if (kith_model_open(&model, argv[optind], 1, &error) != KITH_OK)
-        return failure(&error);
-    if (json)
-        status = print_json(info_json(model, argv[optind]));
-    else
-        print_info(model, argv[optind]);
-    kith_model_free(model);
-    return status;
+    return show(self, argv[optind], relation, json);
 }
 
 const command cmd_info = {
     .name = "info",
     .summary = "show what a trained run is made of",
-    .usage = "RUN [--json]",
+    .usage = "RUN [--relation NAME] [--json]",
     .help = "Prints the run's graph, its settings and, where it has rules, how many there are, what\n"
             "their fusion with the embedding was fitted on and how it weighs them.\n\n"
+            "  --relation NAME         show its weights too, where it has any of its own\n"
             "  --json                  print one JSON object\n"
             "  -h, --help              print this help\n\n"
             "examples:\n"
-            "  kith info run\n",
+            "  kith info run\n"
+            "  kith info run --relation /people/person/nationality\n",
     .run = run,
 };

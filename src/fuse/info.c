@@ -30,3 +30,17 @@ const char *kith_model_fusion_weight(double *weight, int *part, const kith_model
     *part = kith__feature_part((int)index);
     return kith__feature_name((int)index);
 }
+
+int kith_model_relation_weight(double *weight, const kith_model *model, uint32_t relation,
+                               int subject_hidden, size_t index)
+{
+    uint32_t m = kith_graph_seen_relation_count(model->graph);
+
+    *weight = 0;
+    if (!model->fused || index >= KITH__FEATURES_COUNT || relation >= m)
+        return 0;
+    const kith__fusion *f = &model->fused->fusion;
+    const kith__weights *weights = kith__fusion_weights(f, relation + (subject_hidden ? m : 0));
+    *weight = weights->all[index];
+    return weights != &f->common;
+}
