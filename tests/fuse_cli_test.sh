@@ -338,12 +338,14 @@ def ways(rule):
     first = of(rule["first"])
     for s in names:
         for x in reach[first, s]:
-            if rule["kind"] == "A":
-                yield s, None, x
+            if rule["kind"] == "A": # a loop says nothing about itself
+                q = of(rule["conclusion"])
+                if x != s or q != (first[0], not first[1]):
+                    yield s, None, x
             elif rule["kind"] == "C":
                 if x == rule["constant"]:
                     yield s, x, rule["answer"]
-            else:
+            elif x != s:
                 yield from ((s, x, o) for o in reach[of(rule["second"]), x] if o not in (s, x))
 def counted(rule):
     q = of(rule["conclusion"])

@@ -54,7 +54,7 @@ static void add(listing *l, size_t piece, const kith_answer_rule *rule)
 {
     if (rule->hits < l->options->min_support)
         return;
-    cut(l, piece, 4 * l->options->top + 64);
+    cut(l, piece, l->options->top < SIZE_MAX / 8 ? 4 * l->options->top + 64 : SIZE_MAX);
     if (kith__reserve(&l->list[piece], &l->capacity[piece], l->count[piece] + 1, sizeof **l->list))
         l->no_memory = true;
     else
@@ -190,10 +190,15 @@ static void find_at(kith_answer_rule *rule, const listing *l, uint32_t s, kith__
     }
     for (size_t i = 0; i < first.count && wants_more(rule); i++) {
         uint32_t between = first.at[i].entity;
+        bool inverse = rule->first == rule->conclusion &&
+                       rule->first_inverse != rule->conclusion_inverse;
         if (rule->kind == 'A') {
-            note_example(rule, kith__span_has(answers, between), s, UINT32_MAX, between);
+            if (between != s || !inverse)
+                note_example(rule, kith__span_has(answers, between), s, UINT32_MAX, between);
             continue;
         }
+        if (between == s)
+            continue;
         kith__span ends =
             kith__reached(x, between, directed(l, rule->second, rule->second_inverse));
         for (size_t k = 0; k < ends.count && wants_more(rule); k++)

@@ -97,7 +97,7 @@ static void each_owner(kith__asking *a, uint32_t query, bool set)
 
     for (uint64_t i = x->owner_offset[query]; i < x->owner_offset[query + 1]; i++) {
         kith__span answers = kith__reached(x, x->owner[i], query);
-        a->answers_at[x->owner[i]] = set ? (uint32_t)(answers.at - x->at) + 1 : 0;
+        a->answers_at[x->owner[i]] = set ? (uint64_t)(answers.at - x->at) + 1 : 0;
         for (size_t k = 0; k < answers.count; k++)
             a->answered[answers.at[k].entity] = set ? a->answered[answers.at[k].entity] + 1 : 0;
     }
@@ -243,7 +243,8 @@ static void tell(const kith__asking *a, kith__reason reason)
 
 /* ---- A: the same two entities ---- */
 
-/* How often r(., o) comes with q(., o), among those that have some q. */
+/* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the same
+ * facts as q's. */
 static void count_at_object(uint32_t *hits, uint32_t *bodies, const kith__asking *a, uint32_t o,
                             uint32_t relation, uint32_t self)
 {
@@ -255,22 +256,24 @@ static void count_at_object(uint32_t *hits, uint32_t *bodies, const kith__asking
 
     for (size_t i = 0; i < taken; i++) {
         uint32_t s = with.at[taken == with.count ? i : i * with.count / taken].entity;
-        if (s == self || s >= x->seen || a->answers_at[s] == 0)
+        if (s == self || s >= x->seen || a->answers_at[s] == 0 ||
+            (s == o && relation == kith__inverse(x, a->query)))
             continue;
         ++*bodies;
         *hits += (uint32_t)kith__span_has(right, s);
     }
 }
 
-/* How often r(s, .) comes with q(s, .). */
-static void count_at_subject(uint32_t *hits, uint32_t *bodies, kith__span with, kith__span known)
+/* How often r(s, .) comes with q(s, .), but for one entity. */
+static void count_at_subject(uint32_t *hits, uint32_t *bodies, kith__span with, kith__span known,
+                             uint32_t but)
 {
     size_t k = 0;
 
-    if (known.count == 0)
-        return;
-    *bodies += (uint32_t)with.count;
-    for (size_t i = 0; i < with.count; i++) {
+    for (size_t i = 0; known.count > 0 && i < with.count; i++) {
+        if (with.at[i].entity == but)
+            continue;
+        ++*bodies;
         while (k < known.count && known.at[k].entity < with.at[i].entity)
             k++;
         *hits += k < known.count && known.at[k].entity == with.at[i].entity;
@@ -301,8 +304,9 @@ static void tell_pair(const kith__asking *a, uint32_t relation, uint32_t candida
         else
             high = middle;
     }
-    tell(a, (kith__reason){'A', relation, KITH__NO_RELATION, UINT32_MAX, candidate, confidence,
-                           pairs->at[low].hits, pairs->at[low].bodies});
+    if (low < pairs->offset[a->query + 1] && pairs->at[low].first == relation)
+        tell(a, (kith__reason){'A', relation, KITH__NO_RELATION, UINT32_MAX, candidate, confidence,
+                               pairs->at[low].hits, pairs->at[low].bodies});
 }
 
 static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint32_t self)
@@ -317,9 +321,13 @@ static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint3
         count_links(a, facts.at + from, to - from);
         if (mined == 0)
             continue;
-        count_at_subject(&hits_here, &bodies_here, (kith__span){facts.at + from, to - from}, known);
+        bool inverse = r == kith__inverse(a->evidence->index, a->query);
+        count_at_subject(&hits_here, &bodies_here, (kith__span){facts.at + from, to - from}, known,
+                         inverse ? self : UINT32_MAX);
         for (size_t i = from; i < to; i++) {
             uint32_t o = facts.at[i].entity, hits = hits_here, bodies = bodies_here;
+            if (inverse && o == self)
+                continue;
             float *figure = row_for(a, o);
             if (!figure)
                 return;
@@ -363,7 +371,8 @@ static void ask_paths(kith__asking *a, kith__span facts, uint32_t self)
     for (uint64_t i = paths->offset[a->query]; i < paths->offset[a->query + 1]; i++) {
         kith__span first = kith__span_of(facts, paths->at[i].first);
         for (size_t k = 0; k < first.count && !a->no_memory; k++)
-            walk(a, &paths->at[i], first.at[k].entity, self);
+            if (first.at[k].entity != self)
+                walk(a, &paths->at[i], first.at[k].entity, self);
     }
 }
 

@@ -69,7 +69,7 @@ typedef struct kith__asking {
     bool unseen;    /* whether what follows holds for unseen entities too: where walks go through them */
     /* For the query relation at hand. */
     float *pair_confidence; /* per relation */
-    uint32_t *answers_at;   /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
+    uint64_t *answers_at;   /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
     uint32_t *answered;     /* per entity: how often it is an answer */
     float *fits;            /* per entity: log(1 + 100 P), where P is the largest confidence with
                                which one of its other relations implies that it is an answer at all */

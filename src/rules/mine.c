@@ -92,8 +92,10 @@ static void links_clear(links *l, kith__span facts)
 
 /* ---- first pass: hits ---- */
 
-/* Every two relations between the same two entities; more than MOST_BETWEEN of them are cut. */
-static int count_pairs(kith__counter *counter, const links *l, size_t count)
+/* Every two relations between the same two entities; more than MOST_BETWEEN of them are cut. A loop
+ * and its inverse are one fact, which says nothing about itself. */
+static int count_pairs(kith__counter *counter, const mining *m, const links *l, uint32_t s,
+                       size_t count)
 {
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && l->by_entity[to].entity == l->by_entity[from].entity; to++)
@@ -102,7 +104,8 @@ static int count_pairs(kith__counter *counter, const links *l, size_t count)
         for (size_t i = from; i < end; i++)
             for (size_t j = from; j < end; j++) {
                 uint32_t r = l->by_entity[i].relation, q = l->by_entity[j].relation;
-                if (i != j && kith__counter_add(counter, key_of(q, r, r), 1))
+                bool same = l->by_entity[i].entity == s && q == kith__inverse(m->index, r);
+                if (i != j && !same && kith__counter_add(counter, key_of(q, r, r), 1))
                     return -1;
             }
     }
@@ -120,14 +123,14 @@ static size_t steps_taken(const mining *m, kith__span facts)
     return facts.count < m->thin ? facts.count : m->thin;
 }
 
-/* Every two steps from s that end where some q does. */
+/* Every two steps from s that end where some q does; none is a loop, so none is the fact with q. */
 static int count_paths(kith__counter *counter, const mining *m, const links *l, uint32_t s,
                        kith__span facts)
 {
     for (size_t f = 0; f < facts.count; f++) {
         uint32_t x = facts.at[f].entity;
         kith__span next = kith__facts_of(m->index, x);
-        size_t taken = steps_taken(m, next);
+        size_t taken = x == s ? 0 : steps_taken(m, next);
         for (size_t k = 0; k < taken; k++) {
             const kith_neighbor *step = step_at(next, taken, k);
             if (step->entity == s || step->entity == x || !l->first[step->entity])
@@ -160,7 +163,7 @@ static void count_piece(void *context, size_t piece)
          s++) {
         kith__span facts = kith__facts_of(m->index, s);
         failed = links_set(&l, facts) || (m->paths ? count_paths(counter, m, &l, s, facts)
-                                                   : count_pairs(counter, &l, facts.count));
+                                                   : count_pairs(counter, m, &l, s, facts.count));
         if (!failed)
             links_clear(&l, facts);
     }
@@ -227,7 +230,7 @@ static void meet_paths(meeting *e, const mining *m, uint32_t s, kith__span facts
     for (size_t f = 0; f < facts.count; f++) {
         uint32_t x = facts.at[f].entity;
         kith__span next = kith__facts_of(m->index, x);
-        size_t taken = steps_taken(m, next);
+        size_t taken = x == s ? 0 : steps_taken(m, next);
         for (size_t from = 0, to; from < taken; from = to) {
             uint32_t r = step_at(next, taken, from)->relation;
             uint64_t count = 0;
@@ -286,6 +289,22 @@ static void add_bodies(meeting *e, const mining *m)
     e->met_count = 0;
 }
 
+/* A loop is no body of what its inverse concludes, as it is no hit. */
+static void take_back_loops(const mining *m, uint32_t s, kith__span facts)
+{
+    for (size_t i = 0; i < facts.count; i++) {
+        uint32_t r = facts.at[i].relation;
+        const kith__count *found =
+            facts.at[i].entity == s ? kith__counter_find(&m->number, key_of(0, r, r)) : NULL;
+        if (!found)
+            continue;
+        size_t to = m->start[found->count];
+        size_t place = find_head(m, m->start[found->count - 1], to, kith__inverse(m->index, r));
+        if (place < to)
+            add_at(m, place, UINT64_MAX); /* minus 1 */
+    }
+}
+
 static void bodies_piece(void *context, size_t piece)
 {
     mining *m = context;
@@ -309,6 +328,8 @@ static void bodies_piece(void *context, size_t piece)
         else
             meet_pairs(&e, m, facts);
         add_bodies(&e, m);
+        if (!m->paths)
+            take_back_loops(m, s, facts);
         for (size_t i = 0; i < e.relations; i++)
             e.has[e.relation[i]] = 0;
     }
