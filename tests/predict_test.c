@@ -256,6 +256,8 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
             kith_settings s = quick(aggregators[a]);
             set(&s, "decoder", decoders[d]);
             set(&s, "candidates", candidates_by[(a + d) % 3]);
+            set(&s, "loss", (a + d) % 2 ? "softmax" : "margin");
+            set(&s, "reciprocal", (a + d) % 2 ? "on" : "off");
             kith_model *model = model_with(graph, &s);
             strangers += compare_with_ranks(model);
             kith_model_free(model);

@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "core/numbers.h"
 #include "core/rng.h"
 #include "eval/classify.h"
 #include "eval/rank.h"
@@ -319,6 +320,7 @@ kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *gra
         return status;
     fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
           file.stream);
+    locale_t before = kith__plain_numbers();
     for (size_t i = 0; result->ranks && i < result->realistic.queries; i++) {
         const kith_rank *r = &result->ranks[i];
         fprintf(file.stream, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
@@ -328,6 +330,7 @@ kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *gra
                 r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic,
                 r->realistic, r->candidates);
     }
+    kith__usual_numbers(before);
     return kith__new_file_commit(&file, error);
 }
 

@@ -135,6 +135,8 @@ static double log_sum(const kith__fusing *f)
     for (size_t i = 0, next = 0; i < count; i++)
         if (!is_known(&next, f, i))
             top = scores[i] > top ? scores[i] : top; /* fmaxf would be a call */
+    if (top == -INFINITY) /* all are known answers */
+        top = 0;
     for (size_t i = 0, next = 0; i < count; i++)
         if (!is_known(&next, f, i))
             sum += expf(scores[i] - top);

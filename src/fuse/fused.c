@@ -84,6 +84,15 @@ static kith_status bad_rule(const char *path, const char *name, size_t row, kith
                       "relation, with relations that the run has", path, row + 1, name);
 }
 
+static int compare_rows(const uint32_t *a, const uint32_t *b, size_t columns)
+{
+    for (size_t k = 0; k < columns; k++)
+        if (a[k] != b[k])
+            return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+/* Rules are looked for by halving, so their order must be what it should. */
 static kith_status unflatten(kith__patterns *p, const kith__array *a, uint32_t relations,
                              const char *path, kith_error *error)
 {
@@ -99,7 +108,8 @@ static kith_status unflatten(kith__patterns *p, const kith__array *a, uint32_t r
         const uint32_t *row = a->at + i * a->cols;
         kith__pattern made = {row[1], two ? row[2] : KITH__NO_RELATION, row[2 + two], row[3 + two],
                               kith__shrunk(row[2 + two], row[3 + two])};
-        if (row[0] < head || row[0] >= relations || made.first >= relations ||
+        bool in_order = i == 0 || compare_rows(row - a->cols, row, two ? 3 : 2) < 0;
+        if (!in_order || row[0] >= relations || made.first >= relations ||
             (two && made.second >= relations) || made.hits > made.bodies)
             return bad_rule(path, a->name, i, error);
         while (head < row[0])

@@ -12,6 +12,7 @@
 
 #include "model/aggregator.h"
 #include "model/decoder.h"
+#include "core/numbers.h"
 
 typedef enum { CHOICE, SWITCH, COUNT, REAL, SEED, WIDTH, AGGREGATOR, DECODER } kind;
 
@@ -124,14 +125,26 @@ static void print_choice(char *text, size_t size, const char *choices, int index
     snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
+static void print_real(char *text, size_t size, double number)
+{
+    locale_t before = kith__plain_numbers();
+
+    snprintf(text, size, "%.9g", number);
+    if (strtod(text, NULL) != number) /* rather long than another number */
+        snprintf(text, size, "%.17g", number);
+    kith__usual_numbers(before);
+}
+
 /* ---- setting ---- */
 
 static bool parse_number(double *number, const char *value, double low, double high, bool whole)
 {
+    locale_t before = kith__plain_numbers();
     char *end;
 
     errno = 0;
     *number = strtod(value, &end);
+    kith__usual_numbers(before);
     return errno == 0 && end != value && *end == '\0' && *number >= low && *number <= high &&
            (!whole || *number == floor(*number));
 }
@@ -243,9 +256,7 @@ const char *kith_settings_get(char *text, size_t size, const kith_settings *sett
         snprintf(text, size, "%" PRIu64, *(const uint64_t *)field);
         break;
     case REAL:
-        snprintf(text, size, "%.9g", *(const double *)field);
-        if (strtod(text, NULL) != *(const double *)field) /* rather long than another number */
-            snprintf(text, size, "%.17g", *(const double *)field);
+        print_real(text, size, *(const double *)field);
         break;
     case COUNT:
         snprintf(text, size, "%" PRIu32, *(const uint32_t *)field);

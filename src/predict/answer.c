@@ -136,19 +136,13 @@ kith_status kith__encode_asked(kith_session *s, kith__asker *a, const kith__aske
 static void make_aim(float *aim, const kith_session *s, kith__asker *a, const float *vector,
                      uint32_t query)
 {
-    const kith_model *model = s->model;
-    uint32_t m = a->lists.relations / 2;
-    size_t d = a->encoder.d, ds = a->encoder.ds;
-    const float *relation = kith__row(&model->params.table[1], query < m ? query : query - m);
-    float *unit = a->aims + KITH__ASKED_TOGETHER * ds; /* room for two more */
+    const kith_settings *settings = &s->model->settings;
+    const kith__params *params = &s->model->params;
+    bool swapped = query >= a->lists.relations / 2 && !kith__has_reciprocal(params);
 
-    if (kith__is_unit(model)) {
-        kith__normalize(unit, vector, d);
-        kith__normalize(unit + ds, relation, d);
-        vector = unit;
-        relation = unit + ds;
-    }
-    kith__decoder_get(model->settings.decoder)->aim(aim, vector, relation, query >= m, d);
+    kith__aim(kith__decoder_get(settings->decoder), settings->normalize, aim, vector,
+              kith__row(&params->table[1], kith__relation_row(params, query)), swapped,
+              a->encoder.d, a->aims + KITH__ASKED_TOGETHER * a->encoder.ds); /* room for two more */
 }
 
 /* A block of candidates stays in the cache while all aims are compared with it. With `mix` the

@@ -4,6 +4,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "core/numbers.h"
 #include "model/model.h"
 
 kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index)
@@ -103,7 +104,9 @@ static kith_status write_file(const kith_vectors *v, const char *stem, const cha
         return kith__no_memory(error);
     snprintf(path, length, "%s%s", stem, ending);
     TRY(kith__new_file_open(&file, path, error));
+    locale_t before = kith__plain_numbers();
     write(file.stream, v);
+    kith__usual_numbers(before);
     TRY(kith__new_file_commit(&file, error));
 cleanup:
     kith__new_file_abandon(&file);

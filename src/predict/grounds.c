@@ -158,7 +158,8 @@ static void aim_at(finding *f, float *aim, const float *vector)
     const kith_model *model = f->session->model;
     uint32_t m = f->asker->lists.relations / 2;
     const float *relation =
-        kith__row(&model->params.table[1], f->query < m ? f->query : f->query - m);
+        kith__row(&model->params.table[1], kith__relation_row(&model->params, f->query));
+    bool swapped = f->query >= m && !kith__has_reciprocal(&model->params);
     float *unit = f->asker->aims + KITH__ASKED_TOGETHER * f->asker->encoder.ds;
 
     if (kith__is_unit(model)) {
@@ -166,7 +167,7 @@ static void aim_at(finding *f, float *aim, const float *vector)
         relation = unit;
     }
     kith__decoder_get(model->settings.decoder)
-        ->aim(aim, vector, relation, f->query >= m, f->asker->encoder.d);
+        ->aim(aim, vector, relation, swapped, f->asker->encoder.d);
 }
 
 /* What the score changes by with each coordinate of the aim: -|aim - x| or aim . x. */

@@ -12,6 +12,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "core/numbers.h"
 #include "graph/graph.h"
 #include "model/tensors.h"
 #include "train/cache.h"
@@ -63,12 +64,19 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
 {
     const kith_save_options ids = {.ids = 1};
     char *work = kith__name_beside(folder), *inner = work ? kith__path_join(work, "graph") : NULL;
+    bool made = false;
     kith_status status = KITH_OK;
 
     if (!inner)
         TRY(kith__no_memory(error));
     TRY(check_target(folder, error));
-    if (mkdir(work, 0777) != 0)
+    made = mkdir(work, 0777) == 0;
+    if (!made && errno == EEXIST) { /* left by a process with the same number that was killed */
+        kith__remove_folder(inner);
+        kith__remove_folder(work);
+        made = mkdir(work, 0777) == 0;
+    }
+    if (!made)
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot make a folder: %s", folder,
                        strerror(errno)));
     TRY(kith_graph_save(graph, inner, &ids, error));
@@ -76,9 +84,8 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
     TRY(kith__sync_folder(work, error));
     TRY(kith__place_folder(work, folder, false, error));
 cleanup:
-    if (status != KITH_OK && work) {
-        if (inner)
-            kith__remove_folder(inner);
+    if (status != KITH_OK && made) {
+        kith__remove_folder(inner);
         kith__remove_folder(work);
     }
     kith__free(work);
@@ -301,8 +308,10 @@ kith_status kith__run_save_position(const char *folder, const kith__position *p,
     char *path = kith__path_join(folder, "checkpoint.safetensors");
 
     name_notes(notes);
+    locale_t before = kith__plain_numbers();
     for (int i = 0; i < NOTES; i++)
         snprintf(notes[i].value, sizeof notes[i].value, "%.17g", values[i]);
+    kith__usual_numbers(before);
     kith_status status = path ? kith__tensors_save(path, groups, 3, notes, NOTES, error)
                               : kith__no_memory(error);
     kith__free(path);
@@ -326,7 +335,9 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
         char *end;
         if (!notes[i].value[0])
             return kith__fail(error, KITH_ERR_INPUT, "%s: does not say its %s", path, notes[i].key);
+        locale_t before = kith__plain_numbers();
         values[i] = strtod(notes[i].value, &end);
+        kith__usual_numbers(before);
         if (*end || !(values[i] >= (i == BEST ? -1 : 0) && values[i] <= most[i]))
             return kith__fail(error, KITH_ERR_INPUT,
                               "%s: its %s is '%s', expected a number up to %g as config.json has it",
@@ -379,6 +390,7 @@ kith_status kith__run_log(const char *folder, const kith_progress *progress, con
 
     if (!path)
         return kith__no_memory(error);
+    locale_t before = kith__plain_numbers();
     if (out) {
         fprintf(out, "{\"epoch\": %u, \"loss\": %.9g, \"seconds\": %.6g", progress->epoch,
                 progress->loss, progress->seconds);
@@ -386,6 +398,7 @@ kith_status kith__run_log(const char *folder, const kith_progress *progress, con
             fprintf(out, ", \"%s\": %.9g", metric, progress->dev);
         fprintf(out, "}\n");
     }
+    kith__usual_numbers(before);
     bool failed = !out || ferror(out);
     if ((out && fclose(out) != 0) || failed)
         status = kith__fail(error, KITH_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
@@ -409,8 +422,9 @@ kith_status kith__run_cut_log(const char *folder, uint32_t epoch, kith_error *er
     while (getline(&line, &capacity, in) > 0) {
         json_t *entry = json_loads(line, 0, NULL);
         json_int_t at = json_integer_value(json_object_get(entry, "epoch"));
+        line[strcspn(line, "\n")] = '\0';
         if (entry && at > 0 && at <= epoch) /* a line that was cut off is no entry */
-            fputs(line, file.stream);
+            fprintf(file.stream, "%s\n", line);
         json_decref(entry);
     }
     TRY(kith__new_file_commit(&file, error));
