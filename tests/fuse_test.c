@@ -120,7 +120,7 @@ static void fit_from(float *weight, const kith__rows *rows, double ridge, bool a
     for (uint32_t q = 0; q < rows->queries; q++)
         if (all || !rows->aside[q])
             queries[count++] = q;
-    kith__linear_scales(scale, rows);
+    kith__linear_scales(scale, rows, 0);
     assert_int_equal(kith__linear_fit(weight, rows, scale, queries, count, ridge, pool, &error),
                      KITH_OK);
     kith__pool_free(pool);
@@ -1752,7 +1752,7 @@ static kith_status try_linear(void *context, kith_error *error)
     kith_status status = KITH_ERR_MEMORY;
 
     if (pool) {
-        kith__linear_scales(scale, context);
+        kith__linear_scales(scale, context, 0);
         status = kith__linear_fit(weight, context, scale, queries, 2, 2, pool, error);
     }
 

@@ -28,7 +28,7 @@ typedef struct {
     sums piece[];
 } fitting;
 
-void kith__linear_scales(double scale[N], const kith__rows *rows)
+void kith__linear_scales(double scale[N], const kith__rows *rows, double least)
 {
     double sum[N] = {0}, squares[N] = {0}, count = (double)rows->rows;
 
@@ -40,7 +40,7 @@ void kith__linear_scales(double scale[N], const kith__rows *rows)
         }
     for (int k = 0; k < N; k++) {
         double variance = squares[k] / count - sum[k] / count * (sum[k] / count);
-        scale[k] = variance > 1e-10 ? 1 / sqrt(variance) : 0;
+        scale[k] = variance > 1e-10 ? 1 / fmax(sqrt(variance), least) : 0;
     }
 }
 
@@ -193,7 +193,8 @@ kith_status kith__linear_fit(float weight[N], const kith__rows *rows, const doub
         f->weight[k] = f->towards[k] = scale[k] > 0 ? (double)weight[k] / scale[k] : 0;
     descend(f, &f->piece[pieces]);
     for (int k = 0; k < N; k++)
-        weight[k] = (float)(f->weight[k] * scale[k]);
+        if (scale[k] > 0)
+            weight[k] = (float)(f->weight[k] * scale[k]);
     kith__free(f);
     return KITH_OK;
 }
