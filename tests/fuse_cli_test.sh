@@ -145,7 +145,7 @@ cp -r fused torn && rm torn/fusion.json
 head -c 300 fused/checkpoint.safetensors >torn/checkpoint.safetensors
 check 'a damaged checkpoint is refused' 1 'torn/checkpoint.safetensors' "$kith" train --resume torn
 cp -r fused cut2 && rm cut2/fusion.json cut2/rules.safetensors
-check 'a run without fusion is not opened' 1 'cut2: has no fusion.json yet; finish it first' \
+check 'a run without fusion is not opened' 1 'cut2: lacks fusion.json or rules.safetensors; finish it first' \
     "$kith" eval cut2
 check 'but can be finished' 0 finished "$kith" train --resume cut2 --quiet
 same 'with the same result' fused/fusion.json cut2/fusion.json
@@ -174,7 +174,14 @@ damaged 'an empty fusion' fusion.json
 head -c 1000 rules/rules.safetensors >bad/rules.safetensors
 damaged 'rules cut off' rules.safetensors
 rm bad/rules.safetensors
-damaged 'a run without its rules' rules.safetensors 'No such file'
+check 'a run without its rules is refused' 1 'bad: lacks fusion.json or rules.safetensors' \
+    "$kith" eval bad
+check 'but can be finished' 0 finished "$kith" train --resume bad --quiet
+same 'with the same rules' rules/rules.safetensors bad/rules.safetensors
+rm -rf bad && cp -r fused bad && rm bad/model.safetensors
+check 'a run without its model' 1 'bad: is finished, but its model.safetensors is gone' \
+    "$kith" train --resume bad
+rm -rf bad && cp -r rules bad
 "$kith" train one-relation.tsv -o foreign --preset rules --quiet >out 2>err
 cp foreign/rules.safetensors bad/rules.safetensors
 damaged 'rules of another graph' rules.safetensors '2 relations.* the run has 12'
@@ -260,9 +267,12 @@ for run in "rules", "fused":
     error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / answers
     assert abs(error - o["reliability"]["expected_error"]) < 1e-9
 PYTHON
-check 'kinds of rules can be left out' 0 'without AC of the evidence' \
+check 'kinds of rules can be left out' 0 'without A,C of the evidence' \
     "$kith" eval rules --without A,C
-json '--without is told' 'o["without"] == "E"' "$kith" eval fused --without embedding --json
+json '--without is told' 'o["without"] == "rules,embedding"' \
+    "$kith" eval fused --without embedding,D,A --without C,B --json
+check 'nothing behind a comma' 2 "without is 'A,'" "$kith" eval rules --without A,
+check 'examples are of kinds' 2 'examples needs --kind' "$kith" rules rules --examples
 "$kith" eval rules --without A,B,C,D --ranks none.tsv >out 2>err
 ! cmp -s rules.tsv none.tsv
 report $? 'leaving all rules out changes ranks' "$(head -3 none.tsv)"
@@ -271,6 +281,7 @@ same 'rules do not change the embedding' fused/model.safetensors embedding/model
 "$kith" eval embedding --ranks embedding.tsv >out 2>err
 "$kith" eval fused --without rules,near --ranks without.tsv >out 2>err
 same 'without rules and nearness the embedding is left' embedding.tsv without.tsv
+check 'a run without rules has no parts' 2 'the run has no rules' "$kith" eval embedding --without A
 check 'a part that is none' 2 "without is 'F'" "$kith" eval rules --without F
 check 'nothing left' 2 'but not all' "$kith" eval fused --without rules,near,embedding
 check 'nothing left, in two options' 2 'but not all' \

@@ -11,6 +11,50 @@ typedef struct {
     bool json;
 } arguments;
 
+/* ---- parts of the evidence ---- */
+
+static const struct {
+    const char *name, *letters;
+} parts[] = {{"rules", "ABCD"}, {"A", "A"}, {"B", "B"},     {"C", "C"},
+             {"D", "D"},        {"near", "N"}, {"embedding", "E"}};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* "A,embedding" as "AE"; false for what is no part. */
+static bool parse_parts(char letters[8], const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < PARTS && (strlen(parts[i].name) != length ||
+                             strncmp(parts[i].name, text, length) != 0))
+            i++;
+        if (i == PARTS)
+            return false;
+        for (const char *c = parts[i].letters; *c; c++)
+            if (!strchr(letters, *c))
+                letters[strlen(letters)] = *c;
+        text += length;
+        if (text[0] == ',' && !text[1])
+            return false;
+        text += text[0] == ',';
+    }
+    return letters[0] != '\0' && strlen(letters) < 6;
+}
+
+/* And back, for people and programs. */
+static const char *name_parts(char text[64], const char *letters)
+{
+    bool rules = strspn("ABCD", letters) == 4;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < PARTS; i++) {
+        bool all = parts[i].letters[1], kind = strchr("ABCD", parts[i].letters[0]);
+        if (all ? !rules : (kind && rules) || !strchr(letters, parts[i].letters[0]))
+            continue;
+        strcat(strcat(text, text[0] ? "," : ""), parts[i].name);
+    }
+    return text;
+}
+
 /* ---- for people ---- */
 
 static void print_row(const char *name, const kith_metrics *m)
@@ -76,9 +120,10 @@ static void print_eval(const kith_eval *e, const arguments *a)
     if (e->no_neighbors > 0)
         printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
                e->no_neighbors);
+    char text[64];
     if (a->without[0])
-        printf("  without %s of the evidence\n", a->without);
-    if (a->filter)
+        printf("  without %s of the evidence\n", name_parts(text, a->without));
+    if (a->filter && !e->classification)
         printf("  filtered by the facts of %s as well\n", a->filter);
     if (e->classification)
         printf("\n  accuracy %.4f over %zu facts, what is true chosen on dev\n", e->accuracy,
@@ -132,9 +177,10 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
         json_object_set_new(facts, kith_eval_bucket_name(i), metrics_json(&e->by_facts[i]));
     for (int i = 0; i < KITH_FACT_BUCKETS; i++)
         json_object_set_new(known, kith_eval_bucket_name(i), metrics_json(&e->by_known[i]));
+    char text[64];
     if (a->without[0])
-        json_object_set_new(object, "without", json_string(a->without));
-    if (a->filter)
+        json_object_set_new(object, "without", json_string(name_parts(text, a->without)));
+    if (a->filter && !e->classification)
         json_object_set_new(object, "filter", text_json(a->filter));
     if (e->classification) {
         json_decref(kinds);
@@ -171,8 +217,9 @@ static int evaluate(const arguments *a)
     if (!opened || kith_evaluate(&result, model, &options, &error) != KITH_OK) {
         status = failure(&error);
     } else {
-        if (a->ranks && result.classification)
-            fprintf(stderr, "kith: a part with labels is classified, so there are no ranks\n");
+        if ((a->ranks || a->filter) && result.classification)
+            fprintf(stderr, "kith: a part with labels is classified, so there are no ranks%s\n",
+                    a->filter ? " to filter" : "");
         else if (a->ranks && kith_eval_write_ranks(&result, kith_model_graph(model), a->ranks,
                                                    &error) != KITH_OK)
             status = failure(&error);
@@ -188,29 +235,6 @@ static int evaluate(const arguments *a)
 }
 
 enum { SPLIT = 256, CANDIDATES, RANKS, WITHOUT, FILTER, THREADS, JSON };
-
-/* "A,embedding" as "AE"; false for what is no part. */
-static bool parse_parts(char letters[8], const char *text)
-{
-    static const struct {
-        const char *name, *letters;
-    } parts[] = {{"A", "A"}, {"B", "B"}, {"C", "C"}, {"D", "D"}, {"near", "N"}, {"embedding", "E"},
-                 {"rules", "ABCD"}};
-
-    while (*text) {
-        size_t length = strcspn(text, ","), i = 0;
-        while (i < sizeof parts / sizeof *parts && (strlen(parts[i].name) != length ||
-                                                    strncmp(parts[i].name, text, length) != 0))
-            i++;
-        if (i == sizeof parts / sizeof *parts)
-            return false;
-        for (const char *c = parts[i].letters; *c; c++)
-            if (!strchr(letters, *c))
-                letters[strlen(letters)] = *c;
-        text += length + (text[length] == ',');
-    }
-    return letters[0] != '\0' && strlen(letters) < 6;
-}
 
 static int take_option(arguments *a, const command *self, int option, char **argv)
 {

@@ -264,6 +264,8 @@ static int run(const command *self, int argc, char **argv)
             return bad_option(self, option, argv);
         }
     }
+    if (a.examples && !a.kinds)
+        return usage_error(self, "--examples needs --kind");
     if (argc - optind != 1)
         return usage_error(self, "found %d sources, expected one", argc - optind);
     return show(self, &a, argv[optind]);

@@ -267,8 +267,13 @@ cleanup:
     return status;
 }
 
-static kith_status check_without(const char *without, kith_error *error)
+static kith_status check_without(const kith_model *model, const char *without, kith_error *error)
 {
+    if (without && without[0] && !model->fused)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "the run has no rules, so there is nothing that can be left out");
+    if (without && strspn("ABCDEN", without) == 6)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "all evidence is left out, expected some to stay");
     for (const char *c = without ? without : ""; *c; c++)
         if (!strchr("ABCDEN", *c))
             return kith__fail(error, KITH_ERR_ARGUMENT,
@@ -286,7 +291,7 @@ kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_opt
     kith_triple *chosen = NULL;
     int8_t *truth = NULL;
     size_t count = 0;
-    kith_status status = check_without(options->without, error);
+    kith_status status = check_without(model, options->without, error);
 
     if (status != KITH_OK)
         return status;

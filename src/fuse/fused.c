@@ -285,7 +285,8 @@ cleanup:
 
 bool kith__fusion_saved(const char *folder)
 {
-    return kith__path_exists(folder, "fusion.json");
+    return kith__path_exists(folder, "fusion.json") &&
+           kith__path_exists(folder, "rules.safetensors");
 }
 
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error)
@@ -296,7 +297,8 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
 
     if (!kith__fusion_saved(folder))
         return kith__fail(error, KITH_ERR_INPUT,
-                          "%s: has no fusion.json yet; finish it first: kith train --resume %s",
+                          "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
+                          "--resume %s",
                           folder, folder);
     TRY(load_fusion(&fusion, folder, error));
     TRY(load_rules(&evidence, model, folder, error));

@@ -385,6 +385,10 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
     TRY(kith__run_load_position(&t.at, folder, t.model, &t.adam, error));
     if (t.at.finished) {
         *end = KITH_TRAIN_WAS_FINISHED;
+        if (!kith__path_exists(folder, "model.safetensors"))
+            TRY(kith__fail(error, KITH_ERR_INPUT,
+                           "%s: is finished, but its model.safetensors is gone, and with it the best "
+                           "weights; train anew", folder));
         goto cleanup;
     }
     TRY(kith__run_cut_log(folder, t.at.epoch, error));
