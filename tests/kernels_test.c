@@ -509,6 +509,14 @@ static void softmax_lanes__equal_the_plain_softmax(void **state)
                 check_near(x[k * 8 + q], exp(before[k * 8 + q] - most) / sum,
                            4e-7 * scale + 1e-6, "softmax", k);
             check_near(total[q], all, 100 * unit * scale * (double)count, "total", q);
+            float alone[70]; /* anywhere in memory, and the same to the last bit */
+            for (size_t k = 0; k < count; k++)
+                alone[k] = before[k * 8 + q];
+            assert_true(kith__soften(alone, count) == total[q]);
+            for (size_t k = 0; k < count; k++)
+                if (alone[k] != x[k * 8 + q])
+                    fail_msg("found %.9g by itself, expected %.9g", (double)alone[k],
+                             (double)x[k * 8 + q]);
         }
         kith__free(x);
         kith__free(before);

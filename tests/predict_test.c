@@ -289,6 +289,45 @@ static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
     kith_graph_free(graph);
 }
 
+/* Candidates are encoded for one relation, or for several at once. */
+static void predict__scores_do_not_depend_on_what_was_asked_before(void **state)
+{
+    static const char *const with[] = {"lan", "logic", "attention-query", "attention-global"};
+    const random_shape shape = {.entities = 300, .relations = 12, .train = 900, .dev = 40,
+                                .test = 40, .aux = 100};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 4, 5);
+    kith_graph *graph = opened(random_folder(&rng, &shape));
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
+        kith_settings s = quick(with[k]);
+        s.max_neighbors = 64;
+        kith_answers first = {0};
+        for (int before = 0; before < 3; before++) {
+            kith_model *model = model_with(graph, &s);
+            kith_session *session = session_of(model);
+            const char *who = name(graph, 5), *what = kith_graph_relation_name(graph, 3);
+            if (before > 0) {
+                const char *other = before == 1 ? kith_graph_relation_name(graph, 1) : NULL;
+                kith_answers any = asked(session, who, other, NULL);
+                kith_answers_release(&any);
+            }
+            kith_answers answers = asked(session, who, what, NULL);
+            if (before == 0)
+                first = answers;
+            else
+                same_answers(&first, &answers);
+            if (before > 0)
+                kith_answers_release(&answers);
+            kith_session_free(session);
+            kith_model_free(model);
+        }
+        kith_answers_release(&first);
+    }
+    kith_graph_free(graph);
+}
+
 static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
 {
     const char *path = shared_data("fb15k/subject-10");
@@ -1168,6 +1207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder),
         cmocka_unit_test(predict__ranks_are_those_of_eval_on_a_larger_graph),
+        cmocka_unit_test(predict__scores_do_not_depend_on_what_was_asked_before),
         cmocka_unit_test(predict__ranks_are_those_of_eval_on_subject_10),
         cmocka_unit_test(predict__ranks_are_those_of_eval_with_rule_evidence),
         cmocka_unit_test(facts__each_is_used_or_named_with_the_reason),

@@ -3,20 +3,15 @@
 #include <math.h>
 
 #include "model/encoder.h"
+#include "nn/kernels.h"
 
-/* weight = softmax of the logits, which are replaced by it; returns nothing of use to others. */
+/* Softmax of the logits, which are replaced by it. */
 static void softmax(kith__encoder *e, size_t i)
 {
-    size_t from = e->first_visit[i], to = e->first_visit[i + 1];
-    float *a = e->logit.at, most = -INFINITY, sum = 0;
+    float *a = e->logit.at + e->first_visit[i], all = kith__soften(a, kith__degree(e, i));
 
-    for (size_t v = from; v < to; v++)
-        if (a[v] > most)
-            most = a[v];
-    for (size_t v = from; v < to; v++)
-        sum += a[v] = expf(a[v] - most);
-    for (size_t v = from; v < to; v++)
-        a[v] /= sum;
+    for (size_t k = 0; isnan(all) && k < kith__degree(e, i); k++)
+        a[k] = all;
 }
 
 static void attention_forward(kith__encoder *e, size_t i)

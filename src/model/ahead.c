@@ -31,7 +31,8 @@ static void expect_piece(void *context, size_t piece)
     if (row == last)
         return;
     /* Pairs are numbered in the order of items. */
-    float *to = e->pair_logit.at + e->pair_of[e->items[e->row_start[row]].index] * AHEAD;
+    float *to =
+        e->pair_logit.at + (size_t)e->pair_of[e->items[e->row_start[row]].index] * AHEAD;
     for (; row < last; row++)
         for (size_t k = e->row_start[row], end; k < e->row_start[row + 1]; k = end, to += AHEAD) {
             end = kith__pair_end(e->items, k, e->row_start[row + 1]);
@@ -53,8 +54,9 @@ static void soften(float *w, const kith__encoder *e, size_t i)
 
     for (size_t k = 0; k < n; k++) {
         if (k + 8 < n)
-            __builtin_prefetch(e->pair_logit.at + e->pair_of[from + k + 8] * AHEAD);
-        memcpy(w + k * AHEAD, e->pair_logit.at + e->pair_of[from + k] * AHEAD, AHEAD * sizeof *w);
+            __builtin_prefetch(e->pair_logit.at + (size_t)e->pair_of[from + k + 8] * AHEAD);
+        memcpy(w + k * AHEAD, e->pair_logit.at + (size_t)e->pair_of[from + k] * AHEAD,
+               AHEAD * sizeof *w);
     }
     kith__softmax_lanes(w, total, n);
     for (size_t q = 0; q < AHEAD; q++)
@@ -210,7 +212,8 @@ static void requery_piece(void *context, size_t piece)
         e->query_row[i] = 0;
         uint64_t s = e->lists->offset[e->entity[i]];
         for (size_t v = e->first_visit[i]; e->rules && v < e->first_visit[i + 1]; v++, s++)
-            e->logic.at[v] = column[e->neighbor[v].relation] / kith__denominator(e->lists, s);
+            e->logic.at[v] =
+                column[e->neighbor[v].relation] * (1 / kith__denominator(e->lists, s));
     }
 }
 

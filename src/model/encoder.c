@@ -240,7 +240,7 @@ static void fill_encoding(kith__encoder *e, size_t i, const float *column)
             continue;
         e->neighbor[v] = next;
         if (column) /* paper, eq. 5 */
-            e->logic.at[v] = column[next.relation] / kith__denominator(lists, s);
+            e->logic.at[v] = column[next.relation] * (1 / kith__denominator(lists, s));
         v++;
     }
     if (e->order_seed && e->aggregator->ordered)

@@ -147,17 +147,28 @@ const float *kith__unscaled_query(const kith__pair *p, const kith__encoder *e, s
     return p->scratch + e->hs;
 }
 
-/* u . tanh(A z + p) for all meetings, by way of powers of 2 where that does. */
+static void quick_logits(kith__pair *p, const kith__encoder *e, size_t from, size_t count)
+{
+    kith__pair_logits(p->logit + from, p->met + from, count, e->be.at + p->row * e->hs, p->c,
+                      e->bw.at + p->r * e->hs, e->att_u->at, e->u_sum, p->scratch, e->hs);
+}
+
+/* u . tanh(A z + p) for all meetings, by way of powers of 2 where that does: for each of them, so that
+ * a logit does not depend on who else is met. */
 void kith__make_logits(kith__pair *p, const kith__encoder *e)
 {
     if (kith__fits(p, e)) {
-        kith__pair_logits(p->logit, p->met, p->count, e->be.at + p->row * e->hs, p->c,
-                          e->bw.at + p->r * e->hs, e->att_u->at, e->u_sum, p->scratch, e->hs);
+        quick_logits(p, e, 0, p->count);
         return;
     }
-    const float *plain = kith__unscaled_pair(p, e);
-    for (size_t m = 0; m < p->count; m++)
+    for (size_t m = 0; m < p->count; m++) {
+        if (kith__fits_one(p, e, m)) {
+            quick_logits(p, e, m, 1);
+            continue;
+        }
+        const float *plain = kith__unscaled_pair(p, e);
         p->logit[m] = kith__logit(kith__unscaled_query(p, e, m), plain, e->att_u->at, e->hs);
+    }
 }
 
 /* So are those of queries, once for all items that share one. */

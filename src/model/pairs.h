@@ -105,13 +105,18 @@ static inline void kith__begin_pair(kith__pair *p, const kith__encoder *e, size_
         p->most = e->be_most.at[row] + fabsf(c) * e->bw_most.at[r];
 }
 
-/* Whether powers of 2 would neither overflow nor lose what matters. */
+/* Whether powers of 2 would neither overflow nor lose what matters, for a meeting and for all. */
+static inline bool kith__fits_one(const kith__pair *p, const kith__encoder *e, size_t m)
+{
+    return !(p->most + e->az_most.at[p->queries[m]] > KITH__POWER_MOST);
+}
+
 static inline bool kith__fits(const kith__pair *p, const kith__encoder *e)
 {
     bool all = true;
 
     for (size_t m = 0; m < p->count; m++)
-        all &= !(p->most + e->az_most.at[p->queries[m]] > KITH__POWER_MOST);
+        all &= kith__fits_one(p, e, m);
     return all;
 }
 

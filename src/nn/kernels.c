@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Sanitizers see the plain version, which takes a fraction of the time to compile. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
@@ -502,16 +503,40 @@ INLINE lanes larger(lanes a, lanes b)
     return a;
 }
 
+static const lanes least_power = {-120, -120, -120, -120, -120, -120, -120, -120};
+
+CLONES float kith__soften(float *restrict x, size_t count)
+{
+    float most = count ? x[0] : 0, sum = 0, all = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = x[i] > most ? x[i] : most;
+        all += x[i];
+    }
+    for (size_t i = 0; i < count; i += WIDE) {
+        size_t size = (count - i < WIDE ? count - i : WIDE) * sizeof *x;
+        lanes from[1] = {{0}}, to[1];
+        memcpy(from, x + i, size);
+        from[0] = larger((from[0] - most) * 1.442695041f, least_power);
+        power(to, from, 1);
+        memcpy(x + i, to, size);
+    }
+    for (size_t i = 0; i < count; i++)
+        sum += x[i];
+    sum = 1 / sum;
+    for (size_t i = 0; i < count; i++)
+        x[i] *= sum;
+    return all;
+}
+
 CLONES void kith__softmax_lanes(float *restrict x, float *restrict total, size_t count)
 {
-    const lanes least = {-120, -120, -120, -120, -120, -120, -120, -120};
     lanes most = at(x), sum = {0}, all = {0};
     for (size_t i = 0; i < count; i++) {
         most = larger(most, at(x + i * WIDE));
         all += at(x + i * WIDE);
     }
     for (size_t i = 0; i < count; i++) {
-        lanes from[1] = {larger((at(x + i * WIDE) - most) * 1.442695041f, least)}, to[1];
+        lanes from[1] = {larger((at(x + i * WIDE) - most) * 1.442695041f, least_power)}, to[1];
         power(to, from, 1);
         *(lanes *)(x + i * WIDE) = to[0];
         sum += to[0];

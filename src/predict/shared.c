@@ -128,11 +128,14 @@ static kith_status encode_all(kith__shared *s, const uint32_t *queries, size_t c
     bool expected = false;
 
     if (s->encoded) {
+        s->encoded = false; /* as long as something may fail */
         for (size_t i = 0; i < e->expected_count; i++)
             expected |= e->expected[i] == queries[0];
         if (!expected && count > 1)
             TRY(kith__encoder_expect(e, queries, count, error));
-        return kith__encoder_requery(e, queries[0], error);
+        TRY(kith__encoder_requery(e, queries[0], error));
+        s->encoded = true;
+        goto cleanup;
     }
     kith__encoder_begin(e);
     for (uint32_t i = 0; i < s->model->lists->seen; i++)
