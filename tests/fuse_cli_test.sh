@@ -317,6 +317,15 @@ check 'names that the run lacks are passed over' 0 realistic \
 same 'and filter nothing' rules.tsv unknown-ranks.tsv
 check 'a filter that is not there' 1 'nowhere: cannot open' "$kith" eval rules --filter nowhere
 
+# ---- small graphs ----
+
+head -40 small.tsv >few.tsv
+check 'a graph with little to fit on' 0 'The graph is small: [0-9]+ facts' \
+    "$kith" train few.tsv -o few --preset rules --quiet
+json 'has weights near a guess' \
+    'all(abs(w["weight"]) < 3 for w in o["fusion"]["weights"]) and o["fusion"]["queries"] < 50' \
+    "$kith" info few --json
+
 # ---- ranks ----
 
 "$kith" eval rules --ranks /dev/stdout --json 2>err | cat >piped

@@ -53,8 +53,25 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
     return status;
 }
 
+/* On how many facts of held-out entities the run's evidence was weighed; -1 where it has none. */
+static long long facts_fitted_on(const char *folder)
+{
+    char *path = NULL;
+    long long queries = -1;
+
+    if (asprintf(&path, "%s/fusion.json", folder) < 0)
+        return -1;
+    json_t *fusion = json_load_file(path, 0, NULL);
+    if (fusion)
+        queries = json_integer_value(json_object_get(fusion, "queries"));
+    json_decref(fusion);
+    free(path);
+    return queries;
+}
+
 static int tell_end(kith_train_end end, const arguments *a)
 {
+    enum { FEW = 50 };
     static const char *const words[] = {"finished", "stopped", "was finished"};
     const char *folder = a->resume ? a->resume : a->folder;
 
@@ -67,6 +84,10 @@ static int tell_end(kith_train_end end, const arguments *a)
         printf("%s: is finished already, nothing to do\n", folder);
     else
         printf("%s: finished; see how good it is with: kith eval %s\n", folder, folder);
+    long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
+    if (fitted >= 0 && fitted < FEW)
+        printf("The graph is small: %lld facts of held-out entities were there to weigh evidence on, so "
+               "take probabilities as a guess.\n", fitted);
     return EXIT_SUCCESS;
 }
 
