@@ -66,24 +66,6 @@ void kith__new_file_abandon(kith__new_file *file)
     memset(file, 0, sizeof *file);
 }
 
-kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
-{
-    kith_status status = KITH_OK;
-    FILE *stream = file->stream;
-
-    if (ferror(stream) || fflush(stream) != 0 || (file->temporary && fsync(fileno(stream)) != 0))
-        status = system_error(error, file->path, "write");
-    file->stream = NULL;
-    if (fclose(stream) != 0 && status == KITH_OK)
-        status = system_error(error, file->path, "write");
-    if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
-        status = system_error(error, file->path, "rename the finished file to it");
-    if (status != KITH_OK && file->temporary)
-        unlink(file->temporary);
-    kith__new_file_abandon(file);
-    return status;
-}
-
 kith_status kith__sync_folder(const char *path, kith_error *error)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -111,6 +93,27 @@ static kith_status sync_parent(const char *path, kith_error *error)
         slash[slash == parent ? 1 : 0] = '\0';
     kith_status status = kith__sync_folder(slash ? parent : ".", error);
     kith__free(parent);
+    return status;
+}
+
+kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
+{
+    kith_status status = KITH_OK;
+    FILE *stream = file->stream;
+
+    if (ferror(stream) || fflush(stream) != 0 || (file->temporary && fsync(fileno(stream)) != 0))
+        status = system_error(error, file->path, "write");
+    file->stream = NULL;
+    if (fclose(stream) != 0 && status == KITH_OK)
+        status = system_error(error, file->path, "write");
+    if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
+        status = system_error(error, file->path, "rename the finished file to it");
+    /* So that files that were written one after the other are there in that order after a power cut. */
+    if (status == KITH_OK && file->temporary)
+        (void)sync_parent(file->path, NULL);
+    if (status != KITH_OK && file->temporary)
+        unlink(file->temporary);
+    kith__new_file_abandon(file);
     return status;
 }
 
