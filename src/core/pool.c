@@ -12,6 +12,7 @@ struct kith__pool {
     pthread_cond_t begin, end;
     pthread_t *threads;
     unsigned helpers; /* threads beside the caller's */
+    int looks;        /* how often one that waits looks before it sleeps */
     atomic_ulong round;
     atomic_uint working;
     atomic_bool stopping;
@@ -29,8 +30,9 @@ static void take_pieces(kith__pool *pool)
 }
 
 /* Steps follow each other within microseconds, and waking a thread takes longer than that: who
- * waits looks for a moment, then sleeps. */
-enum { LOOKS = 1000 };
+ * waits looks for a moment, then sleeps. Where each has a core to itself the moment is about a
+ * millisecond, which is more than what a batch's caller does alone between two steps. */
+enum { LOOKS_ALONE = 60000, LOOKS_CROWDED = 1000 };
 
 static void pause_briefly(void)
 {
@@ -46,7 +48,7 @@ static bool has_work(kith__pool *pool, unsigned long done)
 
 static void await_work(kith__pool *pool, unsigned long done)
 {
-    for (int look = 0; look < LOOKS; look++) {
+    for (int look = 0; look < pool->looks; look++) {
         if (has_work(pool, done))
             return;
         pause_briefly();
@@ -59,7 +61,7 @@ static void await_work(kith__pool *pool, unsigned long done)
 
 static void await_end(kith__pool *pool)
 {
-    for (int look = 0; look < LOOKS; look++) {
+    for (int look = 0; look < pool->looks; look++) {
         if (atomic_load(&pool->working) == 0)
             return;
         pause_briefly();
@@ -92,16 +94,16 @@ static void *help(void *argument)
 
 kith__pool *kith__pool_new(unsigned threads)
 {
-    if (threads == 0) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (threads == 0)
         threads = cores < 1 ? 1 : (unsigned)cores;
-    }
     kith__pool *pool = kith__calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->begin, NULL);
     pthread_cond_init(&pool->end, NULL);
+    pool->looks = (long)threads <= cores ? LOOKS_ALONE : LOOKS_CROWDED;
     pool->threads = kith__alloc(threads, sizeof *pool->threads);
     if (!pool->threads) {
         kith__pool_free(pool);
