@@ -53,7 +53,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
     return status;
 }
 
-/* On how many facts of held-out entities the run's evidence was weighed; -1 where it has none. */
+/* On how many facts of held-out entities the run's evidence was weighed; -1 where it has none. Opening
+ * the run would say so too, but reads the whole graph. */
 static long long facts_fitted_on(const char *folder)
 {
     char *path = NULL;
