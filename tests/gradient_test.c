@@ -472,6 +472,27 @@ static double score_of(const vectors *v, const kith__decoder *d, bool normalize,
     return kith__decode(d, normalize, v->row[0], v->row[1], v->row[2], width, v->scratch);
 }
 
+/* The gradient by way of vectors of length 1, as a step takes it. */
+static void decode_backward(const kith__decoder *d, bool normalize, vectors *v, float g, size_t width)
+{
+    size_t stride = kith__padded(width);
+    float inverse[3], *unit = v->scratch, *gradient = v->scratch + 3 * stride;
+
+    if (!normalize || !d->distance) {
+        d->backward(v->gradient[0], v->gradient[1], v->gradient[2], g, v->row[0], v->row[1],
+                    v->row[2], width);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        inverse[i] = kith__normalize(unit + i * stride, v->row[i], width);
+    memset(gradient, 0, 3 * stride * sizeof *gradient);
+    d->backward(gradient, gradient + stride, gradient + 2 * stride, g, unit, unit + stride,
+                unit + 2 * stride, width);
+    for (int i = 0; i < 3; i++)
+        kith__normalize_backward(v->gradient[i], gradient + i * stride, unit + i * stride,
+                                 inverse[i], width);
+}
+
 static void check_decoder(const kith__decoder *d, bool normalize, size_t width, kith__rng *rng)
 {
     const double start = .25;
@@ -483,8 +504,7 @@ static void check_decoder(const kith__decoder *d, bool normalize, size_t width, 
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; k < width; k++)
             v.gradient[i][k] = (float)start; /* backward adds */
-    kith__decode_backward(d, normalize, v.gradient[0], v.gradient[1], v.gradient[2], g, v.row[0],
-                          v.row[1], v.row[2], width, v.scratch);
+    decode_backward(d, normalize, &v, g, width);
     double middle = score_of(&v, d, normalize, width);
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; k < width; k++) {
@@ -594,8 +614,7 @@ static void decoder__a_vector_of_zeros_is_scored_without_nan(void **state)
         vectors_init(&v, DIM, &rng);
         memset(v.row[0], 0, DIM * sizeof(float));
         assert_true(isfinite(score_of(&v, kith__decoder_get(i), true, DIM)));
-        kith__decode_backward(kith__decoder_get(i), true, v.gradient[0], v.gradient[1],
-                              v.gradient[2], 1, v.row[0], v.row[1], v.row[2], DIM, v.scratch);
+        decode_backward(kith__decoder_get(i), true, &v, 1, DIM);
         for (int k = 0; k < DIM; k++)
             assert_true(isfinite(v.gradient[0][k]) && isfinite(v.gradient[2][k]));
         vectors_release(&v);

@@ -78,17 +78,13 @@ static void add_logic(float *w, const kith__encoder *e, size_t i, const float *c
 }
 
 /* What visits from..from + count - 1 take of each relation's w, for eight queries. */
-static size_t relation_lanes(float *a, uint32_t *ids, const kith__encoder *e, const float *w,
-                             size_t from, size_t count)
+static void relation_lanes(float *a, const kith__encoder *e, const float *w, size_t from,
+                           size_t count)
 {
-    uint8_t which[VISITS_AT_ONCE];
-    size_t found = kith__distinct_relations(which, ids, e, from, from + count);
-
-    memset(a, 0, found * AHEAD * sizeof *a);
+    memset(a, 0, e->id_count[from] * AHEAD * sizeof *a);
     for (size_t k = 0; k < count; k++)
         for (size_t q = 0; q < AHEAD; q++)
-            a[which[k] * AHEAD + q] -= e->c.at[from + k] * w[k * AHEAD + q];
-    return found;
+            a[e->which[from + k] * AHEAD + q] -= e->c.at[from + k] * w[k * AHEAD + q];
 }
 
 /* One encoding's vectors for all expected queries. */
@@ -96,7 +92,6 @@ static void encode_ahead(kith__encoder *e, size_t i, float *w)
 {
     size_t from = e->first_visit[i], n = kith__degree(e, i), ds = e->ds;
     _Alignas(32) float a[VISITS_AT_ONCE * AHEAD], *out[AHEAD];
-    uint32_t ids[VISITS_AT_ONCE];
 
     for (size_t q = 0; q < e->expected_count; q++) {
         out[q] = e->ahead[q].at + i * ds;
@@ -113,8 +108,9 @@ static void encode_ahead(kith__encoder *e, size_t i, float *w)
         kith__gather_sums(out, e->expected_count, w + k * AHEAD, e->params->table[0].at,
                           &e->neighbor[from + k].entity, sizeof *e->neighbor / sizeof(uint32_t),
                           count, ds);
-        size_t found = relation_lanes(a, ids, e, w + k * AHEAD, from + k, count);
-        kith__gather_sums(out, e->expected_count, a, e->unit.at, ids, 1, found, ds);
+        relation_lanes(a, e, w + k * AHEAD, from + k, count);
+        kith__gather_sums(out, e->expected_count, a, e->unit.at, e->relation_ids + from + k, 1,
+                          e->id_count[from + k], ds);
     }
 }
 

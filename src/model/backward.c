@@ -34,17 +34,14 @@ static void weigh(kith__encoder *e, size_t i)
     const float *grad = e->grad.at + i * e->ds;
     size_t to = e->first_visit[i + 1], end;
     float dot[VISITS_AT_ONCE], *by_weight = e->weight_gradient.at;
-    uint32_t ids[VISITS_AT_ONCE];
-    uint8_t which[VISITS_AT_ONCE];
 
     for (size_t v = e->first_visit[i]; v < to; v = end) {
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
         kith__gather_dots(by_weight + v, grad, e->params->table[0].at, &e->neighbor[v].entity,
                           sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
-        size_t count = kith__distinct_relations(which, ids, e, v, end);
-        kith__gather_dots(dot, grad, e->unit.at, ids, 1, count, e->ds);
+        kith__gather_dots(dot, grad, e->unit.at, e->relation_ids + v, 1, e->id_count[v], e->ds);
         for (size_t k = v; k < end; k++)
-            by_weight[k] -= e->c.at[k] * dot[which[k - v]];
+            by_weight[k] -= e->c.at[k] * dot[e->which[k]];
     }
 }
 

@@ -52,28 +52,6 @@ float kith__decode(const kith__decoder *decoder, bool normalize, const float *s,
     return decoder->score(scratch, scratch + padded, scratch + 2 * padded, width);
 }
 
-void kith__decode_backward(const kith__decoder *decoder, bool normalize, float *gs, float *gq,
-                           float *go, float g, const float *s, const float *q, const float *o,
-                           size_t width, float *scratch)
-{
-    size_t padded = kith__padded(width);
-    float *unit = scratch, *gradient = scratch + 3 * padded;
-
-    if (!normalize || !decoder->distance) {
-        decoder->backward(gs, gq, go, g, s, q, o, width);
-        return;
-    }
-    float is = kith__normalize(unit, s, width);
-    float iq = kith__normalize(unit + padded, q, width);
-    float io = kith__normalize(unit + 2 * padded, o, width);
-    memset(gradient, 0, 3 * padded * sizeof *gradient);
-    decoder->backward(gradient, gradient + padded, gradient + 2 * padded, g, unit, unit + padded,
-                      unit + 2 * padded, width);
-    kith__normalize_backward(gs, gradient, unit, is, width);
-    kith__normalize_backward(gq, gradient + padded, unit + padded, iq, width);
-    kith__normalize_backward(go, gradient + 2 * padded, unit + 2 * padded, io, width);
-}
-
 void kith__aim(const kith__decoder *decoder, bool normalize, float *v, const float *known,
                const float *q, bool subject_hidden, size_t width, float *scratch)
 {

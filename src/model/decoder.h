@@ -12,7 +12,7 @@ typedef struct kith__decoder {
     uint32_t width_multiple; /* the width must be a multiple of this */
     /* phi(s, q, o); `width` is what the settings say, rows are padded with zeros behind it. */
     float (*score)(const float *s, const float *q, const float *o, size_t width);
-    /* gs += g dphi/ds and so on. */
+    /* gs += g dphi/ds and so on; the three are different rows. */
     void (*backward)(float *gs, float *gq, float *go, float g, const float *s, const float *q,
                      const float *o, size_t width);
     /* For ranking: a vector v such that phi = -|v - x|_1 (distance) or v . x, where x is the hidden
@@ -35,13 +35,10 @@ KITH__DECODERS(KITH__DECLARE)
 const kith__decoder *kith__decoder_get(int index);
 const char *kith__decoder_names(void); /* "a|b|c" */
 
-/* The same with s, q and o scaled to length 1 first where `normalize` says so and the decoder is a
- * distance. `scratch` has room for 6 padded rows. */
+/* phi with s, q and o scaled to length 1 first where `normalize` says so and the decoder is a distance.
+ * `scratch` has room for 3 padded rows. */
 float kith__decode(const kith__decoder *decoder, bool normalize, const float *s, const float *q,
                    const float *o, size_t width, float *scratch);
-void kith__decode_backward(const kith__decoder *decoder, bool normalize, float *gs, float *gq,
-                           float *go, float g, const float *s, const float *q, const float *o,
-                           size_t width, float *scratch);
 
 /* `aim` and its gradient, scaled likewise. `scratch` has room for 2 padded rows, for the gradient
  * for 6. */

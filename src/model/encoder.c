@@ -78,6 +78,7 @@ void kith__encoder_release(kith__encoder *e)
                       e->some_items,   e->some_encoding,    e->relation_marks,
                       e->pair_of,      e->row_start,        e->relation_row,
                       e->relation_of,  e->query_of,         e->active_rows,
+                      e->relation_ids, e->which,            e->id_count,
                       e->active_start, e->row_pointer,      e->relation_slot,
                       e->query_slot,   e->active_relations, e->active_queries};
 
@@ -197,7 +198,9 @@ static int room_for_visits(kith__encoder *e)
            kith__renew(&e->active_rows, &e->active_capacity, n, sizeof *e->active_rows) ||
            kith__renew(&e->active_start, &e->active_start_capacity, n + 1,
                        sizeof *e->active_start) ||
-           kith__room(&e->c, n) || kith__room(&e->logit, n) || kith__room(&e->weight, n) ||
+           kith__renew(&e->relation_ids, &e->relation_ids_capacity, n, sizeof *e->relation_ids) ||
+           kith__renew(&e->which, &e->which_capacity, n, 1) ||
+           kith__renew(&e->id_count, &e->id_count_capacity, n, 1) || kith__room(&e->c, n) || kith__room(&e->logit, n) || kith__room(&e->weight, n) ||
            (e->rules &&
             (kith__room(&e->logic, n) || kith__room(&e->column, PIECES * e->lists->relations))) ||
            kith__room(&e->out, e->count * e->ds) || kith__room(&e->grad, e->count * e->ds) ||

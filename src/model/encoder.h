@@ -89,6 +89,11 @@ struct kith__encoder {
     uint32_t *encoding;
     size_t neighbor_capacity, visit_encoding_capacity;
     kith__floats c, logit, logic, weight, weight_gradient, logit_gradient;
+    /* Each encoding's visits are taken some at a time; from the first of these on: the rows of their
+     * relations, each once or now and then twice, and which of them each visit has. */
+    uint32_t *relation_ids;
+    uint8_t *which, *id_count; /* per visit; per first visit */
+    size_t relation_ids_capacity, which_capacity, id_count_capacity;
 
     /* The same by neighbour and relation. */
     kith__item *items, *spare; /* major: entity, minor: relation, index: visit */

@@ -272,10 +272,13 @@ void kith__encode_piece(void *context, size_t piece)
         e->aggregator->forward(e, i);
 }
 
-size_t kith__distinct_relations(uint8_t *which, uint32_t *ids, const kith__encoder *e, size_t from,
-                                size_t to)
+/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share is
+ * done once. Places go by relation, not by the batch's row of it: an encoding is the same in every
+ * batch. Two relations that share a place are now and then listed twice, which does no harm. */
+static size_t find_relations(kith__encoder *e, size_t from, size_t to)
 {
     uint8_t last[256] = {0};
+    uint32_t *ids = e->relation_ids + from;
     size_t count = 0;
 
     for (size_t v = from; v < to; v++) {
@@ -285,8 +288,9 @@ size_t kith__distinct_relations(uint8_t *which, uint32_t *ids, const kith__encod
             ids[count++] = r;
             *place = (uint8_t)count;
         }
-        which[v - from] = *place - 1;
+        e->which[v] = *place - 1;
     }
+    e->id_count[from] = (uint8_t)count;
     return count;
 }
 
@@ -294,18 +298,16 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
 {
     size_t to = e->first_visit[i + 1], end;
     float *out = e->out.at + i * e->ds, a[VISITS_AT_ONCE];
-    uint32_t ids[VISITS_AT_ONCE];
-    uint8_t which[VISITS_AT_ONCE];
 
     for (size_t v = e->first_visit[i]; v < to; v = end) {
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
         kith__gather_sum(out, e->weight.at + v, e->params->table[0].at, &e->neighbor[v].entity,
                          sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
-        size_t count = kith__distinct_relations(which, ids, e, v, end);
+        size_t count = find_relations(e, v, end);
         memset(a, 0, count * sizeof *a);
         for (size_t k = v; k < end; k++)
-            a[which[k - v]] -= e->weight.at[k] * e->c.at[k];
-        kith__gather_sum(out, a, e->unit.at, ids, 1, count, e->ds);
+            a[e->which[k]] -= e->weight.at[k] * e->c.at[k];
+        kith__gather_sum(out, a, e->unit.at, e->relation_ids + v, 1, count, e->ds);
     }
 }
 

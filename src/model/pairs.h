@@ -77,13 +77,6 @@ void kith__make_queries(kith__encoder *encoder);
 void kith__visit_piece(void *encoder, size_t piece);
 void kith__encode_piece(void *encoder, size_t piece);
 
-/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, and which of them each visit
- * has, so that what they share is done once. Two that share a place are now and then listed twice, which
- * does no harm. Places go by relation, not by the batch's row of it: an encoding is the same in every
- * batch. */
-size_t kith__distinct_relations(uint8_t *which, uint32_t *ids, const kith__encoder *encoder,
-                                size_t from, size_t to);
-
 /* A pair of neighbour and relation, with the queries that it meets. */
 typedef struct {
     size_t row, r; /* of be and bw */

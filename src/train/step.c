@@ -6,7 +6,7 @@
 #include "model/decoder.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 8, ADDERS = 2, ROWS_DEALT = 16 };
+enum { PIECES = 8, MOST_ADDERS = 4, ROWS_DEALT = 16 };
 
 kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__params *params,
                             const kith_settings *settings, kith_error *error)
@@ -16,13 +16,29 @@ kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__p
     s->settings = settings;
     s->params = params;
     kith__softmax_init(&s->softmax, encoder, params, settings);
+    s->relation_slot = kith__calloc(params->table[1].rows, sizeof *s->relation_slot);
+    if (!s->relation_slot)
+        return kith__no_memory(error);
     return kith__gradients_init(&s->gradients, params, error);
+}
+
+static void release_scaled(kith__scaled *v)
+{
+    kith__free(v->row.at);
+    kith__free(v->inverse.at);
+    kith__free(v->gradient.at);
+    kith__free(v->touched);
 }
 
 void kith__step_release(kith__step *s)
 {
     kith__gradients_release(&s->gradients);
     kith__softmax_release(&s->softmax);
+    release_scaled(&s->encodings);
+    release_scaled(&s->inputs);
+    release_scaled(&s->relations);
+    kith__free(s->relation);
+    kith__free(s->relation_slot);
     kith__free(s->request);
     kith__free(s->out.at);
     kith__free(s->in.at);
@@ -47,11 +63,6 @@ static kith_triple fact_at(const kith__step *s, size_t f)
     return f < s->count ? s->positive[f] : s->negative[f - s->count];
 }
 
-static const float *row_of(const kith__step *s, int table, size_t row)
-{
-    return kith__row(&s->params->table[table], row);
-}
-
 /* ---- encodings ---- */
 
 /* The side that a false fact shares with its true one is encoded for both at once, so where the
@@ -71,14 +82,15 @@ static void request_fact(kith__step *s, size_t f)
 
 static kith_status encode(kith__step *s, kith_error *error)
 {
-    size_t facts = facts_of(s), width = s->encoder->ds;
+    size_t facts = facts_of(s);
 
     if (kith__renew(&s->request, &s->request_capacity, 2 * facts, sizeof *s->request) ||
         kith__renew(&s->out.at, &s->out.capacity, facts, sizeof(float)) ||
         kith__renew(&s->in.at, &s->in.capacity, facts, sizeof(float)) ||
         kith__renew(&s->by_out.at, &s->by_out.capacity, facts, sizeof(float)) ||
         kith__renew(&s->by_in.at, &s->by_in.capacity, facts, sizeof(float)) ||
-        kith__renew(&s->scratch.at, &s->scratch.capacity, (PIECES * 6 + facts * 3) * width,
+        kith__renew(&s->relation, &s->relation_capacity, facts, sizeof *s->relation) ||
+        kith__renew(&s->scratch.at, &s->scratch.capacity, MOST_ADDERS * 3 * s->encoder->ds,
                     sizeof(float)))
         return kith__no_memory(error);
     kith__encoder_begin(s->encoder);
@@ -92,120 +104,256 @@ static size_t encoding_of(const kith__step *s, size_t f, int side)
     return s->encoder->encoding_of[s->request[2 * f + (size_t)side]];
 }
 
-static const float *encoded(const kith__step *s, size_t f, int side)
+/* ---- vectors ---- */
+
+static int room_for(kith__scaled *v, size_t count, size_t width)
 {
-    return s->encoder->out.at + encoding_of(s, f, side) * s->encoder->ds;
+    v->count = count;
+    if (kith__renew(&v->row.at, &v->row.capacity, count * width, sizeof(float)) ||
+        kith__renew(&v->gradient.at, &v->gradient.capacity, count * width, sizeof(float)) ||
+        kith__renew(&v->inverse.at, &v->inverse.capacity, count, sizeof(float)) ||
+        kith__renew(&v->touched, &v->touched_capacity, count, 1))
+        return -1;
+    memset(v->touched, 0, count);
+    return 0;
+}
+
+/* The relations of the batch, each once. */
+static void find_relations(kith__step *s)
+{
+    size_t count = 0;
+
+    for (size_t f = 0; f < facts_of(s); f++) {
+        uint32_t relation = fact_at(s, f).relation;
+        if (s->relation_slot[relation] == 0) {
+            s->relation[count++] = relation;
+            s->relation_slot[relation] = (uint32_t)count;
+        }
+    }
+    s->relations.count = count;
+}
+
+static void forget_relations(kith__step *s)
+{
+    for (size_t k = 0; k < s->relations.count; k++)
+        s->relation_slot[s->relation[k]] = 0;
+}
+
+static bool scales(const kith__step *s)
+{
+    return s->settings->normalize && kith__decoder_get(s->settings->decoder)->distance;
+}
+
+static void scale_row(const kith__step *s, kith__scaled *v, size_t i, const float *from)
+{
+    float *to = v->row.at + i * s->encoder->ds;
+
+    if (scales(s))
+        v->inverse.at[i] = kith__normalize(to, from, s->encoder->d);
+    else
+        memcpy(to, from, s->encoder->ds * sizeof *to);
+}
+
+static void scale_piece(void *context, size_t piece)
+{
+    kith__step *s = context;
+    const kith__encoder *e = s->encoder;
+    const kith__table *table = s->params->table;
+
+    for (size_t i = e->count * piece / PIECES; i < e->count * (piece + 1) / PIECES; i++) {
+        scale_row(s, &s->encodings, i, e->out.at + i * e->ds);
+        if (s->settings->subtask)
+            scale_row(s, &s->inputs, i, kith__row(&table[0], e->entity[i]));
+    }
+    size_t count = s->relations.count;
+    for (size_t k = count * piece / PIECES; k < count * (piece + 1) / PIECES; k++)
+        scale_row(s, &s->relations, k, kith__row(&table[1], s->relation[k]));
+}
+
+static int make_vectors(kith__step *s)
+{
+    size_t count = s->encoder->count, width = s->encoder->ds;
+
+    find_relations(s);
+    if (room_for(&s->relations, s->relations.count, width) ||
+        room_for(&s->encodings, count, width) ||
+        (s->settings->subtask && room_for(&s->inputs, count, width)))
+        return -1;
+    kith__pool_run(s->encoder->pool, scale_piece, s, PIECES);
+    return 0;
 }
 
 /* ---- scores ---- */
 
+/* A fact's rows: subject, relation, object. */
+typedef struct {
+    size_t row[3];
+} places;
+
+static places places_of(const kith__step *s, size_t f)
+{
+    size_t relation = s->relation_slot[fact_at(s, f).relation] - 1;
+    return (places){{encoding_of(s, f, 0), relation, encoding_of(s, f, 1)}};
+}
+
+static float score_of(const kith__step *s, const kith__scaled *ends, places at)
+{
+    size_t ds = s->encoder->ds;
+    return kith__decoder_get(s->settings->decoder)
+        ->score(ends->row.at + at.row[0] * ds, s->relations.row.at + at.row[1] * ds,
+                ends->row.at + at.row[2] * ds, s->encoder->d);
+}
+
 static void score_piece(void *context, size_t piece)
 {
     kith__step *s = context;
-    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
-    float *scratch = s->scratch.at + piece * 6 * s->encoder->ds;
     size_t facts = facts_of(s);
 
     for (size_t f = facts * piece / PIECES; f < facts * (piece + 1) / PIECES; f++) {
-        kith_triple t = fact_at(s, f);
-        const float *q = row_of(s, 1, t.relation);
-        s->out.at[f] = kith__decode(decoder, s->settings->normalize, encoded(s, f, 0), q,
-                                    encoded(s, f, 1), s->encoder->d, scratch);
+        places at = places_of(s, f);
+        s->out.at[f] = score_of(s, &s->encodings, at);
         if (s->settings->subtask)
-            s->in.at[f] = kith__decode(decoder, s->settings->normalize, row_of(s, 0, t.subject), q,
-                                       row_of(s, 0, t.object), s->encoder->d, scratch);
+            s->in.at[f] = score_of(s, &s->inputs, at);
     }
 }
 
 /* ---- gradients ---- */
 
-/* What a fact's score adds to the gradients of its subject, relation and object: made for all facts
- * at once, each in its own place, and then added up in their order. */
-static float *part_of(const kith__step *s, size_t f)
-{
-    return s->scratch.at + (PIECES * 6 + f * 3) * s->encoder->ds;
-}
-
 typedef struct {
     kith__step *step;
-    const float *by; /* the loss's derivative by the score, per fact */
-    bool encoded;    /* scores of encoded vectors, not of input rows */
+    kith__scaled *ends; /* encodings or inputs */
+    const float *by;    /* the loss's derivative by the score, per fact */
+    size_t adders;
 } deriving;
 
-static void derive_piece(void *context, size_t piece)
+/* Rows are dealt out to the threads a few at a time, so that each row belongs to one of them, which
+ * meets the facts in their order: sums do not depend on how many threads there are. */
+static bool owns(const deriving *c, size_t piece, size_t row)
 {
-    const deriving *c = context;
-    const kith__step *s = c->step;
-    const kith__decoder *decoder = kith__decoder_get(s->settings->decoder);
-    size_t facts = facts_of(s), ds = s->encoder->ds;
+    return row / ROWS_DEALT % c->adders == piece;
+}
 
-    for (size_t f = facts * piece / PIECES; f < facts * (piece + 1) / PIECES; f++) {
-        kith_triple t = fact_at(s, f);
-        float *part = part_of(s, f);
-        if (c->by[f] == 0)
-            continue;
-        memset(part, 0, 3 * ds * sizeof *part);
-        kith__decode_backward(decoder, s->settings->normalize, part, part + ds, part + 2 * ds,
-                              c->by[f], c->encoded ? encoded(s, f, 0) : row_of(s, 0, t.subject),
-                              row_of(s, 1, t.relation),
-                              c->encoded ? encoded(s, f, 1) : row_of(s, 0, t.object),
-                              s->encoder->d, s->scratch.at + piece * 6 * ds);
+static float *gradient_row(const kith__step *s, kith__scaled *v, size_t row)
+{
+    float *at = v->gradient.at + row * s->encoder->ds;
+
+    if (!v->touched[row])
+        memset(at, 0, s->encoder->ds * sizeof *at);
+    v->touched[row] = 1;
+    return at;
+}
+
+/* What a fact's score adds to the gradients of those rows that are this thread's; `others` takes the
+ * rest. */
+static void add_fact(const deriving *c, size_t f, size_t piece, float *others)
+{
+    kith__step *s = c->step;
+    kith__scaled *of[3] = {c->ends, &s->relations, c->ends};
+    size_t ds = s->encoder->ds;
+    places at = places_of(s, f);
+    float *to[3];
+    bool any = false;
+
+    for (size_t k = 0; k < 3; k++) {
+        bool own = owns(c, piece, at.row[k]);
+        to[k] = own ? gradient_row(s, of[k], at.row[k]) : others + k * ds;
+        any |= own;
     }
-}
-
-/* Rows are dealt out to the pieces a few at a time, so that each row belongs to one of them, which
- * meets the facts in their order. */
-static bool owns(size_t piece, size_t row)
-{
-    return row / ROWS_DEALT % ADDERS == piece;
-}
-
-static void add_end(const deriving *c, size_t f, int side, size_t piece)
-{
-    const kith__step *s = c->step;
-    kith_triple t = fact_at(s, f);
-    size_t row = c->encoded ? encoding_of(s, f, side) : side ? t.object : t.subject;
-
-    if (owns(piece, row))
-        kith__axpy(c->encoded ? kith__encoder_grad(s->encoder, row)
-                              : kith__gradient_of(&s->gradients, (uint32_t)row),
-                   1, part_of(s, f) + 2 * (size_t)side * s->encoder->ds, s->encoder->ds);
+    if (!any)
+        return;
+    bool loop = to[0] == to[2]; /* decoders take them for different rows */
+    if (loop) {
+        to[2] = others + 2 * ds;
+        memset(to[2], 0, ds * sizeof *to[2]);
+    }
+    kith__decoder_get(s->settings->decoder)
+        ->backward(to[0], to[1], to[2], c->by[f], c->ends->row.at + at.row[0] * ds,
+                   s->relations.row.at + at.row[1] * ds, c->ends->row.at + at.row[2] * ds,
+                   s->encoder->d);
+    if (loop)
+        kith__axpy(to[0], 1, to[2], ds);
 }
 
 static void add_piece(void *context, size_t piece)
 {
     const deriving *c = context;
-    kith__step *s = c->step;
-    const kith__table *rel = &s->gradients.dense.table[1];
-    size_t facts = facts_of(s), ds = s->encoder->ds;
+    size_t facts = facts_of(c->step), ds = c->step->encoder->ds;
+    float *others = c->step->scratch.at + piece * 3 * ds;
 
-    for (size_t f = 0; f < facts; f++) {
-        uint32_t relation = fact_at(s, f).relation;
-        if (c->by[f] == 0)
-            continue;
-        add_end(c, f, 0, piece);
-        add_end(c, f, 1, piece);
-        if (owns(piece, relation))
-            kith__axpy(kith__gradient_row(&s->gradients, rel, relation), 1, part_of(s, f) + ds, ds);
-    }
+    memset(others, 0, 3 * ds * sizeof *others);
+    for (size_t f = 0; f < facts; f++)
+        if (c->by[f] != 0)
+            add_fact(c, f, piece, others);
 }
 
-/* From the derivatives by scores to the gradients by vectors and relations. */
-static void scatter(kith__step *s, const float *by, bool encoded_vectors)
+/* to += the gradient by a row as it is, from that by the row as scores take it. */
+static void unscale(const kith__step *s, float *to, const kith__scaled *v, size_t row)
 {
-    deriving c = {s, by, encoded_vectors};
-    kith__pool_run(s->encoder->pool, derive_piece, &c, PIECES);
-    kith__pool_run(s->encoder->pool, add_piece, &c, ADDERS);
+    size_t ds = s->encoder->ds;
+    const float *gradient = v->gradient.at + row * ds;
+
+    if (scales(s))
+        kith__normalize_backward(to, gradient, v->row.at + row * ds, v->inverse.at[row],
+                                 s->encoder->d);
+    else
+        kith__axpy(to, 1, gradient, ds);
+}
+
+static void unscale_encodings(void *context, size_t piece)
+{
+    const kith__step *s = context;
+    size_t count = s->encodings.count;
+
+    for (size_t i = count * piece / PIECES; i < count * (piece + 1) / PIECES; i++)
+        if (s->encodings.touched[i])
+            unscale(s, kith__encoder_grad(s->encoder, i), &s->encodings, i);
+}
+
+/* From the derivatives by scores to the gradients by rows. */
+static deriving derive(kith__step *s, kith__scaled *ends, const float *by)
+{
+    deriving c = {s, ends, by, kith__pool_size(s->encoder->pool)};
+
+    c.adders = c.adders < MOST_ADDERS ? c.adders : MOST_ADDERS;
+    kith__pool_run(s->encoder->pool, add_piece, &c, c.adders);
+    return c;
+}
+
+static void scatter_out(kith__step *s)
+{
+    derive(s, &s->encodings, s->by_out.at);
+    kith__pool_run(s->encoder->pool, unscale_encodings, s, PIECES);
+}
+
+/* Of encodings with the same entity, each thread takes all or none. */
+static void unscale_inputs(void *context, size_t piece)
+{
+    const deriving *c = context;
+    const kith__step *s = c->step;
+
+    for (size_t i = 0; i < s->inputs.count; i++)
+        if (s->inputs.touched[i] && owns(c, piece, s->encoder->entity[i]))
+            unscale(s, kith__gradient_of(&s->gradients, s->encoder->entity[i]), &s->inputs, i);
 }
 
 static int scatter_in(kith__step *s)
 {
-    for (size_t f = 0; f < facts_of(s); f++)
-        if (s->by_in.at[f] != 0 && (kith__gradient_make(&s->gradients, fact_at(s, f).subject) ||
-                                    kith__gradient_make(&s->gradients, fact_at(s, f).object)))
+    deriving c = derive(s, &s->inputs, s->by_in.at);
+
+    for (size_t i = 0; i < s->inputs.count; i++)
+        if (s->inputs.touched[i] && kith__gradient_make(&s->gradients, s->encoder->entity[i]))
             return -1;
-    scatter(s, s->by_in.at, false);
+    kith__pool_run(s->encoder->pool, unscale_inputs, &c, c.adders);
     return 0;
+}
+
+static void scatter_relations(kith__step *s)
+{
+    for (size_t k = 0; k < s->relations.count; k++)
+        if (s->relations.touched[k])
+            unscale(s, kith__gradient_row(&s->gradients, &s->gradients.dense.table[1],
+                                          s->relation[k]),
+                    &s->relations, k);
 }
 
 /* l2 / 2 times the squares of the encoder's own tables. */
@@ -237,11 +385,14 @@ kith_status kith__step_run(kith__step *s, const kith_triple *positive, const kit
     s->negative = negative;
     s->count = count;
     s->per = per;
+    s->relations.count = 0;
     TRY(encode(s, error));
+    if (make_vectors(s))
+        TRY(kith__no_memory(error));
     kith__pool_run(s->encoder->pool, score_piece, s, PIECES);
     s->loss_out = loss(s->by_out.at, s->by_out.at + count, s->out.at, s->out.at + count, count, per,
                        s->settings->margin);
-    scatter(s, s->by_out.at, true);
+    scatter_out(s);
     TRY(kith__encoder_backward(s->encoder, &s->gradients, error));
     s->loss_in = 0;
     if (s->settings->subtask) {
@@ -250,8 +401,10 @@ kith_status kith__step_run(kith__step *s, const kith_triple *positive, const kit
         if (scatter_in(s))
             TRY(kith__no_memory(error));
     }
+    scatter_relations(s);
     add_penalty(s);
 cleanup:
+    forget_relations(s);
     return status;
 }
 

@@ -6,6 +6,13 @@
 #include "train/loss.h"
 #include "train/softmax.h"
 
+/* Rows as scores take them, scaled to length 1 where the decoder wants that, and the gradients by them. */
+typedef struct kith__scaled {
+    kith__floats row, inverse, gradient; /* inverse: 1 / length */
+    uint8_t *touched;                    /* whether a row has a gradient */
+    size_t count, touched_capacity;
+} kith__scaled;
+
 typedef struct kith__step {
     kith__encoder *encoder;
     const kith_settings *settings;
@@ -16,6 +23,9 @@ typedef struct kith__step {
     size_t count, per;
     size_t *request; /* of subjects and objects, true facts first */
     size_t request_capacity;
+    uint32_t *relation, *relation_slot; /* those of the batch; per relation, its place there + 1 */
+    size_t relation_capacity;
+    kith__scaled encodings, inputs, relations; /* inputs: the rows of the encodings' entities */
     /* Scores and derivatives: true facts, then false ones; of encoded vectors and of input rows. */
     kith__floats out, in, by_out, by_in, scratch;
     kith__softmax softmax;
