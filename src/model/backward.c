@@ -39,6 +39,7 @@ static void weigh(kith__encoder *e, size_t i)
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
         kith__gather_dots(by_weight + v, grad, e->params->table[0].at, &e->neighbor[v].entity,
                           sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
+        kith__fetch_neighbors(e, end);
         kith__gather_dots(dot, grad, e->unit.at, e->relation_ids + v, 1, e->id_count[v], e->ds);
         for (size_t k = v; k < end; k++)
             by_weight[k] -= e->c.at[k] * dot[e->which[k]];

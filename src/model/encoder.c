@@ -172,6 +172,8 @@ static void count_visits(kith__encoder *e)
     size_t total = 0;
 
     for (size_t i = 0; i < e->count; i++) {
+        if (i + 16 < e->count)
+            __builtin_prefetch(&e->lists->offset[e->entity[i + 16]]);
         uint64_t from = e->lists->offset[e->entity[i]];
         uint64_t to = from + kith__list_count(e->lists, e->entity[i]);
         e->first_visit[i] = total;
@@ -254,6 +256,27 @@ static void fill_encoding(kith__encoder *e, size_t i, const float *column)
     }
 }
 
+/* Lists of a large graph are in no cache: ask for where one is, and a little later for the list. */
+static inline __attribute__((always_inline)) void fetch_lists(const kith__encoder *e, size_t i,
+                                                              size_t to)
+{
+    enum { PLACE = 8, LIST = 4, LINE = 8 /* neighbours */ };
+    const kith__lists *lists = e->lists;
+
+    if (i + PLACE < to)
+        __builtin_prefetch(&lists->offset[e->entity[i + PLACE]]);
+    if (i + LIST >= to)
+        return;
+    uint64_t from = lists->offset[e->entity[i + LIST]];
+    size_t count = kith__list_count(lists, e->entity[i + LIST]);
+    for (size_t k = 0; k < count; k += LINE)
+        __builtin_prefetch(&lists->at[from + k]);
+    if (lists->packed)
+        __builtin_prefetch(&lists->packed[from]);
+    else if (lists->denominator)
+        __builtin_prefetch(&lists->denominator[from]);
+}
+
 static void fill_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
@@ -267,6 +290,7 @@ static void fill_piece(void *context, size_t piece)
                 kith__spread_column(column, e, e->query[i - 1], false);
             kith__spread_column(column, e, e->query[i], true);
         }
+        fetch_lists(e, i, to);
         fill_encoding(e, i, column);
         memset(e->out.at + i * e->ds, 0, e->ds * sizeof *e->out.at);
     }

@@ -303,6 +303,7 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
         kith__gather_sum(out, e->weight.at + v, e->params->table[0].at, &e->neighbor[v].entity,
                          sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
+        kith__fetch_neighbors(e, end);
         size_t count = find_relations(e, v, end);
         memset(a, 0, count * sizeof *a);
         for (size_t k = v; k < end; k++)

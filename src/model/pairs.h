@@ -134,6 +134,14 @@ static inline __attribute__((always_inline)) void kith__fetch_row(const float *r
         __builtin_prefetch(row + k);
 }
 
+/* The first few neighbours' rows of the visits that come next; the kernels fetch the others ahead. */
+static inline __attribute__((always_inline)) void kith__fetch_neighbors(const kith__encoder *e,
+                                                                        size_t visit)
+{
+    for (size_t v = visit; v < visit + 8 && v < e->visits; v++)
+        kith__fetch_row(kith__row(&e->params->table[0], e->neighbor[v].entity), e->ds);
+}
+
 /* The rows of w and B w are all over their tables. */
 static inline __attribute__((always_inline)) void kith__fetch_relation(const kith__encoder *e,
                                                                        size_t item)
