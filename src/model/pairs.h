@@ -126,14 +126,6 @@ static inline __attribute__((always_inline)) void kith__fetch(const float *row)
     __builtin_prefetch(row);
 }
 
-/* All of a row, where the processor has no time to find the rest: rows of a table that no cache holds,
- * each read once. */
-static inline __attribute__((always_inline)) void kith__fetch_row(const float *row, size_t floats)
-{
-    for (size_t k = 0; k < floats; k += 64 / sizeof *row)
-        __builtin_prefetch(row + k);
-}
-
 /* The first few neighbours' rows of the visits that come next; the kernels fetch the others ahead. */
 static inline __attribute__((always_inline)) void kith__fetch_neighbors(const kith__encoder *e,
                                                                         size_t visit)

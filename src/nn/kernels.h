@@ -22,6 +22,15 @@ static inline size_t kith__apart(size_t floats)
     return (floats + TWO_LINES - 1) / TWO_LINES * TWO_LINES;
 }
 
+/* Ask for all of a row that will be read soon, where the processor has no time to find it by itself: rows
+ * of a table that no cache holds, each read once. gcc forgets calls of functions that do nothing but
+ * prefetch, unless they are inlined. */
+static inline __attribute__((always_inline)) void kith__fetch_row(const float *row, size_t floats)
+{
+    for (size_t k = 0; k < floats; k += 64 / sizeof *row)
+        __builtin_prefetch(row + k);
+}
+
 /* a . b */
 float kith__dot(const float *a, const float *b, size_t width);
 /* y += a x */

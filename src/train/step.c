@@ -154,13 +154,6 @@ static void scale_row(const kith__step *s, kith__scaled *v, size_t i, const floa
         memcpy(to, from, s->encoder->ds * sizeof *to);
 }
 
-/* A row that will be wanted soon: input rows are all over their table. */
-static inline __attribute__((always_inline)) void fetch(const float *row, size_t floats)
-{
-    for (size_t k = 0; k < floats; k += 16)
-        __builtin_prefetch(row + k);
-}
-
 static void scale_piece(void *context, size_t piece)
 {
     kith__step *s = context;
@@ -169,7 +162,7 @@ static void scale_piece(void *context, size_t piece)
 
     for (size_t i = e->count * piece / PIECES; i < e->count * (piece + 1) / PIECES; i++) {
         if (s->settings->subtask && i + 6 < e->count)
-            fetch(kith__row(&table[0], e->entity[i + 6]), e->ds);
+            kith__fetch_row(kith__row(&table[0], e->entity[i + 6]), e->ds);
         scale_row(s, &s->encodings, i, e->out.at + i * e->ds);
         if (s->settings->subtask)
             scale_row(s, &s->inputs, i, kith__row(&table[0], e->entity[i]));
