@@ -12,7 +12,7 @@
 #include "core/mem.h"
 #include "core/rng.h"
 #include "model/model.h"
-#include "model/settings.h"
+#include "embed/settings.h"
 #include "nn/kernels.h"
 #include "train/step.h"
 
@@ -44,7 +44,7 @@ static float *random_rows(size_t rows, size_t width, kith__rng *rng)
 
 static int stream_init(stream *s, const kith_model *model, kith__rng *rng)
 {
-    const kith__lists *lists = model->lists;
+    const kith__neighbor_lists *lists = model->lists;
 
     s->encoder = &model->encoder;
     s->ds = kith__padded(model->settings.dim);

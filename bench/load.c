@@ -57,8 +57,8 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     double seconds = now() - began, peak = peak_memory(), names = name_bytes(graph);
-    for (int part = 0; part < KITH_PARTS; part++)
-        facts += (double)kith_graph_facts(graph, part).count;
+    for (int split = 0; split < KITH_SPLITS; split++)
+        facts += (double)kith_graph_facts(graph, split).count;
     printf("seconds=%.3f\nfacts=%.0f\nfacts_per_second=%.0f\n", seconds, facts, facts / seconds);
     printf("entities=%u\nrelations=%u\n", kith_graph_entity_count(graph),
            kith_graph_relation_count(graph));

@@ -82,6 +82,6 @@ int main(int argc, char **argv)
         kith_settings_set(&settings, "eval-every", "0", &error) != KITH_OK ||
         kith_graph_open(&graph, argv[1], &open, &error) != KITH_OK)
         return fail(&error);
-    kith_train_taking(&end, argv[2], graph, &settings, &options, &error);
+    kith_train_consuming(&end, argv[2], graph, &settings, &options, &error);
     return fail(&error); /* only an error, or too short an epoch, leads here */
 }

@@ -17,7 +17,7 @@ static void print(const kith_explanation *why, const kith_graph *graph)
         printf("%8.3f  %s\n", why->answers.at[i].score,
                kith_graph_entity_label(graph, why->answers.at[i].entity));
     for (size_t i = 0; i < why->neighbor_count; i++) {
-        const kith_evidence *fact = &why->neighbors[i];
+        const kith_weighted_neighbor *fact = &why->neighbors[i];
         printf("because of %s %s, with weight %.3f\n",
                kith_graph_relation_name(graph, fact->relation),
                kith_graph_entity_label(graph, fact->entity), fact->weight);

@@ -1,7 +1,7 @@
 /* Ranking and classification against a brute force over single scores. */
 #include <math.h>
 
-#include "eval/classify.h"
+#include "model/classify.h"
 #include "eval/rank.h"
 #include "support.h"
 
@@ -39,9 +39,9 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
     return model;
 }
 
-static kith_eval evaluated(kith_model *model, kith_part part, int all_candidates)
+static kith_eval evaluated(kith_model *model, kith_split split, int all_candidates)
 {
-    kith_eval_options options = {.part = part, .all_candidates = all_candidates};
+    kith_eval_options options = {.split = split, .all_candidates = all_candidates};
     kith_eval result;
     kith_error error;
 
@@ -147,8 +147,8 @@ static void rank__a_constant_scorer_gets_the_mean_rank(void **state)
 
 static bool is_known(const kith_graph *graph, kith_triple t)
 {
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts facts = kith_graph_facts(graph, part);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts facts = kith_graph_facts(graph, split);
         for (size_t i = 0; i < facts.count; i++)
             if (memcmp(&facts.at[i], &t, sizeof t) == 0 && (!facts.truth || facts.truth[i]))
                 return true;
@@ -282,16 +282,16 @@ static void rank__the_same_at_any_number_of_threads(void **state)
 /* ---- filter and candidates ---- */
 
 /* The candidates of a's only question, with one more answer to it in one of the parts. */
-static uint32_t candidates_with(const char *part)
+static uint32_t candidates_with(const char *split)
 {
-    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
-    static const char *const facts[KITH_PARTS] = {"a\tr\tb\nb\tr\tc\nc\tr\td\nd\tq\te\n",
+    static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
+    static const char *const facts[KITH_SPLITS] = {"a\tr\tb\nb\tr\tc\nc\tr\td\nd\tq\te\n",
                                                   "b\tq\tc\n", "x\tq\tb\n", "x\tr\tc\n"};
     const char *folder = new_folder();
 
-    for (int i = 0; i < KITH_PARTS; i++)
+    for (int i = 0; i < KITH_SPLITS; i++)
         put(folder, names[i],
-            format("%s%s", facts[i], strcmp(part, names[i]) == 0 ? "x\tq\td\n" : ""));
+            format("%s%s", facts[i], strcmp(split, names[i]) == 0 ? "x\tq\td\n" : ""));
     kith_graph *graph = opened(folder);
     kith_settings s = quick("mean", "object");
     kith_model *model = model_with(graph, &s);
@@ -517,7 +517,7 @@ static void evaluate__a_sample_has_that_size_and_the_seed_decides(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        kith_eval_options options = {.part = KITH_TEST, .all_candidates = 1, .sample = 10,
+        kith_eval_options options = {.split = KITH_TEST, .all_candidates = 1, .sample = 10,
                                      .seed = i == 2 ? 2 : 1};
         kith_eval e;
         assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
@@ -541,7 +541,7 @@ static void evaluate__a_part_without_facts_is_named(void **state)
     kith_error error;
 
     (void)state;
-    assert_int_equal(kith_evaluate(&e, model, &(kith_eval_options){.part = KITH_DEV}, &error),
+    assert_int_equal(kith_evaluate(&e, model, &(kith_eval_options){.split = KITH_DEV}, &error),
                      KITH_ERR_ARGUMENT);
     assert_contains(error.message, "no dev facts");
     kith_model_free(model);
@@ -607,10 +607,10 @@ static void threshold__lies_between_scores_that_are_next_to_each_other(void **st
 }
 
 /* Thresholds from dev and the accuracy on test, all by single scores. */
-static double plain_accuracy(kith_model *model, kith_part part, double *doubtful)
+static double plain_accuracy(kith_model *model, kith_split split, double *doubtful)
 {
     const kith_graph *graph = model->graph;
-    kith_facts dev = kith_graph_facts(graph, KITH_DEV), test = kith_graph_facts(graph, part);
+    kith_facts dev = kith_graph_facts(graph, KITH_DEV), test = kith_graph_facts(graph, split);
     uint32_t m = kith_graph_seen_relation_count(graph);
     kith__scored scored[256], some[256];
     uint32_t relation[256];
@@ -652,9 +652,9 @@ static void classify__equals_a_brute_force(void **state)
             kith_settings s = quick(aggregators[a], "both");
             set(&s, "decoder", decoders[seed % DECODERS]);
             kith_model *model = model_with(graph, &s);
-            for (kith_part part = KITH_DEV; part <= KITH_TEST; part++) {
-                kith_eval e = evaluated(model, part, 0);
-                double doubtful, expected = plain_accuracy(model, part, &doubtful);
+            for (kith_split split = KITH_DEV; split <= KITH_TEST; split++) {
+                kith_eval e = evaluated(model, split, 0);
+                double doubtful, expected = plain_accuracy(model, split, &doubtful);
                 assert_true(e.classification && !e.ranks);
                 if (fabs(e.accuracy - expected) > 1e-12 + doubtful)
                     fail_msg("%s: found %.6g, expected %.6g", aggregators[a], e.accuracy, expected);
@@ -738,7 +738,7 @@ static void classify__without_labels_on_dev_says_so(void **state)
     put(folder, "test", "a\tr\tc\t1\nb\tr\ta\t-1\n");
     kith_graph *graph = opened(folder);
     kith_model *model = model_with(graph, &s);
-    assert_int_equal(kith_evaluate(&e, model, &(kith_eval_options){.part = KITH_TEST}, &error),
+    assert_int_equal(kith_evaluate(&e, model, &(kith_eval_options){.split = KITH_TEST}, &error),
                      KITH_ERR_ARGUMENT);
     assert_contains(error.message, "dev has no labelled facts");
     kith_model_free(model);

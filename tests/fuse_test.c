@@ -5,9 +5,9 @@
 
 #include "core/mem.h"
 #include "eval/rank.h"
-#include "fuse/fit.h"
-#include "fuse/fused.h"
-#include "fuse/linear.h"
+#include "train/fit.h"
+#include "run/fusion_files.h"
+#include "model/linear.h"
 #include "graph/graph.h"
 #include "graph/known.h"
 #include "support.h"
@@ -364,24 +364,24 @@ static void linear__the_loss_of_large_scores_is_a_number(void **state)
 static const char *group_folder(uint64_t seed, unsigned entities, unsigned newcomers)
 {
     const char *folder = new_folder();
-    draft part[KITH_PARTS] = {0};
+    draft part[KITH_SPLITS] = {0};
     kith__rng rng;
 
     kith__rng_init(&rng, seed, 0);
     for (unsigned e = 0; e < entities + newcomers; e++) {
-        unsigned group = below(&rng, 5), fellow = below(&rng, entities);
+        unsigned group = below(&rng, 5), redundant_with = below(&rng, entities);
         bool new = e >= entities;
         draft *to = &part[new ? KITH_AUX : KITH_TRAIN];
         add(to, "e%u\tin\tg%u\n", e, group);
         add(to, "e%u\tlikes\tt%u\n", e, (group + below(&rng, 3)) % 7);
         add(to, "e%u\tlikes\tt%u\n", e, group);
         if (!new || below(&rng, 2)) {
-            add(to, "e%u\tknows\te%u\n", e, fellow);
+            add(to, "e%u\tknows\te%u\n", e, redundant_with);
             if (new)
-                add(&part[KITH_TEST], "e%u\tmet\te%u\n", e, fellow);
+                add(&part[KITH_TEST], "e%u\tmet\te%u\n", e, redundant_with);
         }
         if (!new)
-            add(to, "e%u\tmet\te%u\ng%u\thas\te%u\n", e, fellow, group, e);
+            add(to, "e%u\tmet\te%u\ng%u\thas\te%u\n", e, redundant_with, group, e);
         if (e % 4 == 0)
             add(&part[new ? KITH_TEST : KITH_DEV], "e%u\tspeaks\tl%u\n", e, group % 3);
         else
@@ -393,7 +393,7 @@ static const char *group_folder(uint64_t seed, unsigned entities, unsigned newco
     put(folder, "dev", part[KITH_DEV].at);
     put(folder, "test", part[KITH_TEST].at);
     put(folder, "aux", part[KITH_AUX].at);
-    for (int i = 0; i < KITH_PARTS; i++)
+    for (int i = 0; i < KITH_SPLITS; i++)
         draft_release(&part[i]);
     return folder;
 }
@@ -443,7 +443,7 @@ static void random_weights(kith__weights *w, kith__rng *rng)
 static kith__fusion random_fusion(kith__rng *rng)
 {
     static const uint32_t with_own[] = {0, 2, 3, 7};
-    kith__fusion f = {.calibration = {.8f, -.3f, .2f}, .queries = 7, .set_aside = 2, .loss = .5f,
+    kith__fusion f = {.calibration = {.8f, -.3f, .2f}, .queries = 7, .calibration_queries = 2, .loss = .5f,
                       .pull = 30, .own_count = 4, .own = kith__calloc(4, sizeof *f.own)};
 
     random_weights(&f.common, rng);
@@ -532,7 +532,7 @@ static void features__have_names_of_their_own_and_parts(void **state)
 /* ---- scores ---- */
 
 /* The sum of weight . feature, and of its absolute values. */
-static double mixed(double *size, const kith__fusing *f, uint32_t candidate)
+static double mixed(double *size, const kith__fusion_workspace *f, uint32_t candidate)
 {
     const kith__weights *weights = &f->fusion->common;
     for (uint32_t i = 0; i < f->fusion->own_count; i++)
@@ -552,7 +552,7 @@ static double mixed(double *size, const kith__fusing *f, uint32_t candidate)
     return sum;
 }
 
-static void check_scores(const kith__fusing *f)
+static void check_scores(const kith__fusion_workspace *f)
 {
     for (uint32_t e = 0; e < f->at.candidates; e++) {
         double size, expected = mixed(&size, f, e);
@@ -562,16 +562,16 @@ static void check_scores(const kith__fusing *f)
     }
 }
 
-static void fuse(kith__fusing *f, const setup *s, uint32_t entity, uint32_t query,
+static void fuse(kith__fusion_workspace *f, const setup *s, uint32_t entity, uint32_t query,
                  const float *embedding, size_t candidates)
 {
     kith_error error;
     kith__span facts = kith__facts_of(s->evidence->index, entity);
 
-    assert_int_equal(kith__fuse(f, facts, entity, query, embedding, candidates, &error), KITH_OK);
+    assert_int_equal(kith__fusion_run(f, facts, entity, query, embedding, candidates, &error), KITH_OK);
 }
 
-typedef void (*fused_check)(const setup *s, kith__fusing *f, kith__rng *rng);
+typedef void (*fused_check)(const setup *s, kith__fusion_workspace *f, kith__rng *rng);
 
 /* Random entities and queries with random weights, with and without an embedding, among seen
  * entities and among all. */
@@ -584,22 +584,22 @@ static void each_fused(uint64_t seed, const char *without, fused_check check)
     setup_open(&s, group_folder(seed, 40, 8), "rules", 1);
     for (int i = 0; i < 40; i++) {
         kith__fusion fusion = random_fusion(&rng);
-        kith__fusing f;
+        kith__fusion_workspace f;
         kith_error error;
         uint32_t all = kith_graph_entity_count(s.graph);
         float *embedding = i % 2 ? random_scores(&rng, all) : NULL;
         assert_int_equal(
-            kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, without, &error), KITH_OK);
+            kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, without, &error), KITH_OK);
         fuse(&f, &s, below(&rng, all), below(&rng, s.relations), embedding, i % 3 ? s.seen : all);
         check(&s, &f, &rng);
-        kith__fusing_release(&f);
+        kith__fusion_workspace_release(&f);
         kith__fusion_release(&fusion);
         free(embedding);
     }
     setup_close(&s);
 }
 
-static void check_all_scores(const setup *s, kith__fusing *f, kith__rng *rng)
+static void check_all_scores(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     (void)s;
     (void)rng;
@@ -619,7 +619,7 @@ static void fuse__scores_are_weights_times_features(void **state)
 static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
 {
     kith__fusion fusion = {.common.all = {[KITH__F_E_SCORE] = 1, [KITH__F_PRIOR] = .1f}};
-    kith__fusing f;
+    kith__fusion_workspace f;
     kith_error error;
     kith__rng rng;
     setup s;
@@ -627,7 +627,7 @@ static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
     (void)state;
     kith__rng_init(&rng, 30, 0);
     setup_open(&s, group_folder(30, 40, 8), "rules", 1);
-    assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
+    assert_int_equal(kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
                      KITH_OK);
     float *embedding = malloc(s.seen * sizeof *embedding);
     for (uint32_t e = 0; e < s.seen; e++)
@@ -639,12 +639,12 @@ static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
     fuse(&f, &s, s.seen, 0, embedding, s.seen);
     check_scores(&f);
     free(embedding);
-    kith__fusing_release(&f);
+    kith__fusion_workspace_release(&f);
     setup_close(&s);
 }
 
 /* What a case has in common stays as it is; only the candidate's own score rises. */
-static void check_slopes(const setup *s, kith__fusing *f, kith__rng *rng)
+static void check_slopes(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     float before[N], after[N], slope[N];
 
@@ -674,7 +674,7 @@ static void fuse__slopes_say_what_a_better_embedding_changes(void **state)
 
 /* ---- the best ---- */
 
-static const kith__fusing *sorting;
+static const kith__fusion_workspace *sorting;
 
 static int best_first(const void *a, const void *b)
 {
@@ -683,7 +683,7 @@ static int best_first(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x > y) - (x < y);
 }
 
-static void check_best(const setup *s, kith__fusing *f, kith__rng *rng)
+static void check_best(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     uint32_t *all = malloc(f->at.candidates * sizeof *all), *best = malloc(2000 * sizeof *best);
     size_t count = 0;
@@ -698,7 +698,7 @@ static void check_best(const setup *s, kith__fusing *f, kith__rng *rng)
     sorting = f;
     qsort(all, count, sizeof *all, best_first);
     for (size_t most = 0; most < 2000; most = most * 2 + 1) {
-        size_t found = kith__fused_best(best, most, f);
+        size_t found = kith__fusion_best(best, most, f);
         assert_int_equal(found, most < count ? most : count);
         if (found > 0)
             assert_memory_equal(best, all, found * sizeof *best);
@@ -715,19 +715,19 @@ static void fuse__the_best_are_those_of_a_full_sort_without_known_answers(void *
 
 /* ---- probabilities ---- */
 
-static void check_probabilities(const setup *s, kith__fusing *f, kith__rng *rng)
+static void check_probabilities(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     double sum = 0;
 
     (void)s;
     (void)rng;
     for (uint32_t a = 0; a < f->at.candidates; a++) {
-        float p = kith__fused_probability(f, a);
+        float p = kith__fusion_probability(f, a);
         assert_true(p >= 0 && p <= 1);
         if (!kith__span_has(f->known, a))
             sum += exp(f->scores[a] - f->log_sum);
         for (uint32_t b = 0; b < a; b++) {
-            float q = kith__fused_probability(f, b);
+            float q = kith__fusion_probability(f, b);
             assert_true(f->scores[a] < f->scores[b] || p >= q);
             assert_true(f->scores[a] > f->scores[b] || p <= q);
         }
@@ -746,13 +746,13 @@ static void fuse__probabilities_follow_the_scores(void **state)
 static void fuse__shares_are_of_what_is_not_known(void **state)
 {
     kith__fusion fusion = {.common.all = {[KITH__F_E_SCORE] = 1000}, .calibration = {1, 0, 0}};
-    kith__fusing f;
+    kith__fusion_workspace f;
     kith_error error;
     setup s;
 
     (void)state;
     setup_open(&s, group_folder(52, 40, 8), "rules", 1);
-    assert_int_equal(kith__fusing_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
+    assert_int_equal(kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
                      KITH_OK);
     float *embedding = calloc(s.seen, sizeof *embedding);
     kith__span known = {0};
@@ -762,9 +762,9 @@ static void fuse__shares_are_of_what_is_not_known(void **state)
     embedding[known.at[0].entity] = 1000;
     embedding[right] = 100;
     fuse(&f, &s, s.seen, known.at[0].relation, embedding, s.seen);
-    assert_true(kith__fused_probability(&f, right) > .99f);
+    assert_true(kith__fusion_probability(&f, right) > .99f);
     free(embedding);
-    kith__fusing_release(&f);
+    kith__fusion_workspace_release(&f);
     setup_close(&s);
 }
 
@@ -781,10 +781,10 @@ static void fuse__a_share_of_0_or_1_has_a_finite_logit(void **state)
 
 static bool in_part(int figure, const char *without)
 {
-    return strchr(without, KITH__FIGURE_KINDS[figure]) != NULL;
+    return strchr(without, KITH__RULE_FEATURE_KINDS[figure]) != NULL;
 }
 
-static void check_without(const setup *s, kith__fusing *f, kith__rng *rng)
+static void check_without(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     float before[N], after[N];
     kith__span facts = f->known; /* any facts will do, as long as they have the known answers */
@@ -798,7 +798,7 @@ static void check_without(const setup *s, kith__fusing *f, kith__rng *rng)
             continue;
         kith__case_features(before, &f->at, e, f->without);
         for (size_t row = 0; row < f->asking.count; row++)
-            for (int k = 0; k < KITH__FIGURES; k++)
+            for (int k = 0; k < KITH__RULE_FEATURES; k++)
                 if (in_part(k, f->without))
                     f->asking.rows[row].figure[k] = uniform(rng, 0, 1);
         kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
@@ -819,14 +819,14 @@ static void without__parts_that_are_left_out_have_no_say(void **state)
     each_fused(66, "ABCD", check_without);
 }
 
-static void check_no_embedding(const setup *s, kith__fusing *f, kith__rng *rng)
+static void check_no_embedding(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
-    kith__fusing plain;
+    kith__fusion_workspace plain;
     kith_error error;
 
     (void)rng;
     assert_null(f->at.embedding);
-    assert_int_equal(kith__fusing_init(&plain, f->fusion, s->evidence, s->log_degree, NULL, &error),
+    assert_int_equal(kith__fusion_workspace_init(&plain, f->fusion, s->evidence, s->log_degree, NULL, &error),
                      KITH_OK);
     for (uint32_t e = s->seen; e < s->seen + 3; e++) {
         float *scores = random_scores(rng, s->seen);
@@ -835,7 +835,7 @@ static void check_no_embedding(const setup *s, kith__fusing *f, kith__rng *rng)
         assert_memory_equal(f->scores, plain.scores, s->seen * sizeof *f->scores);
         free(scores);
     }
-    kith__fusing_release(&plain);
+    kith__fusion_workspace_release(&plain);
 }
 
 static void without__the_embedding_is_as_if_there_were_none(void **state)
@@ -852,7 +852,7 @@ typedef struct {
     unsigned *calls;
 } many;
 
-static void note_scores(void *context, size_t query, kith__fusing *f)
+static void note_scores(void *context, size_t query, kith__fusion_workspace *f)
 {
     many *m = context;
 
@@ -880,7 +880,7 @@ static float *fuse_all(const setup *s, const kith__fusion *fusion, bool embeddin
     many m = {s, malloc(count * s->seen * sizeof *m.scores), calloc(count, sizeof *m.calls)};
     kith_error error;
 
-    assert_int_equal(kith__fuse_each(s->model, fusion, s->evidence, queries, count, s->seen, NULL,
+    assert_int_equal(kith__fusion_sweep(s->model, fusion, s->evidence, queries, count, s->seen, NULL,
                                      embedding, note_scores, &m, &error),
                      KITH_OK);
     for (size_t q = 0; q < count; q++)
@@ -934,7 +934,7 @@ static void check_fusion_numbers(const kith__fusion *f)
     for (int k = 0; k < KITH__CALIBRATION; k++)
         assert_true(isfinite(f->calibration[k]));
     assert_true(isfinite(f->loss) && f->loss >= 0);
-    assert_true(f->set_aside <= f->queries);
+    assert_true(f->calibration_queries <= f->queries);
 }
 
 static void fit__is_the_same_at_any_number_of_threads(void **state)
@@ -959,7 +959,7 @@ static void fit__is_the_same_at_any_number_of_threads(void **state)
             setup_close(&s);
         }
         check_fusion_numbers(&first);
-        assert_true(first.set_aside > 0 && first.set_aside < first.queries);
+        assert_true(first.calibration_queries > 0 && first.calibration_queries < first.queries);
         kith__fusion_release(&first);
     }
 }
@@ -1120,7 +1120,7 @@ typedef struct {
     double sum;
 } rank_sum;
 
-static void add_rank(void *context, size_t query, kith__fusing *f)
+static void add_rank(void *context, size_t query, kith__fusion_workspace *f)
 {
     rank_sum *r = context;
     uint32_t gold = kith__hidden_side(&r->queries[query]);
@@ -1139,7 +1139,7 @@ static double mean_rank(const setup *s, const kith__fusion *f)
         if (!queries[i].subject_hidden)
             queries[used++] = queries[i];
     rank_sum r = {queries, 0};
-    assert_int_equal(kith__fuse_each(s->model, f, s->evidence, queries, used, s->seen, NULL, false,
+    assert_int_equal(kith__fusion_sweep(s->model, f, s->evidence, queries, used, s->seen, NULL, false,
                                      add_rank, &r, &error),
                      KITH_OK);
     free(queries);
@@ -1169,7 +1169,7 @@ static void fit__without_anything_to_fit_on_still_ranks_by_rules(void **state)
 
 static bool holds(const kith_graph *graph, const char *s, const char *r, const char *o)
 {
-    for (int part = 0; part < KITH_PARTS; part++) {
+    for (int part = 0; part < KITH_SPLITS; part++) {
         kith_facts f = kith_graph_facts(graph, part);
         for (size_t i = 0; i < f.count; i++)
             if ((!f.truth || f.truth[i]) &&
@@ -1319,7 +1319,7 @@ static void eval__breakdowns_sum_to_the_total(void **state)
     kith__fusion fusion = random_fusion(&rng);
     setup_open(&s, group_folder(101, 60, 20), "rules", 2);
     give(&s, &fusion);
-    kith_eval e = evaluated(&s, &(kith_eval_options){.part = KITH_TEST});
+    kith_eval e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
     check_sums(e.by_direct, 2, &e.realistic);
     check_sums(e.by_known, KITH_FACT_BUCKETS, &e.realistic);
     check_sums(e.by_facts, KITH_FACT_BUCKETS, &e.realistic);
@@ -1335,16 +1335,16 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
                         const kith_graph *filter)
 {
     const struct kith__fused *fused = s->model->fused;
-    kith__fusing f;
+    kith__fusion_workspace f;
     kith_error error;
 
-    assert_int_equal(kith__fusing_init(&f, fusion, fused->evidence, s->log_degree, NULL, &error),
+    assert_int_equal(kith__fusion_workspace_init(&f, fusion, fused->evidence, s->log_degree, NULL, &error),
                      KITH_OK);
     for (size_t i = 0; i < e->realistic.queries; i++) {
         kith_triple t = e->ranks[i].fact;
         uint32_t better = 0, equal = 0, left = 0;
         kith__span facts = kith__facts_of(fused->evidence->index, t.subject);
-        assert_int_equal(kith__fuse(&f, facts, t.subject, t.relation, NULL, s->seen, &error),
+        assert_int_equal(kith__fusion_run(&f, facts, t.subject, t.relation, NULL, s->seen, &error),
                          KITH_OK);
         for (uint32_t c = 0; c < s->seen; c++) {
             const char *names[] = {kith_graph_entity_name(s->graph, t.subject),
@@ -1361,7 +1361,7 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
         assert_int_equal(e->ranks[i].pessimistic, better + equal);
         assert_int_equal(e->ranks[i].candidates, left);
     }
-    kith__fusing_release(&f);
+    kith__fusion_workspace_release(&f);
 }
 
 static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **state)
@@ -1379,8 +1379,8 @@ static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **stat
         add(&more, "e%d\tspeaks\tl%d\ne%d\tlikes\tt%d\ne%d\tlikes\tunknown\ne%d\tnever\tt1\n"
                    "nobody\tlikes\tt1\n", i, i % 3, i, i % 7, i, i);
     kith_graph *filter = opened(file("more.tsv", more.at));
-    kith_eval plain = evaluated(&s, &(kith_eval_options){.part = KITH_TEST});
-    kith_eval filtered = evaluated(&s, &(kith_eval_options){.part = KITH_TEST, .filter = filter});
+    kith_eval plain = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
+    kith_eval filtered = evaluated(&s, &(kith_eval_options){.split = KITH_TEST, .filter = filter});
     check_ranks(&s, &plain, &fusion, NULL);
     check_ranks(&s, &filtered, &fusion, filter);
     assert_true(filtered.realistic.mr < plain.realistic.mr);
@@ -1424,7 +1424,7 @@ static void eval__facts_are_judged_by_what_counts_for_their_relation(void **stat
     setup_open(&s, folder, "rules", 1);
     kith__fusion fusion = {.common.all = {[KITH__F_ALL] = 1}, .common.alone = {[KITH__F_ALL] = 1}};
     give(&s, &fusion);
-    kith_eval e = evaluated(&s, &(kith_eval_options){.part = KITH_TEST});
+    kith_eval e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
     assert_true(e.classification);
     if (!(e.accuracy > .95))
         fail_msg("found the accuracy %g", e.accuracy);
@@ -1448,7 +1448,7 @@ static void eval__the_embedding_has_a_say_about_all_candidates_or_none(void **st
     setup_open(&s, group_folder(105, 60, 20), "kith", 1);
     give(&s, &fusion);
     for (int all = 0; all < 2; all++) {
-        kith_eval_options options = {.part = KITH_TEST, .all_candidates = all};
+        kith_eval_options options = {.split = KITH_TEST, .all_candidates = all};
         kith_eval with = evaluated(&s, &options);
         options.without = "E";
         kith_eval without = evaluated(&s, &options);
@@ -1473,7 +1473,7 @@ static void eval__parts_that_do_not_exist_are_refused(void **state)
     setup_open(&s, group_folder(103, 20, 6), "rules", 1);
     give(&s, &fusion);
     assert_int_equal(kith_evaluate(&result, s.model,
-                                   &(kith_eval_options){.part = KITH_TEST, .without = "AX"},
+                                   &(kith_eval_options){.split = KITH_TEST, .without = "AX"},
                                    &error),
                      KITH_ERR_ARGUMENT);
     assert_contains(error.message, "'X'");
@@ -1519,7 +1519,7 @@ static kith_model *opened_run(void)
     return model;
 }
 
-static void check_same_patterns(const kith__patterns *a, const kith__patterns *b)
+static void check_same_patterns(const kith__rules *a, const kith__rules *b)
 {
     assert_int_equal(a->relations, b->relations);
     assert_memory_equal(a->offset, b->offset, (a->relations + 1) * sizeof *a->offset);
@@ -1579,7 +1579,7 @@ static void files__a_run_opened_twice_evaluates_the_same(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         kith_model *model = opened_run();
-        const kith_eval_options options = {.part = KITH_TEST};
+        const kith_eval_options options = {.split = KITH_TEST};
         assert_int_equal(kith_evaluate(&e[i], model, &options, &error), KITH_OK);
         kith_model_free(model);
     }
@@ -1787,7 +1787,7 @@ static kith_status try_evaluate(void *context, kith_error *error)
 {
     kith_eval result = {0};
     kith_status status =
-        kith_evaluate(&result, context, &(kith_eval_options){.part = KITH_TEST}, error);
+        kith_evaluate(&result, context, &(kith_eval_options){.split = KITH_TEST}, error);
 
     kith_eval_release(&result);
     return status;

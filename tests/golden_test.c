@@ -13,7 +13,7 @@
 
 #include "core/mem.h"
 #include "eval/rank.h"
-#include "model/decoder.h"
+#include "embed/decoders/decoder.h"
 #include "model/model.h"
 #include "nn/kernels.h"
 #include "train/adam.h"
@@ -169,11 +169,11 @@ static void write_names(const char *at, const char *name, const char *prefix, lo
 
 static long most_relations(void)
 {
-    static const char *const parts[] = {"train", "aux", "test"};
+    static const char *const splits[] = {"train", "aux", "test"};
     long most = whole(graph_json, "relations");
 
     for (int p = 0; p < 3; p++) {
-        const json_t *facts = json_object_get(graph_json, parts[p]);
+        const json_t *facts = json_object_get(graph_json, splits[p]);
         for (size_t i = 0; i < json_array_size(facts); i++) {
             double t[3];
             flatten(t, json_array_get(facts, i));
@@ -300,13 +300,13 @@ static bool check_confidence(const char *key, kith_self_confidence self)
 {
     size_t n = 2 * kith_graph_seen_relation_count(graph);
     double *p = calloc(n * n, sizeof *p);
-    kith__rules *rules;
+    kith__implications *rules;
     kith_error error;
     kith__pool *pool = kith__pool_new(2);
 
-    must(kith__rules_new(&rules, graph, pool, &error), &error);
+    must(kith__implications_new(&rules, graph, pool, &error), &error);
     for (uint32_t r = 0; r < n; r++) {
-        p[r * n + r] = kith__rules_self(rules, r, (kith__self)self);
+        p[r * n + r] = kith__implications_self(rules, r, (kith__self)self);
         for (uint64_t i = rules->offset[r]; i < rules->offset[r + 1]; i++)
             p[rules->at[i].relation * n + r] = rules->at[i].confidence;
     }
@@ -315,7 +315,7 @@ static bool check_confidence(const char *key, kith_self_confidence self)
         p[r] = rules->frequency[r];
     good = good && close_to("relation_frequency", p,
                             json_object_get(graph_json, "relation_frequency"), n);
-    kith__rules_free(rules);
+    kith__implications_free(rules);
     kith__pool_free(pool);
     free(p);
     return good;
@@ -397,7 +397,7 @@ static bool check_explained(kith_model *model, const kith__encoder *e, const jso
     must(kith_session_new(&session, model, &error), &error);
     must(kith_session_explain(&told, session, &question, NULL, &error), &error);
     for (size_t i = 0; i < told.neighbor_count; i++) {
-        const kith_evidence *n = &told.neighbors[i];
+        const kith_weighted_neighbor *n = &told.neighbors[i];
         uint32_t relation = n->relation + (n->inverse ? m : 0);
         for (size_t v = 0; v < e->visits; v++)
             if (e->neighbor[v].relation == relation && e->neighbor[v].entity == n->entity) {
@@ -631,7 +631,7 @@ static void check_ranking_model(const json_t *entry)
     size_t count = json_array_size(list);
     kith__query *queries = calloc(count + 1, sizeof *queries);
     kith_rank *ranks = calloc(count + 1, sizeof *ranks);
-    double mr = 0, mrr = 0, hits[3] = {0};
+    double mr = 0, mrr = 0, support[3] = {0};
     static const int levels[] = {1, 3, 10};
     char name[256];
     kith_error error;
@@ -650,13 +650,13 @@ static void check_ranking_model(const json_t *entry)
         mr += ranks[i].realistic / (double)count;
         mrr += 1 / ranks[i].realistic / (double)count;
         for (int k = 0; k < 3; k++)
-            hits[k] += (ranks[i].realistic <= levels[k]) / (double)count;
+            support[k] += (ranks[i].realistic <= levels[k]) / (double)count;
     }
     good = good && close_to("MR", &mr, json_object_get(entry, "MR"), 1) &&
            close_to("MRR", &mrr, json_object_get(entry, "MRR"), 1) &&
-           close_to("hits_1", &hits[0], json_object_get(entry, "hits_1"), 1) &&
-           close_to("hits_3", &hits[1], json_object_get(entry, "hits_3"), 1) &&
-           close_to("hits_10", &hits[2], json_object_get(entry, "hits_10"), 1);
+           close_to("hits_1", &support[0], json_object_get(entry, "hits_1"), 1) &&
+           close_to("hits_3", &support[1], json_object_get(entry, "hits_3"), 1) &&
+           close_to("hits_10", &support[2], json_object_get(entry, "hits_10"), 1);
     snprintf(name, sizeof name, "ranking.json %s %s", text(entry, "variant"), text(entry, "decoder"));
     report(name, good);
     kith_model_free(model);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "embed/decoders/decoder.h"
 #include "model/model.h"
 #include "nn/kernels.h"
 #include "support.h"
@@ -39,8 +39,8 @@ typedef struct {
     kith__step step;
     kith_triple positive[FACTS], negative[FACTS * PER];
     size_t per;
-    kith__asked asked[2 * FACTS]; /* for the softmax loss: either side of each fact */
-    kith__contrast contrast;
+    kith__softmax_query asked[2 * FACTS]; /* for the softmax loss: either side of each fact */
+    kith__softmax_negatives negatives;
 } batch;
 
 static void set(kith_settings *s, const char *name, const char *value)
@@ -90,11 +90,11 @@ static void fill_queries(batch *b, uint64_t seed)
     kith__rng_init(&rng, seed, 2);
     for (size_t i = 0; i < FACTS; i++) {
         kith_triple f = b->positive[i];
-        b->asked[2 * i] = (kith__asked){f.subject, f.relation, f.object};
-        b->asked[2 * i + 1] = (kith__asked){f.object, f.relation + m, f.subject};
+        b->asked[2 * i] = (kith__softmax_query){f.subject, f.relation, f.object};
+        b->asked[2 * i + 1] = (kith__softmax_query){f.object, f.relation + m, f.subject};
     }
-    assert_int_equal(kith__contrast_init(&b->contrast, graph, 4, 2, NULL), KITH_OK);
-    assert_int_equal(kith__contrast_draw(&b->contrast, b->asked, 2 * FACTS, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&b->negatives, graph, 4, 2, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL), KITH_OK);
 }
 
 /* Tables that start with zeros would hide what their values do. */
@@ -126,7 +126,7 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
 static void batch_release(batch *b)
 {
     kith__step_release(&b->step);
-    kith__contrast_release(&b->contrast);
+    kith__softmax_negatives_release(&b->negatives);
     kith_model_free(b->model);
 }
 
@@ -137,7 +137,7 @@ static double loss_of(batch *b)
     kith__gradients_clear(&b->step.gradients);
     kith_status status =
         b->model->settings.loss == KITH_LOSS_SOFTMAX
-            ? kith__step_ask(&b->step, b->asked, 2 * FACTS, &b->contrast, &error)
+            ? kith__step_ask(&b->step, b->asked, 2 * FACTS, &b->negatives, &error)
             : kith__step_run(&b->step, b->positive, b->negative, FACTS, b->per, &error);
     if (status != KITH_OK)
         fail_msg("%s", error.message);
@@ -440,7 +440,7 @@ static const size_t widths[WIDTHS] = {4, 8, 12, 20, 100};
 
 typedef struct {
     float *row[3]; /* s, q, o */
-    float *gradient[3], *scratch, *aim;
+    float *gradient[3], *scratch, *query_vector;
 } vectors;
 
 static void vectors_init(vectors *v, size_t width, kith__rng *rng)
@@ -454,7 +454,7 @@ static void vectors_init(vectors *v, size_t width, kith__rng *rng)
             v->row[i][k] = (float)(2 * kith__rng_unit(rng) - 1);
     }
     v->scratch = kith__calloc_aligned(6 * stride, sizeof(float));
-    v->aim = kith__calloc_aligned(stride, sizeof(float));
+    v->query_vector = kith__calloc_aligned(stride, sizeof(float));
 }
 
 static void vectors_release(vectors *v)
@@ -464,7 +464,7 @@ static void vectors_release(vectors *v)
         kith__free(v->gradient[i]);
     }
     kith__free(v->scratch);
-    kith__free(v->aim);
+    kith__free(v->query_vector);
 }
 
 static double score_of(const vectors *v, const kith__decoder *d, bool normalize, size_t width)
@@ -591,11 +591,11 @@ static void decoder__aim_gives_the_score_for_either_hidden_side(void **state)
                 vectors v;
                 vectors_init(&v, widths[w], &rng);
                 for (size_t k = 0; k < stride; k++)
-                    v.aim[k] = 5; /* what was there before must not matter */
-                d->aim(v.aim, v.row[side ? 2 : 0], v.row[1], side, widths[w]);
+                    v.query_vector[k] = 5; /* what was there before must not matter */
+                d->query_vector(v.query_vector, v.row[side ? 2 : 0], v.row[1], side, widths[w]);
                 const float *hidden = v.row[side ? 0 : 2];
-                double found = d->distance ? -kith__l1(v.aim, hidden, stride)
-                                           : kith__dot(v.aim, hidden, stride);
+                double found = d->distance ? -kith__l1(v.query_vector, hidden, stride)
+                                           : kith__dot(v.query_vector, hidden, stride);
                 double expected = score_of(&v, d, false, widths[w]);
                 if (fabs(found - expected) > 2e-5)
                     fail_msg("%s of width %zu, %s hidden: found %.8g, expected %.8g", d->name,

@@ -22,8 +22,8 @@ static size_t between(size_t low, size_t high)
 /* Widths of 1..300, with those around whole vectors more often. */
 static size_t some_width(void)
 {
-    size_t near = 8 * between(0, 36);
-    return kith__rng_below(&rng, 2) ? between(1, 300) : near + between(1, 3);
+    size_t proximity = 8 * between(0, 36);
+    return kith__rng_below(&rng, 2) ? between(1, 300) : proximity + between(1, 3);
 }
 
 static float some_value(double scale)
@@ -512,7 +512,7 @@ static void softmax_lanes__equal_the_plain_softmax(void **state)
             float alone[70]; /* anywhere in memory, and the same to the last bit */
             for (size_t k = 0; k < count; k++)
                 alone[k] = before[k * 8 + q];
-            assert_true(kith__soften(alone, count) == total[q]);
+            assert_true(kith__softmax_row(alone, count) == total[q]);
             for (size_t k = 0; k < count; k++)
                 if (alone[k] != x[k * 8 + q])
                     fail_msg("found %.9g by itself, expected %.9g", (double)alone[k],

@@ -1,7 +1,7 @@
 /* Settings, neighbour lists, encodings and scores. */
 #include <math.h>
 
-#include "model/decoder.h"
+#include "embed/decoders/decoder.h"
 #include "model/model.h"
 #include "support.h"
 
@@ -241,7 +241,7 @@ static void settings__an_unknown_name_is_refused(void **state)
     assert_null(kith_settings_get(text, sizeof text, &s, "width"));
 }
 
-static void check_model_refused(const kith_settings *s, const char *part)
+static void check_model_refused(const kith_settings *s, const char *split)
 {
     kith_graph *graph = opened(file("train", "a\tr\tb\n"));
     kith_model *model = NULL;
@@ -249,7 +249,7 @@ static void check_model_refused(const kith_settings *s, const char *part)
 
     assert_int_equal(kith_model_new(&model, graph, s, 1, &error), KITH_ERR_ARGUMENT);
     assert_null(model);
-    assert_contains(error.message, part);
+    assert_contains(error.message, split);
     kith_graph_free(graph);
 }
 
@@ -390,10 +390,10 @@ enum { HUB = 200 };
 static void check_packed(const kith_graph *graph, const kith_settings *s)
 {
     kith_model *plain = model_with(graph, s), *packed = model_with(graph, s);
-    const kith__lists *a = plain->lists, *b = packed->lists;
+    const kith__neighbor_lists *a = plain->lists, *b = packed->lists;
     size_t other_than_1 = 0;
 
-    kith__lists_pack(packed->lists, packed->rules, s, packed->pool);
+    kith__neighbor_lists_pack(packed->lists, packed->rules, s, packed->pool);
     assert_null(b->denominator);
     for (uint32_t e = 0; e < a->entities; e++)
         for (size_t k = 0; k < kith__list_count(a, e); k++) {
@@ -454,7 +454,7 @@ static size_t hub_list(uint32_t *entities, const kith_graph *graph, const char *
     set(&s, "neighbors", kept);
     s.seed = seed;
     kith_model *model = model_with(graph, &s);
-    const kith__lists *lists = model->lists;
+    const kith__neighbor_lists *lists = model->lists;
     size_t count = 0, at = all.offset[hub];
     uint64_t from = lists->offset[hub];
     for (uint64_t i = from; i < from + kith__list_count(lists, hub); i++) {
@@ -629,7 +629,7 @@ static void plain_transform(double *out, const kith_model *model, kith_neighbor 
 /* Mean, sum and max, straight from their definitions. */
 static void plain_pool(double *out, const kith_model *model, uint32_t e, const char *name)
 {
-    const kith__lists *lists = model->lists;
+    const kith__neighbor_lists *lists = model->lists;
     uint64_t from = lists->offset[e], to = from + kith__list_count(lists, e);
     double t[DIM];
 

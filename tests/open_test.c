@@ -310,7 +310,7 @@ static void open__large_packed_n_triples_are_read_whole(void **state)
 
 /* ---- folders ---- */
 
-static const char *const part_files[KITH_PARTS] = {"train", "dev", "test", "aux"};
+static const char *const part_files[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
 static void put_parts(const char *folder, const char *ending)
 {
@@ -377,8 +377,8 @@ static void open__a_folder_needs_only_train(void **state)
     put(folder, "train.txt", three_facts);
     graph = opened(folder);
     assert_string_equal(facts(graph, KITH_TRAIN), three_read);
-    for (int part = KITH_DEV; part < KITH_PARTS; part++)
-        assert_int_equal(kith_graph_facts(graph, part).count, 0);
+    for (int split = KITH_DEV; split < KITH_SPLITS; split++)
+        assert_int_equal(kith_graph_facts(graph, split).count, 0);
     kith_graph_free(graph);
 }
 
@@ -1525,16 +1525,16 @@ static void real__wn11_has_labelled_dev_and_test(void **state)
     if (!path)
         skip();
     kith_graph *graph = opened(path);
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts f = kith_graph_facts(graph, part);
-        assert_int_equal(f.truth != NULL, part == KITH_DEV || part == KITH_TEST);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts f = kith_graph_facts(graph, split);
+        assert_int_equal(f.truth != NULL, split == KITH_DEV || split == KITH_TEST);
         all += f.count;
         for (size_t i = 0; f.truth && i < f.count; i++)
             untrue += !f.truth[i];
     }
     size_t lines = 0;
-    for (int part = 0; part < KITH_PARTS; part++)
-        lines += count_lines(format("%s/%s", path, part_files[part]));
+    for (int split = 0; split < KITH_SPLITS; split++)
+        lines += count_lines(format("%s/%s", path, part_files[split]));
     assert_int_equal(all + kith_graph_report(graph).duplicates, lines);
     assert_true(untrue > 0);
     assert_int_equal(kith_graph_relation_count(graph), 11);

@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "eval/rank.h"
 #include "graph/triple_set.h"
-#include "predict/answer.h"
+#include "session/answer.h"
 #include "support.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
@@ -213,7 +213,7 @@ static bool has_neighbors(const kith_graph *graph, uint32_t entity)
 static size_t compare_with_ranks(kith_model *model)
 {
     const kith_graph *graph = kith_model_graph(model);
-    const kith_eval_options options = {.part = KITH_TEST};
+    const kith_eval_options options = {.split = KITH_TEST};
     uint32_t seen = kith_graph_seen_entity_count(graph);
     kith_session *session = session_of(model);
     size_t strangers = 0;
@@ -342,7 +342,7 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     set(&s, "predict", "object");
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
-    const kith_eval_options options = {.part = KITH_TEST, .sample = 150, .seed = 3};
+    const kith_eval_options options = {.split = KITH_TEST, .sample = 150, .seed = 3};
     kith_eval e;
     assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
     for (size_t i = 0; i < e.realistic.queries; i++) {
@@ -365,19 +365,19 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
  * facts that follow each other. */
 static void check_grounds(const kith_explanation *e)
 {
-    for (size_t i = 0; i < e->grounds_count; i++) {
-        const kith_grounds *g = &e->grounds[i];
+    for (size_t i = 0; i < e->contribution_count; i++) {
+        const kith_contributions *g = &e->contributions[i];
         double sum = 0, size = 1, neighbors = g->rest, neighbor_size = 1 + fabs(g->rest);
-        for (size_t k = 0; k < g->part_count; k++) {
-            sum += g->parts[k].points;
-            size += fabs(g->parts[k].points);
+        for (size_t k = 0; k < g->feature_count; k++) {
+            sum += g->features[k].points;
+            size += fabs(g->features[k].points);
         }
         for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++) {
             neighbors += g->neighbors[k];
             neighbor_size += fabs(g->neighbors[k]);
         }
         assert_true(g->score == e->answers.at[i].score);
-        assert_true(fabs(g->rules + g->near + g->prior + g->embedding - g->score) <= 1e-5 * size);
+        assert_true(fabs(g->rules + g->proximity + g->prior + g->embedding - g->score) <= 1e-5 * size);
         assert_true(fabs(sum - g->score) <= 1e-5 * size);
         if (g->neighbors)
             assert_true(fabs(neighbors - g->embedding) <= 1e-5 * (size + neighbor_size));
@@ -404,8 +404,8 @@ static void explain_all(kith_session *session, const kith_graph *graph)
             if (kith_session_explain(&e, session, &question, NULL, &error) != KITH_OK)
                 continue; /* nothing is known about it */
             check_grounds(&e);
-            for (size_t k = 0; k < e.grounds_count; k++)
-                walked += e.grounds[k].path_count > 1;
+            for (size_t k = 0; k < e.contribution_count; k++)
+                walked += e.contributions[k].path_count > 1;
             kith_explanation_release(&e);
         }
     }
@@ -845,7 +845,7 @@ static void tell_life(kith_session *session, size_t but)
 }
 
 /* Which fact of the life a neighbour is. */
-static size_t fact_of(const kith_graph *graph, const kith_evidence *n)
+static size_t fact_of(const kith_graph *graph, const kith_weighted_neighbor *n)
 {
     for (size_t i = 0; i < LIFE; i++) {
         bool inverse = strcmp(life[i][2], "new") == 0;
@@ -877,8 +877,8 @@ static void check_left_out(kith_model *model, const kith_explanation *e)
 {
     const kith_graph *graph = kith_model_graph(model);
 
-    for (size_t i = 0; i < e->left_out_count; i++) {
-        const kith_left_out *l = &e->left_out[i];
+    for (size_t i = 0; i < e->ablation_count; i++) {
+        const kith_ablation *l = &e->left_out[i];
         kith_session *session = session_of(model);
         tell_life(session, fact_of(graph, &e->neighbors[l->neighbor]));
         kith_answers without = asked(session, "new", "r2", NULL);
@@ -887,8 +887,8 @@ static void check_left_out(kith_model *model, const kith_explanation *e)
             size_t rank = 0;
             while (without.at[rank].entity != e->answers.at[k].entity)
                 rank++;
-            assert_int_equal(l->moves[k].rank_without, rank + 1);
-            assert_true(l->moves[k].score_without == without.at[rank].score);
+            assert_int_equal(l->moves[k].rank_masked, rank + 1);
+            assert_true(l->moves[k].score_masked == without.at[rank].score);
             assert_int_equal(l->moves[k].rank, k + 1);
             assert_true(l->moves[k].score == e->answers.at[k].score);
         }
@@ -903,7 +903,7 @@ static void check_weights(const kith_model *model, const kith_explanation *e)
     double wins = 0, attention = 0;
 
     for (size_t i = 0; i < e->neighbor_count; i++) {
-        const kith_evidence *n = &e->neighbors[i];
+        const kith_weighted_neighbor *n = &e->neighbors[i];
         wins += n->wins;
         attention += n->attention;
         assert_int_equal(isnan(n->logic), !agg->logic);
@@ -937,7 +937,7 @@ static void why__every_aggregator_tells_what_it_has(void **state)
         kith_explanation e = explained(session, "new", "r2", NULL);
         assert_int_equal(e.neighbor_count, LIFE);
         assert_int_equal(e.unread, 0);
-        assert_int_equal(e.left_out_count, e.weighing == KITH_WEIGH_NONE ? 6 : 5);
+        assert_int_equal(e.ablation_count, e.weighing == KITH_WEIGH_NONE ? 6 : 5);
         assert_int_equal(e.compared, 5);
         check_weights(model, &e);
         check_left_out(model, &e);
@@ -955,19 +955,19 @@ static void why__rules_and_fellows_are_those_of_the_graph(void **state)
     kith_settings s = quick("lan");
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
-    kith_rule *rules;
+    kith_implication *rules;
     size_t count;
 
     (void)state;
     tell_life(session, SIZE_MAX);
     kith_explanation e = explained(session, NULL, "r3", "new");
-    assert_int_equal(kith_graph_rules(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL),
+    assert_int_equal(kith_graph_implications(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL),
                      KITH_OK);
     for (size_t i = 0; i < e.neighbor_count; i++) {
-        const kith_evidence *n = &e.neighbors[i];
-        double confidence = 0, fellow = 0;
+        const kith_weighted_neighbor *n = &e.neighbors[i];
+        double confidence = 0, redundant_with = 0;
         for (size_t k = 0; k < count; k++) {
-            const kith_rule *r = &rules[k];
+            const kith_implication *r = &rules[k];
             if (r->premise == n->relation && r->premise_inverse == n->inverse &&
                 strcmp(kith_graph_relation_name(graph, r->conclusion), "r3") == 0 &&
                 r->conclusion_inverse)
@@ -977,13 +977,13 @@ static void why__rules_and_fellows_are_those_of_the_graph(void **state)
                 there |= e.neighbors[j].relation == r->premise &&
                          e.neighbors[j].inverse == r->premise_inverse;
             if (there && r->conclusion == n->relation && r->conclusion_inverse == n->inverse)
-                fellow = fmax(fellow, r->confidence);
+                redundant_with = fmax(redundant_with, r->confidence);
         }
         assert_true(n->rule.confidence == confidence);
-        assert_true(n->fellow.confidence == fellow);
-        assert_true(fabs(n->logic - confidence / (1 + fellow)) < 1e-6);
+        assert_true(n->redundant_with.confidence == redundant_with);
+        assert_true(fabs(n->logic - confidence / (1 + redundant_with)) < 1e-6);
     }
-    kith_rules_free(rules);
+    kith_implications_free(rules);
     kith_explanation_release(&e);
     kith_session_free(session);
     kith_model_free(model);
@@ -1002,7 +1002,7 @@ static void why__one_fact_cannot_be_left_out_and_a_cut_list_says_so(void **state
     say(session, "other", "r1", "e1");
     kith_explanation e = explained(session, "other", "r2", NULL);
     assert_int_equal(e.neighbor_count, 1);
-    assert_int_equal(e.left_out_count, 0);
+    assert_int_equal(e.ablation_count, 0);
     kith_explanation_release(&e);
     tell_life(session, SIZE_MAX);
     e = explained(session, "new", "r2", NULL);
@@ -1089,7 +1089,7 @@ static void sharing__sessions_on_many_threads_give_the_same_answers(void **state
             pthread_join(threads[t], NULL);
             assert_int_equal(visitors[t].failures, 0);
         }
-        assert_true(((kith__shared *)model->shared)->bytes <= bytes[b]);
+        assert_true(((kith__candidate_cache *)model->shared)->bytes <= bytes[b]);
         kith_model_free(model);
         for (uint32_t r = 0; r < relations; r++)
             kith_answers_release(&expected[r]);
@@ -1105,7 +1105,7 @@ static void sharing__the_cache_keeps_to_its_bytes(void **state)
     kith_settings s = quick("lan");
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
-    kith__shared *shared = model->shared;
+    kith__candidate_cache *shared = model->shared;
     size_t one = (size_t)kith_graph_seen_entity_count(graph) * shared->encoder.ds * sizeof(float);
     static const uint32_t order[] = {0, 1, 0, 2, 0, 1};
 

@@ -4,7 +4,7 @@
 
 #include "core/mem.h"
 #include "graph/graph.h"
-#include "graph/holdout.h"
+#include "graph/make/holdout.h"
 #include "rules/counter.h"
 #include "rules/evidence.h"
 #include "support.h"
@@ -325,33 +325,33 @@ static bool is_same_fact(const world *w, uint32_t q, uint32_t r, uint32_t s, uin
     return s == o && q == (r + w->relations / 2) % w->relations;
 }
 
-static void count_pair(uint32_t *hits, uint32_t *bodies, const world *w, uint32_t q, uint32_t r)
+static void count_pair(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q, uint32_t r)
 {
-    *hits = *bodies = 0;
+    *support = *body_count = 0;
     for (uint32_t s = 0; s < w->seen; s++)
         for (uint32_t o = 0; has(w, q, s) && o < w->entities; o++) {
             if (is_same_fact(w, q, r, s, o))
                 continue;
-            *bodies += is(w, r, s, o);
-            *hits += is(w, r, s, o) && is(w, q, s, o);
+            *body_count += is(w, r, s, o);
+            *support += is(w, r, s, o) && is(w, q, s, o);
         }
 }
 
-static void count_path(uint32_t *hits, uint32_t *bodies, const world *w, uint32_t q, uint32_t r1,
+static void count_path(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q, uint32_t r1,
                        uint32_t r2)
 {
-    *hits = *bodies = 0;
+    *support = *body_count = 0;
     for (uint32_t s = 0; s < w->seen; s++)
         for (uint32_t x = 0; has(w, q, s) && x < w->seen; x++)
             for (uint32_t o = 0; is(w, r1, s, x) && o < w->seen; o++) {
                 if (!is(w, r2, x, o) || o == s || o == x || x == s)
                     continue;
-                ++*bodies;
-                *hits += is(w, q, s, o);
+                ++*body_count;
+                *support += is(w, q, s, o);
             }
 }
 
-static const kith__pattern *find_rule(const kith__patterns *p, uint32_t q, uint32_t first,
+static const kith__rule *find_rule(const kith__rules *p, uint32_t q, uint32_t first,
                                       uint32_t second)
 {
     for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
@@ -360,24 +360,24 @@ static const kith__pattern *find_rule(const kith__patterns *p, uint32_t q, uint3
     return NULL;
 }
 
-static void check_rule(const kith__patterns *p, uint32_t q, uint32_t first, uint32_t second,
-                       uint32_t hits, uint32_t bodies)
+static void check_rule(const kith__rules *p, uint32_t q, uint32_t first, uint32_t second,
+                       uint32_t support, uint32_t body_count)
 {
-    const kith__pattern *rule = find_rule(p, q, first, second);
-    float confidence = (float)((double)hits / (bodies + 5));
+    const kith__rule *rule = find_rule(p, q, first, second);
+    float confidence = (float)((double)support / (body_count + 5));
 
-    if (hits < LEAST_HITS || confidence < least_confidence) {
+    if (support < LEAST_HITS || confidence < least_confidence) {
         assert_null(rule);
         return;
     }
     if (!rule)
-        fail_msg("found no rule %u, %u => %u, expected one with %u hits", first, second, q, hits);
-    assert_int_equal(rule->hits, hits);
-    assert_int_equal(rule->bodies, bodies);
+        fail_msg("found no rule %u, %u => %u, expected one with %u hits", first, second, q, support);
+    assert_int_equal(rule->support, support);
+    assert_int_equal(rule->body_count, body_count);
     assert_float_equal(rule->confidence, confidence, 0);
 }
 
-static void check_order(const kith__patterns *p)
+static void check_order(const kith__rules *p)
 {
     assert_int_equal(p->offset[0], 0);
     for (uint32_t q = 0; q < p->relations; q++)
@@ -389,16 +389,16 @@ static void check_order(const kith__patterns *p)
 
 static void check_pairs(world *w, kith__rng *rng)
 {
-    const kith__patterns *p = &w->evidence->pairs;
+    const kith__rules *p = &w->evidence->pairs;
 
     (void)rng;
     assert_int_equal(p->relations, w->relations);
     check_order(p);
     for (uint32_t q = 0; q < w->relations; q++)
         for (uint32_t r = 0; r < w->relations; r++) {
-            uint32_t hits, bodies;
-            count_pair(&hits, &bodies, w, q, r);
-            check_rule(p, q, r, KITH__NO_RELATION, q == r ? 0 : hits, bodies);
+            uint32_t support, body_count;
+            count_pair(&support, &body_count, w, q, r);
+            check_rule(p, q, r, KITH__NO_RELATION, q == r ? 0 : support, body_count);
         }
 }
 
@@ -410,16 +410,16 @@ static void mine__pairs_are_counted_as_by_brute_force(void **state)
 
 static void check_paths(world *w, kith__rng *rng)
 {
-    const kith__patterns *p = &w->evidence->paths;
+    const kith__rules *p = &w->evidence->paths;
 
     (void)rng;
     check_order(p);
     for (uint32_t q = 0; q < w->relations; q++)
         for (uint32_t r1 = 0; r1 < w->relations; r1++)
             for (uint32_t r2 = 0; r2 < w->relations; r2++) {
-                uint32_t hits, bodies;
-                count_path(&hits, &bodies, w, q, r1, r2);
-                check_rule(p, q, r1, r2, hits, bodies);
+                uint32_t support, body_count;
+                count_path(&support, &body_count, w, q, r1, r2);
+                check_rule(p, q, r1, r2, support, body_count);
             }
 }
 
@@ -446,7 +446,7 @@ static void mine__paths_that_come_back_or_stay_are_no_paths(void **state)
     draft_release(&t);
 }
 
-static void check_same_patterns(const kith__patterns *a, const kith__patterns *b)
+static void check_same_patterns(const kith__rules *a, const kith__rules *b)
 {
     assert_int_equal(a->relations, b->relations);
     assert_memory_equal(a->offset, b->offset, (a->relations + 1) * sizeof *a->offset);
@@ -459,14 +459,14 @@ static void check_threads(world *w, kith__rng *rng)
     (void)rng;
     for (unsigned threads = 1; threads < 8; threads += 2) {
         kith__pool *pool = kith__pool_new(threads);
-        kith__patterns pairs, paths;
+        kith__rules pairs, paths;
         kith_error error;
         assert_int_equal(kith__mine_pairs(&pairs, w->evidence->index, pool, &error), KITH_OK);
         assert_int_equal(kith__mine_paths(&paths, w->evidence->index, pool, &error), KITH_OK);
         check_same_patterns(&pairs, &w->evidence->pairs);
         check_same_patterns(&paths, &w->evidence->paths);
-        kith__patterns_release(&pairs);
-        kith__patterns_release(&paths);
+        kith__rules_release(&pairs);
+        kith__rules_release(&paths);
         kith__pool_free(pool);
     }
 }
@@ -497,7 +497,7 @@ static void mine__only_the_most_confident_paths_of_a_conclusion_are_kept(void **
     (void)state;
     kith__rng_init(&rng, 204, 0);
     world_open(&w, crowded(&rng), 2);
-    const kith__patterns *p = &w.evidence->paths;
+    const kith__rules *p = &w.evidence->paths;
     check_order(p);
     for (uint32_t q = 0; q < w.relations; q++) {
         float weakest = 1;
@@ -505,12 +505,12 @@ static void mine__only_the_most_confident_paths_of_a_conclusion_are_kept(void **
         for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
             weakest = fminf(weakest, p->at[i].confidence);
         for (uint32_t body = 0; body < w.relations * w.relations; body++) {
-            uint32_t hits, bodies, first = body / w.relations, second = body % w.relations;
-            count_path(&hits, &bodies, &w, q, first, second);
+            uint32_t support, body_count, first = body / w.relations, second = body % w.relations;
+            count_path(&support, &body_count, &w, q, first, second);
             if (find_rule(p, q, first, second))
-                check_rule(p, q, first, second, hits, bodies);
+                check_rule(p, q, first, second, support, body_count);
             else
-                assert_true(kith__shrunk(hits, bodies) <= weakest);
+                assert_true(kith__shrunk(support, body_count) <= weakest);
         }
     }
     world_close(&w);
@@ -573,27 +573,27 @@ static void speak(double *best, double *second, double *all, double confidence)
 static double local_confidence(const question *q, uint32_t r, uint32_t o, double mined)
 {
     const world *w = q->w;
-    double hits = 0, bodies = 0;
+    double support = 0, body_count = 0;
 
     for (uint32_t e = 0; q->known && e < w->entities; e++) {
         if (is_same_fact(w, q->query, r, q->self, e))
             continue;
-        bodies += own(q, r, e) && (e != o || own(q, q->query, o));
-        hits += own(q, r, e) && own(q, q->query, e);
+        body_count += own(q, r, e) && (e != o || own(q, q->query, o));
+        support += own(q, r, e) && own(q, q->query, e);
     }
     for (uint32_t s = 0; s < w->seen; s++) {
         if (!is_witness(q, s) || !is(w, r, s, o) || is_same_fact(w, q->query, r, s, o))
             continue;
-        bodies++;
-        hits += is(w, q->query, s, o);
+        body_count++;
+        support += is(w, q->query, s, o);
     }
-    return (5 * mined + hits) / (5 + bodies);
+    return (5 * mined + support) / (5 + body_count);
 }
 
 static void expect_a(double *f, const question *q, uint32_t o)
 {
     for (uint32_t r = 0; r < q->w->relations; r++) {
-        const kith__pattern *rule =
+        const kith__rule *rule =
             find_rule(&q->w->evidence->pairs, q->query, r, KITH__NO_RELATION);
         f[KITH__A_LINKS] += r != q->query && own(q, r, o);
         if (!rule || !own(q, r, o) || is_same_fact(q->w, q->query, r, q->self, o))
@@ -607,7 +607,7 @@ static void expect_a(double *f, const question *q, uint32_t o)
 
 static void expect_b(double *f, const question *q, uint32_t o)
 {
-    const kith__patterns *p = &q->w->evidence->paths;
+    const kith__rules *p = &q->w->evidence->paths;
 
     for (uint64_t i = p->offset[q->query]; i < p->offset[q->query + 1]; i++)
         for (uint32_t x = 0; o != q->self && x < q->w->seen; x++) {
@@ -624,14 +624,14 @@ static void expect_c(double *f, const question *q, uint32_t o)
 
     for (uint32_t r = 0; o != q->self && r < w->relations; r++)
         for (uint32_t c = 0; c < w->entities; c++) {
-            double hits = 0, bodies = 0;
+            double support = 0, body_count = 0;
             for (uint32_t s = 0; own(q, r, c) && s < w->seen; s++) {
-                bodies += is_witness(q, s) && is(w, r, s, c);
-                hits += is_witness(q, s) && is(w, r, s, c) && is(w, q->query, s, o);
+                body_count += is_witness(q, s) && is(w, r, s, c);
+                support += is_witness(q, s) && is(w, r, s, c) && is(w, q->query, s, o);
             }
-            if (hits == 0)
+            if (support == 0)
                 continue;
-            speak(&f[KITH__C_BEST], &f[KITH__C_SECOND], &f[KITH__C_ALL], hits / (bodies + 5));
+            speak(&f[KITH__C_BEST], &f[KITH__C_SECOND], &f[KITH__C_ALL], support / (body_count + 5));
             f[KITH__C_COUNT]++;
         }
 }
@@ -644,22 +644,22 @@ static void expect_d(double *f, const question *q, uint32_t o)
 
     for (uint32_t r = 0; o != q->self && r < w->relations; r++)
         for (uint32_t c = 0; c < w->seen; c++) {
-            double hits = 0, having = 0;
+            double support = 0, having = 0;
             for (uint32_t e = 0; is(w, r, o, c) && c != q->self && e < w->seen; e++) {
-                hits += own(q, q->query, e) && is(w, r, e, c);
+                support += own(q, q->query, e) && is(w, r, e, c);
                 having += is(w, r, e, c);
             }
-            if (hits == 0 || having <= hits || (hits < 2 && q->known > 2))
+            if (support == 0 || having <= support || (support < 2 && q->known > 2))
                 continue;
-            f[KITH__D_BEST] = fmax(f[KITH__D_BEST], hits / (having + 5));
-            f[KITH__D_SHARED] = fmax(f[KITH__D_SHARED], hits / ((double)q->known + 1));
-            f[KITH__D_SUM] += hits / (having + 5);
+            f[KITH__D_BEST] = fmax(f[KITH__D_BEST], support / (having + 5));
+            f[KITH__D_SHARED] = fmax(f[KITH__D_SHARED], support / ((double)q->known + 1));
+            f[KITH__D_SUM] += support / (having + 5);
         }
 }
 
 static void expect(double *figure, const question *q, uint32_t o)
 {
-    memset(figure, 0, KITH__FIGURES * sizeof *figure);
+    memset(figure, 0, KITH__RULE_FEATURES * sizeof *figure);
     expect_a(figure, q, o);
     if (o < q->w->seen) {
         expect_b(figure, q, o);
@@ -709,20 +709,20 @@ static double step_all(double *next, const double *mass, const world *w, uint32_
     return followed;
 }
 
-static void expect_near(double *near, const world *w, uint32_t self, bool through)
+static void expect_near(double *proximity, const world *w, uint32_t self, bool through)
 {
     double *mass = calloc(w->entities, sizeof *mass), *next = calloc(w->entities, sizeof *next);
     double followed = 0, weight = 1;
 
-    memset(near, 0, w->entities * sizeof *near);
+    memset(proximity, 0, w->entities * sizeof *proximity);
     mass[self] = 1;
     for (int step = 0; step < 8 && (step == 0 || followed < 20000); step++, weight *= .7) {
         followed += step_all(next, mass, w, self, step == 0, through);
         for (uint32_t e = 0; e < w->entities; e++)
-            near[e] += weight * (mass[e] = next[e]);
+            proximity[e] += weight * (mass[e] = next[e]);
     }
     for (uint32_t e = 0; e < w->entities; e++)
-        near[e] = log(1 + 1e6 * fmin(1, 20 / degree(w, self)) * near[e]);
+        proximity[e] = log(1 + 1e6 * fmin(1, 20 / degree(w, self)) * proximity[e]);
     free(mass);
     free(next);
 }
@@ -731,22 +731,22 @@ static void expect_near(double *near, const world *w, uint32_t self, bool throug
  * only unseen ones are looked at. */
 static void check_near(world *w, kith__rng *rng)
 {
-    kith__nearness n;
+    kith__proximity n;
     kith_error error;
     double *expected = malloc(w->entities * sizeof *expected);
 
     (void)rng;
-    assert_int_equal(kith__nearness_init(&n, w->evidence->index, &error), KITH_OK);
+    assert_int_equal(kith__proximity_init(&n, w->evidence->index, &error), KITH_OK);
     for (uint32_t s = w->seen; s < w->entities; s++) {
         n.through = s % 2;
-        kith__nearness_find(&n, kith__facts_of(w->evidence->index, s), s);
+        kith__proximity_find(&n, kith__facts_of(w->evidence->index, s), s);
         expect_near(expected, w, s, n.through);
         for (uint32_t e = 0; e < w->entities; e++)
-            if (!(fabs(n.near[e] - expected[e]) <= 1e-3 * (1 + expected[e])))
-                fail_msg("from %u to %u: found %g, expected %g", s, e, (double)n.near[e],
+            if (!(fabs(n.proximity[e] - expected[e]) <= 1e-3 * (1 + expected[e])))
+                fail_msg("from %u to %u: found %g, expected %g", s, e, (double)n.proximity[e],
                          expected[e]);
     }
-    kith__nearness_release(&n);
+    kith__proximity_release(&n);
     free(expected);
 }
 
@@ -760,7 +760,7 @@ static void near__is_what_all_walks_together_meet(void **state)
 static void count_steps(uint32_t *steps, const world *w, uint32_t s)
 {
     memset(steps, 0, w->entities * sizeof *steps);
-    for (uint32_t k = 1; k <= KITH__NEAR_STEPS; k++)
+    for (uint32_t k = 1; k <= KITH__PROXIMITY_STEPS; k++)
         for (uint32_t x = 0; x < w->entities; x++)
             for (uint32_t o = 0; (k == 1 ? x == s : steps[x] == k - 1) && o < w->entities; o++)
                 for (uint32_t r = 0; r < w->relations; r++)
@@ -771,7 +771,7 @@ static void count_steps(uint32_t *steps, const world *w, uint32_t s)
 static void check_path(world *w, kith__rng *rng)
 {
     uint32_t *steps = malloc(w->entities * sizeof *steps);
-    kith_neighbor path[KITH__NEAR_STEPS];
+    kith_neighbor path[KITH__PROXIMITY_STEPS];
     kith_error error;
     size_t count;
 
@@ -779,7 +779,7 @@ static void check_path(world *w, kith__rng *rng)
     for (uint32_t s = w->seen; s < w->entities; s++) {
         count_steps(steps, w, s);
         for (uint32_t o = 0; o < w->seen; o++) {
-            assert_int_equal(kith__nearness_path(path, &count, w->evidence->index,
+            assert_int_equal(kith__proximity_path(path, &count, w->evidence->index,
                                                  kith__facts_of(w->evidence->index, s), s, o,
                                                  &error),
                              KITH_OK);
@@ -803,50 +803,50 @@ static void near__no_facts_lead_nowhere(void **state)
 {
     kith__rng rng;
     world w;
-    kith__nearness n;
+    kith__proximity n;
     kith_error error;
 
     (void)state;
     kith__rng_init(&rng, 22, 0);
     random_world(&w, &rng);
-    assert_int_equal(kith__nearness_init(&n, w.evidence->index, &error), KITH_OK);
-    kith__nearness_find(&n, kith__facts_of(w.evidence->index, 0), 0);
+    assert_int_equal(kith__proximity_init(&n, w.evidence->index, &error), KITH_OK);
+    kith__proximity_find(&n, kith__facts_of(w.evidence->index, 0), 0);
     assert_true(n.reached_count > 0);
-    kith__nearness_find(&n, (kith__span){NULL, 0}, UINT32_MAX);
+    kith__proximity_find(&n, (kith__span){NULL, 0}, UINT32_MAX);
     assert_int_equal(n.reached_count, 0);
     for (uint32_t e = 0; e < w.entities; e++)
-        assert_true(n.near[e] == 0);
-    kith__nearness_release(&n);
+        assert_true(n.proximity[e] == 0);
+    kith__proximity_release(&n);
     world_close(&w);
 }
 
 /* ---- asking ---- */
 
-static void ask(kith__asking *a, kith__span facts, uint32_t self, uint32_t query)
+static void ask(kith__evidence_query *a, kith__span facts, uint32_t self, uint32_t query)
 {
     kith_error error;
-    assert_int_equal(kith__ask(a, facts, self, query, &error), KITH_OK);
+    assert_int_equal(kith__evidence_query_run(a, facts, self, query, &error), KITH_OK);
 }
 
-static void asking_open(kith__asking *a, const world *w)
+static void asking_open(kith__evidence_query *a, const world *w)
 {
     kith_error error;
-    assert_int_equal(kith__asking_init(a, w->evidence, &error), KITH_OK);
+    assert_int_equal(kith__evidence_query_init(a, w->evidence, &error), KITH_OK);
 }
 
-static const float *row_of(const kith__asking *a, uint32_t entity)
+static const float *row_of(const kith__evidence_query *a, uint32_t entity)
 {
     return a->row_of[entity] ? a->rows[a->row_of[entity] - 1].figure : NULL;
 }
 
-static void check_figures(const kith__asking *a, const question *q, uint32_t o)
+static void check_figures(const kith__evidence_query *a, const question *q, uint32_t o)
 {
     const float *found = row_of(a, o);
-    double expected[KITH__FIGURES];
+    double expected[KITH__RULE_FEATURES];
 
     expect(expected, q, o);
     bool told = false;
-    for (int k = 0; k < KITH__FIGURES; k++) {
+    for (int k = 0; k < KITH__RULE_FEATURES; k++) {
         told |= expected[k] > 0;
         if (!(fabs((found ? found[k] : 0) - expected[k]) <= 2e-5 * (1 + expected[k])))
             fail_msg("query %u of %u, candidate %u, figure %d: found %g, expected %g", q->query,
@@ -855,7 +855,7 @@ static void check_figures(const kith__asking *a, const question *q, uint32_t o)
     assert_int_equal(found != NULL, told);
 }
 
-static void check_answered(const kith__asking *a, const world *w, uint32_t query)
+static void check_answered(const kith__evidence_query *a, const world *w, uint32_t query)
 {
     for (uint32_t o = 0; o < w->entities; o++) {
         uint32_t count = 0;
@@ -865,7 +865,7 @@ static void check_answered(const kith__asking *a, const world *w, uint32_t query
     }
 }
 
-static void check_query(kith__asking *a, const world *w, uint32_t self, uint32_t query)
+static void check_query(kith__evidence_query *a, const world *w, uint32_t self, uint32_t query)
 {
     kith__span facts = kith__facts_of(w->evidence->index, self);
     question q;
@@ -883,14 +883,14 @@ static void check_query(kith__asking *a, const world *w, uint32_t self, uint32_t
 
 static void check_asking(world *w, kith__rng *rng)
 {
-    kith__asking a;
+    kith__evidence_query a;
 
     asking_open(&a, w);
     for (int i = 0; i < 12; i++)
         check_query(&a, w, below(rng, w->seen), below(rng, w->relations));
     for (uint32_t u = w->seen; u < w->entities; u++)
         check_query(&a, w, u, below(rng, w->relations));
-    kith__asking_release(&a);
+    kith__evidence_query_release(&a);
 }
 
 static void ask__figures_are_those_of_brute_force(void **state)
@@ -901,11 +901,11 @@ static void ask__figures_are_those_of_brute_force(void **state)
 
 /* What was asked, kept to compare with. */
 typedef struct {
-    kith__told *rows;
+    kith__candidate_evidence *rows;
     size_t count;
 } answer;
 
-static answer keep_answer(const kith__asking *a)
+static answer keep_answer(const kith__evidence_query *a)
 {
     answer k = {malloc((a->count + 1) * sizeof *a->rows), a->count};
     if (a->count > 0)
@@ -913,7 +913,7 @@ static answer keep_answer(const kith__asking *a)
     return k;
 }
 
-static void check_same_answer(const kith__asking *a, const answer *k)
+static void check_same_answer(const kith__evidence_query *a, const answer *k)
 {
     assert_int_equal(a->count, k->count);
     if (k->count > 0)
@@ -922,7 +922,7 @@ static void check_same_answer(const kith__asking *a, const answer *k)
 
 static void check_newcomers(world *w, kith__rng *rng)
 {
-    kith__asking a, b;
+    kith__evidence_query a, b;
 
     asking_open(&a, w);
     asking_open(&b, w);
@@ -942,8 +942,8 @@ static void check_newcomers(world *w, kith__rng *rng)
         free(k.rows);
         free(list);
     }
-    kith__asking_release(&a);
-    kith__asking_release(&b);
+    kith__evidence_query_release(&a);
+    kith__evidence_query_release(&b);
 }
 
 static void ask__a_newcomer_gets_what_an_unseen_entity_with_its_facts_gets(void **state)
@@ -954,7 +954,7 @@ static void ask__a_newcomer_gets_what_an_unseen_entity_with_its_facts_gets(void 
 
 static void check_repeats(world *w, kith__rng *rng)
 {
-    kith__asking a;
+    kith__evidence_query a;
 
     asking_open(&a, w);
     for (int i = 0; i < 10; i++) {
@@ -973,7 +973,7 @@ static void check_repeats(world *w, kith__rng *rng)
         check_answered(&a, w, query);
         free(k.rows);
     }
-    kith__asking_release(&a);
+    kith__evidence_query_release(&a);
 }
 
 static void ask__other_questions_in_between_change_nothing(void **state)
@@ -991,7 +991,7 @@ static uint32_t entity(const world *w, const char *name)
 
 static void ask__an_entity_is_not_its_own_witness(void **state)
 {
-    kith__asking a;
+    kith__evidence_query a;
     world w;
 
     (void)state;
@@ -1005,13 +1005,13 @@ static void ask__an_entity_is_not_its_own_witness(void **state)
     assert_float_equal(row_of(&a, o)[KITH__C_BEST], 1. / 6, 1e-6);
     ask(&a, kith__facts_of(w.evidence->index, s), UINT32_MAX, 1);
     assert_non_null(row_of(&a, o));
-    kith__asking_release(&a);
+    kith__evidence_query_release(&a);
     world_close(&w);
 }
 
 static void ask__no_facts_say_nothing(void **state)
 {
-    kith__asking a;
+    kith__evidence_query a;
     world w;
 
     (void)state;
@@ -1020,8 +1020,8 @@ static void ask__no_facts_say_nothing(void **state)
     ask(&a, (kith__span){NULL, 0}, UINT32_MAX, 0);
     assert_int_equal(a.count, 0);
     assert_int_equal(a.answered[entity(&w, "b")], 2);
-    kith__asking_release(&a);
-    kith__asking_release(&a);
+    kith__evidence_query_release(&a);
+    kith__evidence_query_release(&a);
     world_close(&w);
 }
 
@@ -1030,15 +1030,15 @@ static void ask__no_facts_say_nothing(void **state)
 /* Figures made from the reasons told, per entity. */
 typedef struct {
     const question *q;
-    float (*figure)[KITH__FIGURES];
+    float (*figure)[KITH__RULE_FEATURES];
 } telling;
 
 static void check_reason(const question *q, const kith__reason *r)
 {
     const world *w = q->w;
-    float counted = kith__shrunk(r->hits, r->bodies);
+    float counted = kith__shrunk(r->support, r->body_count);
 
-    assert_true(r->hits <= r->bodies && r->confidence > 0 && r->confidence <= 1);
+    assert_true(r->support <= r->body_count && r->confidence > 0 && r->confidence <= 1);
     if (r->kind == 'A')
         assert_true(own(q, r->first, r->candidate));
     else
@@ -1070,7 +1070,7 @@ static void hear(void *context, const kith__reason *r)
     f[KITH__D_SUM] += r->kind == 'D' ? r->confidence : 0;
 }
 
-static void check_told(const kith__asking *a, const telling *t)
+static void check_told(const kith__evidence_query *a, const telling *t)
 {
     static const int told[] = {KITH__A_BEST,   KITH__A_COUNT, KITH__B_BEST, KITH__B_COUNT,
                                KITH__C_BEST,   KITH__C_SECOND, KITH__C_COUNT, KITH__D_BEST,
@@ -1085,7 +1085,7 @@ static void check_told(const kith__asking *a, const telling *t)
 
 static void check_reasons(world *w, kith__rng *rng)
 {
-    kith__asking a;
+    kith__evidence_query a;
 
     asking_open(&a, w);
     for (int i = 0; i < 12; i++) {
@@ -1106,7 +1106,7 @@ static void check_reasons(world *w, kith__rng *rng)
         free(t.figure);
         free(q.fact);
     }
-    kith__asking_release(&a);
+    kith__evidence_query_release(&a);
 }
 
 static void ask__reasons_add_up_to_the_figures(void **state)
@@ -1120,7 +1120,7 @@ static void ask__reasons_add_up_to_the_figures(void **state)
 static void ask__a_hub_of_5000_facts_is_asked_like_any_other(void **state)
 {
     draft t = {0};
-    kith__asking a;
+    kith__evidence_query a;
     world w;
 
     (void)state;
@@ -1143,9 +1143,9 @@ static void ask__a_hub_of_5000_facts_is_asked_like_any_other(void **state)
     }
     ask(&a, kith__facts_of(w.evidence->index, hub), hub, 2);
     for (size_t i = 0; i < a.count; i++)
-        for (int k = 0; k < KITH__FIGURES; k++)
+        for (int k = 0; k < KITH__RULE_FEATURES; k++)
             assert_true(isfinite(a.rows[i].figure[k]) && a.rows[i].figure[k] >= 0);
-    kith__asking_release(&a);
+    kith__evidence_query_release(&a);
     world_close(&w);
     draft_release(&t);
 }
@@ -1182,10 +1182,10 @@ static kith_triple in_source(const held *h, kith_triple t)
     return s;
 }
 
-static void check_part_facts(const held *h, int part, uint8_t *met, uint32_t *hidden,
+static void check_part_facts(const held *h, int split, uint8_t *met, uint32_t *hidden,
                              uint32_t *known)
 {
-    kith_facts facts = kith_graph_facts(h->made, part);
+    kith_facts facts = kith_graph_facts(h->made, split);
     kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
 
     for (size_t i = 0; i < facts.count; i++) {
@@ -1194,11 +1194,11 @@ static void check_part_facts(const held *h, int part, uint8_t *met, uint32_t *hi
         for (size_t k = 0; k < train.count; k++)
             if (memcmp(&train.at[k], &s, sizeof s) == 0)
                 assert_int_equal(met[k]++, 0);
-        assert_int_equal(subject + object, part == KITH_TRAIN ? 0 : 1);
-        if (part == KITH_TEST)
+        assert_int_equal(subject + object, split == KITH_TRAIN ? 0 : 1);
+        if (split == KITH_TEST)
             assert_true(subject ? h->options->subjects : h->options->objects);
-        if (part != KITH_TRAIN)
-            ++(part == KITH_TEST ? hidden : known)[subject ? s.subject : s.object];
+        if (split != KITH_TRAIN)
+            ++(split == KITH_TEST ? hidden : known)[subject ? s.subject : s.object];
     }
 }
 
@@ -1232,8 +1232,8 @@ static void check_held(const held *h)
     double wanted = floor(h->options->share * kith_graph_seen_entity_count(h->source) + .5);
     size_t held_out = 0;
 
-    for (int part = 0; part < KITH_PARTS; part++)
-        check_part_facts(h, part, met, hidden, known);
+    for (int split = 0; split < KITH_SPLITS; split++)
+        check_part_facts(h, split, met, hidden, known);
     check_train_kept(h, met);
     assert_int_equal(kith_graph_facts(h->made, KITH_DEV).count, 0);
     assert_true(kith_graph_facts(h->made, KITH_TEST).count <= h->options->most_asked);
@@ -1342,12 +1342,12 @@ static kith_status try_mining(const world *w, kith_error *error)
 static kith_status try_asking(const world *w, kith_error *error)
 {
     const kith__index *x = w->evidence->index;
-    kith__asking a;
-    kith_status status = kith__asking_init(&a, w->evidence, error);
+    kith__evidence_query a;
+    kith_status status = kith__evidence_query_init(&a, w->evidence, error);
 
     for (uint32_t e = 0; status == KITH_OK && e < w->entities; e += 3)
-        status = kith__ask(&a, kith__facts_of(x, e), e, e % w->relations, error);
-    kith__asking_release(&a);
+        status = kith__evidence_query_run(&a, kith__facts_of(x, e), e, e % w->relations, error);
+    kith__evidence_query_release(&a);
     return status;
 }
 
@@ -1357,15 +1357,15 @@ static void check_after_failures(const world *w)
     const kith__index *x = w->evidence->index;
 
     for (size_t n = 1; n < 12; n++) {
-        kith__asking a;
+        kith__evidence_query a;
         kith_error error;
         asking_open(&a, w);
         kith__mem_fail_at(n);
-        (void)kith__ask(&a, kith__facts_of(x, 0), 0, 1, &error);
+        (void)kith__evidence_query_run(&a, kith__facts_of(x, 0), 0, 1, &error);
         kith__mem_fail_at(0);
         check_query(&a, w, 1, 1);
         check_query(&a, w, 0, 1);
-        kith__asking_release(&a);
+        kith__evidence_query_release(&a);
     }
 }
 
@@ -1382,12 +1382,12 @@ static kith_status try_holding_out(const world *w, kith_error *error)
 
 static kith_status try_listing(const world *w, kith_error *error)
 {
-    const kith_answer_rules_options options = {"ABC", UINT32_MAX, 1, 20, 1};
-    kith_answer_rule *rules = NULL;
+    const kith_rules_options options = {"ABC", UINT32_MAX, 1, 20, 1};
+    kith_rule *rules = NULL;
     size_t count = 0;
-    kith_status status = kith_graph_answer_rules(&rules, &count, w->graph, &options, error);
+    kith_status status = kith_graph_rules(&rules, &count, w->graph, &options, error);
 
-    kith_answer_rules_free(rules);
+    kith_rules_free(rules);
     return status;
 }
 

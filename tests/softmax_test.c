@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "embed/decoders/decoder.h"
 #include "model/model.h"
 #include "support.h"
 #include "train/step.h"
@@ -29,7 +29,7 @@ static kith_graph *random_graph(uint64_t seed)
 }
 
 /* Either side of each fact of train. */
-static size_t queries_of(kith__asked *asked, const kith_graph *graph)
+static size_t queries_of(kith__softmax_query *asked, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -37,13 +37,13 @@ static size_t queries_of(kith__asked *asked, const kith_graph *graph)
     assert_true(2 * train.count <= MOST);
     for (size_t i = 0; i < train.count; i++) {
         kith_triple t = train.at[i];
-        asked[2 * i] = (kith__asked){t.subject, t.relation, t.object};
-        asked[2 * i + 1] = (kith__asked){t.object, t.relation + m, t.subject};
+        asked[2 * i] = (kith__softmax_query){t.subject, t.relation, t.object};
+        asked[2 * i + 1] = (kith__softmax_query){t.object, t.relation + m, t.subject};
     }
     return 2 * train.count;
 }
 
-static bool in_train(const kith_graph *graph, const kith__asked *a, uint32_t answer)
+static bool in_train(const kith_graph *graph, const kith__softmax_query *a, uint32_t answer)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -67,7 +67,7 @@ static bool is_neighbor(const kith_graph *graph, uint32_t entity, uint32_t other
     return false;
 }
 
-static bool is_left_out(const kith__contrast *c, size_t query, size_t place)
+static bool is_left_out(const kith__softmax_negatives *c, size_t query, size_t place)
 {
     for (size_t k = c->left_start[query]; k < c->left_start[query + 1]; k++)
         if (c->left_out[k] == place)
@@ -79,14 +79,14 @@ static bool is_left_out(const kith__contrast *c, size_t query, size_t place)
 
 static void check_contrast(const kith_graph *graph, size_t shared, size_t hard, kith__rng *rng)
 {
-    kith__asked asked[MOST];
+    kith__softmax_query asked[MOST];
     size_t count = queries_of(asked, graph), seen = kith_graph_seen_entity_count(graph), some = 0;
-    kith__contrast c;
+    kith__softmax_negatives c;
 
-    assert_int_equal(kith__contrast_init(&c, graph, shared, hard, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&c, graph, shared, hard, NULL), KITH_OK);
     assert_int_equal(c.shared_count, shared < seen ? shared : seen);
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(kith__contrast_draw(&c, asked, count, rng, NULL), KITH_OK);
+        assert_int_equal(kith__softmax_negatives_draw(&c, asked, count, rng, NULL), KITH_OK);
         for (size_t j = 0; j < c.shared_count; j++) {
             assert_true(c.shared[j] < seen);
             for (size_t k = 0; k < j; k++)
@@ -104,7 +104,7 @@ static void check_contrast(const kith_graph *graph, size_t shared, size_t hard, 
         }
     }
     assert_true(hard == 0 || some > count);
-    kith__contrast_release(&c);
+    kith__softmax_negatives_release(&c);
 }
 
 static void contrast__never_holds_a_right_answer_against_a_query(void **state)
@@ -125,16 +125,16 @@ static void contrast__never_holds_a_right_answer_against_a_query(void **state)
 static void contrast__takes_all_hard_ones_where_they_are_few(void **state)
 {
     kith_graph *graph = opened(file("train", "a\tr\tb\na\tr\tc\na\ts\td\ne\ts\ta\n"));
-    kith__asked asked = {0, 0, 1};
-    kith__contrast c;
+    kith__softmax_query asked = {0, 0, 1};
+    kith__softmax_negatives c;
     kith__rng rng;
 
     (void)state;
     kith__rng_init(&rng, 1, 0);
-    assert_int_equal(kith__contrast_init(&c, graph, 2, 5, NULL), KITH_OK);
-    assert_int_equal(kith__contrast_draw(&c, &asked, 1, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&c, graph, 2, 5, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_draw(&c, &asked, 1, &rng, NULL), KITH_OK);
     assert_true(c.hard[0] == 3 && c.hard[1] == 4 && c.hard[2] == KITH__NOBODY);
-    kith__contrast_release(&c);
+    kith__softmax_negatives_release(&c);
     kith_graph_free(graph);
 }
 
@@ -153,7 +153,7 @@ static void encode(float *vector, const scorer *s, uint32_t entity, uint32_t que
                      KITH_OK);
 }
 
-static double decoded(const scorer *s, const kith__asked *a, const float *known, const float *other)
+static double decoded(const scorer *s, const kith__softmax_query *a, const float *known, const float *other)
 {
     uint32_t m = s->model->lists->relations / 2;
     bool reciprocal = s->settings->reciprocal, hidden = a->query >= m && !reciprocal;
@@ -166,7 +166,7 @@ static double decoded(const scorer *s, const kith__asked *a, const float *known,
 }
 
 /* The score of a candidate, its vectors taken one by one. */
-static double plain_score(const scorer *s, const kith__asked *a, uint32_t candidate, bool inputs)
+static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_t candidate, bool inputs)
 {
     const kith__table *ent = &s->model->params.table[0];
     uint32_t m = s->model->lists->relations / 2;
@@ -189,8 +189,8 @@ static double plain_score(const scorer *s, const kith__asked *a, uint32_t candid
     return s->settings->scale * sum / scores;
 }
 
-static double plain_loss(const scorer *s, const kith__asked *asked, size_t count,
-                         const kith__contrast *c, bool inputs)
+static double plain_loss(const scorer *s, const kith__softmax_query *asked, size_t count,
+                         const kith__softmax_negatives *c, bool inputs)
 {
     double loss = 0;
 
@@ -221,10 +221,10 @@ static void stir(kith_model *model)
 
 static void check_loss(const kith_graph *graph, const kith_settings *settings, const char *what)
 {
-    kith__asked asked[MOST];
+    kith__softmax_query asked[MOST];
     size_t count = queries_of(asked, graph);
     scorer s = {.settings = settings, .scratch = kith__calloc_aligned(6 * 16, sizeof(float))};
-    kith__contrast c;
+    kith__softmax_negatives c;
     kith__step step;
     kith__rng rng;
 
@@ -235,8 +235,8 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     stir(s.model);
     assert_int_equal(kith__step_init(&step, &s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
-    assert_int_equal(kith__contrast_init(&c, graph, 17, 3, NULL), KITH_OK);
-    assert_int_equal(kith__contrast_draw(&c, asked, count, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&c, graph, 17, 3, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_draw(&c, asked, count, &rng, NULL), KITH_OK);
     assert_int_equal(kith__step_ask(&step, asked, count, &c, NULL), KITH_OK);
     double expected = plain_loss(&s, asked, count, &c, false);
     if (!(fabs(step.loss_out - expected) < 2e-4 * (1 + expected)))
@@ -244,7 +244,7 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     expected = plain_loss(&s, asked, count, &c, true);
     if (!(fabs(step.loss_in - expected) < 2e-4 * (1 + expected)))
         fail_msg("%s, input: found %.8g, expected %.8g", what, step.loss_in, expected);
-    kith__contrast_release(&c);
+    kith__softmax_negatives_release(&c);
     kith__step_release(&step);
     kith_model_free(s.model);
     kith__free(s.scratch);
@@ -278,9 +278,9 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
 static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **state)
 {
     kith_graph *graph = random_graph(8);
-    kith__asked asked[MOST];
+    kith__softmax_query asked[MOST];
     kith_settings settings;
-    kith__contrast c;
+    kith__softmax_negatives c;
     kith__step step;
     kith_model *model;
     kith__rng rng;
@@ -292,8 +292,8 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
     assert_int_equal(kith__step_init(&step, &model->encoder, &model->params, &model->settings, NULL),
                      KITH_OK);
-    assert_int_equal(kith__contrast_init(&c, graph, 10, 2, NULL), KITH_OK);
-    assert_int_equal(kith__contrast_draw(&c, asked, 4, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&c, graph, 10, 2, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
     float *row = kith__row(&model->params.table[0], c.shared[7]), before = row[3];
     for (int i = 0; i < 3; i++) {
         row[3] = i == 0 ? before : i == 1 ? NAN : INFINITY;
@@ -301,7 +301,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
         assert_int_equal(isfinite(kith__step_loss(&step)) != 0, i == 0);
         kith__gradients_clear(&step.gradients);
     }
-    kith__contrast_release(&c);
+    kith__softmax_negatives_release(&c);
     kith__step_release(&step);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -309,13 +309,13 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
 
 /* A step and a look at test, from nothing. */
 static kith_status try_step(const kith_graph *graph, const kith_settings *settings,
-                            const kith__asked *asked, kith_error *error)
+                            const kith__softmax_query *asked, kith_error *error)
 {
-    const kith_eval_options options = {.part = KITH_TEST, .all_candidates = 1};
+    const kith_eval_options options = {.split = KITH_TEST, .all_candidates = 1};
     kith_model *model = NULL;
-    kith__contrast c = {0};
+    kith__softmax_negatives c = {0};
     kith__step step = {0};
-    kith__lists *capped = NULL;
+    kith__neighbor_lists *capped = NULL;
     kith_eval result = {0};
     kith__rng rng;
     kith_status status;
@@ -323,15 +323,15 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
     kith__rng_init(&rng, 9, 0);
     TRY(kith_model_new(&model, graph, settings, 1, error));
     TRY(kith__step_init(&step, &model->encoder, &model->params, &model->settings, error));
-    TRY(kith__contrast_init(&c, graph, 10, 2, error));
-    TRY(kith__lists_capped(&capped, model->lists, 3, error));
-    TRY(kith__contrast_draw(&c, asked, 9, &rng, error));
+    TRY(kith__softmax_negatives_init(&c, graph, 10, 2, error));
+    TRY(kith__neighbor_lists_capped(&capped, model->lists, 3, error));
+    TRY(kith__softmax_negatives_draw(&c, asked, 9, &rng, error));
     TRY(kith__step_ask(&step, asked, 9, &c, error));
     TRY(kith_evaluate(&result, model, &options, error));
 cleanup:
     kith_eval_release(&result);
-    kith__lists_free(capped);
-    kith__contrast_release(&c);
+    kith__neighbor_lists_free(capped);
+    kith__softmax_negatives_release(&c);
     kith__step_release(&step);
     kith_model_free(model);
     return status;
@@ -341,7 +341,7 @@ static void softmax__says_so_where_memory_is_short(void **state)
 {
     static const char *const candidates[] = {"encoded", "input", "mix"};
     kith_graph *graph = random_graph(8);
-    kith__asked asked[MOST];
+    kith__softmax_query asked[MOST];
 
     (void)state;
     queries_of(asked, graph);
@@ -368,7 +368,7 @@ static void softmax__says_so_where_memory_is_short(void **state)
 
 static double plain_logit(const kith_model *model, uint64_t slot, uint32_t query)
 {
-    const kith__rules *rules = model->rules;
+    const kith__implications *rules = model->rules;
     kith_neighbor n = model->lists->at[slot];
     double confidence = 0, t = 0;
     size_t pair = SIZE_MAX;
@@ -390,7 +390,7 @@ static double plain_logit(const kith_model *model, uint64_t slot, uint32_t query
 
 static void plain_table(double *out, const kith_model *model, uint32_t entity, uint32_t query)
 {
-    const kith__lists *lists = model->lists;
+    const kith__neighbor_lists *lists = model->lists;
     const kith__params *params = &model->params;
     size_t d = model->settings.dim;
     double sum = 0;
@@ -446,7 +446,7 @@ static bool same(kith_neighbor a, kith_neighbor b)
 }
 
 /* The list is what is left of the whole one, in its order, with its denominators. */
-static void check_list(const kith__lists *capped, const kith__lists *all, uint32_t e, size_t cap)
+static void check_list(const kith__neighbor_lists *capped, const kith__neighbor_lists *all, uint32_t e, size_t cap)
 {
     uint64_t from = all->offset[e], to = all->offset[e + 1];
     size_t count = (size_t)(capped->offset[e + 1] - capped->offset[e]);
@@ -467,17 +467,17 @@ static void sampled__lists_are_equally_likely_parts_of_the_whole_ones(void **sta
     size_t met[64] = {0};
     kith_settings settings;
     kith_model *model;
-    kith__lists *capped;
+    kith__neighbor_lists *capped;
 
     (void)state;
     assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
-    const kith__lists *all = model->lists;
+    const kith__neighbor_lists *all = model->lists;
     assert_int_equal(all->offset[all->entities],
                      kith_graph_neighborhoods(graph).offset[all->entities]);
-    assert_int_equal(kith__lists_capped(&capped, all, CAP, NULL), KITH_OK);
+    assert_int_equal(kith__neighbor_lists_capped(&capped, all, CAP, NULL), KITH_OK);
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
-        kith__lists_draw(capped, all, seed);
+        kith__neighbor_lists_draw(capped, all, seed);
         for (uint32_t e = 0; e < all->seen; e++)
             check_list(capped, all, e, CAP);
         for (uint64_t s = all->offset[0], k = capped->offset[0]; k < capped->offset[1]; s++)
@@ -491,7 +491,7 @@ static void sampled__lists_are_equally_likely_parts_of_the_whole_ones(void **sta
     for (size_t i = 0; i < degree; i++)
         if (fabs((double)met[i] / ROUNDS - CAP / (double)degree) > .04)
             fail_msg("found neighbour %zu of %zu in %zu of %d draws", i, degree, met[i], ROUNDS);
-    kith__lists_free(capped);
+    kith__neighbor_lists_free(capped);
     kith_model_free(model);
     kith_graph_free(graph);
 }

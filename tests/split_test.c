@@ -18,7 +18,7 @@ typedef struct {
 } list;
 
 typedef struct {
-    list part[KITH_PARTS]; /* in the source's ids and order */
+    list split[KITH_SPLITS]; /* in the source's ids and order */
     bool candidate[MOST], seen[MOST], unseen[MOST];
     size_t candidates, unseens, left_out, known;
 } outcome;
@@ -42,9 +42,9 @@ static bool holds(const list *l, kith_triple t)
     return false;
 }
 
-static void add_true(list *l, const kith_graph *graph, kith_part part)
+static void add_true(list *l, const kith_graph *graph, kith_split split)
 {
-    kith_facts f = kith_graph_facts(graph, part);
+    kith_facts f = kith_graph_facts(graph, split);
 
     for (size_t i = 0; i < f.count; i++)
         if (!f.truth || f.truth[i])
@@ -63,7 +63,7 @@ static void part_entities(outcome *o, const list *train, const list *sampled, ki
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[i];
         if (!o->candidate[t.subject] && !o->candidate[t.object]) {
-            append(&o->part[KITH_TRAIN], t);
+            append(&o->split[KITH_TRAIN], t);
             o->seen[t.subject] = o->seen[t.object] = true;
         }
     }
@@ -78,7 +78,7 @@ static void part_entities(outcome *o, const list *train, const list *sampled, ki
         kith_triple t = train->at[i];
         if ((o->unseen[t.subject] && o->seen[t.object]) ||
             (o->seen[t.subject] && o->unseen[t.object]))
-            append(&o->part[KITH_AUX], t);
+            append(&o->split[KITH_AUX], t);
     }
 }
 
@@ -95,12 +95,12 @@ static bool asks_about_unseen(const outcome *o, kith_triple t, kith_strategy str
 }
 
 /* A fact that train or aux has already cannot be in another part. */
-static void keep_unless_known(outcome *o, kith_part part, kith_triple t)
+static void keep_unless_known(outcome *o, kith_split split, kith_triple t)
 {
-    if (holds(&o->part[KITH_TRAIN], t) || holds(&o->part[KITH_AUX], t))
+    if (holds(&o->split[KITH_TRAIN], t) || holds(&o->split[KITH_AUX], t))
         o->known++;
     else
-        append(&o->part[part], t);
+        append(&o->split[split], t);
 }
 
 static void expect_split(outcome *o, const list *train, const list *dev, const list *sampled,
@@ -136,9 +136,9 @@ static kith_triple in_source(const kith_graph *made, const kith_graph *source, k
     return out;
 }
 
-static void take_part(list *l, const kith_graph *made, const kith_graph *source, kith_part part)
+static void take_part(list *l, const kith_graph *made, const kith_graph *source, kith_split split)
 {
-    kith_facts f = kith_graph_facts(made, part);
+    kith_facts f = kith_graph_facts(made, split);
 
     l->count = 0;
     for (size_t i = 0; i < f.count; i++)
@@ -169,13 +169,13 @@ static void check_list(const list *found, const list *expected, const kith_graph
     assert_int_equal(found->count, expected->count);
 }
 
-static kith_graph *split(kith_split_report *report, const kith_graph *source,
-                         const kith_split_options *options)
+static kith_graph *split(kith_dataset_report *report, const kith_graph *source,
+                         const kith_dataset_options *options)
 {
     kith_graph *made = NULL;
     kith_error error = {KITH_OK, ""};
 
-    if (kith_graph_split_off(&made, report, source, options, &error) != KITH_OK)
+    if (kith_dataset_make(&made, report, source, options, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a split", error.message);
     return made;
 }
@@ -184,14 +184,14 @@ static kith_graph *split(kith_split_report *report, const kith_graph *source,
 
 typedef struct {
     const kith_graph *source, *made;
-    const kith_split_options *options;
-    kith_split_report report;
+    const kith_dataset_options *options;
+    kith_dataset_report report;
     outcome expected;
-    list part[KITH_PARTS];
+    list split[KITH_SPLITS];
 } trial;
 
 /* A split that leaves nothing to train on is refused; such graphs are passed over. */
-static bool try_split(trial *t, kith_graph *source, const kith_split_options *options)
+static bool try_split(trial *t, kith_graph *source, const kith_dataset_options *options)
 {
     list train = {.count = 0}, dev = {.count = 0}, sampled = {.count = 0};
     kith_graph *made = NULL;
@@ -202,8 +202,8 @@ static bool try_split(trial *t, kith_graph *source, const kith_split_options *op
     add_true(&sampled, source, KITH_TEST);
     expect_split(&t->expected, &train, &dev, &sampled, options->strategy,
                  kith_graph_entity_count(source));
-    kith_status status = kith_graph_split_off(&made, &t->report, source, options, &error);
-    if (sampled.count == 0 || t->expected.part[KITH_TRAIN].count == 0) {
+    kith_status status = kith_dataset_make(&made, &t->report, source, options, &error);
+    if (sampled.count == 0 || t->expected.split[KITH_TRAIN].count == 0) {
         assert_int_equal(status, KITH_ERR_ARGUMENT);
         return false;
     }
@@ -212,8 +212,8 @@ static bool try_split(trial *t, kith_graph *source, const kith_split_options *op
     t->source = source;
     t->made = made;
     t->options = options;
-    for (int part = 0; part < KITH_PARTS; part++)
-        take_part(&t->part[part], made, source, part);
+    for (int split = 0; split < KITH_SPLITS; split++)
+        take_part(&t->split[split], made, source, split);
     return true;
 }
 
@@ -235,8 +235,8 @@ static void over_random_splits(void (*verify)(const trial *t), bool labels)
                               .labels = round % 4 == 1,
                               .overlap = round % 3 == 0,
                               .maps = round % 5 == 0};
-        kith_split_options options;
-        kith_split_options_init(&options);
+        kith_dataset_options options;
+        kith_dataset_options_init(&options);
         options.strategy = (kith_strategy)(round % 3);
         options.rate = 100;
         options.labels = labels;
@@ -254,7 +254,7 @@ static void over_random_splits(void (*verify)(const trial *t), bool labels)
 
 static void verify_train(const trial *t)
 {
-    check_list(&t->part[KITH_TRAIN], &t->expected.part[KITH_TRAIN], t->source);
+    check_list(&t->split[KITH_TRAIN], &t->expected.split[KITH_TRAIN], t->source);
 }
 
 static void split__train_is_the_sources_without_what_touches_a_candidate(void **state)
@@ -265,7 +265,7 @@ static void split__train_is_the_sources_without_what_touches_a_candidate(void **
 
 static void verify_aux(const trial *t)
 {
-    check_list(&t->part[KITH_AUX], &t->expected.part[KITH_AUX], t->source);
+    check_list(&t->split[KITH_AUX], &t->expected.split[KITH_AUX], t->source);
 }
 
 static void split__aux_is_every_training_fact_between_unseen_and_seen(void **state)
@@ -276,7 +276,7 @@ static void split__aux_is_every_training_fact_between_unseen_and_seen(void **sta
 
 static void verify_test(const trial *t)
 {
-    check_list(&t->part[KITH_TEST], &t->expected.part[KITH_TEST], t->source);
+    check_list(&t->split[KITH_TEST], &t->expected.split[KITH_TEST], t->source);
 }
 
 static void split__test_keeps_sampled_facts_with_unseen_ends_on_the_strategys_side(void **state)
@@ -287,7 +287,7 @@ static void split__test_keeps_sampled_facts_with_unseen_ends_on_the_strategys_si
 
 static void verify_dev(const trial *t)
 {
-    check_list(&t->part[KITH_DEV], &t->expected.part[KITH_DEV], t->source);
+    check_list(&t->split[KITH_DEV], &t->expected.split[KITH_DEV], t->source);
 }
 
 static void split__dev_keeps_valid_facts_between_seen_entities(void **state)
@@ -325,8 +325,8 @@ static void verify_report(const trial *t)
     assert_int_equal(t->report.left_out, t->expected.left_out);
     assert_int_equal(t->report.known, t->expected.known);
     size_t ignored = kith_graph_facts(t->source, KITH_AUX).count;
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts f = kith_graph_facts(t->source, part);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts f = kith_graph_facts(t->source, split);
         for (size_t i = 0; f.truth && i < f.count; i++)
             ignored += !f.truth[i];
     }
@@ -342,13 +342,13 @@ static void split__report_counts_what_the_oracle_counts(void **state)
 /* Straight from the rules, without the oracle's lists. */
 static void verify_sources(const trial *t)
 {
-    static const kith_part from[KITH_PARTS] = {KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_TRAIN};
+    static const kith_split from[KITH_SPLITS] = {KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_TRAIN};
 
-    for (int part = 0; part < KITH_PARTS; part++) {
+    for (int split = 0; split < KITH_SPLITS; split++) {
         list source = {.count = 0};
-        add_true(&source, t->source, from[part]);
-        for (size_t i = 0; i < t->part[part].count; i++)
-            assert_true(holds(&source, t->part[part].at[i]));
+        add_true(&source, t->source, from[split]);
+        for (size_t i = 0; i < t->split[split].count; i++)
+            assert_true(holds(&source, t->split[split].at[i]));
     }
 }
 
@@ -360,10 +360,10 @@ static void split__nothing_is_invented(void **state)
 
 static void verify_disjoint(const trial *t)
 {
-    for (int a = 0; a < KITH_PARTS; a++)
+    for (int a = 0; a < KITH_SPLITS; a++)
         for (int b = 0; b < a; b++)
-            for (size_t i = 0; i < t->part[a].count; i++)
-                assert_false(holds(&t->part[b], t->part[a].at[i]));
+            for (size_t i = 0; i < t->split[a].count; i++)
+                assert_false(holds(&t->split[b], t->split[a].at[i]));
     assert_int_equal(kith_graph_report(t->made).duplicates, 0);
 }
 
@@ -377,11 +377,11 @@ static void split__nothing_is_in_two_parts(void **state)
 /* The leak that this field knows: no training fact may mention an entity that is asked about. */
 static void verify_no_leak(const trial *t)
 {
-    for (size_t i = 0; i < t->part[KITH_TEST].count; i++) {
-        kith_triple asked = t->part[KITH_TEST].at[i];
+    for (size_t i = 0; i < t->split[KITH_TEST].count; i++) {
+        kith_triple asked = t->split[KITH_TEST].at[i];
         uint32_t newcomer = t->options->strategy == KITH_OBJECT ? asked.object : asked.subject;
-        for (size_t k = 0; k < t->part[KITH_TRAIN].count; k++) {
-            kith_triple f = t->part[KITH_TRAIN].at[k];
+        for (size_t k = 0; k < t->split[KITH_TRAIN].count; k++) {
+            kith_triple f = t->split[KITH_TRAIN].at[k];
             assert_true(f.subject != newcomer && f.object != newcomer);
         }
     }
@@ -413,10 +413,10 @@ static void choose(list *chosen, list *rest, const list *from, unsigned mask)
         append(mask >> i & 1 ? chosen : rest, from->at[i]);
 }
 
-static bool matches(const outcome *o, const list part[KITH_PARTS])
+static bool matches(const outcome *o, const list split[KITH_SPLITS])
 {
-    for (int i = 0; i < KITH_PARTS; i++)
-        if (!equal(&o->part[i], &part[i]))
+    for (int i = 0; i < KITH_SPLITS; i++)
+        if (!equal(&o->split[i], &split[i]))
             return false;
     return true;
 }
@@ -426,15 +426,15 @@ static bool some_sample_explains(const kith_graph *source, const kith_graph *mad
                                  const list *train, const list *dev, const list *test,
                                  kith_strategy strategy)
 {
-    static list part[KITH_PARTS], sampled, rest;
+    static list split[KITH_SPLITS], sampled, rest;
     static outcome o;
 
-    for (int i = 0; i < KITH_PARTS; i++)
-        take_part(&part[i], made, source, i);
+    for (int i = 0; i < KITH_SPLITS; i++)
+        take_part(&split[i], made, source, i);
     for (unsigned mask = (1u << wanted) - 1; mask; mask = next_choice(mask, (unsigned)test->count)) {
         choose(&sampled, &rest, test, mask);
         expect_split(&o, train, dev, &sampled, strategy, kith_graph_entity_count(source));
-        if (matches(&o, part))
+        if (matches(&o, split))
             return true;
     }
     return false;
@@ -448,11 +448,11 @@ static void check_sampling(double rate, size_t count, unsigned wanted, uint64_t 
     for (unsigned round = 0; round < 40; round++) {
         random_shape shape = {12, 3, 40, 6, 8, 0};
         kith_graph *source = opened(random_folder(&rng, &shape));
-        kith_split_options options;
-        kith_split_report report;
+        kith_dataset_options options;
+        kith_dataset_report report;
         list train = {.count = 0}, dev = {.count = 0}, test = {.count = 0};
         kith_graph *made = NULL;
-        kith_split_options_init(&options);
+        kith_dataset_options_init(&options);
         options.strategy = (kith_strategy)(round % 3);
         options.rate = rate;
         options.count = count;
@@ -461,7 +461,7 @@ static void check_sampling(double rate, size_t count, unsigned wanted, uint64_t 
         add_true(&dev, source, KITH_DEV);
         add_true(&test, source, KITH_TEST);
         if (test.count == 8 &&
-            kith_graph_split_off(&made, &report, source, &options, NULL) == KITH_OK) {
+            kith_dataset_make(&made, &report, source, &options, NULL) == KITH_OK) {
             assert_int_equal(report.sampled, wanted);
             assert_true(some_sample_explains(source, made, wanted, &train, &dev, &test,
                                              options.strategy));
@@ -502,8 +502,8 @@ static void split__each_test_fact_is_as_likely_as_another(void **state)
         add(&t, "u%u\ts\ta\n", i);
     put(folder, "test", t.at);
     kith_graph *source = opened(folder);
-    kith_split_options options;
-    kith_split_options_init(&options);
+    kith_dataset_options options;
+    kith_dataset_options_init(&options);
     options.count = 2;
     options.valid = 0;
     for (options.seed = 0; options.seed < 2000; options.seed++) {
@@ -550,16 +550,16 @@ static void split__a_single_file_has_valid_and_test_set_aside_first(void **state
         random_shape shape = {9, 2, 14, 0, 0, 0};
         kith_graph *source = opened(format("%s/train", random_folder(&rng, &shape)));
         size_t all = kith_graph_facts(source, KITH_TRAIN).count;
-        kith_split_options options;
-        kith_split_report report;
+        kith_dataset_options options;
+        kith_dataset_report report;
         kith_graph *made = NULL;
-        kith_split_options_init(&options);
+        kith_dataset_options_init(&options);
         options.strategy = (kith_strategy)(round % 3);
         options.test = 2. / (double)all;
         options.valid = 1. / (double)all;
         options.rate = 50;
         options.seed = round;
-        if (kith_graph_split_off(&made, &report, source, &options, NULL) == KITH_OK) {
+        if (kith_dataset_make(&made, &report, source, &options, NULL) == KITH_OK) {
             assert_int_equal(report.sampled, 1);
             assert_true(some_shares_explain(source, made, 2, 1, 1, options.strategy));
             tried++;
@@ -573,8 +573,8 @@ static void split__a_single_file_has_valid_and_test_set_aside_first(void **state
 static void split__a_missing_dev_or_test_alone_is_set_aside_from_train(void **state)
 {
     const char *folder = new_folder();
-    kith_split_options options;
-    kith_split_report report;
+    kith_dataset_options options;
+    kith_dataset_report report;
 
     (void)state;
     draft t = {0};
@@ -583,7 +583,7 @@ static void split__a_missing_dev_or_test_alone_is_set_aside_from_train(void **st
     put(folder, "train", t.at);
     put(folder, "test", "e1\ts\te2\ne3\ts\te4\n");
     kith_graph *source = opened(folder);
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.count = 1;
     options.valid = .5;
     kith_graph *made = split(&report, source, &options);
@@ -624,18 +624,18 @@ static bool on_side(const list *l, uint32_t relation, int side, uint32_t e)
 
 /* Whether an entity may stand in for an end of a fact: it was seen on that side of that relation in
  * the new train, or for an unseen one of a test fact, in aux. */
-static bool may_stand_in(const trial *t, kith_part part, kith_triple f, int side, uint32_t e)
+static bool may_stand_in(const trial *t, kith_split split, kith_triple f, int side, uint32_t e)
 {
     if (t->expected.seen[e])
-        return on_side(&t->part[KITH_TRAIN], f.relation, side, e);
-    return part == KITH_TEST && t->expected.unseen[e] && t->expected.unseen[end_of(f, side)] &&
-           on_side(&t->part[KITH_AUX], f.relation, side, e);
+        return on_side(&t->split[KITH_TRAIN], f.relation, side, e);
+    return split == KITH_TEST && t->expected.unseen[e] && t->expected.unseen[end_of(f, side)] &&
+           on_side(&t->split[KITH_AUX], f.relation, side, e);
 }
 
 static bool is_known(const trial *t, kith_triple f)
 {
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts all = kith_graph_facts(t->source, part);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts all = kith_graph_facts(t->source, split);
         for (size_t i = 0; i < all.count; i++)
             if (same(all.at[i], f))
                 return true;
@@ -643,39 +643,39 @@ static bool is_known(const trial *t, kith_triple f)
     return false;
 }
 
-typedef void (*pair_check)(const trial *t, kith_part part, size_t truth, size_t untrue);
+typedef void (*pair_check)(const trial *t, kith_split split, size_t truth, size_t untrue);
 
 /* For every fact that is labelled false, with the true one that it was made from. */
 static void over_pairs(const trial *t, pair_check verify)
 {
-    for (int part = KITH_DEV; part <= KITH_TEST; part++) {
-        kith_facts f = kith_graph_facts(t->made, part);
+    for (int split = KITH_DEV; split <= KITH_TEST; split++) {
+        kith_facts f = kith_graph_facts(t->made, split);
         if (f.count == 0)
             continue;
         assert_non_null(f.truth);
         for (size_t i = 0; i < f.count; i++)
             if (!f.truth[i]) {
                 assert_true(i > 0 && f.truth[i - 1]); /* one false behind each true one */
-                verify(t, part, i - 1, i);
+                verify(t, split, i - 1, i);
             }
     }
 }
 
-static int changed_side(const trial *t, kith_part part, size_t truth, size_t untrue)
+static int changed_side(const trial *t, kith_split split, size_t truth, size_t untrue)
 {
-    kith_triple a = t->part[part].at[truth], b = t->part[part].at[untrue];
+    kith_triple a = t->split[split].at[truth], b = t->split[split].at[untrue];
 
     assert_int_equal(a.relation, b.relation);
     assert_int_equal((a.subject != b.subject) + (a.object != b.object), 1);
     return a.object != b.object;
 }
 
-static void verify_one_side(const trial *t, kith_part part, size_t truth, size_t untrue)
+static void verify_one_side(const trial *t, kith_split split, size_t truth, size_t untrue)
 {
-    kith_triple f = t->part[part].at[truth];
-    int side = changed_side(t, part, truth, untrue);
+    kith_triple f = t->split[split].at[truth];
+    int side = changed_side(t, split, truth, untrue);
 
-    assert_true(may_stand_in(t, part, f, side, end_of(t->part[part].at[untrue], side)));
+    assert_true(may_stand_in(t, split, f, side, end_of(t->split[split].at[untrue], side)));
 }
 
 static void verify_corruption(const trial *t)
@@ -689,10 +689,10 @@ static void labels__one_side_is_replaced_by_an_entity_seen_there(void **state)
     over_random_splits(verify_corruption, true);
 }
 
-static void verify_unknown(const trial *t, kith_part part, size_t truth, size_t untrue)
+static void verify_unknown(const trial *t, kith_split split, size_t truth, size_t untrue)
 {
     (void)truth;
-    assert_false(is_known(t, t->part[part].at[untrue]));
+    assert_false(is_known(t, t->split[split].at[untrue]));
 }
 
 static void verify_never_known(const trial *t)
@@ -710,10 +710,10 @@ static void verify_once(const trial *t)
 {
     list all = {.count = 0};
 
-    for (int part = KITH_DEV; part <= KITH_TEST; part++)
-        for (size_t i = 0; i < t->part[part].count; i++) {
-            assert_false(holds(&all, t->part[part].at[i]));
-            append(&all, t->part[part].at[i]);
+    for (int split = KITH_DEV; split <= KITH_TEST; split++)
+        for (size_t i = 0; i < t->split[split].count; i++) {
+            assert_false(holds(&all, t->split[split].at[i]));
+            append(&all, t->split[split].at[i]);
         }
 }
 
@@ -725,24 +725,24 @@ static void labels__no_false_fact_is_given_twice(void **state)
 
 static bool is_free(const trial *t, kith_triple f)
 {
-    return !is_known(t, f) && !holds(&t->part[KITH_DEV], f) && !holds(&t->part[KITH_TEST], f);
+    return !is_known(t, f) && !holds(&t->split[KITH_DEV], f) && !holds(&t->split[KITH_TEST], f);
 }
 
 /* Whether a true fact that stayed alone could have had a false one. */
-static bool could_be_falsified(const trial *t, kith_part part, kith_triple f)
+static bool could_be_falsified(const trial *t, kith_split split, kith_triple f)
 {
     for (int side = 0; side < 2; side++) {
         /* A question about a newcomer stays one about a newcomer. */
-        if (part == KITH_TEST && t->options->strategy != KITH_BOTH &&
+        if (split == KITH_TEST && t->options->strategy != KITH_BOTH &&
             t->expected.unseen[end_of(f, side)]) {
             for (uint32_t e = 0; e < kith_graph_entity_count(t->source); e++)
-                if (t->expected.unseen[e] && may_stand_in(t, part, f, side, e) &&
+                if (t->expected.unseen[e] && may_stand_in(t, split, f, side, e) &&
                     is_free(t, with_end(f, side, e)))
                     return true;
             continue;
         }
         for (uint32_t e = 0; e < kith_graph_entity_count(t->source); e++)
-            if (may_stand_in(t, part, f, side, e) && is_free(t, with_end(f, side, e)))
+            if (may_stand_in(t, split, f, side, e) && is_free(t, with_end(f, side, e)))
                 return true;
     }
     return false;
@@ -752,19 +752,19 @@ static void verify_each_has_one(const trial *t)
 {
     size_t alone = 0;
 
-    for (int part = KITH_DEV; part <= KITH_TEST; part++) {
-        kith_facts f = kith_graph_facts(t->made, part);
+    for (int split = KITH_DEV; split <= KITH_TEST; split++) {
+        kith_facts f = kith_graph_facts(t->made, split);
         list truths = {.count = 0};
         for (size_t i = 0; i < f.count; i++) {
             if (!f.truth[i])
                 continue;
-            append(&truths, t->part[part].at[i]);
+            append(&truths, t->split[split].at[i]);
             if (i + 1 < f.count && !f.truth[i + 1])
                 continue;
             alone++;
-            assert_false(could_be_falsified(t, part, t->part[part].at[i]));
+            assert_false(could_be_falsified(t, split, t->split[split].at[i]));
         }
-        check_list(&truths, &t->expected.part[part], t->source);
+        check_list(&truths, &t->expected.split[split], t->source);
     }
     assert_int_equal(t->report.without_false, alone);
 }
@@ -779,8 +779,8 @@ static void labels__each_true_fact_has_a_false_one_where_there_can_be_one(void *
 static void labels__the_only_false_fact_there_can_be_is_found(void **state)
 {
     const char *folder = new_folder();
-    kith_split_options options;
-    kith_split_report report;
+    kith_dataset_options options;
+    kith_dataset_report report;
     draft t = {0};
 
     (void)state;
@@ -791,7 +791,7 @@ static void labels__the_only_false_fact_there_can_be_is_found(void **state)
     put(folder, "dev", "a\tr\to398\n");
     put(folder, "test", "x\tr\to1\n");
     kith_graph *source = opened(folder);
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.rate = 100;
     options.labels = 1;
     for (options.seed = 1; options.seed <= 10; options.seed++) {
@@ -803,16 +803,16 @@ static void labels__the_only_false_fact_there_can_be_is_found(void **state)
     draft_release(&t);
 }
 
-static void verify_newcomer(const trial *t, kith_part part, size_t truth, size_t untrue)
+static void verify_newcomer(const trial *t, kith_split split, size_t truth, size_t untrue)
 {
-    kith_triple f = t->part[part].at[untrue];
+    kith_triple f = t->split[split].at[untrue];
 
     (void)truth;
-    if (part == KITH_TEST && t->options->strategy == KITH_SUBJECT)
+    if (split == KITH_TEST && t->options->strategy == KITH_SUBJECT)
         assert_true(t->expected.unseen[f.subject] && t->expected.seen[f.object]);
-    if (part == KITH_TEST && t->options->strategy == KITH_OBJECT)
+    if (split == KITH_TEST && t->options->strategy == KITH_OBJECT)
         assert_true(t->expected.unseen[f.object] && t->expected.seen[f.subject]);
-    if (part == KITH_DEV)
+    if (split == KITH_DEV)
         assert_true(t->expected.seen[f.subject] && t->expected.seen[f.object]);
 }
 
@@ -831,8 +831,8 @@ static void verify_plain_parts(const trial *t)
 {
     assert_null(kith_graph_facts(t->made, KITH_TRAIN).truth);
     assert_null(kith_graph_facts(t->made, KITH_AUX).truth);
-    check_list(&t->part[KITH_TRAIN], &t->expected.part[KITH_TRAIN], t->source);
-    check_list(&t->part[KITH_AUX], &t->expected.part[KITH_AUX], t->source);
+    check_list(&t->split[KITH_TRAIN], &t->expected.split[KITH_TRAIN], t->source);
+    check_list(&t->split[KITH_AUX], &t->expected.split[KITH_AUX], t->source);
 }
 
 static void labels__train_and_aux_are_left_alone(void **state)
@@ -843,7 +843,7 @@ static void labels__train_and_aux_are_left_alone(void **state)
 
 /* ---- seeds ---- */
 
-static const char *const part_names[KITH_PARTS] = {"train", "dev", "test", "aux"};
+static const char *const part_names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
 static kith_graph *middle_sized(void)
 {
@@ -880,9 +880,9 @@ static void compare_seeds(uint64_t a, uint64_t b, bool expected)
 {
     kith_graph *source = middle_sized();
     const char *folders[2];
-    kith_split_options options;
+    kith_dataset_options options;
 
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.rate = 30;
     options.labels = 1;
     for (int i = 0; i < 2; i++) {
@@ -892,9 +892,9 @@ static void compare_seeds(uint64_t a, uint64_t b, bool expected)
         kith_graph_free(made);
     }
     bool all_same = true;
-    for (int part = 0; part < KITH_PARTS; part++)
-        all_same &= same_file(format("%s/%s", folders[0], part_names[part]),
-                              format("%s/%s", folders[1], part_names[part]));
+    for (int split = 0; split < KITH_SPLITS; split++)
+        all_same &= same_file(format("%s/%s", folders[0], part_names[split]),
+                              format("%s/%s", folders[1], part_names[split]));
     assert_int_equal(all_same, expected);
     kith_graph_free(source);
 }
@@ -913,13 +913,13 @@ static void split__another_seed_gives_another_split(void **state)
 
 /* ---- what is refused ---- */
 
-static void refuse_split(const kith_graph *source, const kith_split_options *options,
+static void refuse_split(const kith_graph *source, const kith_dataset_options *options,
                          const char *message)
 {
     kith_graph *made = NULL;
     kith_error error = {KITH_OK, ""};
 
-    assert_int_equal(kith_graph_split_off(&made, NULL, source, options, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_dataset_make(&made, NULL, source, options, &error), KITH_ERR_ARGUMENT);
     assert_null(made);
     assert_contains(error.message, message);
 }
@@ -928,28 +928,28 @@ static void split__options_that_make_no_sense_are_refused(void **state)
 {
     static const double rates[] = {0, -1, 100.5, NAN, INFINITY};
     kith_graph *source = middle_sized();
-    kith_split_options options;
+    kith_dataset_options options;
 
     (void)state;
     for (int i = 0; i < 5; i++) {
-        kith_split_options_init(&options);
+        kith_dataset_options_init(&options);
         options.rate = rates[i];
         refuse_split(source, &options, "the rate is");
     }
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.count = 100000;
     refuse_split(source, &options, "asked for 100000 test facts, but the source has only");
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.rate = .001;
     refuse_split(source, &options, "is none, expected at least one");
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.valid = -.1;
     refuse_split(source, &options, "shares");
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.valid = .5;
     options.test = .5;
     refuse_split(source, &options, "shares");
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.test = NAN;
     refuse_split(source, &options, "shares");
     kith_graph_free(source);
@@ -958,17 +958,17 @@ static void split__options_that_make_no_sense_are_refused(void **state)
 static void split__a_source_with_nothing_to_sample_or_train_on_is_refused(void **state)
 {
     kith_graph *source = opened(file("g.tsv", "a\tr\tb\nb\tr\tc\nc\tr\ta\n"));
-    kith_split_options options;
+    kith_dataset_options options;
 
     (void)state;
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.test = 0;
     refuse_split(source, &options, "of 0 test facts is none");
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.valid = .4;
     options.test = .5;
     refuse_split(source, &options, "leave none of the 3 facts");
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.strategy = KITH_BOTH;
     options.valid = 0;
     options.test = .34;
@@ -1009,8 +1009,8 @@ static void save__a_split_reads_back_as_the_same_graph(void **state)
     for (unsigned round = 0; round < 20; round++) {
         random_shape shape = {40, 5, 150, 20, 20, 0, .maps = round % 3 == 0};
         kith_graph *source = opened(random_folder(&rng, &shape));
-        kith_split_options options;
-        kith_split_options_init(&options);
+        kith_dataset_options options;
+        kith_dataset_options_init(&options);
         options.strategy = (kith_strategy)(round % 3);
         options.rate = 30;
         options.labels = round % 2;
@@ -1062,11 +1062,11 @@ static void save__ids_keep_entities_that_are_in_no_fact(void **state)
 static void save__a_split_keeps_the_labels_of_its_entities(void **state)
 {
     kith_graph *source = with_labels_and_odd_names();
-    kith_split_options options;
+    kith_dataset_options options;
     uint32_t id;
 
     (void)state;
-    kith_split_options_init(&options);
+    kith_dataset_options_init(&options);
     options.rate = 100;
     kith_graph *made = split(NULL, source, &options);
     assert_int_equal(kith_graph_find_entity(&id, made, "x"), KITH_OK);

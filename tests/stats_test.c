@@ -39,8 +39,8 @@ static bool in_test_with_known_relation(const kith_graph *graph, uint32_t entity
 
 static bool in_any_fact(const kith_graph *graph, uint32_t entity)
 {
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts f = kith_graph_facts(graph, part);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts f = kith_graph_facts(graph, split);
         for (size_t i = 0; i < f.count; i++)
             if (f.at[i].subject == entity || f.at[i].object == entity)
                 return true;
@@ -108,16 +108,16 @@ static void count_facts(kith_stats *s, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
 
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts f = kith_graph_facts(graph, part);
-        s->facts[part] = f.count;
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts f = kith_graph_facts(graph, split);
+        s->facts[split] = f.count;
         for (size_t i = 0; i < f.count; i++) {
             bool untrue = f.truth && !f.truth[i], leaked = false;
-            for (size_t k = 0; part != KITH_TRAIN && k < train.count; k++)
+            for (size_t k = 0; split != KITH_TRAIN && k < train.count; k++)
                 leaked |= same(f.at[i], train.at[k]);
-            s->untrue[part] += untrue;
-            s->leaked[part] += leaked && !untrue;
-            s->unusable[part] += facts_with(graph, f.at[i].relation) == 0;
+            s->untrue[split] += untrue;
+            s->leaked[split] += leaked && !untrue;
+            s->unusable[split] += facts_with(graph, f.at[i].relation) == 0;
         }
     }
 }
@@ -249,11 +249,11 @@ static void verify_facts(const kith_stats *found, const kith_stats *expected,
                          const kith_graph *graph)
 {
     (void)graph;
-    for (int part = 0; part < KITH_PARTS; part++) {
-        assert_int_equal(found->facts[part], expected->facts[part]);
-        assert_int_equal(found->untrue[part], expected->untrue[part]);
-        assert_int_equal(found->unusable[part], expected->unusable[part]);
-        assert_int_equal(found->leaked[part], expected->leaked[part]);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        assert_int_equal(found->facts[split], expected->facts[split]);
+        assert_int_equal(found->untrue[split], expected->untrue[split]);
+        assert_int_equal(found->unusable[split], expected->unusable[split]);
+        assert_int_equal(found->leaked[split], expected->leaked[split]);
     }
 }
 

@@ -200,11 +200,11 @@ void draft_release(draft *t)
 
 /* ---- assertions ---- */
 
-void check_contains(const char *message, const char *part, const char *file, int line)
+void check_contains(const char *message, const char *split, const char *file, int line)
 {
-    if (strstr(message, part))
+    if (strstr(message, split))
         return;
-    print_error("found:    %s\nexpected: ...%s...\n", message, part);
+    print_error("found:    %s\nexpected: ...%s...\n", message, split);
     _fail(file, line);
 }
 
@@ -226,13 +226,13 @@ kith_graph *opened(const char *path)
     return opened_with(path, 0, false);
 }
 
-static void check_refused(const char *path, unsigned threads, kith_status status, va_list parts)
+static void check_refused(const char *path, unsigned threads, kith_status status, va_list splits)
 {
     kith_open_options options = {.threads = threads};
     kith_error error = {KITH_OK, ""};
     kith_graph *graph = NULL;
     kith_status found = kith_graph_open(&graph, path, &options, &error);
-    const char *part;
+    const char *split;
 
     if (found == KITH_OK) {
         kith_graph_free(graph);
@@ -242,29 +242,29 @@ static void check_refused(const char *path, unsigned threads, kith_status status
     if (found != status)
         fail_msg("%s: found status %d (%s), expected %d", path, found, error.message, status);
     assert_int_equal(error.status, found);
-    while ((part = va_arg(parts, const char *)))
-        assert_contains(error.message, part);
+    while ((split = va_arg(splits, const char *)))
+        assert_contains(error.message, split);
 }
 
 void refused(const char *path, kith_status status, ...)
 {
-    va_list parts;
-    va_start(parts, status);
-    check_refused(path, 0, status, parts);
-    va_end(parts);
+    va_list splits;
+    va_start(splits, status);
+    check_refused(path, 0, status, splits);
+    va_end(splits);
 }
 
 void refused_with(const char *path, unsigned threads, kith_status status, ...)
 {
-    va_list parts;
-    va_start(parts, status);
-    check_refused(path, threads, status, parts);
-    va_end(parts);
+    va_list splits;
+    va_start(splits, status);
+    check_refused(path, threads, status, splits);
+    va_end(splits);
 }
 
-const char *fact(const kith_graph *graph, kith_part part, size_t i)
+const char *fact(const kith_graph *graph, kith_split split, size_t i)
 {
-    kith_facts f = kith_graph_facts(graph, part);
+    kith_facts f = kith_graph_facts(graph, split);
 
     if (i >= f.count)
         fail_msg("found %zu facts, expected more than %zu", f.count, i);
@@ -274,14 +274,14 @@ const char *fact(const kith_graph *graph, kith_part part, size_t i)
                   !f.truth ? "" : f.truth[i] ? " true" : " false");
 }
 
-const char *facts(const kith_graph *graph, kith_part part)
+const char *facts(const kith_graph *graph, kith_split split)
 {
     static char all[1 << 16];
-    size_t count = kith_graph_facts(graph, part).count, length = 0;
+    size_t count = kith_graph_facts(graph, split).count, length = 0;
 
     all[0] = '\0';
     for (size_t i = 0; i < count && length < sizeof all - 1; i++)
-        length += (size_t)snprintf(all + length, sizeof all - length, "%s;", fact(graph, part, i));
+        length += (size_t)snprintf(all + length, sizeof all - length, "%s;", fact(graph, split, i));
     return all;
 }
 
@@ -334,14 +334,14 @@ void check_same_graph(const kith_graph *a, const kith_graph *b, const char *file
     for (uint32_t r = 0; r < kith_graph_relation_count(a); r++)
         check_same_text(kith_graph_relation_name(a, r), kith_graph_relation_name(b, r), "relation",
                         r, file, line);
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts x = kith_graph_facts(a, part), y = kith_graph_facts(b, part);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts x = kith_graph_facts(a, split), y = kith_graph_facts(b, split);
         check_same_number(x.count, y.count, "facts", file, line);
         check_same_number(x.truth != NULL, y.truth != NULL, "labels", file, line);
         for (size_t i = 0; i < x.count; i++)
             if (memcmp(&x.at[i], &y.at[i], sizeof x.at[i]) != 0 ||
                 (x.truth && x.truth[i] != y.truth[i]))
-                check_same_text(fact(a, part, i), fact(b, part, i), "fact", i, file, line);
+                check_same_text(fact(a, split, i), fact(b, split, i), "fact", i, file, line);
     }
     check_same_neighborhoods(a, b, file, line);
 }
@@ -396,23 +396,23 @@ static void put_map(const char *folder, const char *name, char letter, unsigned 
 
 const char *random_folder(kith__rng *rng, const random_shape *s)
 {
-    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
-    const unsigned counts[KITH_PARTS] = {s->train, s->dev, s->test, s->aux};
+    static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
+    const unsigned counts[KITH_SPLITS] = {s->train, s->dev, s->test, s->aux};
     const char *folder = new_folder();
     draft train = {0};
 
-    for (int part = 0; part < KITH_PARTS; part++) {
-        bool labels = s->labels && (part == KITH_DEV || part == KITH_TEST);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        bool labels = s->labels && (split == KITH_DEV || split == KITH_TEST);
         draft t = {0};
         /* The last relation is not in train. */
-        for (unsigned i = 0; i < counts[part]; i++)
-            add_random(&t, rng, s, s->relations - (part == KITH_TRAIN && s->relations > 1),
+        for (unsigned i = 0; i < counts[split]; i++)
+            add_random(&t, rng, s, s->relations - (split == KITH_TRAIN && s->relations > 1),
                        some_label(rng, labels));
-        if (s->overlap && counts[part] > 0 && part != KITH_TRAIN)
+        if (s->overlap && counts[split] > 0 && split != KITH_TRAIN)
             repeat_lines(&t, rng, &train, labels);
         if (t.length > 0)
-            put(folder, names[part], t.at);
-        if (part == KITH_TRAIN)
+            put(folder, names[split], t.at);
+        if (split == KITH_TRAIN)
             train = t;
         else
             draft_release(&t);

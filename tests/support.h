@@ -53,8 +53,8 @@ void draft_release(draft *t);
 
 /* ---- assertions ---- */
 
-#define assert_contains(message, part) check_contains(message, part, __FILE__, __LINE__)
-void check_contains(const char *message, const char *part, const char *file, int line);
+#define assert_contains(message, split) check_contains(message, split, __FILE__, __LINE__)
+void check_contains(const char *message, const char *split, const char *file, int line);
 
 /* ---- graphs ---- */
 
@@ -69,9 +69,9 @@ void refused_with(const char *path, unsigned threads, kith_status status, ...)
     __attribute__((sentinel));
 
 /* The fact at a place of a part as "subject relation object", with its label where it has one. */
-const char *fact(const kith_graph *graph, kith_part part, size_t i);
+const char *fact(const kith_graph *graph, kith_split split, size_t i);
 /* All facts of a part, each with a ';'. */
-const char *facts(const kith_graph *graph, kith_part part);
+const char *facts(const kith_graph *graph, kith_split split);
 
 #define assert_same_graph(a, b) check_same_graph(a, b, __FILE__, __LINE__)
 void check_same_graph(const kith_graph *a, const kith_graph *b, const char *file, int line);

@@ -185,14 +185,14 @@ static void torture__stats(void **state)
 
 typedef struct {
     const kith_graph *source, *expected;
-    kith_split_options options;
+    kith_dataset_options options;
 } splitting;
 
 static kith_status try_split(void *context, kith_error *error)
 {
     const splitting *s = context;
     kith_graph *made = NULL;
-    kith_status status = kith_graph_split_off(&made, NULL, s->source, &s->options, error);
+    kith_status status = kith_dataset_make(&made, NULL, s->source, &s->options, error);
 
     if (status == KITH_OK)
         assert_same_graph(made, s->expected);
@@ -207,11 +207,11 @@ static void torture_split(const kith_graph *source, kith_strategy strategy)
     splitting s = {.source = source};
     kith_graph *expected = NULL;
 
-    kith_split_options_init(&s.options);
+    kith_dataset_options_init(&s.options);
     s.options.strategy = strategy;
     s.options.rate = 30;
     s.options.labels = 1;
-    assert_int_equal(kith_graph_split_off(&expected, NULL, source, &s.options, NULL), KITH_OK);
+    assert_int_equal(kith_dataset_make(&expected, NULL, source, &s.options, NULL), KITH_OK);
     s.expected = expected;
     torture(try_split, &s);
     kith_graph_free(expected);

@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "support.h"
 #include "train/order.h"
-#include "train/run.h"
+#include "run/run.h"
 #include "train/step.h"
 
 static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
@@ -525,7 +525,7 @@ static double dev_of(const char *folder)
     kith_eval result;
 
     s = kith_model_settings(model);
-    kith_eval_options options = {.part = KITH_DEV, .sample = s->eval_facts, .seed = s->seed};
+    kith_eval_options options = {.split = KITH_DEV, .sample = s->eval_facts, .seed = s->seed};
     assert_int_equal(kith_evaluate(&result, model, &options, NULL), KITH_OK);
     double found = result.realistic.mrr;
     kith_eval_release(&result);
@@ -608,29 +608,29 @@ static void train__labels_on_dev_are_looked_at_by_accuracy(void **state)
 
 /* ---- graphs that lack something ---- */
 
-static void check_trains(const char *const *parts)
+static void check_trains(const char *const *splits)
 {
     const char *folder = new_folder();
     static const char *const names[] = {"train", "dev", "test", "aux"};
 
     for (int i = 0; i < 4; i++)
-        if (parts[i])
-            put(folder, names[i], parts[i]);
+        if (splits[i])
+            put(folder, names[i], splits[i]);
     for (int a = 0; a < AGGREGATORS; a++) {
         kith_graph *on = opened(folder);
         kith_settings s = quick(aggregators[a]);
         const char *run = trained(on, &s, 2);
         kith_model *model = opened_run(run);
-        kith_eval_options options = {.part = KITH_TEST};
+        kith_eval_options options = {.split = KITH_TEST};
         kith_eval result;
         kith_error error;
         kith_status status = kith_evaluate(&result, model, &options, &error);
-        assert_int_equal(status, parts[2] ? KITH_OK : KITH_ERR_ARGUMENT);
-        if (parts[2])
+        assert_int_equal(status, splits[2] ? KITH_OK : KITH_ERR_ARGUMENT);
+        if (splits[2])
             kith_eval_release(&result);
         else
             assert_contains(error.message, "no test facts");
-        assert_int_equal(logged(run, 2, "mrr") >= 0, parts[1] != NULL);
+        assert_int_equal(logged(run, 2, "mrr") >= 0, splits[1] != NULL);
         kith_model_free(model);
         kith_graph_free(on);
     }
@@ -709,14 +709,14 @@ static void train__a_graph_given_away_gives_the_same_bytes(void **state)
         const char *kept = trained(graph, &s, 1), *given = new_run();
         kith_train_end end = KITH_TRAIN_FINISHED;
         kith_error error;
-        assert_int_equal(kith_train_taking(&end, given, opened(source), &s, &stop, &error), KITH_OK);
+        assert_int_equal(kith_train_consuming(&end, given, opened(source), &s, &stop, &error), KITH_OK);
         assert_int_equal(end, KITH_TRAIN_STOPPED);
         assert_int_equal(kith_train_resume(&end, given, NULL, &error), KITH_OK);
         assert_true(same_model(kept, given));
         given = new_run();
-        assert_int_equal(kith_train_taking(&end, given, opened(source), &s, NULL, &error), KITH_OK);
+        assert_int_equal(kith_train_consuming(&end, given, opened(source), &s, NULL, &error), KITH_OK);
         assert_true(same_model(kept, given));
-        assert_true(kith_train_taking(&end, given, opened(source), &s, NULL, &error) != KITH_OK);
+        assert_true(kith_train_consuming(&end, given, opened(source), &s, NULL, &error) != KITH_OK);
     }
 }
 
@@ -896,7 +896,7 @@ static const char *stopped_with(const kith_settings *s, const char *table, float
     return folder;
 }
 
-static void check_diverges(const char *folder, const char *const *parts)
+static void check_diverges(const char *folder, const char *const *splits)
 {
     const char *copy = copy_run(folder);
     kith_train_end end;
@@ -904,8 +904,8 @@ static void check_diverges(const char *folder, const char *const *parts)
 
     if (kith_train_resume(&end, folder, NULL, &error) != KITH_ERR_DIVERGED)
         fail_msg("found '%s', expected that training diverged", error.message);
-    for (; *parts; parts++)
-        assert_contains(error.message, *parts);
+    for (; *splits; splits++)
+        assert_contains(error.message, *splits);
     assert_true(same_bytes(in(folder, "checkpoint.safetensors"),
                            in(copy, "checkpoint.safetensors")));
 }
@@ -920,9 +920,9 @@ static void diverged__the_tables_with_bad_values_are_named(void **state)
     s.subtask = 0;
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 2; k++) {
-            const char *parts[] = {"epoch 1, step ", "the table '",
+            const char *splits[] = {"epoch 1, step ", "the table '",
                                    keep(format("'%s'", tables[i])), NULL};
-            check_diverges(stopped_with(&s, tables[i], values[k]), parts);
+            check_diverges(stopped_with(&s, tables[i], values[k]), splits);
         }
 }
 
@@ -965,36 +965,36 @@ static void diverged__a_stop_saves_no_broken_weights(void **state)
 /* ---- folders that are refused ---- */
 
 /* Opening the model and resuming both fail, with a message that has the parts. */
-static void check_refused(const char *folder, bool resume_too, const char *part, const char *second)
+static void check_refused(const char *folder, bool resume_too, const char *split, const char *second)
 {
     kith_error error = {KITH_OK, ""};
     kith_model *model = NULL;
     kith_train_end end;
 
     if (kith_model_open(&model, folder, 1, &error) == KITH_OK)
-        fail_msg("found a model, expected an error with '%s'", part);
+        fail_msg("found a model, expected an error with '%s'", split);
     assert_null(model);
     assert_true(error.status == KITH_ERR_INPUT || error.status == KITH_ERR_IO);
-    assert_contains(error.message, part);
+    assert_contains(error.message, split);
     assert_contains(error.message, second);
     if (!resume_too)
         return;
     error.message[0] = '\0';
     if (kith_train_resume(&end, folder, NULL, &error) == KITH_OK)
-        fail_msg("found a run that went on, expected an error with '%s'", part);
-    assert_contains(error.message, part);
+        fail_msg("found a run that went on, expected an error with '%s'", split);
+    assert_contains(error.message, split);
 }
 
-static void check_resume_refused(const char *folder, const char *part)
+static void check_resume_refused(const char *folder, const char *split)
 {
     kith_error error = {KITH_OK, ""};
     kith_train_end end;
     kith_status status = kith_train_resume(&end, folder, NULL, &error);
 
     if (status != KITH_ERR_INPUT)
-        fail_msg("found status %d '%s', expected an error with '%s'", status, error.message, part);
+        fail_msg("found status %d '%s', expected an error with '%s'", status, error.message, split);
     assert_contains(error.message, "checkpoint.safetensors");
-    assert_contains(error.message, part);
+    assert_contains(error.message, split);
 }
 
 /* One text of a file replaced by another. */

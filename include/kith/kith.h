@@ -53,7 +53,7 @@ typedef struct kith_triple {
 } kith_triple;
 
 /* The parts of a data set. A single file of triples is all KITH_TRAIN. */
-typedef enum kith_part { KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_AUX, KITH_PARTS } kith_part;
+typedef enum kith_split { KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_AUX, KITH_SPLITS } kith_split;
 
 /* The facts of one part in file order, duplicates dropped. `truth` is NULL where every fact is
  * true; otherwise truth[i] is 1 for a true fact and 0 for a false one. */
@@ -133,7 +133,7 @@ KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,
 /* A number that stands for names and facts: equal graphs have equal ones. */
 KITH_API uint64_t kith_graph_hash(const kith_graph *graph);
 
-KITH_API kith_facts kith_graph_facts(const kith_graph *graph, kith_part part);
+KITH_API kith_facts kith_graph_facts(const kith_graph *graph, kith_split split);
 
 /* Seen entities have the neighbours that train gives them, in both directions. Entities that train
  * lacks have those that aux gives them, towards seen entities, with relations that train has. */
@@ -169,10 +169,10 @@ typedef struct kith_stats {
     size_t seen;                   /* entities that train has */
     size_t unseen;                 /* entities of test that train lacks, in facts whose relation
                                       train has */
-    size_t facts[KITH_PARTS];      /* per part, false ones included */
-    size_t untrue[KITH_PARTS];     /* of those, labelled false */
-    size_t unusable[KITH_PARTS];   /* of those, with a relation that train lacks */
-    size_t leaked[KITH_PARTS];     /* of those, true facts that train holds too */
+    size_t facts[KITH_SPLITS];      /* per part, false ones included */
+    size_t untrue[KITH_SPLITS];     /* of those, labelled false */
+    size_t unusable[KITH_SPLITS];   /* of those, with a relation that train lacks */
+    size_t leaked[KITH_SPLITS];     /* of those, true facts that train holds too */
     size_t isolated;               /* named entities that are in no fact at all */
     size_t connected;              /* entities that have a neighbour */
     uint64_t neighbors_min, neighbors_max;
@@ -195,7 +195,7 @@ KITH_API kith_status kith_graph_stats(kith_stats *stats, const kith_graph *graph
 
 typedef enum kith_strategy { KITH_SUBJECT, KITH_OBJECT, KITH_BOTH } kith_strategy;
 
-typedef struct kith_split_options {
+typedef struct kith_dataset_options {
     kith_strategy strategy; /* which ends of the sampled test facts become unseen */
     double rate;            /* percent of the test facts to sample; used where count is 0 */
     size_t count;           /* number of test facts to sample */
@@ -203,12 +203,12 @@ typedef struct kith_split_options {
                                (valid) or no test (test); 0 takes none */
     uint64_t seed;
     int labels; /* add one false fact per true one to dev and test */
-} kith_split_options;
+} kith_dataset_options;
 
 /* Subject strategy, 10 %, valid .05, test .10, seed 1, no labels. */
-KITH_API void kith_split_options_init(kith_split_options *options);
+KITH_API void kith_dataset_options_init(kith_dataset_options *options);
 
-typedef struct kith_split_report {
+typedef struct kith_dataset_report {
     size_t sampled;         /* test facts sampled */
     size_t candidates;      /* entities that were to become unseen */
     size_t unseen;          /* of those, with a seen neighbour */
@@ -216,32 +216,32 @@ typedef struct kith_split_report {
     size_t known;           /* dev and test facts dropped because the new train or aux holds them */
     size_t without_false;   /* true facts for which no false one could be made */
     size_t ignored;         /* source facts not looked at: its aux, and those labelled false */
-} kith_split_report;
+} kith_dataset_report;
 
 /* Make a data set with unseen entities by the protocol of Wang et al. 2019 (for KITH_BOTH of
  * Hamaguchi et al. 2017). `report` may be NULL. The same source, options and seed give the same
  * graph. Fails with KITH_ERR_ARGUMENT where the source has nothing to sample. */
-KITH_API kith_status kith_graph_split_off(kith_graph **graph, kith_split_report *report,
+KITH_API kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report *report,
                                           const kith_graph *source,
-                                          const kith_split_options *options, kith_error *error);
+                                          const kith_dataset_options *options, kith_error *error);
 
 /* ---- rules ------------------------------------------------------------------------------- */
 
 /* An entity that has the premise also has the conclusion, in `confidence` of the cases (Wang et al.
  * 2019, eq. 4). Relations are ids; `inverse` says that the entity is the object. */
-typedef struct kith_rule {
+typedef struct kith_implication {
     uint32_t premise, conclusion;
     int premise_inverse, conclusion_inverse;
     uint32_t support; /* entities with both */
     double confidence;
-} kith_rule;
+} kith_implication;
 
 /* The `top` strongest rules of train, by confidence, then support: all of them, or with a relation
- * (its id, else UINT32_MAX) those that conclude it or its inverse. Free with kith_rules_free. */
-KITH_API kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph *graph,
+ * (its id, else UINT32_MAX) those that conclude it or its inverse. Free with kith_implications_free. */
+KITH_API kith_status kith_graph_implications(kith_implication **rules, size_t *count, const kith_graph *graph,
                                       uint32_t conclusion, uint32_t min_support, size_t top,
                                       unsigned threads, kith_error *error);
-KITH_API void kith_rules_free(kith_rule *rules);
+KITH_API void kith_implications_free(kith_implication *rules);
 
 /* Rules that name an answer o to q(s, ?):
  *   A   r(s, o)             => q(s, o)
@@ -255,32 +255,32 @@ typedef struct kith_rule_example {
     uint32_t subject, between, object;
 } kith_rule_example;
 
-typedef struct kith_answer_rule {
+typedef struct kith_rule {
     int kind; /* 'A', 'B' or 'C' */
     uint32_t first, second, conclusion; /* relations; second of B alone, else UINT32_MAX */
     int first_inverse, second_inverse, conclusion_inverse;
     uint32_t constant, answer; /* c and o of C, else UINT32_MAX */
-    uint32_t hits;   /* ways in which it was right */
-    uint32_t bodies; /* in which it could have been: those whose s has some q */
+    uint32_t support;   /* ways in which it was right */
+    uint32_t body_count; /* in which it could have been: those whose s has some q */
     double confidence;
     size_t holds_count, fails_count;
     kith_rule_example holds[KITH_RULE_EXAMPLES], fails[KITH_RULE_EXAMPLES];
-} kith_answer_rule;
+} kith_rule;
 
-typedef struct kith_answer_rules_options {
+typedef struct kith_rules_options {
     const char *kinds;   /* such as "AB"; NULL: "ABC" */
     uint32_t conclusion; /* a relation's id, or UINT32_MAX for all */
     uint32_t min_support; /* least number of hits */
     size_t top;
     unsigned threads;
-} kith_answer_rules_options;
+} kith_rules_options;
 
-/* The strongest rules of train, by confidence, then hits. Free with kith_answer_rules_free. */
-KITH_API kith_status kith_graph_answer_rules(kith_answer_rule **rules, size_t *count,
+/* The strongest rules of train, by confidence, then hits. Free with kith_rules_free. */
+KITH_API kith_status kith_graph_rules(kith_rule **rules, size_t *count,
                                              const kith_graph *graph,
-                                             const kith_answer_rules_options *options,
+                                             const kith_rules_options *options,
                                              kith_error *error);
-KITH_API void kith_answer_rules_free(kith_answer_rule *rules);
+KITH_API void kith_rules_free(kith_rule *rules);
 
 /* ---- settings of a model ----------------------------------------------------------------- */
 
@@ -332,18 +332,18 @@ typedef enum kith_epsilon {
     KITH_EPSILON_INSIDE   /* sqrt(v / correction) + epsilon, as the Adam paper has it */
 } kith_epsilon;
 
-typedef enum kith_evidence_used {
+typedef enum kith_evidence_mode {
     KITH_EVIDENCE_NONE,  /* the embedding alone */
     KITH_EVIDENCE_RULES, /* rules alone, no embedding */
     KITH_EVIDENCE_FUSED  /* both, weighed on entities held out of train */
-} kith_evidence_used;
+} kith_evidence_mode;
 
 enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
 
 /* Everything that decides what a model is and how it is trained. Aggregator and decoder are rows of
  * tables: set them by name. */
 typedef struct kith_settings {
-    kith_evidence_used evidence;
+    kith_evidence_mode evidence;
     int aggregator;
     int decoder;
     kith_loss loss;
@@ -425,7 +425,7 @@ KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const k
                                 kith_error *error);
 /* The same, but the graph is given away: it is freed in the end, also where training fails, and what
  * training does not need of it as soon as it begins. For graphs that fill the memory. */
-KITH_API kith_status kith_train_taking(kith_train_end *end, const char *folder, kith_graph *graph,
+KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folder, kith_graph *graph,
                                        const kith_settings *settings,
                                        const kith_train_options *options, kith_error *error);
 /* Go on from the last checkpoint. */
@@ -455,7 +455,7 @@ KITH_API kith_status kith_model_score(float *score, kith_model *model, kith_trip
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether it has rules, and an embedding that counts beside them */
     size_t rules_a, rules_b;
-    size_t queries, set_aside; /* facts of held-out entities; of those, set aside to calibrate by */
+    size_t queries, calibration_queries; /* facts of held-out entities; of those, set aside to calibrate by */
     double loss; /* -log share of the right answer, on those set aside */
     double calibration[3];
     size_t own;  /* relations, by direction, that have weights of their own */
@@ -559,7 +559,7 @@ typedef struct kith_eval {
 } kith_eval;
 
 typedef struct kith_eval_options {
-    kith_part part;     /* KITH_DEV or KITH_TEST */
+    kith_split split;     /* KITH_DEV or KITH_TEST */
     int all_candidates; /* entities of the whole graph, not only seen ones */
     const char *without; /* leave out parts of the evidence: letters of "ABCDEN", N nearness, E the
                             embedding */
@@ -689,7 +689,7 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 /* ---- why ---------------------------------------------------------------------------------- */
 
 /* One neighbour of the entity: a fact that speaks for the answers. */
-typedef struct kith_evidence {
+typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
     int inverse; /* the entity asked about is the object of the fact */
     int added;   /* the session says it, not the graph */
@@ -697,18 +697,18 @@ typedef struct kith_evidence {
                                         weight = logic + attention where it has both */
     size_t place;     /* in the model's list */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
-    kith_rule rule;   /* relation => query, behind the logic weight; confidence 0 where there is none */
-    kith_rule fellow; /* what makes it redundant: the other relation of the entity that implies this
+    kith_implication rule;   /* relation => query, behind the logic weight; confidence 0 where there is none */
+    kith_implication redundant_with; /* what makes it redundant: the other relation of the entity that implies this
                          one most; confidence 0 where none does */
-} kith_evidence;
+} kith_weighted_neighbor;
 
 /* A figure about an answer, and how many points of its score it makes. */
-typedef struct kith_figure {
+typedef struct kith_feature {
     const char *name;
     int part; /* 'A' to 'D' kinds of rules, '*' several of them, 'N' how near it is, 'E' the embedding,
                  '-' none of them */
     double value, points;
-} kith_figure;
+} kith_feature;
 
 /* A rule that speaks for an answer o of q(s, ?), and the facts that ground it: of A r(s, o), of B
  * r1(s, between) and r2(between, o), of C r(s, between), of D r(o, between), as some known answers
@@ -720,7 +720,7 @@ typedef struct kith_reason {
     int first_inverse, second_inverse;
     uint32_t between; /* an entity; UINT32_MAX of A */
     double confidence;
-    uint32_t hits, bodies; /* right in so many of so many cases of train */
+    uint32_t support, body_count; /* right in so many of so many cases of train */
 } kith_reason;
 
 /* One fact of a path: it leads to `entity` from the one before, against its direction where inverse. */
@@ -732,12 +732,12 @@ typedef struct kith_step {
 
 /* What the score of an answer is made of: rules + near + prior + embedding, and the embedding's points by
  * neighbour, which with `rest` add up to it. */
-typedef struct kith_grounds {
+typedef struct kith_contributions {
     uint32_t entity;
     double score;
-    double rules, near, prior, embedding;
-    kith_figure *parts; /* of a model with rule evidence, else none */
-    size_t part_count;
+    double rules, proximity, prior, embedding;
+    kith_feature *features; /* of a model with rule evidence, else none */
+    size_t feature_count;
     kith_reason *reasons; /* strongest first */
     size_t reason_count;
     kith_step *path; /* the shortest way from the entity to the answer, which makes it near */
@@ -745,19 +745,19 @@ typedef struct kith_grounds {
     double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
                           sum of them */
     double rest;       /* of the relation and the answer itself */
-} kith_grounds;
+} kith_contributions;
 
 /* Where one of the first answers stands when a neighbour is left out. */
-typedef struct kith_move {
-    size_t rank, rank_without; /* among all candidates, from 1 */
-    float score, score_without;
-} kith_move;
+typedef struct kith_rank_change {
+    size_t rank, rank_masked; /* among all candidates, from 1 */
+    float score, score_masked;
+} kith_rank_change;
 
-typedef struct kith_left_out {
+typedef struct kith_ablation {
     size_t neighbor;      /* in `neighbors` */
-    const kith_move *moves; /* one for each of the first `compared` answers */
+    const kith_rank_change *moves; /* one for each of the first `compared` answers */
     uint32_t best;        /* the entity that comes first without it */
-} kith_left_out;
+} kith_ablation;
 
 typedef enum kith_weighing {
     KITH_WEIGH_ATTENTION, /* logic, attention or both */
@@ -770,16 +770,16 @@ typedef enum kith_weighing {
 typedef struct kith_explanation {
     kith_answers answers;
     uint32_t relation; /* that is explained: the question's, or that of the first pair */
-    kith_grounds *grounds; /* of the first `compared` answers */
-    size_t grounds_count;
+    kith_contributions *contributions; /* of the first `compared` answers */
+    size_t contribution_count;
     kith_weighing weighing;
-    kith_evidence *neighbors; /* heaviest first */
+    kith_weighted_neighbor *neighbors; /* heaviest first */
     size_t neighbor_count;
     size_t unread; /* neighbours beyond the model's limit, which it does not look at */
-    kith_left_out *left_out; /* the heaviest, one at a time */
-    size_t left_out_count;
+    kith_ablation *left_out; /* the heaviest, one at a time */
+    size_t ablation_count;
     size_t compared; /* answers whose moves are told */
-    kith_move *moves;
+    kith_rank_change *moves;
 } kith_explanation;
 
 /* Answer and say why. Free what is in the result with kith_explanation_release. */

@@ -1,6 +1,6 @@
 /* What the commands share. A command is one file, cmd_<name>.c, and one row in main.c's table. */
-#ifndef KITH_CLI_H
-#define KITH_CLI_H
+#ifndef KITH_CLI_CLI_H
+#define KITH_CLI_CLI_H
 
 #include <getopt.h>
 #include <jansson.h>

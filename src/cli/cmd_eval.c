@@ -111,7 +111,7 @@ static void print_ranking(const kith_eval *e)
 
 static void print_eval(const kith_eval *e, const arguments *a)
 {
-    printf("%s: %s, %zu facts\n", a->folder, a->eval.part == KITH_DEV ? "dev" : "test", e->facts);
+    printf("%s: %s, %zu facts\n", a->folder, a->eval.split == KITH_DEV ? "dev" : "test", e->facts);
     if (e->unusable > 0)
         printf("  %zu left out, because train lacks their relation\n", e->unusable);
     if (e->no_candidate > 0)
@@ -163,7 +163,7 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
 
     if (!object)
         return NULL;
-    json_object_set_new(object, "split", json_string(a->eval.part == KITH_DEV ? "dev" : "test"));
+    json_object_set_new(object, "split", json_string(a->eval.split == KITH_DEV ? "dev" : "test"));
     json_object_set_new(object, "task", json_string(e->classification ? "classification"
                                                                       : "ranking"));
     json_object_set_new(object, "facts", json_integer((json_int_t)e->facts));
@@ -244,7 +244,7 @@ static int take_option(arguments *a, const command *self, int option, char **arg
     case SPLIT:
         if (strcmp(optarg, "dev") != 0 && strcmp(optarg, "test") != 0)
             return usage_error(self, "--split is '%s', expected dev or test", optarg);
-        a->eval.part = optarg[0] == 'd' ? KITH_DEV : KITH_TEST;
+        a->eval.split = optarg[0] == 'd' ? KITH_DEV : KITH_TEST;
         return 0;
     case CANDIDATES:
         if (strcmp(optarg, "seen") != 0 && strcmp(optarg, "all") != 0)
@@ -286,7 +286,7 @@ static int run(const command *self, int argc, char **argv)
                                             {"json", no_argument, NULL, JSON},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
-    arguments a = {.eval = {.part = KITH_TEST}};
+    arguments a = {.eval = {.split = KITH_TEST}};
     int option;
 
     opterr = 0;

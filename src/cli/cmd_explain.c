@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "cli/asking.h"
+#include "cli/answers.h"
 
 static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/asking.h"
+#include "cli/answers.h"
 
 typedef struct {
     const char *folder, *output, *relation, *names_file, *facts_file;

@@ -54,7 +54,7 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
     printf("\nRules\n  kind A %19s\n", grouped(text, info->rules_a));
     printf("  kind B %19s\n", grouped(text, info->rules_b));
     printf("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
-    printf("  set aside %16s of them to calibrate\n", grouped(text, info->set_aside));
+    printf("  set aside %16s of them to calibrate\n", grouped(text, info->calibration_queries));
     printf("  loss there %15.4f\n", info->loss);
     if (info->own > 0)
         printf("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
@@ -110,7 +110,7 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
     return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
                      "rules_a", (json_int_t)info->rules_a, "rules_b", (json_int_t)info->rules_b,
                      "queries", (json_int_t)info->queries, "set_aside",
-                     (json_int_t)info->set_aside, "loss", info->loss, "calibration",
+                     (json_int_t)info->calibration_queries, "loss", info->loss, "calibration",
                      info->calibration[0], info->calibration[1], info->calibration[2],
                      "own_weights", (json_int_t)info->own, "pull", info->pull, "weights", weights);
 }

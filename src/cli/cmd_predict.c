@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "cli/asking.h"
+#include "cli/answers.h"
 
 /* One question gives one object; several give a list, written as it comes. */
 static int print_one_json(const asking *a, const kith_question *q, const kith_answers *answers)

@@ -12,7 +12,7 @@ typedef struct {
     bool json;
 } arguments;
 
-static json_t *rules_json(const kith_rule *rules, size_t count, const kith_graph *graph)
+static json_t *rules_json(const kith_implication *rules, size_t count, const kith_graph *graph)
 {
     json_t *list = json_array();
 
@@ -27,7 +27,7 @@ static json_t *rules_json(const kith_rule *rules, size_t count, const kith_graph
     return json_pack("{so}", "rules", list);
 }
 
-static void print_rules(const kith_rule *rules, size_t count, const kith_graph *graph)
+static void print_rules(const kith_implication *rules, size_t count, const kith_graph *graph)
 {
     char text[GROUPED];
 
@@ -51,13 +51,13 @@ static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, 
            inverse ? from : to);
 }
 
-static void print_answer_rule(const kith_answer_rule *r, const kith_graph *graph)
+static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
 {
     const char *constant = r->kind == 'C' ? kith_graph_entity_label(graph, r->constant) : NULL;
-    char hits[GROUPED], bodies[GROUPED];
+    char support[GROUPED], body_count[GROUPED];
 
-    printf("    %.4f %8s of %-8s %c  ", r->confidence, grouped(hits, r->hits),
-           grouped(bodies, r->bodies), r->kind);
+    printf("    %.4f %8s of %-8s %c  ", r->confidence, grouped(support, r->support),
+           grouped(body_count, r->body_count), r->kind);
     print_atom(graph, r->first, r->first_inverse, "s",
                r->kind == 'A' ? "o" : r->kind == 'B' ? "x" : constant);
     if (r->kind == 'B') {
@@ -81,7 +81,7 @@ static void print_examples(const kith_rule_example *at, size_t count, const char
     }
 }
 
-static void print_answer_rules(const kith_answer_rule *rules, size_t count, const kith_graph *graph,
+static void print_answer_rules(const kith_rule *rules, size_t count, const kith_graph *graph,
                                bool examples)
 {
     printf("confidence    right of        kind  rule\n");
@@ -118,18 +118,18 @@ static json_t *examples_json(const kith_rule_example *at, size_t count, const ki
     return list;
 }
 
-static json_t *answer_rules_json(const kith_answer_rule *rules, size_t count,
+static json_t *answer_rules_json(const kith_rule *rules, size_t count,
                                  const kith_graph *graph)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
-        const kith_answer_rule *r = &rules[i];
+        const kith_rule *r = &rules[i];
         json_t *one = json_pack("{ss# so so sf sI sI so so}", "kind", (char[]){(char)r->kind}, 1,
                                 "first", atom_json(graph, r->first, r->first_inverse), "conclusion",
                                 atom_json(graph, r->conclusion, r->conclusion_inverse),
-                                "confidence", r->confidence, "hits", (json_int_t)r->hits, "bodies",
-                                (json_int_t)r->bodies, "holds",
+                                "confidence", r->confidence, "hits", (json_int_t)r->support, "bodies",
+                                (json_int_t)r->body_count, "holds",
                                 examples_json(r->holds, r->holds_count, graph), "fails",
                                 examples_json(r->fails, r->fails_count, graph));
         if (r->kind == 'B')
@@ -146,23 +146,23 @@ static json_t *answer_rules_json(const kith_answer_rule *rules, size_t count,
 
 static int show_answer_rules(const arguments *a, const kith_graph *graph, uint32_t relation)
 {
-    const kith_answer_rules_options options = {.kinds = a->kinds,
+    const kith_rules_options options = {.kinds = a->kinds,
                                                .conclusion = relation,
                                                .min_support = (uint32_t)a->min_support,
                                                .top = (size_t)a->top,
                                                .threads = a->open.threads};
-    kith_answer_rule *rules = NULL;
+    kith_rule *rules = NULL;
     kith_error error;
     size_t count = 0;
     int status = EXIT_SUCCESS;
 
-    if (kith_graph_answer_rules(&rules, &count, graph, &options, &error) != KITH_OK)
+    if (kith_graph_rules(&rules, &count, graph, &options, &error) != KITH_OK)
         return failure(&error);
     if (a->json)
         status = print_json(answer_rules_json(rules, count, graph));
     else
         print_answer_rules(rules, count, graph, a->examples);
-    kith_answer_rules_free(rules);
+    kith_rules_free(rules);
     return status;
 }
 
@@ -183,7 +183,7 @@ static kith_status open_graph(kith_graph **graph, const arguments *a, const char
 static int show(const command *self, const arguments *a, const char *path)
 {
     kith_graph *graph = NULL;
-    kith_rule *rules = NULL;
+    kith_implication *rules = NULL;
     kith_error error;
     uint32_t relation = UINT32_MAX;
     size_t count = 0;
@@ -196,14 +196,14 @@ static int show(const command *self, const arguments *a, const char *path)
         status = usage_error(self, "train has no relation '%s'", a->relation);
     else if (a->kinds)
         status = show_answer_rules(a, graph, relation);
-    else if (kith_graph_rules(&rules, &count, graph, relation, (uint32_t)a->min_support,
+    else if (kith_graph_implications(&rules, &count, graph, relation, (uint32_t)a->min_support,
                               (size_t)a->top, a->open.threads, &error) != KITH_OK)
         status = failure(&error);
     else if (a->json)
         status = print_json(rules_json(rules, count, graph));
     else
         print_rules(rules, count, graph);
-    kith_rules_free(rules);
+    kith_implications_free(rules);
     kith_graph_free(graph);
     return status;
 }

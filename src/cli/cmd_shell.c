@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/asking.h"
+#include "cli/answers.h"
 
 typedef struct {
     asking a;

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 typedef struct {
-    kith_split_options split;
+    kith_dataset_options split;
     kith_save_options save;
     kith_open_options open;
     const char *source, *folder;
@@ -15,7 +15,7 @@ static const char *const strategies[] = {"subject", "object", "both"};
 
 static json_t *settings_json(const arguments *a)
 {
-    const kith_split_options *s = &a->split;
+    const kith_dataset_options *s = &a->split;
     json_t *object = json_pack("{ss ss sI sb}", "kith", kith_version(), "strategy",
                                strategies[s->strategy], "seed", (json_int_t)s->seed, "labels",
                                s->labels);
@@ -27,9 +27,9 @@ static json_t *settings_json(const arguments *a)
 }
 
 /* What split.json says and --json prints. */
-static json_t *split_json(const arguments *a, const kith_split_report *r, const kith_graph *graph)
+static json_t *split_json(const arguments *a, const kith_dataset_report *r, const kith_graph *graph)
 {
-    static const char *const parts[KITH_PARTS] = {"train", "dev", "test", "aux"};
+    static const char *const splits[KITH_SPLITS] = {"train", "dev", "test", "aux"};
     json_t *object = settings_json(a);
 
     if (!object)
@@ -43,13 +43,13 @@ static json_t *split_json(const arguments *a, const kith_split_report *r, const 
                   (json_int_t)r->unseen, "left_out", (json_int_t)r->left_out, "already_known",
                   (json_int_t)r->known, "without_false", (json_int_t)r->without_false,
                   "ignored", (json_int_t)r->ignored));
-    for (int part = 0; part < KITH_PARTS; part++)
-        json_object_set_new(object, parts[part],
-                            json_integer((json_int_t)kith_graph_facts(graph, part).count));
+    for (int split = 0; split < KITH_SPLITS; split++)
+        json_object_set_new(object, splits[split],
+                            json_integer((json_int_t)kith_graph_facts(graph, split).count));
     return object;
 }
 
-static void print_split(const arguments *a, const kith_split_report *r, const kith_graph *graph)
+static void print_split(const arguments *a, const kith_dataset_report *r, const kith_graph *graph)
 {
     char b[8][GROUPED];
 
@@ -92,7 +92,7 @@ static kith_status check_shares(const arguments *a, const kith_graph *source, ki
 static kith_status split_and_save(json_t **report, const arguments *a, kith_error *error)
 {
     kith_graph *source = NULL, *graph = NULL;
-    kith_split_report r;
+    kith_dataset_report r;
     kith_save_options save = a->save;
     char *note = NULL;
     kith_status status = open_source(&source, a->source, &a->open, error);
@@ -100,7 +100,7 @@ static kith_status split_and_save(json_t **report, const arguments *a, kith_erro
     if (status == KITH_OK)
         status = check_shares(a, source, error);
     if (status == KITH_OK)
-        status = kith_graph_split_off(&graph, &r, source, &a->split, error);
+        status = kith_dataset_make(&graph, &r, source, &a->split, error);
     if (status == KITH_OK) {
         *report = split_json(a, &r, graph);
         note = *report ? json_dumps(*report, JSON_INDENT(2)) : NULL;
@@ -204,7 +204,7 @@ static int run(const command *self, int argc, char **argv)
     json_t *report = NULL;
     int option, status;
 
-    kith_split_options_init(&a.split);
+    kith_dataset_options_init(&a.split);
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
         if (option == 'h')

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-static const char *const part_names[KITH_PARTS] = {"train", "dev", "test", "aux"};
+static const char *const part_names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
 static double share(size_t part, size_t whole)
 {
@@ -82,7 +82,7 @@ static void print_stats(const kith_stats *s, const kith_graph *graph, const char
     print_number("unseen entities", s->unseen);
     print_number("isolated entities", s->isolated);
     printf("\nFacts\n");
-    for (int part = 0; part < KITH_PARTS; part++)
+    for (int part = 0; part < KITH_SPLITS; part++)
         print_part(s, part);
     printf("\nNeighbours per entity\n");
     print_number("min", s->neighbors_min);
@@ -115,10 +115,10 @@ static json_t *relations_json(const kith_stats *s, const kith_graph *graph)
     return list;
 }
 
-static json_t *parts_json(const size_t counts[KITH_PARTS])
+static json_t *parts_json(const size_t counts[KITH_SPLITS])
 {
     json_t *object = json_object();
-    for (int part = 0; part < KITH_PARTS; part++)
+    for (int part = 0; part < KITH_SPLITS; part++)
         json_object_set_new(object, part_names[part], json_integer((json_int_t)counts[part]));
     return object;
 }
@@ -136,7 +136,7 @@ static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const ch
         (json_int_t)s->duplicate_relations, "inverse_relations", (json_int_t)s->inverse_relations,
         "duplicates_dropped", (json_int_t)report.duplicates, "bad_lines",
         (json_int_t)report.bad_lines);
-    for (int part = 0; object && part < KITH_PARTS; part++)
+    for (int part = 0; object && part < KITH_SPLITS; part++)
         json_object_set_new(object, part_names[part], json_integer((json_int_t)s->facts[part]));
     if (object) {
         json_object_set_new(object, "labelled_false", parts_json(s->untrue));

@@ -48,7 +48,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
     if (status == KITH_OK && !a->preset)
         status = make_settings(&settings, a, preset_for(graph), error);
     if (status == KITH_OK)
-        return kith_train_taking(end, a->folder, graph, &settings, &a->train, error);
+        return kith_train_consuming(end, a->folder, graph, &settings, &a->train, error);
     kith_graph_free(graph);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "core/numbers.h"
 #include "core/rng.h"
-#include "eval/classify.h"
+#include "model/classify.h"
 #include "eval/rank.h"
 
 static double now(void)
@@ -198,7 +198,7 @@ static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count
                                 const kith_model *model, const kith_eval_options *options,
                                 kith_error *error)
 {
-    kith_facts facts = kith_graph_facts(model->graph, options->part);
+    kith_facts facts = kith_graph_facts(model->graph, options->split);
     uint32_t m = kith_graph_seen_relation_count(model->graph);
     size_t usable = 0, wanted;
     kith__rng rng;
@@ -285,8 +285,8 @@ static kith_status check_without(const kith_model *model, const char *without, k
 kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_options *options,
                           kith_error *error)
 {
-    static const char *const names[KITH_PARTS] = {"train", "dev", "test", "aux"};
-    kith_facts facts = kith_graph_facts(model->graph, options->part);
+    static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
+    kith_facts facts = kith_graph_facts(model->graph, options->split);
     kith_eval result = {.classification = facts.truth != NULL};
     kith_triple *chosen = NULL;
     int8_t *truth = NULL;
@@ -297,7 +297,7 @@ kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_opt
         return status;
     if (facts.count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the run has no %s facts to evaluate on",
-                       names[options->part]));
+                       names[options->split]));
     TRY(choose_facts(&chosen, &truth, &count, &result, model, options, error));
     if (result.classification) {
         double began = now();

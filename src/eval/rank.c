@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "fuse/fused.h"
+#include "run/fusion_files.h"
 #include "graph/known.h"
 
 void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candidates,
@@ -119,24 +119,24 @@ static void rank_one(void *context, size_t query, size_t slot, const float *scor
 }
 
 /* Of a model with rule evidence. */
-static void judge(kith_rank *rank, const ranking *r, const kith__fusing *f)
+static void judge(kith_rank *rank, const ranking *r, const kith__fusion_workspace *f)
 {
     const kith__query *q = &r->queries[rank - r->ranks];
     const kith__known *known = &r->known[q->subject_hidden];
     uint32_t hidden = kith__hidden_side(q);
     uint32_t best[KITH_JUDGED];
-    size_t count = kith__fused_best(best, KITH_JUDGED, f);
+    size_t count = kith__fusion_best(best, KITH_JUDGED, f);
 
     for (size_t i = 0; i < count; i++) {
         bool right = best[i] == hidden;
         if (!right && kith__known_has(known, kith__known_side(q), q->fact.relation, best[i]))
             continue;
-        rank->judged[rank->judgements].probability = kith__fused_probability(f, best[i]);
+        rank->judged[rank->judgements].probability = kith__fusion_probability(f, best[i]);
         rank->judged[rank->judgements++].right = right;
     }
 }
 
-static void rank_fused(void *context, size_t query, kith__fusing *fusing)
+static void rank_fused(void *context, size_t query, kith__fusion_workspace *fusing)
 {
     const ranking *r = context;
 
@@ -187,7 +187,7 @@ kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__quer
     if (kith__only_embedding(model, options->without))
         TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));
     else
-        TRY(kith__fuse_each(model, &fused->fusion, fused->evidence, queries, count, r.candidates,
+        TRY(kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, count, r.candidates,
                             options->without, fused->embedding, rank_fused, &r, error));
 cleanup:
     ranking_release(&r);

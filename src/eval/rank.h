@@ -2,7 +2,7 @@
 #ifndef KITH_EVAL_RANK_H
 #define KITH_EVAL_RANK_H
 
-#include "model/score.h"
+#include "model/sweep.h"
 
 /* The rank of `gold` among the scores: 1 + those better, and those better or equal. Candidates whose
  * bit is set in `known` (one byte each) do not count; gold itself always does. */

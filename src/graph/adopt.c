@@ -16,12 +16,12 @@ static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, u
 }
 
 /* Names get their ids in the order of the parts, as they would when the folder is read again. */
-static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *parts, uint32_t *ids)
+static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *splits, uint32_t *ids)
 {
     uint32_t *relation_ids = ids + old->entities.count;
 
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith__facts *facts = &parts[part];
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith__facts *facts = &splits[split];
         for (size_t i = 0; i < facts->count; i++) {
             kith_triple *t = &facts->at[i];
             t->subject = adopt(&graph->entities, &old->entities, ids, t->subject);
@@ -30,7 +30,7 @@ static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *pa
             if (t->subject == KITH__NO_ID || t->relation == KITH__NO_ID || t->object == KITH__NO_ID)
                 return -1;
         }
-        graph->parts[part] = *facts;
+        graph->splits[split] = *facts;
         memset(facts, 0, sizeof *facts);
     }
     return 0;
@@ -60,7 +60,7 @@ static int adopt_labels(kith_graph *graph, const kith_graph *old, const uint32_t
 }
 
 kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
-                              kith__facts parts[KITH_PARTS], kith_error *error)
+                              kith__facts splits[KITH_SPLITS], kith_error *error)
 {
     size_t count = (size_t)source->entities.count + source->relations.count;
     uint32_t *ids = kith__alloc(count, sizeof *ids);
@@ -72,7 +72,7 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
         TRY(kith__no_memory(error));
     memset(ids, 0xff, count * sizeof *ids);
     snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
-    if (adopt_facts(graph, source, parts, ids) || adopt_labels(graph, source, ids))
+    if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids))
         TRY(kith__no_memory(error));
     TRY(kith__graph_finish(graph, pool, error));
     *out = graph;

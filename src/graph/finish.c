@@ -205,9 +205,9 @@ static kith_status reorder_labels(kith_graph *graph, const uint32_t *ids, kith_e
 
 static void renumber_facts(kith_graph *graph, const uint32_t *entities, const uint32_t *relations)
 {
-    for (int part = 0; part < KITH_PARTS; part++)
-        for (size_t i = 0; i < graph->parts[part].count; i++) {
-            kith_triple *t = &graph->parts[part].at[i];
+    for (int split = 0; split < KITH_SPLITS; split++)
+        for (size_t i = 0; i < graph->splits[split].count; i++) {
+            kith_triple *t = &graph->splits[split].at[i];
             *t = (kith_triple){entities[t->subject], relations[t->relation], entities[t->object]};
         }
 }
@@ -217,7 +217,7 @@ static kith_status put_seen_first(kith_graph *graph, kith_error *error)
     uint32_t n = graph->entities.count, m = graph->relations.count;
     uint8_t *seen = kith__calloc((size_t)n + m, 1);
     uint32_t *ids = kith__alloc((size_t)n + m, sizeof *ids);
-    const kith__facts *train = &graph->parts[KITH_TRAIN];
+    const kith__facts *train = &graph->splits[KITH_TRAIN];
     kith_status status = KITH_OK;
 
     if (!seen || !ids)
@@ -272,16 +272,16 @@ static void place_one(connect *c, uint32_t entity, uint32_t relation, uint32_t n
 static inline __attribute__((always_inline)) void look_ahead(const connect *c, const kith_triple *at, uint32_t low,
                               uint32_t width, bool placing)
 {
-    const kith_triple *far = at + 2 * AHEAD, *near = at + AHEAD;
+    const kith_triple *far = at + 2 * AHEAD, *proximity = at + AHEAD;
 
     if (far->subject - low < width)
         __builtin_prefetch(&c->cursor[far->subject], 1);
     if (far->object - low < width)
         __builtin_prefetch(&c->cursor[far->object], 1);
-    if (placing && near->subject - low < width)
-        __builtin_prefetch(&c->at[c->cursor[near->subject]], 1);
-    if (placing && near->object - low < width)
-        __builtin_prefetch(&c->at[c->cursor[near->object]], 1);
+    if (placing && proximity->subject - low < width)
+        __builtin_prefetch(&c->at[c->cursor[proximity->subject]], 1);
+    if (placing && proximity->object - low < width)
+        __builtin_prefetch(&c->at[c->cursor[proximity->object]], 1);
 }
 
 /* Inlined into its two callers, so that the visit costs no call. */
@@ -291,7 +291,7 @@ static inline __attribute__((always_inline)) void visit_edges(connect *c, size_t
     const kith_graph *g = c->graph;
     const uint32_t inverse = g->relations.count, low = c->bound[piece];
     const uint32_t width = c->bound[piece + 1] - low, seen = g->seen_entities;
-    const kith__facts *train = &g->parts[KITH_TRAIN], *aux = &g->parts[KITH_AUX];
+    const kith__facts *train = &g->splits[KITH_TRAIN], *aux = &g->splits[KITH_AUX];
 
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[i];
@@ -344,7 +344,7 @@ static void bound_by_neighbors(connect *c, uint32_t entities, size_t pieces)
 static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith_error *error)
 {
     uint32_t n = graph->entities.count;
-    size_t facts = graph->parts[KITH_TRAIN].count + graph->parts[KITH_AUX].count;
+    size_t facts = graph->splits[KITH_TRAIN].count + graph->splits[KITH_AUX].count;
     size_t pieces = pieces_for(pool, facts);
     connect c = {.graph = graph};
     kith_status status = KITH_OK;
@@ -442,7 +442,7 @@ static void search_piece(void *context, size_t piece)
 static kith_status find_repeats(bool *found, const kith_graph *graph, kith__pool *pool,
                                 kith_error *error)
 {
-    search s = {.graph = graph, .pieces = 4 * pieces_for(pool, graph->parts[KITH_TRAIN].count)};
+    search s = {.graph = graph, .pieces = 4 * pieces_for(pool, graph->splits[KITH_TRAIN].count)};
 
     *found = false;
     kith__pool_run(pool, search_piece, &s, s.pieces);
@@ -462,7 +462,7 @@ static kith_status drop_train_duplicates(kith_graph *graph, kith__pool *pool, ki
     TRY(find_repeats(&found, graph, pool, error));
     if (!found)
         goto cleanup;
-    TRY(drop_duplicates(graph, &graph->parts[KITH_TRAIN], pool, error));
+    TRY(drop_duplicates(graph, &graph->splits[KITH_TRAIN], pool, error));
     kith__free(graph->offset);
     kith__free(graph->neighbors);
     graph->offset = NULL;
@@ -480,8 +480,8 @@ kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *
         return kith__fail(error, KITH_ERR_INPUT,
                           "the graph has %u relations, expected at most 2^31 so that each has an "
                           "inverse", graph->relations.count);
-    for (int part = KITH_DEV; part < KITH_PARTS; part++)
-        TRY(drop_duplicates(graph, &graph->parts[part], pool, error));
+    for (int split = KITH_DEV; split < KITH_SPLITS; split++)
+        TRY(drop_duplicates(graph, &graph->splits[split], pool, error));
     TRY(put_seen_first(graph, error));
     TRY(build_neighborhoods(graph, pool, error));
     TRY(drop_train_duplicates(graph, pool, error));

@@ -31,8 +31,8 @@ void kith_graph_free(kith_graph *graph)
     }
     kith__names_release(&graph->entities);
     kith__names_release(&graph->relations);
-    for (int part = 0; part < KITH_PARTS; part++)
-        kith__facts_release(&graph->parts[part]);
+    for (int split = 0; split < KITH_SPLITS; split++)
+        kith__facts_release(&graph->splits[split]);
     kith__free(graph->label_bytes);
     kith__free(graph->label_start);
     kith__free(graph->offset);
@@ -59,10 +59,10 @@ void kith__graph_keep_neighborhoods(kith_graph *graph)
     kith__free(graph->label_start);
     graph->label_bytes = NULL;
     graph->label_start = NULL;
-    for (int part = 0; part < KITH_PARTS; part++) {
-        size_t count = graph->parts[part].count;
-        kith__facts_release(&graph->parts[part]);
-        graph->parts[part].count = count;
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        size_t count = graph->splits[split].count;
+        kith__facts_release(&graph->splits[split]);
+        graph->splits[split].count = count;
     }
 }
 
@@ -196,9 +196,9 @@ kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph
     return find(relation, &graph->relations, name);
 }
 
-kith_facts kith_graph_facts(const kith_graph *graph, kith_part part)
+kith_facts kith_graph_facts(const kith_graph *graph, kith_split split)
 {
-    const kith__facts *facts = &graph->parts[part];
+    const kith__facts *facts = &graph->splits[split];
     return (kith_facts){facts->at, facts->truth, facts->count};
 }
 

@@ -18,7 +18,7 @@ struct kith_graph {
     kith__names entities, relations;
     char *label_bytes; /* labels, each with a NUL; label_start[e] is one past where e's begins */
     uint64_t *label_start; /* NULL where no entity has a label; 0 where this one has none */
-    kith__facts parts[KITH_PARTS];
+    kith__facts splits[KITH_SPLITS];
     uint64_t *offset;
     kith_neighbor *neighbors;
     uint32_t seen_entities, seen_relations;
@@ -44,7 +44,7 @@ kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *
 /* A graph of these facts, given in the ids of `source`, with the names and labels that they need. The
  * facts are taken over. */
 kith_status kith__graph_adopt(kith_graph **graph, const kith_graph *source,
-                              kith__facts parts[KITH_PARTS], kith_error *error);
+                              kith__facts splits[KITH_SPLITS], kith_error *error);
 
 /* Free all but the neighbourhoods and the numbers: names and labels are gone, and facts are counted but
  * not there. */

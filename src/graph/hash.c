@@ -27,8 +27,8 @@ uint64_t kith_graph_hash(const kith_graph *graph)
 {
     uint64_t hash = mix_names(mix_names(1, &graph->entities), &graph->relations);
 
-    for (int part = 0; part < KITH_PARTS; part++) {
-        const kith__facts *facts = &graph->parts[part];
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        const kith__facts *facts = &graph->splits[split];
         hash = mix(hash, facts->at, facts->count * sizeof *facts->at);
         if (facts->truth)
             hash = mix(hash, facts->truth, facts->count);

@@ -6,8 +6,8 @@ static size_t count_facts(const kith_graph *graph)
 {
     size_t total = 0;
 
-    for (int part = 0; graph && part < KITH_PARTS; part++)
-        total += kith_graph_facts(graph, part).count;
+    for (int split = 0; graph && split < KITH_SPLITS; split++)
+        total += kith_graph_facts(graph, split).count;
     return total;
 }
 
@@ -25,8 +25,8 @@ static bool translate(kith_triple *t, const kith_graph *graph, const kith_graph 
 static void add_facts(kith__known *k, const kith_graph *graph, const kith_graph *from,
                       bool subject_hidden)
 {
-    for (int part = 0; part < KITH_PARTS; part++) {
-        kith_facts facts = kith_graph_facts(from, part);
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts facts = kith_graph_facts(from, split);
         for (size_t i = 0; i < facts.count; i++) {
             kith_triple t = facts.at[i];
             if ((facts.truth && !facts.truth[i]) || (from != graph && !translate(&t, graph, from)))

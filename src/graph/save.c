@@ -9,7 +9,7 @@
 #include "core/mem.h"
 #include "graph/graph.h"
 
-static const char *const part_files[KITH_PARTS] = {"train", "dev", "test", "aux"};
+static const char *const part_files[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
 typedef kith_status (*writer)(FILE *out, const kith_graph *graph, const void *context,
                               kith_error *error);
@@ -43,7 +43,7 @@ static void guard_mark(FILE *out, const char *first_name)
 }
 
 typedef struct {
-    int part;
+    int split;
     bool ids;
 } part_choice;
 
@@ -51,7 +51,7 @@ static kith_status write_part(FILE *out, const kith_graph *graph, const void *co
                               kith_error *error)
 {
     const part_choice *choice = context;
-    const kith__facts *facts = &graph->parts[choice->part];
+    const kith__facts *facts = &graph->splits[choice->split];
 
     (void)error; /* a failed write is found when the file is committed */
     if (!choice->ids && facts->count > 0)
@@ -136,10 +136,10 @@ static kith_status write_all(const kith_graph *graph, const char *folder,
 {
     kith_status status = KITH_OK;
 
-    for (int part = 0; part < KITH_PARTS; part++) {
-        part_choice choice = {part, options->ids};
-        if (graph->parts[part].count > 0)
-            TRY(write_file(folder, part_files[part], write_part, graph, &choice, error));
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        part_choice choice = {split, options->ids};
+        if (graph->splits[split].count > 0)
+            TRY(write_file(folder, part_files[split], write_part, graph, &choice, error));
     }
     if (options->ids) {
         TRY(write_file(folder, "entity2id.txt", write_vocabulary, graph, &graph->entities, error));
@@ -161,7 +161,7 @@ static bool is_ours(const char *name)
     static const char *const others[] = {"entity2id.txt", "relation2id.txt", "entity_name.txt",
                                          "split.json"};
 
-    for (size_t i = 0; i < KITH_PARTS; i++)
+    for (size_t i = 0; i < KITH_SPLITS; i++)
         if (strcmp(name, part_files[i]) == 0 || strcmp(name, others[i]) == 0)
             return true;
     return false;

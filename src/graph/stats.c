@@ -11,7 +11,7 @@ static const double covered = .8;
 
 static kith_status count_unseen(kith_stats *stats, const kith_graph *graph, kith_error *error)
 {
-    const kith__facts *test = &graph->parts[KITH_TEST];
+    const kith__facts *test = &graph->splits[KITH_TEST];
     uint8_t *met = kith__calloc(graph->entities.count, 1);
 
     if (!met)
@@ -33,31 +33,31 @@ static kith_status count_isolated(kith_stats *stats, const kith_graph *graph, ki
 
     if (!met)
         return kith__no_memory(error);
-    for (int part = 0; part < KITH_PARTS; part++)
-        for (size_t i = 0; i < graph->parts[part].count; i++)
-            met[graph->parts[part].at[i].subject] = met[graph->parts[part].at[i].object] = 1;
+    for (int split = 0; split < KITH_SPLITS; split++)
+        for (size_t i = 0; i < graph->splits[split].count; i++)
+            met[graph->splits[split].at[i].subject] = met[graph->splits[split].at[i].object] = 1;
     for (uint32_t e = 0; e < graph->entities.count; e++)
         stats->isolated += !met[e];
     kith__free(met);
     return KITH_OK;
 }
 
-static void count_part(kith_stats *stats, const kith_graph *graph, int part)
+static void count_part(kith_stats *stats, const kith_graph *graph, int split)
 {
-    const kith__facts *facts = &graph->parts[part];
+    const kith__facts *facts = &graph->splits[split];
 
-    stats->facts[part] = facts->count;
+    stats->facts[split] = facts->count;
     for (size_t i = 0; i < facts->count; i++) {
-        stats->untrue[part] += facts->truth && !facts->truth[i];
-        stats->unusable[part] += facts->at[i].relation >= graph->seen_relations;
+        stats->untrue[split] += facts->truth && !facts->truth[i];
+        stats->unusable[split] += facts->at[i].relation >= graph->seen_relations;
     }
 }
 
 /* Train's facts are looked up in the other parts, which are the small ones. */
-static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int part,
+static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int split,
                                 kith_error *error)
 {
-    const kith__facts *facts = &graph->parts[part], *train = &graph->parts[KITH_TRAIN];
+    const kith__facts *facts = &graph->splits[split], *train = &graph->splits[KITH_TRAIN];
     kith__triple_set set;
     int added = 0;
 
@@ -69,7 +69,7 @@ static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int 
         if (!facts->truth || facts->truth[i])
             added = kith__triple_set_add(&set, facts->at[i]);
     for (size_t i = 0; i < train->count && added >= 0; i++)
-        stats->leaked[part] += kith__triple_set_has(&set, train->at[i]);
+        stats->leaked[split] += kith__triple_set_has(&set, train->at[i]);
     kith__triple_set_release(&set);
     return added < 0 ? kith__no_memory(error) : KITH_OK;
 }
@@ -238,10 +238,10 @@ kith_status kith_graph_stats(kith_stats *out, const kith_graph *graph, kith_erro
     kith_stats stats = {.relations = graph->seen_relations, .seen = graph->seen_entities};
     kith_status status = KITH_OK;
 
-    for (int part = 0; part < KITH_PARTS; part++)
-        count_part(&stats, graph, part);
-    for (int part = KITH_DEV; part < KITH_PARTS; part++)
-        TRY(count_leaked(&stats, graph, part, error));
+    for (int split = 0; split < KITH_SPLITS; split++)
+        count_part(&stats, graph, split);
+    for (int split = KITH_DEV; split < KITH_SPLITS; split++)
+        TRY(count_leaked(&stats, graph, split, error));
     TRY(count_unseen(&stats, graph, error));
     TRY(count_isolated(&stats, graph, error));
     count_neighbors(&stats, graph);

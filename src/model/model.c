@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "model/score.h"
+#include "model/sweep.h"
 
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
 {
@@ -47,9 +47,9 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
     if (!model->pool)
         TRY(kith__no_memory(error));
     if (kith__aggregator_get(settings->aggregator)->logic && !model->rules)
-        TRY(kith__rules_new(&model->rules, graph, model->pool, error));
+        TRY(kith__implications_new(&model->rules, graph, model->pool, error));
     if (!model->lists)
-        TRY(kith__lists_new(&model->lists, graph, model->rules, settings, error));
+        TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
                           kith_graph_seen_relation_count(graph),
                           model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
@@ -61,14 +61,14 @@ cleanup:
 }
 
 kith_status kith__model_make(kith_model **out, const kith_graph *graph,
-                             const kith_settings *settings, unsigned threads, kith__rules *rules,
-                             kith__lists *lists, kith_error *error)
+                             const kith_settings *settings, unsigned threads, kith__implications *rules,
+                             kith__neighbor_lists *lists, kith_error *error)
 {
     kith_model *model = kith__calloc(1, sizeof *model);
 
     if (!model) {
-        kith__rules_free(rules);
-        kith__lists_free(lists);
+        kith__implications_free(rules);
+        kith__neighbor_lists_free(lists);
         return kith__no_memory(error);
     }
     model->rules = rules;
@@ -108,8 +108,8 @@ void kith_model_free(kith_model *model)
     pthread_mutex_destroy(&model->lock);
     kith__encoder_release(&model->encoder);
     kith__params_release(&model->params);
-    kith__lists_free(model->lists);
-    kith__rules_free(model->rules);
+    kith__neighbor_lists_free(model->lists);
+    kith__implications_free(model->rules);
     kith__pool_free(model->pool);
     kith_graph_free(model->own_graph);
     kith__free(model);

@@ -4,15 +4,15 @@
 
 #include <pthread.h>
 
-#include "model/encoder.h"
+#include "embed/encoder/encoder.h"
 
 struct kith_model {
     kith_settings settings; /* predict and corrupt resolved: never auto or predicted */
     const kith_graph *graph;
     kith_graph *own_graph; /* the same where the model must free it */
     kith__pool *pool;
-    kith__rules *rules; /* NULL without logic weights */
-    kith__lists *lists;
+    kith__implications *rules; /* NULL without logic weights */
+    kith__neighbor_lists *lists;
     kith__params params;
     kith__encoder encoder;
     bool calibrated;      /* without rule evidence: whether scores mean probabilities, and by which */
@@ -30,7 +30,7 @@ kith_predict kith__resolve_predict(const kith_settings *settings, const kith_gra
 /* As kith_model_new, but all parameters are 0. `rules` and `lists` are made where they are NULL, and
  * else become the model's, also on failure. */
 kith_status kith__model_make(kith_model **model, const kith_graph *graph,
-                             const kith_settings *settings, unsigned threads, kith__rules *rules,
-                             kith__lists *lists, kith_error *error);
+                             const kith_settings *settings, unsigned threads, kith__implications *rules,
+                             kith__neighbor_lists *lists, kith_error *error);
 
 #endif

@@ -505,7 +505,7 @@ INLINE lanes larger(lanes a, lanes b)
 
 static const lanes least_power = {-120, -120, -120, -120, -120, -120, -120, -120};
 
-CLONES float kith__soften(float *restrict x, size_t count)
+CLONES float kith__softmax_row(float *restrict x, size_t count)
 {
     float most = count ? x[0] : 0, sum = 0, all = 0;
     for (size_t i = 0; i < count; i++) {

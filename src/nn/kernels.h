@@ -75,7 +75,7 @@ void kith__gather_dots(float *out, const float *g, const float *rows, const uint
 void kith__gather_sums(float *const *out, size_t lanes, const float *a, const float *rows,
                        const uint32_t *ids, size_t step, size_t count, size_t width);
 /* One softmax; returns the sum of the values, as below. */
-float kith__soften(float *x, size_t count);
+float kith__softmax_row(float *x, size_t count);
 /* Eight softmaxes side by side, each to the last bit as by itself, each over `count` values that are eight floats apart. `total` gets
  * the sums of the values, which say whether one was no number: the result does not. */
 void kith__softmax_lanes(float *x, float *total, size_t count);

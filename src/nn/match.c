@@ -99,9 +99,9 @@ INLINE void block_l1_backward(float *restrict grows, float *restrict gcandidates
             lanes x = at(candidates + j * width + k), below = {0};
 #pragma GCC unroll 4
             for (int r = 0; r < count; r++) {
-                lanes part = where(row[r] < x, g[(size_t)r * stride + j] * ones);
-                sum[r] += part;
-                below += part;
+                lanes split = where(row[r] < x, g[(size_t)r * stride + j] * ones);
+                sum[r] += split;
+                below += split;
             }
             *(lanes *)(gcandidates + j * width + k) += by_candidate[n] - 2 * below;
         }

@@ -41,40 +41,40 @@ void kith__evidence_free(kith__evidence *e)
     if (!e)
         return;
     kith__index_free(e->index);
-    kith__patterns_release(&e->pairs);
-    kith__patterns_release(&e->paths);
+    kith__rules_release(&e->pairs);
+    kith__rules_release(&e->paths);
     kith__free(e);
 }
 
-kith_status kith__asking_init(kith__asking *a, const kith__evidence *evidence, kith_error *error)
+kith_status kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence, kith_error *error)
 {
     const kith__index *x = evidence->index;
 
-    *a = (kith__asking){.evidence = evidence, .query = UINT32_MAX};
+    *a = (kith__evidence_query){.evidence = evidence, .query = UINT32_MAX};
     a->pair_confidence = kith__calloc(x->relations, sizeof *a->pair_confidence);
     a->answers_at = kith__calloc(x->entities, sizeof *a->answers_at);
     a->answered = kith__calloc(x->entities, sizeof *a->answered);
     a->row_of = kith__calloc(x->entities, sizeof *a->row_of);
     a->tally = kith__calloc(x->entities, sizeof *a->tally);
     a->fits = kith__calloc(x->entities, sizeof *a->fits);
-    a->fits_all = kith__calloc(x->entities, sizeof *a->fits_all);
+    a->type_score_all = kith__calloc(x->entities, sizeof *a->type_score_all);
     a->together = kith__calloc(x->relations, sizeof *a->together);
     a->met = kith__alloc(x->relations, sizeof *a->met);
     a->speaks = kith__calloc(x->relations, sizeof *a->speaks);
-    if (!a->fits || !a->fits_all || !a->together || !a->met || !a->speaks || !a->pair_confidence ||
+    if (!a->fits || !a->type_score_all || !a->together || !a->met || !a->speaks || !a->pair_confidence ||
         !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
-    return kith__nearness_init(&a->nearness, x, error);
+    return kith__proximity_init(&a->proximity, x, error);
 }
 
-void kith__asking_release(kith__asking *a)
+void kith__evidence_query_release(kith__evidence_query *a)
 {
-    kith__nearness_release(&a->nearness);
+    kith__proximity_release(&a->proximity);
     kith__free(a->pair_confidence);
     kith__free(a->answers_at);
     kith__free(a->answered);
     kith__free(a->fits);
-    kith__free(a->fits_all);
+    kith__free(a->type_score_all);
     kith__free(a->together);
     kith__free(a->met);
     kith__free(a->speaks);
@@ -88,7 +88,7 @@ void kith__asking_release(kith__asking *a)
 
 /* ---- what queries with the same relation share ---- */
 
-static void each_owner(kith__asking *a, uint32_t query, bool set)
+static void each_owner(kith__evidence_query *a, uint32_t query, bool set)
 {
     const kith__index *x = a->evidence->index;
 
@@ -104,7 +104,7 @@ static void each_owner(kith__asking *a, uint32_t query, bool set)
 }
 
 /* How many of the answers have each relation; returns how many relations there are in `met`. */
-static size_t count_together(kith__asking *a, uint32_t answering)
+static size_t count_together(kith__evidence_query *a, uint32_t answering)
 {
     const kith__index *x = a->evidence->index;
     size_t count = 0;
@@ -123,7 +123,7 @@ static size_t count_together(kith__asking *a, uint32_t answering)
 }
 
 /* The same for unseen entities, by their own facts. */
-static void fit_unseen(kith__asking *a)
+static void fit_unseen(kith__evidence_query *a)
 {
     const kith__index *x = a->evidence->index;
 
@@ -134,20 +134,20 @@ static void fit_unseen(kith__asking *a)
             if (confidence == 0 || (k > 0 && facts.at[k - 1].relation == facts.at[k].relation))
                 continue;
             a->fits[e] = fmaxf(a->fits[e], logf(1 + 100 * confidence));
-            a->fits_all[e] += -logf(1 - (confidence < .999f ? confidence : .999f));
+            a->type_score_all[e] += -logf(1 - (confidence < .999f ? confidence : .999f));
         }
     }
 }
 
 /* What speaks for an entity being an answer to anybody. Beyond MOST_FITTING looks the rest goes
  * without. */
-static void find_fitting(kith__asking *a, uint32_t query)
+static void find_fitting(kith__evidence_query *a, uint32_t query)
 {
     const kith__index *x = a->evidence->index;
     size_t count = count_together(a, kith__inverse(x, query)), looks = 0;
 
     memset(a->fits, 0, x->entities * sizeof *a->fits);
-    memset(a->fits_all, 0, x->entities * sizeof *a->fits_all);
+    memset(a->type_score_all, 0, x->entities * sizeof *a->type_score_all);
     for (size_t m = 0; m < count; m++) {
         uint32_t r = a->met[m];
         uint64_t owners = x->owner_offset[r + 1] - x->owner_offset[r];
@@ -161,7 +161,7 @@ static void find_fitting(kith__asking *a, uint32_t query)
         for (uint64_t i = x->owner_offset[r]; i < x->owner_offset[r + 1]; i++) {
             if (confidence > a->fits[x->owner[i]])
                 a->fits[x->owner[i]] = confidence;
-            a->fits_all[x->owner[i]] += adds;
+            a->type_score_all[x->owner[i]] += adds;
         }
     }
     if (a->unseen)
@@ -169,15 +169,15 @@ static void find_fitting(kith__asking *a, uint32_t query)
     for (size_t m = 0; m < count; m++)
         a->speaks[a->met[m]] = 0;
     for (uint32_t e = 0; e < (a->unseen ? x->entities : x->seen); e++)
-        if (a->fits_all[e] > 0)
-            a->fits_all[e] = logf(1 + a->fits_all[e]);
+        if (a->type_score_all[e] > 0)
+            a->type_score_all[e] = logf(1 + a->type_score_all[e]);
 }
 
-static void set_query(kith__asking *a, uint32_t query)
+static void set_query(kith__evidence_query *a, uint32_t query)
 {
-    const kith__patterns *pairs = &a->evidence->pairs;
+    const kith__rules *pairs = &a->evidence->pairs;
 
-    if (query == a->query && a->unseen == a->nearness.through)
+    if (query == a->query && a->unseen == a->proximity.through)
         return;
     if (a->query != UINT32_MAX) {
         for (uint64_t i = pairs->offset[a->query]; i < pairs->offset[a->query + 1]; i++)
@@ -185,7 +185,7 @@ static void set_query(kith__asking *a, uint32_t query)
         each_owner(a, a->query, false);
     }
     a->query = query;
-    a->unseen = a->nearness.through;
+    a->unseen = a->proximity.through;
     for (uint64_t i = pairs->offset[query]; i < pairs->offset[query + 1]; i++)
         a->pair_confidence[pairs->at[i].first] = pairs->at[i].confidence;
     each_owner(a, query, true);
@@ -193,7 +193,7 @@ static void set_query(kith__asking *a, uint32_t query)
 }
 
 /* The answers of a seen entity to the query relation at hand. */
-static kith__span answers_of(const kith__asking *a, uint32_t entity)
+static kith__span answers_of(const kith__evidence_query *a, uint32_t entity)
 {
     const kith__index *x = a->evidence->index;
     kith__span found = {NULL, 0};
@@ -209,14 +209,14 @@ static kith__span answers_of(const kith__asking *a, uint32_t entity)
 
 /* ---- rows ---- */
 
-static float *row_for(kith__asking *a, uint32_t entity)
+static float *row_for(kith__evidence_query *a, uint32_t entity)
 {
     if (a->row_of[entity] == 0) {
         if (kith__reserve(&a->rows, &a->capacity, a->count + 1, sizeof *a->rows)) {
             a->no_memory = 1;
             return NULL;
         }
-        a->rows[a->count] = (kith__told){.entity = entity};
+        a->rows[a->count] = (kith__candidate_evidence){.entity = entity};
         a->row_of[entity] = (uint32_t)++a->count;
     }
     return a->rows[a->row_of[entity] - 1].figure;
@@ -235,7 +235,7 @@ static void add_confidence(float *best, float *second, float *all, float confide
     *all += -logf(1 - (confidence < .999f ? confidence : .999f));
 }
 
-static void tell(const kith__asking *a, kith__reason reason)
+static void tell(const kith__evidence_query *a, kith__reason reason)
 {
     if (a->tell)
         a->tell(a->context, &reason);
@@ -245,7 +245,7 @@ static void tell(const kith__asking *a, kith__reason reason)
 
 /* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the same
  * facts as q's. */
-static void count_at_object(uint32_t *hits, uint32_t *bodies, const kith__asking *a, uint32_t o,
+static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a, uint32_t o,
                             uint32_t relation, uint32_t self)
 {
     const kith__index *x = a->evidence->index;
@@ -259,13 +259,13 @@ static void count_at_object(uint32_t *hits, uint32_t *bodies, const kith__asking
         if (s == self || s >= x->seen || a->answers_at[s] == 0 ||
             (s == o && relation == kith__inverse(x, a->query)))
             continue;
-        ++*bodies;
-        *hits += (uint32_t)kith__span_has(right, s);
+        ++*body_count;
+        *support += (uint32_t)kith__span_has(right, s);
     }
 }
 
 /* How often r(s, .) comes with q(s, .), but for one entity. */
-static void count_at_subject(uint32_t *hits, uint32_t *bodies, kith__span with, kith__span known,
+static void count_at_subject(uint32_t *support, uint32_t *body_count, kith__span with, kith__span known,
                              uint32_t but)
 {
     size_t k = 0;
@@ -273,14 +273,14 @@ static void count_at_subject(uint32_t *hits, uint32_t *bodies, kith__span with, 
     for (size_t i = 0; known.count > 0 && i < with.count; i++) {
         if (with.at[i].entity == but)
             continue;
-        ++*bodies;
+        ++*body_count;
         while (k < known.count && known.at[k].entity < with.at[i].entity)
             k++;
-        *hits += k < known.count && known.at[k].entity == with.at[i].entity;
+        *support += k < known.count && known.at[k].entity == with.at[i].entity;
     }
 }
 
-static void count_links(kith__asking *a, const kith_neighbor *at, size_t count)
+static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         float *figure = row_for(a, at[i].entity);
@@ -290,9 +290,9 @@ static void count_links(kith__asking *a, const kith_neighbor *at, size_t count)
 }
 
 /* With the rule's own counts, which say more to a person than those around here. */
-static void tell_pair(const kith__asking *a, uint32_t relation, uint32_t candidate, float confidence)
+static void tell_pair(const kith__evidence_query *a, uint32_t relation, uint32_t candidate, float confidence)
 {
-    const kith__patterns *pairs = &a->evidence->pairs;
+    const kith__rules *pairs = &a->evidence->pairs;
     uint64_t low = pairs->offset[a->query], high = pairs->offset[a->query + 1];
 
     if (!a->tell)
@@ -306,10 +306,10 @@ static void tell_pair(const kith__asking *a, uint32_t relation, uint32_t candida
     }
     if (low < pairs->offset[a->query + 1] && pairs->at[low].first == relation)
         tell(a, (kith__reason){'A', relation, KITH__NO_RELATION, UINT32_MAX, candidate, confidence,
-                               pairs->at[low].hits, pairs->at[low].bodies});
+                               pairs->at[low].support, pairs->at[low].body_count});
 }
 
-static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint32_t self)
+static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span known, uint32_t self)
 {
     for (size_t from = 0, to; from < facts.count; from = to) {
         uint32_t r = facts.at[from].relation, hits_here = 0, bodies_here = 0;
@@ -325,17 +325,17 @@ static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint3
         count_at_subject(&hits_here, &bodies_here, (kith__span){facts.at + from, to - from}, known,
                          inverse ? self : UINT32_MAX);
         for (size_t i = from; i < to; i++) {
-            uint32_t o = facts.at[i].entity, hits = hits_here, bodies = bodies_here;
+            uint32_t o = facts.at[i].entity, support = hits_here, body_count = bodies_here;
             if (inverse && o == self)
                 continue;
             float *figure = row_for(a, o);
             if (!figure)
                 return;
             /* The candidate at hand is neither right nor wrong yet. */
-            if (bodies > 0 && !kith__span_has(known, o))
-                bodies--;
-            count_at_object(&hits, &bodies, a, o, r, self);
-            float local = (mined * KITH__SHRINK + (float)hits) / (KITH__SHRINK + (float)bodies);
+            if (body_count > 0 && !kith__span_has(known, o))
+                body_count--;
+            count_at_object(&support, &body_count, a, o, r, self);
+            float local = (mined * KITH__SHRINK + (float)support) / (KITH__SHRINK + (float)body_count);
             add_confidence(&figure[KITH__A_BEST], NULL, &figure[KITH__A_ALL], local);
             if (mined > figure[KITH__A_GLOBAL])
                 figure[KITH__A_GLOBAL] = mined;
@@ -347,7 +347,7 @@ static void ask_pairs(kith__asking *a, kith__span facts, kith__span known, uint3
 
 /* ---- B: two steps ---- */
 
-static void walk(kith__asking *a, const kith__pattern *rule, uint32_t x, uint32_t self)
+static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, uint32_t self)
 {
     kith__span ends = kith__reached(a->evidence->index, x, rule->second);
     size_t taken = ends.count < MOST_STEPS ? ends.count : MOST_STEPS;
@@ -359,14 +359,14 @@ static void walk(kith__asking *a, const kith__pattern *rule, uint32_t x, uint32_
             continue;
         add_confidence(&figure[KITH__B_BEST], NULL, &figure[KITH__B_ALL], rule->confidence);
         figure[KITH__B_COUNT]++;
-        tell(a, (kith__reason){'B', rule->first, rule->second, x, o, rule->confidence, rule->hits,
-                               rule->bodies});
+        tell(a, (kith__reason){'B', rule->first, rule->second, x, o, rule->confidence, rule->support,
+                               rule->body_count});
     }
 }
 
-static void ask_paths(kith__asking *a, kith__span facts, uint32_t self)
+static void ask_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
 {
-    const kith__patterns *paths = &a->evidence->paths;
+    const kith__rules *paths = &a->evidence->paths;
 
     for (uint64_t i = paths->offset[a->query]; i < paths->offset[a->query + 1]; i++) {
         kith__span first = kith__span_of(facts, paths->at[i].first);
@@ -378,7 +378,7 @@ static void ask_paths(kith__asking *a, kith__span facts, uint32_t self)
 
 /* ---- C: constants ---- */
 
-static void tally(kith__asking *a, uint32_t entity)
+static void tally(kith__evidence_query *a, uint32_t entity)
 {
     if (a->tally[entity]++ == 0) {
         if (kith__reserve(&a->tallied, &a->tallied_capacity, a->tallied_count + 1,
@@ -391,23 +391,23 @@ static void tally(kith__asking *a, uint32_t entity)
     }
 }
 
-static void ask_constant(kith__asking *a, kith_neighbor fact, uint32_t self)
+static void ask_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
 {
     const kith__index *x = a->evidence->index;
     kith__span fellows = kith__reached(x, fact.entity, kith__inverse(x, fact.relation));
     size_t taken = fellows.count < MOST_FELLOWS ? fellows.count : MOST_FELLOWS;
-    uint32_t bodies = 0;
+    uint32_t body_count = 0;
 
     for (size_t i = 0; i < taken; i++) {
         uint32_t s = fellows.at[taken == fellows.count ? i : i * fellows.count / taken].entity;
         kith__span answers = s == self ? (kith__span){NULL, 0} : answers_of(a, s);
-        bodies += answers.count > 0;
+        body_count += answers.count > 0;
         for (size_t k = 0; k < answers.count; k++)
             tally(a, answers.at[k].entity);
     }
     for (size_t i = 0; i < a->tallied_count; i++) {
-        uint32_t o = a->tallied[i], hits = a->tally[o];
-        float confidence = kith__shrunk(hits, bodies);
+        uint32_t o = a->tallied[i], support = a->tally[o];
+        float confidence = kith__shrunk(support, body_count);
         float *figure = o == self ? NULL : row_for(a, o);
         a->tally[o] = 0;
         if (!figure)
@@ -416,7 +416,7 @@ static void ask_constant(kith__asking *a, kith_neighbor fact, uint32_t self)
                        confidence);
         figure[KITH__C_COUNT]++;
         tell(a, (kith__reason){'C', fact.relation, KITH__NO_RELATION, fact.entity, o, confidence,
-                               hits, bodies});
+                               support, body_count});
     }
     a->tallied_count = 0;
 }
@@ -433,7 +433,7 @@ static int by_fact(const void *a, const void *b)
 }
 
 /* All facts of the known answers, sorted; -1 where memory is short. */
-static size_t gather_shared(kith__asking *a, kith__span known, size_t taken)
+static size_t gather_shared(kith__evidence_query *a, kith__span known, size_t taken)
 {
     const kith__index *x = a->evidence->index;
     size_t count = 0;
@@ -454,15 +454,15 @@ static size_t gather_shared(kith__asking *a, kith__span known, size_t taken)
     return count;
 }
 
-static void ask_shared(kith__asking *a, kith_neighbor fact, uint32_t hits, size_t known,
+static void ask_shared(kith__evidence_query *a, kith_neighbor fact, uint32_t support, size_t known,
                        uint32_t self)
 {
     const kith__index *x = a->evidence->index;
     kith__span having = kith__reached(x, fact.entity, kith__inverse(x, fact.relation));
-    float confidence = kith__shrunk(hits, (double)having.count);
-    float share = (float)hits / ((float)known + 1);
+    float confidence = kith__shrunk(support, (double)having.count);
+    float share = (float)support / ((float)known + 1);
 
-    if (having.count > MOST_SHARING || having.count <= hits)
+    if (having.count > MOST_SHARING || having.count <= support)
         return;
     for (size_t i = 0; i < having.count; i++) {
         uint32_t o = having.at[i].entity;
@@ -475,11 +475,11 @@ static void ask_shared(kith__asking *a, kith_neighbor fact, uint32_t hits, size_
             figure[KITH__D_SHARED] = share;
         figure[KITH__D_SUM] += confidence;
         tell(a, (kith__reason){'D', fact.relation, KITH__NO_RELATION, fact.entity, o, confidence,
-                               hits, (uint32_t)having.count});
+                               support, (uint32_t)having.count});
     }
 }
 
-static void ask_known(kith__asking *a, kith__span known, uint32_t self)
+static void ask_known(kith__evidence_query *a, kith__span known, uint32_t self)
 {
     size_t taken = known.count < MOST_KNOWN ? known.count : MOST_KNOWN;
     size_t count = gather_shared(a, known, taken);
@@ -497,7 +497,7 @@ static void ask_known(kith__asking *a, kith__span known, uint32_t self)
 
 /* ---- all ---- */
 
-static void close_rows(kith__asking *a)
+static void close_rows(kith__evidence_query *a)
 {
     for (size_t i = 0; i < a->count; i++) {
         float *f = a->rows[i].figure;
@@ -507,7 +507,7 @@ static void close_rows(kith__asking *a)
     }
 }
 
-kith_status kith__ask(kith__asking *a, kith__span facts, uint32_t self, uint32_t query,
+kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, uint32_t self, uint32_t query,
                       kith_error *error)
 {
     for (size_t i = 0; i < a->count; i++)
@@ -522,7 +522,7 @@ kith_status kith__ask(kith__asking *a, kith__span facts, uint32_t self, uint32_t
     for (size_t i = 0; i < facts.count && !a->no_memory; i++)
         ask_constant(a, facts.at[i], self);
     ask_known(a, known, self);
-    kith__nearness_find(&a->nearness, facts, self);
+    kith__proximity_find(&a->proximity, facts, self);
     close_rows(a);
     return a->no_memory ? kith__no_memory(error) : KITH_OK;
 }

@@ -13,11 +13,11 @@
 #define KITH_RULES_EVIDENCE_H
 
 #include "rules/mine.h"
-#include "rules/near.h"
+#include "rules/proximity.h"
 
 typedef struct kith__evidence {
     kith__index *index;
-    kith__patterns pairs, paths; /* kinds A and B */
+    kith__rules pairs, paths; /* kinds A and B */
 } kith__evidence;
 
 kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *graph, kith__pool *pool,
@@ -26,7 +26,7 @@ void kith__evidence_free(kith__evidence *evidence);
 
 /* Figures of a candidate. "all" is 1 - the product of (1 - confidence), as if rules were
  * independent. */
-typedef enum kith__figure {
+typedef enum kith__rule_feature {
     KITH__A_BEST,   /* largest confidence, mixed with local counts */
     KITH__A_ALL,
     KITH__A_GLOBAL, /* largest confidence as mined */
@@ -42,15 +42,15 @@ typedef enum kith__figure {
     KITH__D_BEST,   /* largest confidence */
     KITH__D_SHARED, /* largest share of the known answers that have what the candidate has */
     KITH__D_SUM,
-    KITH__FIGURES
-} kith__figure;
+    KITH__RULE_FEATURES
+} kith__rule_feature;
 
-#define KITH__FIGURE_KINDS "AAAAABBBCCCCDDD" /* of each figure */
+#define KITH__RULE_FEATURE_KINDS "AAAAABBBCCCCDDD" /* of each figure */
 
-typedef struct kith__told {
+typedef struct kith__candidate_evidence {
     uint32_t entity;
-    float figure[KITH__FIGURES];
-} kith__told;
+    float figure[KITH__RULE_FEATURES];
+} kith__candidate_evidence;
 
 /* One rule that speaks for a candidate. */
 typedef struct kith__reason {
@@ -59,11 +59,11 @@ typedef struct kith__reason {
     uint32_t between;       /* x of B, c of C and D */
     uint32_t candidate;
     float confidence;
-    uint32_t hits, bodies;  /* what it was counted from */
+    uint32_t support, body_count;  /* what it was counted from */
 } kith__reason;
 
 /* Room for one thread; keeps what queries with the same q share. */
-typedef struct kith__asking {
+typedef struct kith__evidence_query {
     const kith__evidence *evidence;
     uint32_t query; /* UINT32_MAX: none yet */
     bool unseen;    /* whether what follows holds for unseen entities too: where walks go through them */
@@ -73,33 +73,33 @@ typedef struct kith__asking {
     uint32_t *answered;     /* per entity: how often it is an answer */
     float *fits;            /* per entity: log(1 + 100 P), where P is the largest confidence with
                                which one of its other relations implies that it is an answer at all */
-    float *fits_all;        /* the same of all of them, log(1 + the sum of -log(1 - P)) */
+    float *type_score_all;        /* the same of all of them, log(1 + the sum of -log(1 - P)) */
     uint32_t *together, *met; /* per relation: answers that have it; those that are not 0 */
     float *speaks;          /* per relation: how surely who has it is an answer */
     /* For the query at hand. */
     uint32_t *row_of;       /* per entity: its row + 1; 0 where nothing speaks for it */
-    kith__told *rows;
+    kith__candidate_evidence *rows;
     size_t count, capacity;
     uint32_t *tally, *tallied; /* per entity; those that are not 0 */
     size_t tallied_count, tallied_capacity;
     kith_neighbor *shared;
     size_t shared_capacity;
     size_t known;           /* answers of q(s, ?) among the facts */
-    kith__nearness nearness; /* of all entities to s */
+    kith__proximity proximity; /* of all entities to s */
     /* Where not NULL, called for every rule that speaks for a candidate. */
     void (*tell)(void *context, const kith__reason *reason);
     void *context;
     int no_memory;
-} kith__asking;
+} kith__evidence_query;
 
-kith_status kith__asking_init(kith__asking *asking, const kith__evidence *evidence,
+kith_status kith__evidence_query_init(kith__evidence_query *asking, const kith__evidence *evidence,
                               kith_error *error);
-void kith__asking_release(kith__asking *asking);
+void kith__evidence_query_release(kith__evidence_query *asking);
 
 /* Ask q(s, ?). `facts` are those of s, sorted by kith__sort_facts; `self` is its id, or UINT32_MAX
  * for a newcomer. Afterwards rows[0 .. count - 1] are the candidates some rule speaks for, in the
  * order in which they were met, and `answered` holds for q. */
-kith_status kith__ask(kith__asking *asking, kith__span facts, uint32_t self, uint32_t query,
+kith_status kith__evidence_query_run(kith__evidence_query *asking, kith__span facts, uint32_t self, uint32_t query,
                       kith_error *error);
 
 #endif

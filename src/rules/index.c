@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "rules/confidence.h"
+#include "rules/implication.h"
 
 enum { PIECES = 64 };
 

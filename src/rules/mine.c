@@ -23,7 +23,7 @@ typedef struct {
     kith__counter number;     /* (first, second) -> 1 + the number of that body */
     size_t *start;            /* per body, where its rules begin; and where the last ones end */
     uint32_t *rule, *head;    /* per place in that order */
-    uint64_t *bodies;         /* the same: how often the body was met where the head is there */
+    uint64_t *body_count;         /* the same: how often the body was met where the head is there */
     size_t rules, different;  /* rules, and bodies */
 } mining;
 
@@ -246,7 +246,7 @@ static void meet_paths(meeting *e, const mining *m, uint32_t s, kith__span facts
 
 static void add_at(const mining *m, size_t place, uint64_t count)
 {
-    __atomic_fetch_add(&m->bodies[place], count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&m->body_count[place], count, __ATOMIC_RELAXED);
 }
 
 /* The place of the rule with this head among those from..to - 1, or `to`. */
@@ -345,7 +345,7 @@ static int by_body_then_head(const void *a, const void *b)
 static int order_bodies(mining *m, const kith__counter *all)
 {
     kith__count *order = kith__alloc(m->rules, sizeof *order);
-    int failed = !order || !m->start || !m->rule || !m->head || !m->bodies;
+    int failed = !order || !m->start || !m->rule || !m->head || !m->body_count;
 
     for (size_t i = 0; !failed && i < m->rules; i++)
         order[i] = (kith__count){
@@ -371,7 +371,7 @@ static int order_bodies(mining *m, const kith__counter *all)
 
 static int stronger_first(const void *a, const void *b)
 {
-    const kith__pattern *x = a, *y = b;
+    const kith__rule *x = a, *y = b;
 
     if (x->confidence != y->confidence)
         return x->confidence < y->confidence ? 1 : -1;
@@ -382,25 +382,25 @@ static int stronger_first(const void *a, const void *b)
 
 static int by_premise(const void *a, const void *b)
 {
-    const kith__pattern *x = a, *y = b;
+    const kith__rule *x = a, *y = b;
 
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-static kith__pattern make_pattern(const mining *m, uint64_t key, uint64_t hits, uint64_t bodies)
+static kith__rule make_pattern(const mining *m, uint64_t key, uint64_t support, uint64_t body_count)
 {
-    return (kith__pattern){.first = first_of(key),
+    return (kith__rule){.first = first_of(key),
                            .second = m->paths ? second_of(key) : KITH__NO_RELATION,
-                           .hits = hits < UINT32_MAX ? (uint32_t)hits : UINT32_MAX,
-                           .bodies = bodies < UINT32_MAX ? (uint32_t)bodies : UINT32_MAX,
-                           .confidence = kith__shrunk((double)hits, (double)bodies)};
+                           .support = support < UINT32_MAX ? (uint32_t)support : UINT32_MAX,
+                           .body_count = body_count < UINT32_MAX ? (uint32_t)body_count : UINT32_MAX,
+                           .confidence = kith__shrunk((double)support, (double)body_count)};
 }
 
 /* Keep what is confident enough, of paths the best of each conclusion. */
-static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *all,
-                      const uint64_t *bodies)
+static int keep_rules(kith__rules *p, const mining *m, const kith__counter *all,
+                      const uint64_t *body_count)
 {
     size_t kept = 0, used = 0;
     uint32_t head = 0;
@@ -413,8 +413,8 @@ static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *a
     while (head < p->relations) {
         size_t from = kept;
         for (; used < m->rules && head_of(all->at[used].key) == head; used++) {
-            kith__pattern made =
-                make_pattern(m, all->at[used].key, all->at[used].count, bodies[used]);
+            kith__rule made =
+                make_pattern(m, all->at[used].key, all->at[used].count, body_count[used]);
             if (made.confidence >= least_confidence)
                 p->at[kept++] = made;
         }
@@ -425,7 +425,7 @@ static int keep_rules(kith__patterns *p, const mining *m, const kith__counter *a
         }
         p->offset[++head] = kept;
     }
-    kith__pattern *less = kith__realloc(p->at, kept, sizeof *p->at);
+    kith__rule *less = kith__realloc(p->at, kept, sizeof *p->at);
     if (less)
         p->at = less;
     return 0;
@@ -466,12 +466,12 @@ static int merge_counts(kith__counter *all, mining *m)
     return 0;
 }
 
-static kith_status mine(kith__patterns *patterns, const kith__index *index, bool paths,
+static kith_status mine(kith__rules *patterns, const kith__index *index, bool paths,
                         kith__pool *pool, kith_error *error)
 {
     mining m = {.index = index, .paths = paths};
     kith__counter all = {0};
-    uint64_t *bodies = NULL;
+    uint64_t *body_count = NULL;
     kith_status status = KITH_OK;
 
     memset(patterns, 0, sizeof *patterns);
@@ -483,14 +483,14 @@ static kith_status mine(kith__patterns *patterns, const kith__index *index, bool
     m.start = kith__alloc(m.rules + 1, sizeof *m.start);
     m.rule = kith__alloc(m.rules, sizeof *m.rule);
     m.head = kith__alloc(m.rules, sizeof *m.head);
-    m.bodies = kith__calloc(m.rules, sizeof *m.bodies);
-    bodies = kith__alloc(m.rules, sizeof *bodies);
-    if (!bodies || order_bodies(&m, &all))
+    m.body_count = kith__calloc(m.rules, sizeof *m.body_count);
+    body_count = kith__alloc(m.rules, sizeof *body_count);
+    if (!body_count || order_bodies(&m, &all))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, bodies_piece, &m, PIECES);
     for (size_t i = 0; i < m.rules; i++)
-        bodies[m.rule[i]] = m.bodies[i];
-    if (m.no_memory || keep_rules(patterns, &m, &all, bodies))
+        body_count[m.rule[i]] = m.body_count[i];
+    if (m.no_memory || keep_rules(patterns, &m, &all, body_count))
         TRY(kith__no_memory(error));
 cleanup:
     for (size_t i = 0; i < PIECES; i++)
@@ -500,26 +500,26 @@ cleanup:
     kith__free(m.start);
     kith__free(m.rule);
     kith__free(m.head);
-    kith__free(m.bodies);
-    kith__free(bodies);
+    kith__free(m.body_count);
+    kith__free(body_count);
     if (status != KITH_OK)
-        kith__patterns_release(patterns);
+        kith__rules_release(patterns);
     return status;
 }
 
-kith_status kith__mine_pairs(kith__patterns *patterns, const kith__index *index, kith__pool *pool,
+kith_status kith__mine_pairs(kith__rules *patterns, const kith__index *index, kith__pool *pool,
                              kith_error *error)
 {
     return mine(patterns, index, false, pool, error);
 }
 
-kith_status kith__mine_paths(kith__patterns *patterns, const kith__index *index, kith__pool *pool,
+kith_status kith__mine_paths(kith__rules *patterns, const kith__index *index, kith__pool *pool,
                              kith_error *error)
 {
     return mine(patterns, index, true, pool, error);
 }
 
-void kith__patterns_release(kith__patterns *patterns)
+void kith__rules_release(kith__rules *patterns)
 {
     kith__free(patterns->offset);
     kith__free(patterns->at);

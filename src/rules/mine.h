@@ -16,28 +16,28 @@ enum {
 };
 #define KITH__NO_RELATION UINT32_MAX
 
-typedef struct kith__pattern {
+typedef struct kith__rule {
     uint32_t first, second; /* second: KITH__NO_RELATION for kind A */
-    uint32_t hits;
-    uint32_t bodies;
+    uint32_t support;
+    uint32_t body_count;
     float confidence;
-} kith__pattern;
+} kith__rule;
 
-typedef struct kith__patterns {
+typedef struct kith__rules {
     uint32_t relations;   /* 2m */
     uint64_t *offset;     /* of conclusion q: at[offset[q]] .. at[offset[q + 1] - 1] */
-    kith__pattern *at;    /* by (first, second) */
-} kith__patterns;
+    kith__rule *at;    /* by (first, second) */
+} kith__rules;
 
-kith_status kith__mine_pairs(kith__patterns *patterns, const kith__index *index, kith__pool *pool,
+kith_status kith__mine_pairs(kith__rules *patterns, const kith__index *index, kith__pool *pool,
                              kith_error *error);
-kith_status kith__mine_paths(kith__patterns *patterns, const kith__index *index, kith__pool *pool,
+kith_status kith__mine_paths(kith__rules *patterns, const kith__index *index, kith__pool *pool,
                              kith_error *error);
-void kith__patterns_release(kith__patterns *patterns);
+void kith__rules_release(kith__rules *patterns);
 
-static inline float kith__shrunk(double hits, double bodies)
+static inline float kith__shrunk(double support, double body_count)
 {
-    return (float)(hits / (bodies + KITH__SHRINK));
+    return (float)(support / (body_count + KITH__SHRINK));
 }
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef KITH_TRAIN_ADAM_H
 #define KITH_TRAIN_ADAM_H
 
-#include "model/encoder.h"
+#include "embed/encoder/encoder.h"
 
 typedef struct kith__adam_state {
     kith__params m, v;

@@ -5,9 +5,9 @@
 
 #include "core/files.h"
 #include "core/mem.h"
-#include "fuse/fit.h"
-#include "fuse/fused.h"
-#include "graph/holdout.h"
+#include "train/fit.h"
+#include "run/fusion_files.h"
+#include "graph/make/holdout.h"
 
 static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_error *error)
 {

@@ -2,7 +2,7 @@
 #ifndef KITH_TRAIN_EVIDENCE_H
 #define KITH_TRAIN_EVIDENCE_H
 
-#include "train/run.h"
+#include "run/run.h"
 
 /* Train a model in a folder of its own, from where it stands; frees it. */
 typedef kith_status (*kith__train_call)(kith_train_end *end, const char *folder, kith_model *model,

@@ -9,11 +9,11 @@
 #include "core/mem.h"
 #include "core/rng.h"
 #include "eval/rank.h"
-#include "fuse/fused.h"
+#include "run/fusion_files.h"
 #include "graph/graph.h"
 #include "train/evidence.h"
 #include "train/order.h"
-#include "train/run.h"
+#include "run/run.h"
 #include "train/step.h"
 
 /* Streams of random numbers. */
@@ -30,9 +30,9 @@ typedef struct {
     kith__position at;
     kith__order order; /* of the epoch's facts */
     kith_triple *positive, *negative;
-    kith__asked *asked; /* queries of a batch, for the softmax loss */
-    kith__contrast contrast;
-    kith__lists *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
+    kith__softmax_query *asked; /* queries of a batch, for the softmax loss */
+    kith__softmax_negatives negatives;
+    kith__neighbor_lists *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
     double last_checkpoint;
     bool stop, classifies, evaluates;
 } training;
@@ -59,7 +59,7 @@ static void begin_epoch(training *t)
     t->model->encoder.order_seed = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
     if (!t->sampled)
         return;
-    kith__lists_draw(t->sampled, t->model->lists, stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
+    kith__neighbor_lists_draw(t->sampled, t->model->lists, stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
     t->model->encoder.lists = t->sampled;
 }
 
@@ -106,9 +106,9 @@ static size_t make_queries(training *t, size_t count)
     for (size_t i = 0; i < count; i++) {
         kith_triple f = t->positive[i];
         if (both || t->settings->predict != KITH_PREDICT_SUBJECT)
-            t->asked[made++] = (kith__asked){f.subject, f.relation, f.object};
+            t->asked[made++] = (kith__softmax_query){f.subject, f.relation, f.object};
         if (both || t->settings->predict != KITH_PREDICT_OBJECT)
-            t->asked[made++] = (kith__asked){f.object, f.relation + m, f.subject};
+            t->asked[made++] = (kith__softmax_query){f.object, f.relation + m, f.subject};
     }
     return made;
 }
@@ -126,8 +126,8 @@ static kith_status run_batch(training *t, size_t count, kith_error *error)
                               error);
     }
     size_t queries = make_queries(t, count);
-    TRY(kith__contrast_draw(&t->contrast, t->asked, queries, &rng, error));
-    TRY(kith__step_ask(&t->step, t->asked, queries, &t->contrast, error));
+    TRY(kith__softmax_negatives_draw(&t->negatives, t->asked, queries, &rng, error));
+    TRY(kith__step_ask(&t->step, t->asked, queries, &t->negatives, error));
 cleanup:
     return status;
 }
@@ -223,7 +223,7 @@ cleanup:
 
 static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
 {
-    kith_eval_options options = {.part = KITH_DEV,
+    kith_eval_options options = {.split = KITH_DEV,
                                  .sample = t->settings->eval_facts,
                                  .seed = t->settings->seed};
     kith_eval result;
@@ -326,10 +326,10 @@ cleanup:
 /* Only where it is worth it: reading them takes longer then. */
 static void pack_lists(training *t)
 {
-    kith__lists *lists = t->model->lists;
+    kith__neighbor_lists *lists = t->model->lists;
 
     if (lists->offset[lists->entities] >= MANY_NEIGHBORS)
-        kith__lists_pack(lists, t->model->rules, t->settings, t->model->pool);
+        kith__neighbor_lists_pack(lists, t->model->rules, t->settings, t->model->pool);
 }
 
 static kith_status training_init(training *t, kith_error *error)
@@ -342,7 +342,7 @@ static kith_status training_init(training *t, kith_error *error)
     t->evaluates = s->eval_every > 0 && dev.count > 0;
     TRY(kith__order_init(&t->order, t->model->graph, error));
     if (s->loss == KITH_LOSS_SOFTMAX)
-        TRY(kith__contrast_init(&t->contrast, t->model->graph, s->shared_negatives,
+        TRY(kith__softmax_negatives_init(&t->negatives, t->model->graph, s->shared_negatives,
                                 s->hard_negatives, error));
     TRY(drop_facts(t, error));
     pack_lists(t);
@@ -354,7 +354,7 @@ static kith_status training_init(training *t, kith_error *error)
     if (!t->positive || !t->negative || !t->asked)
         TRY(kith__no_memory(error));
     if (s->neighbors == KITH_NEIGHBORS_SAMPLED)
-        TRY(kith__lists_capped(&t->sampled, t->model->lists, s->max_neighbors, error));
+        TRY(kith__neighbor_lists_capped(&t->sampled, t->model->lists, s->max_neighbors, error));
     t->last_checkpoint = now();
 cleanup:
     return status;
@@ -368,8 +368,8 @@ static void training_release(training *t)
     kith__free(t->positive);
     kith__free(t->negative);
     kith__free(t->asked);
-    kith__contrast_release(&t->contrast);
-    kith__lists_free(t->sampled);
+    kith__softmax_negatives_release(&t->negatives);
+    kith__neighbor_lists_free(t->sampled);
     kith_model_free(t->model);
 }
 
@@ -421,7 +421,7 @@ cleanup:
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
-    kith_evidence_used evidence = model->settings.evidence;
+    kith_evidence_mode evidence = model->settings.evidence;
     unsigned threads = options ? options->threads : 0;
     kith_status status = KITH_OK;
 
@@ -488,7 +488,7 @@ kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph
     return start(end, folder, graph, NULL, settings, options, error);
 }
 
-kith_status kith_train_taking(kith_train_end *end, const char *folder, kith_graph *graph,
+kith_status kith_train_consuming(kith_train_end *end, const char *folder, kith_graph *graph,
                               const kith_settings *settings, const kith_train_options *options,
                               kith_error *error)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "embed/decoders/decoder.h"
 #include "nn/kernels.h"
 #include "nn/match.h"
 
@@ -25,7 +25,7 @@ void kith__softmax_init(kith__softmax *x, kith__encoder *encoder, const kith__pa
     x->by_encoding = settings->candidates != KITH_CANDIDATES_INPUT;
 }
 
-static void release_shared(kith__shared *s)
+static void release_shared(kith__shared_candidates *s)
 {
     kith__free(s->rows.at);
     kith__free(s->inverse.at);
@@ -35,8 +35,8 @@ static void release_shared(kith__shared *s)
 
 static void release_pass(kith__softmax_pass *p)
 {
-    kith__free(p->aims.at);
-    kith__free(p->gaims.at);
+    kith__free(p->query_vectors.at);
+    kith__free(p->query_vector_gradients.at);
     kith__free(p->own.at);
     kith__free(p->loss.at);
 }
@@ -91,7 +91,7 @@ static uint32_t inverse_of(const kith__softmax *x, uint32_t query)
     return query < half_of(x) ? query + half_of(x) : query - half_of(x);
 }
 
-static const kith__asked *asked_at(const kith__softmax *x, size_t i)
+static const kith__softmax_query *asked_at(const kith__softmax *x, size_t i)
 {
     return &x->asked[x->order[i].index];
 }
@@ -114,7 +114,7 @@ static uint32_t own_entity(const kith__softmax *x, size_t i, size_t slot)
 
     if (slot == 0)
         return x->asked[index].answer;
-    return x->contrast->hard[index * x->contrast->hard_count + slot - 1];
+    return x->negatives->hard[index * x->negatives->hard_count + slot - 1];
 }
 
 static const float *input_row(const kith__softmax *x, uint32_t entity)
@@ -171,7 +171,7 @@ static int sort_queries(kith__softmax *x)
  * is hidden from the known side and the right answer. */
 static void request_query(kith__softmax *x, size_t i)
 {
-    const kith__asked *a = asked_at(x, i);
+    const kith__softmax_query *a = asked_at(x, i);
     uint32_t back = inverse_of(x, a->query);
     kith_neighbor from_known = {a->query, a->answer}, from_answer = {back, a->known};
     bool mask = x->settings->mask;
@@ -196,14 +196,14 @@ static kith_status encode(kith__softmax *x, kith_error *error)
     for (size_t i = 0; x->by_encoding && i < x->count; i++)
         for (size_t j = 0; (i == 0 || x->group[i] != x->group[i - 1]) && j < x->shared; j++)
             x->request[shared_request(x, x->group[i], j)] =
-                kith__encoder_request(x->encoder, x->contrast->shared[j],
+                kith__encoder_request(x->encoder, x->negatives->shared[j],
                                       inverse_of(x, asked_at(x, i)->query), NULL);
     return kith__encoder_forward(x->encoder, error);
 }
 
 /* ---- shared candidates ---- */
 
-static int room_for_shared(const kith__softmax *x, kith__shared *s, size_t pieces)
+static int room_for_shared(const kith__softmax *x, kith__shared_candidates *s, size_t pieces)
 {
     size_t floats = x->stride * x->encoder->ds;
 
@@ -217,13 +217,13 @@ static int room_for_shared(const kith__softmax *x, kith__shared *s, size_t piece
 }
 
 /* Copy the vectors, scaled where the decoder wants that: by encodings of a group, or by inputs. */
-static void load_shared(const kith__softmax *x, kith__shared *s, bool encodings, size_t group)
+static void load_shared(const kith__softmax *x, kith__shared_candidates *s, bool encodings, size_t group)
 {
     size_t ds = x->encoder->ds;
 
     for (size_t j = 0; j < x->shared; j++) {
         const float *from = encodings ? encoded(x, shared_request(x, group, j))
-                                      : input_row(x, x->contrast->shared[j]);
+                                      : input_row(x, x->negatives->shared[j]);
         float *to = s->rows.at + j * ds;
         if (is_unit(x))
             s->inverse.at[j] = kith__normalize(to, from, x->encoder->d);
@@ -251,7 +251,7 @@ static int prepare_shared(kith__softmax *x)
 }
 
 /* Add a row's gradient to that of the vector that the row was made from. */
-static void add_shared(const kith__softmax *x, float *to, const kith__shared *s, size_t j,
+static void add_shared(const kith__softmax *x, float *to, const kith__shared_candidates *s, size_t j,
                        float *gradient)
 {
     size_t ds = x->encoder->ds, d = x->encoder->d;
@@ -264,7 +264,7 @@ static void add_shared(const kith__softmax *x, float *to, const kith__shared *s,
 }
 
 /* What the pieces found, all in the first one's place. */
-static void sum_pieces(const kith__softmax *x, kith__shared *s)
+static void sum_pieces(const kith__softmax *x, kith__shared_candidates *s)
 {
     size_t floats = x->stride * x->encoder->ds;
 
@@ -308,7 +308,7 @@ static workspace workspace_of(const kith__softmax *x, size_t piece)
 }
 
 /* The candidates' stores that a pass looks at, and where the piece's gradients go. */
-static size_t views_of(const running *c, size_t piece, const kith__shared *view[2], float *gradient[2])
+static size_t views_of(const running *c, size_t piece, const kith__shared_candidates *view[2], float *gradient[2])
 {
     kith__softmax *x = c->x;
     size_t count = 0, floats = x->stride * x->encoder->ds;
@@ -332,34 +332,34 @@ static void make_aims(const running *c, const workspace *w, size_t from, size_t 
     size_t ds = x->encoder->ds;
 
     for (size_t i = from; i < to; i++)
-        kith__aim(decoder_of(x), x->settings->normalize, c->pass->aims.at + i * ds,
+        kith__query_vector(decoder_of(x), x->settings->normalize, c->pass->query_vectors.at + i * ds,
                   c->encoded_known ? encoded(x, i) : input_row(x, asked_at(x, i)->known),
                   relation_row(x, i), subject_hidden(x, i), x->encoder->d, w->vectors);
-    memset(c->pass->gaims.at + from * ds, 0, (to - from) * ds * sizeof(float));
+    memset(c->pass->query_vector_gradients.at + from * ds, 0, (to - from) * ds * sizeof(float));
 }
 
 static void score_shared(const running *c, const workspace *w, size_t piece, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
-    const kith__contrast *contrast = x->contrast;
-    const float *aims[BLOCK];
-    const kith__shared *view[2];
+    const kith__softmax_negatives *negatives = x->negatives;
+    const float *query_vectors[BLOCK];
+    const kith__shared_candidates *view[2];
     float *gradient[2];
     size_t views = views_of(c, piece, view, gradient);
 
     for (size_t i = from; i < to; i++)
-        aims[i - from] = c->pass->aims.at + i * x->encoder->ds;
+        query_vectors[i - from] = c->pass->query_vectors.at + i * x->encoder->ds;
     for (size_t v = 0; v < views; v++)
         for (size_t p = 0; p < kith__panel_count(&view[v]->panels); p++)
-            kith__panel_score(w->scores, x->stride, &view[v]->panels, p, aims, to - from,
+            kith__panel_score(w->scores, x->stride, &view[v]->panels, p, query_vectors, to - from,
                               decoder_of(x)->distance, c->weight, v > 0, w->panel);
     for (size_t i = from; i < to; i++) {
         float *row = w->scores + (i - from) * x->stride;
         size_t index = x->order[i].index;
         for (size_t j = x->shared; j < x->stride; j++)
             row[j] = KITH__LEFT_OUT;
-        for (size_t k = contrast->left_start[index]; k < contrast->left_start[index + 1]; k++)
-            row[contrast->left_out[k]] = KITH__LEFT_OUT;
+        for (size_t k = negatives->left_start[index]; k < negatives->left_start[index + 1]; k++)
+            row[negatives->left_out[k]] = KITH__LEFT_OUT;
     }
 }
 
@@ -387,7 +387,7 @@ static void score_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
-    const float *aim = c->pass->aims.at + i * ds, *vector[2];
+    const float *query_vector = c->pass->query_vectors.at + i * ds, *vector[2];
     float *own = c->pass->own.at + i * x->own_stride;
 
     for (size_t k = 0; k < x->own_stride; k++) {
@@ -397,8 +397,8 @@ static void score_own(const running *c, const workspace *w, size_t i)
         own[k] = 0;
         for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
             const float *candidate = scaled(x, vector[v - 1], w->vectors);
-            own[k] += c->weight * (decoder_of(x)->distance ? -kith__l1(aim, candidate, ds)
-                                                           : kith__dot(aim, candidate, ds));
+            own[k] += c->weight * (decoder_of(x)->distance ? -kith__l1(query_vector, candidate, ds)
+                                                           : kith__dot(query_vector, candidate, ds));
         }
     }
 }
@@ -409,7 +409,7 @@ static void weigh_shared(const running *c, const workspace *w, size_t i, size_t 
     const kith__softmax *x = c->x;
     float unit = c->weight / (float)x->count, *row = w->scores + place * x->stride;
     float least = x->shared > 1 / LEAST_SHARE ? 1 / (float)x->shared : LEAST_SHARE;
-    uint32_t seed = x->contrast->seed + x->order[i].index * 0x9e3779b1u;
+    uint32_t seed = x->negatives->seed + x->order[i].index * 0x9e3779b1u;
 
     if (decoder_of(x)->distance)
         w->listed[place] = kith__row_thin(row, w->ids + place * (x->stride + 1), unit / sum,
@@ -438,20 +438,20 @@ static void close_query(const running *c, const workspace *w, size_t i, size_t p
 /* ---- and back ---- */
 
 /* to += the gradient by a candidate's vector: the score is aim . x or -|aim - x|_1. */
-static void own_backward(const kith__softmax *x, float *to, float g, const float *aim,
+static void own_backward(const kith__softmax *x, float *to, float g, const float *query_vector,
                          const float *vector, float *scratch)
 {
     size_t ds = x->encoder->ds;
     float *unit = scratch, *gradient = scratch + ds;
 
     if (!decoder_of(x)->distance) {
-        kith__axpy(to, g, aim, ds);
+        kith__axpy(to, g, query_vector, ds);
     } else if (!is_unit(x)) {
-        kith__sign_axpy(to, g, aim, vector, ds);
+        kith__sign_axpy(to, g, query_vector, vector, ds);
     } else {
         float inverse = kith__normalize(unit, vector, x->encoder->d);
         memset(gradient, 0, ds * sizeof *gradient);
-        kith__sign_axpy(gradient, g, aim, unit, ds);
+        kith__sign_axpy(gradient, g, query_vector, unit, ds);
         kith__normalize_backward(to, gradient, unit, inverse, x->encoder->d);
     }
 }
@@ -467,8 +467,8 @@ static void aim_from_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
-    const float *aim = c->pass->aims.at + i * ds, *vector[2];
-    float *gaim = c->pass->gaims.at + i * ds;
+    const float *query_vector = c->pass->query_vectors.at + i * ds, *vector[2];
+    float *gaim = c->pass->query_vector_gradients.at + i * ds;
 
     for (size_t k = 0; k < x->slots; k++) {
         float g = own_derivative(x, c->pass, i, k);
@@ -477,7 +477,7 @@ static void aim_from_own(const running *c, const workspace *w, size_t i)
         for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
             const float *candidate = scaled(x, vector[v - 1], w->vectors);
             if (decoder_of(x)->distance)
-                kith__sign_axpy(gaim, -g, aim, candidate, ds);
+                kith__sign_axpy(gaim, -g, query_vector, candidate, ds);
             else
                 kith__axpy(gaim, g, candidate, ds);
         }
@@ -513,7 +513,7 @@ static size_t find_meetings(meeting *met, const kith__softmax *x, const workspac
 }
 
 /* Candidates are taken a few at a time, which stay in the cache for all queries of the block. */
-static void shared_distances_backward(const running *c, const workspace *w, const kith__shared *view,
+static void shared_distances_backward(const running *c, const workspace *w, const kith__shared_candidates *view,
                                       float *gradient, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
@@ -528,7 +528,7 @@ static void shared_distances_backward(const running *c, const workspace *w, cons
             while (used < m->count && m->ids[used] < end)
                 used++;
             if (used > 0)
-                kith__l1_backward(c->pass->gaims.at + at, gradient, c->pass->aims.at + at, m->rows,
+                kith__l1_backward(c->pass->query_vector_gradients.at + at, gradient, c->pass->query_vectors.at + at, m->rows,
                                   view->rows.at, m->ids, used, w->scores + m->place * x->stride,
                                   x->stride, ds);
             m->ids += used;
@@ -536,26 +536,26 @@ static void shared_distances_backward(const running *c, const workspace *w, cons
         }
 }
 
-static void shared_products_backward(const running *c, const workspace *w, const kith__shared *view,
+static void shared_products_backward(const running *c, const workspace *w, const kith__shared_candidates *view,
                                      float *gradient, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
-    const float *g[BLOCK], *aims[BLOCK];
+    const float *g[BLOCK], *query_vectors[BLOCK];
 
     for (size_t i = from; i < to; i++) {
         g[i - from] = w->scores + (i - from) * x->stride;
-        aims[i - from] = c->pass->aims.at + i * ds;
+        query_vectors[i - from] = c->pass->query_vectors.at + i * ds;
     }
-    kith__rows_times(c->pass->gaims.at + from * ds, g, to - from, view->rows.at, x->shared, ds, 1);
-    kith__outer_sum(gradient, w->scores, aims, to - from, x->stride, ds);
+    kith__rows_times(c->pass->query_vector_gradients.at + from * ds, g, to - from, view->rows.at, x->shared, ds, 1);
+    kith__outer_sum(gradient, w->scores, query_vectors, to - from, x->stride, ds);
 }
 
 static void block_backward(const running *c, const workspace *w, size_t piece, size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds, d = x->encoder->d;
-    const kith__shared *view[2];
+    const kith__shared_candidates *view[2];
     float *gradient[2];
 
     for (size_t v = views_of(c, piece, view, gradient); v > 0; v--)
@@ -564,7 +564,7 @@ static void block_backward(const running *c, const workspace *w, size_t piece, s
         else
             shared_products_backward(c, w, view[v - 1], gradient[v - 1], from, to);
     for (size_t i = from; i < to; i++) {
-        memset(c->pass->gaims.at + i * ds + d, 0, (ds - d) * sizeof(float));
+        memset(c->pass->query_vector_gradients.at + i * ds + d, 0, (ds - d) * sizeof(float));
         aim_from_own(c, w, i);
     }
 }
@@ -597,7 +597,7 @@ static size_t piece_start(const kith__softmax *x, size_t piece)
 /* Shared candidates of a group back to its encodings, which no other group has. */
 static void close_group(const kith__softmax *x, size_t piece, size_t group)
 {
-    kith__shared *s = (kith__shared *)&x->encoded[piece];
+    kith__shared_candidates *s = (kith__shared_candidates *)&x->encoded[piece];
     size_t ds = x->encoder->ds;
 
     for (size_t j = 0; j < x->shared; j++)
@@ -628,7 +628,7 @@ static void run_piece(void *context, size_t piece)
 static int room_for_pass(const kith__softmax *x, kith__softmax_pass *p)
 {
     size_t floats = x->count * x->encoder->ds;
-    return room(&p->aims, floats) || room(&p->gaims, floats) ||
+    return room(&p->query_vectors, floats) || room(&p->query_vector_gradients, floats) ||
            room(&p->own, x->count * x->own_stride) || room(&p->loss, x->count);
 }
 
@@ -654,10 +654,10 @@ static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t
 {
     const kith__table *rel = &x->gradients->dense.table[1];
 
-    kith__aim_backward(decoder_of(x), x->settings->normalize, known,
+    kith__query_vector_backward(decoder_of(x), x->settings->normalize, known,
                        kith__gradient_row(x->gradients, rel,
                                           kith__relation_row(x->params, asked_at(x, i)->query)),
-                       pass->gaims.at + i * x->encoder->ds, vector, relation_row(x, i),
+                       pass->query_vector_gradients.at + i * x->encoder->ds, vector, relation_row(x, i),
                        subject_hidden(x, i), x->encoder->d, x->scratch.at);
 }
 
@@ -676,7 +676,7 @@ static void close_encodings(kith__softmax *x)
             size_t request = own_request(x, i, k);
             if (g != 0)
                 own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
-                             x->out.aims.at + i * e->ds, encoded(x, request), x->scratch.at);
+                             x->out.query_vectors.at + i * e->ds, encoded(x, request), x->scratch.at);
         }
     if (!is_fixed(x))
         return;
@@ -699,7 +699,7 @@ static void own_piece(void *context, size_t piece)
             uint32_t entity = own_entity(x, i, k);
             if (g != 0 && entity % PIECES == piece)
                 own_backward(x, kith__gradient_of(x->gradients, entity), g,
-                             c->pass->aims.at + i * x->encoder->ds, input_row(x, entity), scratch);
+                             c->pass->query_vectors.at + i * x->encoder->ds, input_row(x, entity), scratch);
         }
 }
 
@@ -708,7 +708,7 @@ static int make_rows(kith__softmax *x)
     int failed = 0;
 
     for (size_t j = 0; j < x->shared; j++)
-        failed |= kith__gradient_make(x->gradients, x->contrast->shared[j]);
+        failed |= kith__gradient_make(x->gradients, x->negatives->shared[j]);
     for (size_t i = 0; i < x->count; i++) {
         failed |= kith__gradient_make(x->gradients, asked_at(x, i)->known);
         for (size_t k = 0; k < x->slots; k++)
@@ -729,7 +729,7 @@ static int close_inputs(kith__softmax *x)
         return -1;
     sum_pieces(x, &x->input);
     for (size_t j = 0; j < x->shared; j++)
-        add_shared(x, kith__gradient_of(x->gradients, x->contrast->shared[j]), &x->input, j,
+        add_shared(x, kith__gradient_of(x->gradients, x->negatives->shared[j]), &x->input, j,
                    x->input.gradient.at + j * x->encoder->ds);
     c.pass = &x->out;
     if (x->by_input)
@@ -754,18 +754,18 @@ static int prepare(kith__softmax *x)
            kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1), sizeof *x->ids);
 }
 
-kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__asked *asked,
-                              size_t count, const kith__contrast *contrast, kith_error *error)
+kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__softmax_query *asked,
+                              size_t count, const kith__softmax_negatives *negatives, kith_error *error)
 {
     kith_status status;
 
     x->gradients = gradients;
     x->asked = asked;
-    x->contrast = contrast;
+    x->negatives = negatives;
     x->count = count;
-    x->shared = contrast->shared_count;
+    x->shared = negatives->shared_count;
     x->stride = kith__padded(x->shared);
-    x->slots = 1 + contrast->hard_count;
+    x->slots = 1 + negatives->hard_count;
     x->own_stride = kith__padded(x->slots);
     if (sort_queries(x))
         return kith__no_memory(error);

@@ -10,20 +10,20 @@
 #ifndef KITH_TRAIN_SOFTMAX_H
 #define KITH_TRAIN_SOFTMAX_H
 
-#include "model/panels.h"
-#include "train/contrast.h"
+#include "embed/panels.h"
+#include "train/softmax_negatives.h"
 
 enum { KITH__SOFTMAX_PIECES = 8 };
 
 /* Shared candidates as the kernels want them. */
-typedef struct kith__shared {
+typedef struct kith__shared_candidates {
     kith__floats rows, inverse, gradient; /* inverse: 1 / length, where rows are scaled */
     kith__panels panels;
-} kith__shared;
+} kith__shared_candidates;
 
 /* Scores on encoded known sides, or on their input embeddings (the subtask). */
 typedef struct kith__softmax_pass {
-    kith__floats aims, gaims; /* a row per query */
+    kith__floats query_vectors, query_vector_gradients; /* a row per query */
     kith__floats own;         /* scores of answer and hard candidates, then derivatives by them */
     kith__floats loss;        /* per query */
 } kith__softmax_pass;
@@ -35,8 +35,8 @@ typedef struct kith__softmax {
     kith__gradients *gradients; /* while a batch runs */
     bool by_input, by_encoding; /* what candidates are scored by; both: the mean */
     /* The batch, sorted by query. */
-    const kith__asked *asked;
-    const kith__contrast *contrast;
+    const kith__softmax_query *asked;
+    const kith__softmax_negatives *negatives;
     size_t count, shared, stride; /* of queries, of shared candidates, and that padded */
     size_t slots, own_stride;     /* answer and hard candidates of a query, and that padded */
     kith__item *order, *spare;    /* major: query, minor: known, index: place in the batch */
@@ -45,7 +45,7 @@ typedef struct kith__softmax {
     size_t request_capacity;
     uint32_t *group; /* per query: which distinct relation */
     size_t group_capacity, groups;
-    kith__shared input, encoded[KITH__SOFTMAX_PIECES];
+    kith__shared_candidates input, encoded[KITH__SOFTMAX_PIECES];
     kith__softmax_pass out, in;
     kith__floats scratch;
     uint32_t *ids; /* per piece, for places in a row of scores */
@@ -59,7 +59,7 @@ void kith__softmax_init(kith__softmax *softmax, kith__encoder *encoder, const ki
 void kith__softmax_release(kith__softmax *softmax);
 /* Losses are left in loss_out and loss_in, gradients added to `gradients`. */
 kith_status kith__softmax_run(kith__softmax *softmax, kith__gradients *gradients,
-                              const kith__asked *asked, size_t count,
-                              const kith__contrast *contrast, kith_error *error);
+                              const kith__softmax_query *asked, size_t count,
+                              const kith__softmax_negatives *negatives, kith_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "model/decoder.h"
+#include "embed/decoders/decoder.h"
 #include "nn/kernels.h"
 
 enum { PIECES = 8, MOST_ADDERS = 4, ROWS_DEALT = 16 };
@@ -410,10 +410,10 @@ cleanup:
     return status;
 }
 
-kith_status kith__step_ask(kith__step *s, const kith__asked *asked, size_t count,
-                           const kith__contrast *contrast, kith_error *error)
+kith_status kith__step_ask(kith__step *s, const kith__softmax_query *asked, size_t count,
+                           const kith__softmax_negatives *negatives, kith_error *error)
 {
-    kith_status status = kith__softmax_run(&s->softmax, &s->gradients, asked, count, contrast, error);
+    kith_status status = kith__softmax_run(&s->softmax, &s->gradients, asked, count, negatives, error);
 
     s->loss_out = s->softmax.loss_out;
     s->loss_in = s->softmax.loss_in;

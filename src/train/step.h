@@ -2,7 +2,7 @@
 #ifndef KITH_TRAIN_STEP_H
 #define KITH_TRAIN_STEP_H
 
-#include "model/encoder.h"
+#include "embed/encoder/encoder.h"
 #include "train/loss.h"
 #include "train/softmax.h"
 
@@ -41,8 +41,8 @@ kith_status kith__step_run(kith__step *step, const kith_triple *positive,
                            const kith_triple *negative, size_t count, size_t per,
                            kith_error *error);
 /* The same for the softmax loss, over queries instead of facts. */
-kith_status kith__step_ask(kith__step *step, const kith__asked *asked, size_t count,
-                           const kith__contrast *contrast, kith_error *error);
+kith_status kith__step_ask(kith__step *step, const kith__softmax_query *asked, size_t count,
+                           const kith__softmax_negatives *negatives, kith_error *error);
 double kith__step_loss(const kith__step *step);
 
 #endif

@@ -1,0 +1,58 @@
+/* Aggregators: how an entity's neighbours become one vector. To add one, write agg_<name>.c and add
+ * a row to KITH__AGGREGATORS.
+ *
+ * The encoder (encoder.h) prepares the visits of a batch, one for each neighbour of each encoding:
+ * the factor c = w . e of T_r(e) = e - c w, the attention's logit where asked for, the logic weight
+ * where asked for. The aggregator turns them into a vector, and the vector's gradient into one per
+ * visit. */
+#ifndef KITH_EMBED_AGGREGATORS_AGGREGATOR_H
+#define KITH_EMBED_AGGREGATORS_AGGREGATOR_H
+
+#include "embed/params.h"
+
+typedef struct kith__encoder kith__encoder;
+
+typedef struct kith__aggregator {
+    const char *name;
+    bool query_aware; /* the vector depends on the query, not only on the entity */
+    bool logic;       /* needs logic weights */
+    bool ordered;     /* the order of neighbours matters; training shuffles it anew each epoch */
+    enum { KITH__NO_ATTENTION, KITH__GLOBAL_ATTENTION, KITH__QUERY_ATTENTION } attention;
+    bool weighted; /* weights are the softmax of the logits plus the logic weights, as far as asked
+                    * for: several queries can then be encoded at once */
+    size_t tables; /* beside ent, rel and trans */
+    struct {
+        kith__table_spec spec;
+        bool only_padded; /* exists only with the setting `padding` */
+    } table[5];
+    /* Make room for a batch whose encodings and visits are known; -1 where memory is short. */
+    int (*prepare)(kith__encoder *encoder);
+    /* Encoding i: set its `out` row, which is 0. Runs on any thread. */
+    void (*forward)(kith__encoder *encoder, size_t i);
+    /* Encoding i: from its `grad` row set `weight` of its visits, so that a visit's T has the
+     * gradient weight times grad, and `logit_gradient`, from `weight_gradient`. NULL: nothing is
+     * left to do. Runs on any thread. */
+    void (*backward)(kith__encoder *encoder, size_t i);
+    /* A visit's gradient by T, where it is not weight times grad. */
+    void (*visit_gradient)(float *gradient, const kith__encoder *encoder, size_t i, size_t visit);
+    /* What has to be done for all encodings together, after forward and before the visits'
+     * gradients are read. On the caller's thread; may use the pool. */
+    void (*forward_all)(kith__encoder *encoder);
+    void (*backward_all)(kith__encoder *encoder);
+} kith__aggregator;
+
+/* The table: one row per aggregator, in the order of the setting's values. The first part is the
+ * object's name, the second what people type. */
+#define KITH__AGGREGATORS(ROW)                                                       \
+    ROW(mean, "mean") ROW(sum, "sum") ROW(max, "max") ROW(lstm, "lstm")              \
+    ROW(attention_global, "attention-global") ROW(attention_query, "attention-query") \
+    ROW(logic, "logic") ROW(lan, "lan") ROW(table, "table")
+
+#define KITH__DECLARE(object, name) extern const kith__aggregator kith__agg_##object;
+KITH__AGGREGATORS(KITH__DECLARE)
+#undef KITH__DECLARE
+
+const kith__aggregator *kith__aggregator_get(int index);
+const char *kith__aggregator_names(void); /* "a|b|c" */
+
+#endif

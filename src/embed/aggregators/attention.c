@@ -1,0 +1,96 @@
+/* Weights from rules, from a neural attention, or from both added up: the Logic Attention Network
+ * (paper, eq. 5-9) and the parts of it that its table 5 compares. */
+#include <math.h>
+
+#include "embed/encoder/encoder.h"
+#include "nn/kernels.h"
+
+/* Softmax of the logits, which are replaced by it. */
+static void softmax(kith__encoder *e, size_t i)
+{
+    float *a = e->logit.at + e->first_visit[i], all = kith__softmax_row(a, kith__degree(e, i));
+
+    for (size_t k = 0; isnan(all) && k < kith__degree(e, i); k++)
+        a[k] = all;
+}
+
+static void attention_forward(kith__encoder *e, size_t i)
+{
+    softmax(e, i);
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = e->logit.at[v];
+    kith__sum_weighted(e, i);
+}
+
+static void logic_forward(kith__encoder *e, size_t i)
+{
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = e->logic.at[v];
+    kith__sum_weighted(e, i);
+}
+
+static void lan_forward(kith__encoder *e, size_t i)
+{
+    softmax(e, i);
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = e->logic.at[v] + e->logit.at[v];
+    kith__sum_weighted(e, i);
+}
+
+/* a = softmax(l): gl = a (ga - sum a ga). */
+static void softmax_backward(kith__encoder *e, size_t i)
+{
+    const float *a = e->logit.at, *ga = e->weight_gradient.at;
+    float mean = 0;
+
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        mean += a[v] * ga[v];
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->logit_gradient.at[v] = a[v] * (ga[v] - mean);
+}
+
+#define ATTENTION_TABLES                                             \
+    {{"att_w", KITH__HIDDEN, KITH__2DIM, true, KITH__XAVIER}, false}, \
+    {{"att_u", KITH__ONE, KITH__HIDDEN, true, KITH__XAVIER}, false}
+#define QUERY_TABLE {{"query", KITH__DIRECTED, KITH__DIM, true, KITH__XAVIER}, false}
+
+const kith__aggregator kith__agg_attention_global = {
+    .name = "attention-global",
+    .attention = KITH__GLOBAL_ATTENTION,
+    .weighted = true,
+    .tables = 2,
+    .table = {ATTENTION_TABLES},
+    .forward = attention_forward,
+    .backward = softmax_backward,
+};
+
+const kith__aggregator kith__agg_attention_query = {
+    .name = "attention-query",
+    .query_aware = true,
+    .attention = KITH__QUERY_ATTENTION,
+    .weighted = true,
+    .tables = 3,
+    .table = {QUERY_TABLE, ATTENTION_TABLES},
+    .forward = attention_forward,
+    .backward = softmax_backward,
+};
+
+const kith__aggregator kith__agg_logic = {
+    .name = "logic",
+    .query_aware = true,
+    .logic = true,
+    .weighted = true,
+    .forward = logic_forward,
+};
+
+const kith__aggregator kith__agg_lan = {
+    .name = "lan",
+    .query_aware = true,
+    .logic = true,
+    .attention = KITH__QUERY_ATTENTION,
+    .weighted = true,
+    .tables = 3,
+    .table = {QUERY_TABLE, ATTENTION_TABLES},
+    .forward = lan_forward,
+    .backward = softmax_backward,
+};

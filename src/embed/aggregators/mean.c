@@ -1,0 +1,96 @@
+/* Mean and sum over the neighbours (Hamaguchi et al. 2017). With padding, as the authors' program
+ * has it, mean divides by the cap, and a trained neighbour stands in every free place. */
+#include <string.h>
+
+#include "embed/decoders/decoder.h"
+#include "embed/encoder/encoder.h"
+#include "nn/kernels.h"
+
+static void set_weights(kith__encoder *e, size_t i, float weight)
+{
+    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+        e->weight.at[v] = weight;
+}
+
+static size_t places(const kith__encoder *e, size_t i)
+{
+    size_t degree = kith__degree(e, i), cap = e->settings->max_neighbors;
+    return e->settings->padding && degree < cap ? cap : degree;
+}
+
+/* T of the padding neighbour into `out`; unit and c are left for the gradient. */
+static float pad_vector(float *out, float *unit, float *inverse, const kith__encoder *e)
+{
+    const float *pad = kith__params_find(e->params, "pad_ent")->at;
+    *inverse = kith__normalize(unit, kith__params_find(e->params, "pad_trans")->at, e->d);
+    float c = kith__dot(unit, pad, e->ds);
+    kith__minus(out, pad, c, unit, e->ds);
+    return c;
+}
+
+static void mean_forward(kith__encoder *e, size_t i)
+{
+    size_t all = places(e, i);
+
+    set_weights(e, i, all ? 1 / (float)all : 0);
+    kith__sum_weighted(e, i);
+}
+
+static void mean_forward_all(kith__encoder *e)
+{
+    float inverse, *unit = e->partial.at, *pad = unit + e->ds;
+
+    if (!e->settings->padding)
+        return;
+    pad_vector(pad, unit, &inverse, e);
+    for (size_t i = 0; i < e->count; i++) {
+        size_t all = places(e, i);
+        if (all > kith__degree(e, i) && kith__degree(e, i) > 0)
+            kith__axpy(e->out.at + i * e->ds, (float)(all - kith__degree(e, i)) / (float)all, pad,
+                       e->ds);
+    }
+}
+
+static float *pad_gradient(kith__encoder *e, const char *name)
+{
+    return kith__gradient_row(e->gradients, kith__params_find(&e->gradients->dense, name), 0);
+}
+
+static void mean_backward_all(kith__encoder *e)
+{
+    float inverse, *unit = e->partial.at, *pad = unit + e->ds, *sum = pad + e->ds;
+
+    if (!e->settings->padding)
+        return;
+    float c = pad_vector(pad, unit, &inverse, e);
+    memset(sum, 0, 2 * e->ds * sizeof *sum);
+    for (size_t i = 0; i < e->count; i++) {
+        size_t all = places(e, i), degree = kith__degree(e, i);
+        if (e->active[i] && all > degree && degree > 0)
+            kith__axpy(sum, (float)(all - degree) / (float)all, e->grad.at + i * e->ds, e->ds);
+    }
+    /* T = p - c w with c = w . p and w = pad_trans / |pad_trans|. */
+    const float *p = kith__params_find(e->params, "pad_ent")->at;
+    float *gw = sum + e->ds, along = kith__dot(sum, unit, e->ds);
+    kith__axpy2(pad_gradient(e, "pad_ent"), 1, sum, -along, unit, e->ds);
+    kith__axpy2(gw, -c, sum, -along, p, e->ds);
+    kith__normalize_backward(pad_gradient(e, "pad_trans"), gw, unit, inverse, e->d);
+}
+
+static void sum_forward(kith__encoder *e, size_t i)
+{
+    set_weights(e, i, 1);
+    kith__sum_weighted(e, i);
+}
+
+const kith__aggregator kith__agg_mean = {
+    .name = "mean",
+    .tables = 2,
+    .table = {{{"pad_ent", KITH__ONE, KITH__DIM, false, KITH__XAVIER}, true},
+              {{"pad_trans", KITH__ONE, KITH__DIM, false, KITH__XAVIER}, true}},
+    .forward = mean_forward,
+    .forward_all = mean_forward_all,
+    .backward_all = mean_backward_all,
+};
+
+const kith__aggregator kith__agg_sum = {.name = "sum", .forward = sum_forward};

@@ -1,0 +1,149 @@
+/* What the encoder's files share: encoder.c plans a batch, forward.c encodes it, ahead.c encodes
+ * the same entities for other queries, backward.c takes gradients back. */
+#ifndef KITH_EMBED_ENCODER_PAIRS_H
+#define KITH_EMBED_ENCODER_PAIRS_H
+
+#include <math.h>
+
+#include "core/mem.h"
+#include "embed/encoder/encoder.h"
+#include "nn/kernels.h"
+
+enum {
+    PIECES = KITH__PIECES,
+    AHEAD = KITH__LOOKAHEAD,
+    VISITS_AT_ONCE = 128,
+    MEETINGS = 16,      /* of a pair with queries, taken together */
+    ROWS_A_CHUNK = 256, /* of matrix products */
+    ROWS_AT_ONCE = 96,  /* of neighbours, whose products should stay in the cache */
+    ROW_FORWARD = 6,    /* a row's product takes as long as so many items; measured */
+    ROW_BACKWARD = 9
+};
+
+static inline int kith__floats_reserve(kith__floats *floats, size_t need)
+{
+    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
+}
+
+static inline void kith__piece_of(size_t *from, size_t *to, size_t count, size_t piece,
+                                  size_t pieces)
+{
+    *from = count * piece / pieces;
+    *to = count * (piece + 1) / pieces;
+}
+
+static inline const float *kith__entity_row(const kith__encoder *e, size_t row)
+{
+    return kith__row(&e->params->table[0], e->items[e->row_start[row]].major);
+}
+
+/* Rows are cut so that pieces have about as much to do each: a row takes as long as its items and
+ * `extra` more. */
+void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t rows, size_t extra,
+                         size_t piece, size_t pieces);
+
+/* The end of the run of items with the same neighbour and relation. */
+static inline size_t kith__pair_end(const kith__item *items, size_t from, size_t to)
+{
+    size_t k = from + 1;
+    while (k < to && items[k].minor == items[from].minor && items[k].major == items[from].major)
+        k++;
+    return k;
+}
+
+static inline size_t kith__block_end(size_t from, size_t last)
+{
+    return last - from < ROWS_AT_ONCE ? last : from + ROWS_AT_ONCE;
+}
+
+/* Find the distinct encodings of the requests, their visits, and the visits' order as items. */
+kith_status kith__encoder_plan(kith__encoder *encoder, kith_error *error);
+/* Spread or take back P(. => query) over the 2m relations. */
+void kith__spread_column(float *column, const kith__encoder *encoder, uint32_t query, bool set);
+
+/* One matrix product over many rows, cut into chunks. */
+typedef struct {
+    float *out;
+    const float *const *rows;
+    size_t count, inner, width;
+    const float *matrix;
+    int add;
+} kith__product;
+
+void kith__run_product(kith__encoder *encoder, kith__product product);
+/* A z, and what the logits take from it. */
+void kith__make_queries(kith__encoder *encoder);
+/* The pool's work: the logits of some rows' visits, and the vectors of some encodings. */
+void kith__visit_piece(void *encoder, size_t piece);
+void kith__encode_piece(void *encoder, size_t piece);
+
+/* A pair of neighbour and relation, with the queries that it meets. */
+typedef struct {
+    size_t row, r; /* of be and bw */
+    float c, most; /* |a - c b| is below it */
+    size_t count;
+    uint32_t queries[MEETINGS];
+    kith__meeting met[MEETINGS];
+    float logit[MEETINGS];
+    float *scratch; /* of three rows */
+} kith__pair;
+
+static inline void kith__begin_pair(kith__pair *p, const kith__encoder *e, size_t row, size_t r,
+                                    float c)
+{
+    p->row = row;
+    p->r = r;
+    p->c = c;
+    if (e->att_u)
+        p->most = e->be_most.at[row] + fabsf(c) * e->bw_most.at[r];
+}
+
+/* Whether powers of 2 would neither overflow nor lose what matters, for a meeting and for all. */
+static inline bool kith__fits_one(const kith__pair *p, const kith__encoder *e, size_t m)
+{
+    return !(p->most + e->az_most.at[p->queries[m]] > KITH__POWER_MOST);
+}
+
+static inline bool kith__fits(const kith__pair *p, const kith__encoder *e)
+{
+    bool all = true;
+
+    for (size_t m = 0; m < p->count; m++)
+        all &= kith__fits_one(p, e, m);
+    return all;
+}
+
+/* u . tanh(A z + p) for all meetings, by way of powers of 2 where that does. */
+void kith__make_logits(kith__pair *pair, const kith__encoder *encoder);
+/* p = B e - c B w, and A z of a meeting, as they are without the scale of powers. */
+const float *kith__unscaled_pair(const kith__pair *pair, const kith__encoder *encoder);
+const float *kith__unscaled_query(const kith__pair *pair, const kith__encoder *encoder, size_t m);
+
+/* The processor finds the rest of a row by itself. gcc forgets calls of functions that do nothing but
+ * prefetch, unless they are inlined. */
+static inline __attribute__((always_inline)) void kith__fetch(const float *row)
+{
+    __builtin_prefetch(row);
+}
+
+/* The first few neighbours' rows of the visits that come next; the kernels fetch the others ahead. */
+static inline __attribute__((always_inline)) void kith__fetch_neighbors(const kith__encoder *e,
+                                                                        size_t visit)
+{
+    for (size_t v = visit; v < visit + 8 && v < e->visits; v++)
+        kith__fetch_row(kith__row(&e->params->table[0], e->neighbor[v].entity), e->ds);
+}
+
+/* The rows of w and B w are all over their tables. */
+static inline __attribute__((always_inline)) void kith__fetch_relation(const kith__encoder *e,
+                                                                       size_t item)
+{
+    if (item >= e->visits)
+        return;
+    size_t r = e->relation_row[e->items[item].minor] - 1;
+    kith__fetch(e->unit.at + r * e->ds);
+    if (e->att_u)
+        kith__fetch(e->bw.at + r * e->hs);
+}
+
+#endif

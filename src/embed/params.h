@@ -1,0 +1,85 @@
+/* The model's parameters: one block, described by one table, so that sizes, gradients, the
+ * optimiser's state and files cannot drift apart. */
+#ifndef KITH_EMBED_PARAMS_H
+#define KITH_EMBED_PARAMS_H
+
+#include <stdbool.h>
+
+#include "core/status.h"
+
+/* Sizes that a table's shape can name. */
+typedef enum kith__size {
+    KITH__ONE,
+    KITH__ENTITIES,  /* n */
+    KITH__RELATIONS, /* m */
+    KITH__DIRECTED,  /* 2m */
+    KITH__DIM,       /* d */
+    KITH__2DIM,
+    KITH__4DIM,
+    KITH__HIDDEN, /* width of the attention layer */
+    KITH__LANE,   /* columns of a table that is a list of numbers, so that no padding is needed */
+    KITH__ENTITY_ROWS, /* rows of such a list with one number per seen entity */
+    KITH__PAIR_ROWS,   /* with one per rule between relations, and one per relation */
+    KITH__SIZES
+} kith__size;
+
+typedef struct kith__table_spec {
+    const char *name;
+    kith__size rows, cols;
+    bool decayed; /* counts in the L2 penalty */
+    enum { KITH__XAVIER, KITH__LSTM_BIAS, KITH__ZERO } start;
+    bool own_rate; /* the setting table_lr counts for its learning rate */
+} kith__table_spec;
+
+typedef struct kith__table {
+    const kith__table_spec *spec;
+    size_t rows, cols, stride; /* a row takes `stride` floats, the last of them 0 */
+    float *at;
+} kith__table;
+
+enum { KITH__MOST_TABLES = 12 };
+
+typedef struct kith__params {
+    kith__table table[KITH__MOST_TABLES];
+    size_t tables;
+    size_t floats; /* in the whole block */
+    float *block;
+} kith__params;
+
+/* The tables that a model with these settings has, for n seen entities, m relations and so many rules
+ * between them, all 0. */
+kith_status kith__params_init(kith__params *params, const kith_settings *settings,
+                              uint32_t entities, uint32_t relations, size_t rules,
+                              kith_error *error);
+/* Another block of the same shape, all 0. */
+kith_status kith__params_like(kith__params *params, const kith__params *model, kith_error *error);
+void kith__params_release(kith__params *params);
+/* Start values, Xavier-normal but where the table's specification says otherwise, drawn from the
+ * seed. */
+void kith__params_start(kith__params *params, uint64_t seed);
+
+/* The decoder's relation for a query, which is one of the 2m: inverse ones have a row of their own, or
+ * share that of the relation with the sides swapped. */
+static inline bool kith__has_reciprocal(const kith__params *params)
+{
+    return params->table[1].rows == params->table[2].rows;
+}
+static inline size_t kith__relation_row(const kith__params *params, size_t query)
+{
+    return query % params->table[1].rows;
+}
+
+/* NULL where the model has no table of that name. */
+const kith__table *kith__params_find(const kith__params *params, const char *name);
+
+static inline float *kith__row(const kith__table *table, size_t row)
+{
+    return table->at + row * table->stride;
+}
+
+/* Whether a value of the table is not finite. */
+bool kith__table_broken(const kith__table *table);
+/* The first table with a value that is not finite, NULL if there is none. */
+const kith__table *kith__params_broken(const kith__params *params);
+
+#endif

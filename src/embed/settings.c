@@ -1,0 +1,456 @@
+/* One table says what the settings are called, what they may be and what they are for; the command
+ * line, config.json and the help are made from it. */
+#include "embed/settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embed/aggregators/aggregator.h"
+#include "embed/decoders/decoder.h"
+#include "core/numbers.h"
+
+typedef enum { CHOICE, SWITCH, COUNT, REAL, SEED, WIDTH, AGGREGATOR, DECODER } kind;
+
+typedef struct {
+    const char *name;
+    kind kind;
+    size_t offset;
+    const char *choices; /* of a CHOICE in the order of its enum; of numbers the range for people */
+    double low, high;    /* of numbers */
+    const char *help;
+} setting;
+
+#define AT(field) offsetof(kith_settings, field)
+
+static const setting table[] = {
+    {"evidence", CHOICE, AT(evidence), "none|rules|fused", 0, 0,
+     "rules beside the embedding, instead of it, or not at all"},
+    {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0, "how neighbours become one vector"},
+    {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored"},
+    {"loss", CHOICE, AT(loss), "margin|logistic|softmax", 0, 0, "what training minimises"},
+    {"subtask", SWITCH, AT(subtask), "on|off", 0, 0, "the same loss on input embeddings too"},
+    {"dim", COUNT, AT(dim), "N", 1, 65536, "width of the embeddings"},
+    {"attention-width", WIDTH, AT(attention_width), "d|2d|N", 1, 65536,
+     "width of the attention layer"},
+    {"logic-denominator", CHOICE, AT(logic_denominator), "max|one-plus-max", 0, 0,
+     "what the logic weight divides by"},
+    {"self-confidence", CHOICE, AT(self_confidence), "one|row-mean", 0, 0, "what P(r => r) is"},
+    {"normalize", SWITCH, AT(normalize), "on|off", 0, 0, "TransE on vectors of length 1"},
+    {"predict", CHOICE, AT(predict), "object|subject|both|auto", 0, 0,
+     "the side that is hidden in ranking"},
+    {"corrupt", CHOICE, AT(corrupt), "predicted|object|subject|either", 0, 0,
+     "the side that negatives replace"},
+    {"neighbors", CHOICE, AT(neighbors), "first|random|all|sampled", 0, 0,
+     "which neighbours are kept where there are more than the cap"},
+    {"max-neighbors", COUNT, AT(max_neighbors), "N", 1, 4294967295.0,
+     "the cap on an entity's neighbours"},
+    {"mask", SWITCH, AT(mask), "on|off", 0, 0, "hide the fact being trained on from its ends"},
+    {"padding", SWITCH, AT(padding), "on|off", 0, 0,
+     "mean and lstm: a trained neighbour fills the list up"},
+    {"batch", COUNT, AT(batch), "N", 1, 1 << 20, "facts per step"},
+    {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one"},
+    {"directions", CHOICE, AT(directions), "predicted|both", 0, 0,
+     "softmax: the sides of a fact that are asked for"},
+    {"reciprocal", SWITCH, AT(reciprocal), "on|off", 0, 0,
+     "softmax: the decoder has relations of their own for inverse ones"},
+    {"candidates", CHOICE, AT(candidates), "encoded|input|mix", 0, 0,
+     "softmax and ranking: what answers are scored by"},
+    {"shared-negatives", COUNT, AT(shared_negatives), "N", 1, 1 << 20,
+     "softmax: wrong answers that all queries of a batch share"},
+    {"hard-negatives", COUNT, AT(hard_negatives), "N", 0, 4096,
+     "softmax: wrong answers from a query's own neighbours"},
+    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: what scores are multiplied by"},
+    {"lr", REAL, AT(lr), "X", 0, 10, "learning rate"},
+    {"schedule", CHOICE, AT(schedule), "constant|linear|cosine", 0, 0,
+     "how the learning rate falls to 0 at the end"},
+    {"table-lr", REAL, AT(table_lr), "X", 0, 1000,
+     "table: its learning rate, as a multiple of lr"},
+    {"margin", REAL, AT(margin), "X", 0, 1e6, "margin of the margin loss"},
+    {"l2", REAL, AT(l2), "X", 0, 10, "weight decay of the encoder's own tables"},
+    {"adam", CHOICE, AT(adam), "dense|lazy", 0, 0, "move all rows, or only those a step used"},
+    {"epsilon", CHOICE, AT(epsilon), "outside|inside", 0, 0, "where Adam adds its epsilon"},
+    {"epochs", COUNT, AT(epochs), "N", 1, 1e9, "times through the training facts"},
+    {"eval-every", COUNT, AT(eval_every), "N", 0, 1e9, "epochs between looks at dev; 0: never"},
+    {"eval-facts", COUNT, AT(eval_facts), "N", 0, 4294967295.0,
+     "dev facts to look at, drawn at random; 0: all"},
+    {"patience", COUNT, AT(patience), "N", 0, 1e9,
+     "stop after so many looks at dev without a better one; 0: never"},
+    {"seed", SEED, AT(seed), "N", 0, 0, "the same seed gives the same bytes"},
+};
+enum { SETTINGS = sizeof table / sizeof *table };
+
+static const char *choices_of(const setting *s)
+{
+    if (s->kind == AGGREGATOR)
+        return kith__aggregator_names();
+    return s->kind == DECODER ? kith__decoder_names() : s->choices;
+}
+
+const char *kith_settings_name(size_t index, const char **help, const char **choices)
+{
+    if (index >= SETTINGS)
+        return NULL;
+    if (help)
+        *help = table[index].help;
+    if (choices)
+        *choices = choices_of(&table[index]);
+    return table[index].name;
+}
+
+/* ---- choices: "a|b|c" ---- */
+
+static int find_choice(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+
+    for (int i = 0;; i++) {
+        size_t here = strcspn(choices, "|");
+        if (here == length && memcmp(choices, value, length) == 0)
+            return i;
+        if (choices[here] == '\0')
+            return -1;
+        choices += here + 1;
+    }
+}
+
+static void print_choice(char *text, size_t size, const char *choices, int index)
+{
+    for (; index > 0; index--)
+        choices += strcspn(choices, "|") + 1;
+    snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+static void print_real(char *text, size_t size, double number)
+{
+    locale_t before = kith__plain_numbers();
+
+    snprintf(text, size, "%.9g", number);
+    if (strtod(text, NULL) != number) /* rather long than another number */
+        snprintf(text, size, "%.17g", number);
+    kith__usual_numbers(before);
+}
+
+/* ---- setting ---- */
+
+static bool parse_number(double *number, const char *value, double low, double high, bool whole)
+{
+    locale_t before = kith__plain_numbers();
+    char *end;
+
+    errno = 0;
+    *number = strtod(value, &end);
+    kith__usual_numbers(before);
+    return errno == 0 && end != value && *end == '\0' && *number >= low && *number <= high &&
+           (!whole || *number == floor(*number));
+}
+
+static bool parse_seed(uint64_t *seed, const char *value)
+{
+    char *end;
+
+    errno = 0;
+    uint64_t number = strtoull(value, &end, 10);
+    if (errno != 0 || value[0] < '0' || value[0] > '9' || *end != '\0' || number > INT64_MAX)
+        return false;
+    *seed = number;
+    return true;
+}
+
+static bool store(kith_settings *settings, const setting *s, const char *value)
+{
+    char *field = (char *)settings + s->offset;
+    double number;
+    int index;
+
+    switch (s->kind) {
+    case SWITCH:
+        index = find_choice("on|off", value);
+        if (index >= 0)
+            *(int *)field = index == 0;
+        return index >= 0;
+    case CHOICE:
+    case AGGREGATOR:
+    case DECODER:
+        index = find_choice(choices_of(s), value);
+        if (index >= 0)
+            *(int *)field = index;
+        return index >= 0;
+    case WIDTH:
+        if (strcmp(value, "d") == 0 || strcmp(value, "2d") == 0)
+            *(int64_t *)field = value[0] == 'd' ? KITH_WIDTH_D : KITH_WIDTH_2D;
+        else if (parse_number(&number, value, s->low, s->high, true))
+            *(int64_t *)field = (int64_t)number;
+        else
+            return false;
+        return true;
+    case SEED:
+        return parse_seed((uint64_t *)field, value);
+    case REAL:
+        if (!parse_number(&number, value, s->low, s->high, false))
+            return false;
+        *(double *)field = number;
+        return true;
+    case COUNT:
+        if (!parse_number(&number, value, s->low, s->high, true))
+            return false;
+        *(uint32_t *)field = (uint32_t)number;
+        return true;
+    }
+    return false;
+}
+
+static const setting *find(const char *name)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+kith_status kith_settings_set(kith_settings *settings, const char *name, const char *value,
+                              kith_error *error)
+{
+    const setting *s = find(name);
+
+    if (!s)
+        return kith__fail(error, KITH_ERR_NOT_FOUND, "there is no setting '%s'", name);
+    if (store(settings, s, value))
+        return KITH_OK;
+    if (s->kind == COUNT || s->kind == REAL || s->kind == WIDTH)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "%s is '%s', expected %s%s from %g to %g", name,
+                          value, s->kind == WIDTH ? "d, 2d or " : "",
+                          s->kind == REAL ? "a number" : "a whole number", s->low, s->high);
+    return kith__fail(error, KITH_ERR_ARGUMENT, "%s is '%s', expected %s", name, value,
+                      s->kind == SEED ? "a whole number" : choices_of(s));
+}
+
+const char *kith_settings_get(char *text, size_t size, const kith_settings *settings,
+                              const char *name)
+{
+    const setting *s = find(name);
+
+    if (!s)
+        return NULL;
+    const char *field = (const char *)settings + s->offset;
+    switch (s->kind) {
+    case SWITCH:
+        snprintf(text, size, "%s", *(const int *)field ? "on" : "off");
+        break;
+    case CHOICE:
+    case AGGREGATOR:
+    case DECODER:
+        print_choice(text, size, choices_of(s), *(const int *)field);
+        break;
+    case WIDTH:
+        if (*(const int64_t *)field < 0)
+            snprintf(text, size, "%s", *(const int64_t *)field == KITH_WIDTH_D ? "d" : "2d");
+        else
+            snprintf(text, size, "%" PRId64, *(const int64_t *)field);
+        break;
+    case SEED:
+        snprintf(text, size, "%" PRIu64, *(const uint64_t *)field);
+        break;
+    case REAL:
+        print_real(text, size, *(const double *)field);
+        break;
+    case COUNT:
+        snprintf(text, size, "%" PRIu32, *(const uint32_t *)field);
+        break;
+    }
+    return text;
+}
+
+/* ---- presets ---- */
+
+/* Where the paper and its authors' program differ; all else is in kith_settings_init. */
+static void apply_release(kith_settings *s)
+{
+    s->attention_width = KITH_WIDTH_2D;
+    s->logic_denominator = KITH_LOGIC_ONE_PLUS_MAX;
+    s->self_confidence = KITH_SELF_ROW_MEAN;
+    s->normalize = 1;
+    s->corrupt = KITH_CORRUPT_PREDICTED;
+    s->neighbors = KITH_NEIGHBORS_FIRST;
+    s->padding = 1;
+}
+
+static void apply_paper(kith_settings *s)
+{
+    s->attention_width = KITH_WIDTH_D;
+    s->logic_denominator = KITH_LOGIC_MAX;
+    s->self_confidence = KITH_SELF_ONE;
+    s->normalize = 0;
+    s->corrupt = KITH_CORRUPT_EITHER;
+    s->neighbors = KITH_NEIGHBORS_RANDOM;
+    s->padding = 0;
+}
+
+/* What learns most per minute, chosen on pseudo-unseen entities of FB15k; the model's own choices are
+ * those of the authors' program. */
+void kith__settings_embedding(kith_settings *s)
+{
+    apply_release(s);
+    s->aggregator = find_choice(kith__aggregator_names(), "table");
+    s->decoder = find_choice(kith__decoder_names(), "transe");
+    s->loss = KITH_LOSS_SOFTMAX;
+    s->subtask = 0;
+    s->normalize = 0;
+    s->neighbors = KITH_NEIGHBORS_SAMPLED;
+    s->max_neighbors = 256;
+    s->mask = 1;
+    s->padding = 0;
+    s->batch = 2048;
+    s->directions = KITH_DIRECTIONS_BOTH;
+    s->reciprocal = 1;
+    s->candidates = KITH_CANDIDATES_INPUT;
+    s->shared_negatives = 2000;
+    s->hard_negatives = 0;
+    s->scale = 2;
+    s->lr = .004;
+    s->schedule = KITH_SCHEDULE_LINEAR;
+    s->table_lr = 10;
+    s->epochs = 12;
+    s->eval_every = 12;
+}
+
+static void apply_rules(kith_settings *s)
+{
+    apply_release(s);
+    s->evidence = KITH_EVIDENCE_RULES;
+    s->aggregator = find_choice(kith__aggregator_names(), "mean");
+    s->dim = 1; /* the embedding is there in name only */
+}
+
+/* For triplet classification: the settings of the paper's tables for it, with rules. */
+static void apply_triplets(kith_settings *s)
+{
+    apply_release(s);
+    s->evidence = KITH_EVIDENCE_FUSED;
+    s->margin = 300;
+    s->l2 = .001;
+    s->epochs = 40;
+    s->eval_every = 0;
+}
+
+static void apply_kith(kith_settings *s)
+{
+    kith__settings_embedding(s);
+    s->subtask = 1; /* ranks the many that no rule speaks for better */
+    s->evidence = KITH_EVIDENCE_FUSED;
+    s->eval_every = 0;
+}
+
+kith_status kith_settings_init(kith_settings *settings, const char *preset, kith_error *error)
+{
+    kith_settings s = {.loss = KITH_LOSS_MARGIN,
+                       .subtask = 1,
+                       .dim = 100,
+                       .predict = KITH_PREDICT_AUTO,
+                       .max_neighbors = 64,
+                       .batch = 1024,
+                       .negatives = 1,
+                       .directions = KITH_DIRECTIONS_PREDICTED,
+                       .candidates = KITH_CANDIDATES_ENCODED,
+                       .shared_negatives = 1000,
+                       .hard_negatives = 0,
+                       .scale = 1,
+                       .lr = .001,
+                       .margin = 1,
+                       .schedule = KITH_SCHEDULE_CONSTANT,
+                       .table_lr = 1,
+                       .adam = KITH_ADAM_DENSE,
+                       .epsilon = KITH_EPSILON_OUTSIDE,
+                       .epochs = 1000,
+                       .eval_every = 50,
+                       .eval_facts = 1000,
+                       .patience = 5,
+                       .seed = 1};
+
+    s.aggregator = find_choice(kith__aggregator_names(), "lan");
+    s.decoder = find_choice(kith__decoder_names(), "transe");
+    if (strcmp(preset, "release") == 0)
+        apply_release(&s);
+    else if (strcmp(preset, "paper") == 0)
+        apply_paper(&s);
+    else if (strcmp(preset, "embedding") == 0)
+        kith__settings_embedding(&s);
+    else if (strcmp(preset, "rules") == 0)
+        apply_rules(&s);
+    else if (strcmp(preset, "kith") == 0)
+        apply_kith(&s);
+    else if (strcmp(preset, "triplets") == 0)
+        apply_triplets(&s);
+    else
+        return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected kith, triplets, "
+                          "rules, embedding, release or paper", preset);
+    *settings = s;
+    return KITH_OK;
+}
+
+uint32_t kith__attention_width(const kith_settings *settings)
+{
+    if (settings->attention_width < 0)
+        return settings->dim * (settings->attention_width == KITH_WIDTH_D ? 1 : 2);
+    return (uint32_t)settings->attention_width;
+}
+
+/* Whether a field holds what kith_settings_set could have put there. */
+static bool in_range(const kith_settings *settings, const setting *s)
+{
+    const char *field = (const char *)settings + s->offset, *choices = choices_of(s);
+    int64_t width = 0;
+    double number = 0;
+    int count = 1;
+
+    switch (s->kind) {
+    case SWITCH:
+        return true;
+    case CHOICE:
+    case AGGREGATOR:
+    case DECODER:
+        for (; *choices; choices++)
+            count += *choices == '|';
+        return *(const int *)field >= 0 && *(const int *)field < count;
+    case SEED:
+        return *(const uint64_t *)field <= INT64_MAX;
+    case WIDTH:
+        width = *(const int64_t *)field;
+        return width == KITH_WIDTH_D || width == KITH_WIDTH_2D ||
+               ((double)width >= s->low && (double)width <= s->high);
+    case REAL:
+        number = *(const double *)field;
+        break;
+    case COUNT:
+        number = *(const uint32_t *)field;
+        break;
+    }
+    return number >= s->low && number <= s->high;
+}
+
+kith_status kith__settings_check(const kith_settings *settings, kith_error *error)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (!in_range(settings, &table[i]))
+            return kith__fail(error, KITH_ERR_ARGUMENT, "the setting %s is out of its range",
+                              table[i].name);
+    const kith__decoder *decoder = kith__decoder_get(settings->decoder);
+    if (settings->dim % decoder->width_multiple != 0)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "the decoder %s needs a dim that is a multiple of %u, found %u",
+                          decoder->name, decoder->width_multiple, settings->dim);
+    if (settings->reciprocal && settings->loss != KITH_LOSS_SOFTMAX)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "reciprocal relations need the loss softmax: another trains none of them");
+    if (!(settings->scale > 0))
+        return kith__fail(error, KITH_ERR_ARGUMENT, "the scale is %g, expected more than 0",
+                          settings->scale);
+    if (!(settings->lr > 0))
+        return kith__fail(error, KITH_ERR_ARGUMENT, "the lr is %g, expected more than 0",
+                          settings->lr);
+    return KITH_OK;
+}

@@ -1,0 +1,139 @@
+#include "graph/make/holdout.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/rng.h"
+
+typedef struct {
+    const kith_graph *source;
+    const kith__holdout_options *options;
+    kith__rng rng;
+    uint32_t *order;     /* train facts, shuffled */
+    uint8_t *out, *seen; /* per entity */
+    uint32_t *hide;      /* facts still to hide, per held-out entity */
+    kith__facts split[KITH_SPLITS];
+} holding;
+
+static uint32_t *shuffled(size_t count, kith__rng *rng)
+{
+    uint32_t *order = kith__alloc(count, sizeof *order);
+
+    for (size_t i = 0; order && i < count; i++) {
+        size_t other = (size_t)kith__rng_below(rng, i + 1);
+        order[i] = order[other];
+        order[other] = (uint32_t)i;
+    }
+    return order;
+}
+
+/* Draw facts until enough of their ends are out. */
+static void choose(holding *h)
+{
+    const kith__facts *train = &h->source->splits[KITH_TRAIN];
+    size_t wanted = (size_t)(h->options->share * h->source->seen_entities + .5), chosen = 0;
+
+    if (wanted == 0)
+        wanted = 1;
+    for (size_t i = 0; i < train->count && chosen < wanted; i++) {
+        kith_triple t = train->at[h->order[i]];
+        bool subject = h->options->subjects && (!h->options->objects || kith__rng_next(&h->rng) >> 63);
+        uint32_t e = subject ? t.subject : t.object;
+        chosen += !h->out[e];
+        h->out[e] = 1;
+    }
+}
+
+/* The end of a fact that is held out, where the other one is seen; else UINT32_MAX. */
+static uint32_t newcomer_of(const holding *h, kith_triple t)
+{
+    if (h->out[t.subject] && h->seen[t.object])
+        return t.subject;
+    return h->out[t.object] && h->seen[t.subject] ? t.object : UINT32_MAX;
+}
+
+/* One of the facts that link it to seen entities must stay, so that it is known by something. */
+static void count_hidden(holding *h)
+{
+    const kith__facts *train = &h->source->splits[KITH_TRAIN];
+
+    for (size_t i = 0; i < train->count; i++)
+        if (newcomer_of(h, train->at[i]) != UINT32_MAX)
+            h->hide[newcomer_of(h, train->at[i])]++;
+    for (uint32_t e = 0; e < h->source->seen_entities; e++) {
+        uint64_t facts = h->source->offset[e + 1] - h->source->offset[e];
+        uint32_t hidden = facts / 5 < h->options->most_hidden ? (uint32_t)(facts / 5)
+                                                              : h->options->most_hidden;
+        uint32_t most = h->hide[e] > 0 ? h->hide[e] - 1 : 0;
+        hidden = hidden > 0 ? hidden : 1;
+        h->hide[e] = hidden < most ? hidden : most;
+    }
+}
+
+static int keep_train(holding *h)
+{
+    const kith__facts *train = &h->source->splits[KITH_TRAIN];
+
+    for (size_t i = 0; i < train->count; i++) {
+        kith_triple t = train->at[i];
+        if (h->out[t.subject] || h->out[t.object])
+            continue;
+        h->seen[t.subject] = h->seen[t.object] = 1;
+        if (kith__facts_add(&h->split[KITH_TRAIN], t))
+            return -1;
+    }
+    return 0;
+}
+
+/* Facts that link a held-out entity to a seen one: the first of them in the shuffled order are
+ * hidden, where the held-out end is one that may be. */
+static int part_facts(holding *h)
+{
+    const kith__facts *train = &h->source->splits[KITH_TRAIN];
+
+    for (size_t i = 0; i < train->count; i++) {
+        kith_triple t = train->at[h->order[i]];
+        uint32_t newcomer = newcomer_of(h, t);
+        if (newcomer == UINT32_MAX)
+            continue;
+        bool subject = newcomer == t.subject;
+        bool asks = h->hide[newcomer] > 0 &&
+                    (subject ? h->options->subjects : h->options->objects) &&
+                    h->split[KITH_TEST].count < h->options->most_asked;
+        h->hide[newcomer] -= asks;
+        if (kith__facts_add(&h->split[asks ? KITH_TEST : KITH_AUX], t))
+            return -1;
+    }
+    return 0;
+}
+
+kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
+                                 const kith__holdout_options *options, kith_error *error)
+{
+    holding h = {.source = source, .options = options};
+    size_t n = source->entities.count;
+    kith_status status = KITH_OK;
+
+    kith__rng_init(&h.rng, options->seed, UINT64_C(1) << 43);
+    h.order = shuffled(source->splits[KITH_TRAIN].count, &h.rng);
+    h.out = kith__calloc(n, 1);
+    h.seen = kith__calloc(n, 1);
+    h.hide = kith__calloc(n, sizeof *h.hide);
+    if (!h.order || !h.out || !h.seen || !h.hide)
+        TRY(kith__no_memory(error));
+    choose(&h);
+    if (keep_train(&h))
+        TRY(kith__no_memory(error));
+    count_hidden(&h);
+    if (part_facts(&h))
+        TRY(kith__no_memory(error));
+    TRY(kith__graph_adopt(graph, source, h.split, error));
+cleanup:
+    kith__free(h.order);
+    kith__free(h.out);
+    kith__free(h.seen);
+    kith__free(h.hide);
+    for (int split = 0; split < KITH_SPLITS; split++)
+        kith__facts_release(&h.split[split]);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* Cutting lines into fields. */
+#ifndef KITH_GRAPH_READ_FIELDS_H
+#define KITH_GRAPH_READ_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct kith__field {
+    const char *text;
+    size_t length;
+} kith__field;
+
+/* The next line of a block without its line end; moves *text behind it. */
+kith__field kith__next_line(const char **text, const char *end);
+bool kith__is_blank(kith__field line);
+/* Drop a byte order mark, if the text begins with one; returns how many bytes it had. */
+size_t kith__skip_bom(const char *text, size_t length);
+/* Fields parted by tabs, or by runs of blanks; at most `limit` are stored, all are counted. */
+size_t kith__cut_fields(kith__field *fields, size_t limit, kith__field line, bool tabs);
+/* A decimal number; false where the text is no number. Values past 2^64 become UINT64_MAX. */
+bool kith__parse_number(uint64_t *value, kith__field field);
+
+#endif

@@ -1,0 +1,528 @@
+#include "graph/read/rdf.h"
+
+#include <serd/serd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/mem.h"
+#include "core/utf8.h"
+#include "graph/read/fields.h"
+#include "graph/read/merge.h"
+
+enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21 };
+
+/* A piece of text that grows. */
+typedef struct {
+    char *at;
+    size_t length, capacity;
+} text;
+
+typedef struct {
+    kith__loader *loader;
+    kith__input *input;
+    SerdEnv *env;
+    text name;      /* of the node at hand, where it has to be put together */
+    text line_text; /* the line at hand, where lines are read one by one */
+    bool turtle;
+    kith_status status; /* what went wrong outside serd */
+    bool complained;    /* something was found wrong since the last look */
+    unsigned line;      /* where, counted from where serd began; 0 where serd has not said */
+    char complaint[256];
+    bool trying;        /* statements are looked at but not kept */
+    bool ranged;        /* only a range of a plain file is read: */
+    uint64_t place, end;
+    /* Where the bytes of Turtle are handed over one at a time, so that reading can go on behind a
+     * bad statement: */
+    char buffer[PAGE];
+    size_t from, to;
+    size_t lines; /* line ends handed over */
+    char last, last_ink; /* the last byte, and the last that was not blank */
+    bool ended;
+} reading;
+
+/* Something is wrong that serd would let pass. */
+static bool object_to(reading *r, const char *name, size_t length, const char *what)
+{
+    char quoted[KITH__QUOTED];
+
+    if (!r->complained)
+        snprintf(r->complaint, sizeof r->complaint, "%s %s", kith__quote(quoted, name, length), what);
+    r->complained = true;
+    return false;
+}
+
+/* ---- bytes for serd ---- */
+
+static size_t fill(char *buffer, size_t size, reading *r)
+{
+    size_t filled = 0, got;
+
+    if (r->ranged && size > r->end - r->place)
+        size = (size_t)(r->end - r->place);
+    if (size == 0)
+        return 0;
+    do {
+        got = 0;
+        r->status = r->ranged ? kith__input_read_at(&got, r->input, buffer + filled, size - filled,
+                                                    r->place, r->loader->error)
+                              : kith__input_read(&got, r->input, buffer + filled, size - filled,
+                                                 r->loader->error);
+        filled += got;
+        r->place += got;
+    } while (r->status == KITH_OK && got > 0 && filled < size);
+    return r->status == KITH_OK ? filled : 0;
+}
+
+/* A full page, because serd takes one that is not full for the last, as it takes a NUL for the
+ * end. */
+static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
+{
+    size_t filled = fill(buffer, size * count, stream);
+
+    if (memchr(buffer, '\0', filled))
+        object_to(stream, "\0", 1, "is no text");
+    return filled;
+}
+
+static bool next_byte(reading *r, char *byte)
+{
+    if (r->from == r->to) {
+        r->from = 0;
+        r->to = fill(r->buffer, PAGE, r);
+        if (r->to == 0) {
+            r->ended = true;
+            return false;
+        }
+    }
+    *byte = r->last = r->buffer[r->from++];
+    if (*byte == '\0') {
+        object_to(r, byte, 1, "is no text");
+        *byte = '\x01';
+    }
+    if (*byte == '\n')
+        r->lines++;
+    else if (*byte != ' ' && *byte != '\t' && *byte != '\r')
+        r->last_ink = *byte;
+    return true;
+}
+
+static size_t give_byte(void *buffer, size_t size, size_t count, void *stream)
+{
+    (void)size;
+    (void)count;
+    return next_byte(stream, buffer) ? 1 : 0;
+}
+
+static int stream_failed(void *stream)
+{
+    return ((reading *)stream)->status != KITH_OK;
+}
+
+/* ---- names of nodes ---- */
+
+static bool append(text *t, const char *bytes, size_t length)
+{
+    if (kith__reserve(&t->at, &t->capacity, t->length + length, 1))
+        return false;
+    if (length > 0)
+        memcpy(t->at + t->length, bytes, length);
+    t->length += length;
+    return true;
+}
+
+/* A literal's text as N-Triples writes it, so that a name never holds a tab or a line end. */
+static bool append_escaped(text *t, const char *bytes, size_t length)
+{
+    static const char special[] = "\t\b\n\r\f\"\\", letters[] = "tbnrf\"\\";
+    size_t done = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        const char *found = bytes[i] ? strchr(special, bytes[i]) : NULL;
+        if (!found)
+            continue;
+        char escape[2] = {'\\', letters[found - special]};
+        if (!append(t, bytes + done, i - done) || !append(t, escape, 2))
+            return false;
+        done = i + 1;
+    }
+    return append(t, bytes + done, length - done);
+}
+
+static bool append_expanded(text *t, reading *r, const SerdNode *node)
+{
+    if (node->type == SERD_CURIE) {
+        SerdChunk prefix, suffix;
+        if (serd_env_expand(r->env, node, &prefix, &suffix) != SERD_SUCCESS)
+            return object_to(r, (const char *)node->buf, node->n_bytes,
+                             "has a prefix that was not declared");
+        return append(t, (const char *)prefix.buf, prefix.len) &&
+               append(t, (const char *)suffix.buf, suffix.len);
+    }
+    if (node->type == SERD_URI && r->turtle) {
+        SerdNode whole = serd_env_expand_node(r->env, node);
+        bool done = whole.buf ? append(t, (const char *)whole.buf, whole.n_bytes)
+                              : append(t, (const char *)node->buf, node->n_bytes);
+        serd_node_free(&whole);
+        return done;
+    }
+    return append(t, (const char *)node->buf, node->n_bytes);
+}
+
+static bool append_literal(text *t, reading *r, const SerdNode *node, const SerdNode *datatype,
+                           const SerdNode *language)
+{
+    if (!append(t, "\"", 1) || !append_escaped(t, (const char *)node->buf, node->n_bytes) ||
+        !append(t, "\"", 1))
+        return false;
+    if (language && language->type == SERD_LITERAL)
+        return append(t, "@", 1) && append(t, (const char *)language->buf, language->n_bytes);
+    if (datatype && datatype->type != SERD_NOTHING)
+        return append(t, "^^<", 3) && append_expanded(t, r, datatype) && append(t, ">", 1);
+    return true;
+}
+
+static bool name_node(const char **name, size_t *length, reading *r, const SerdNode *node,
+                      const SerdNode *datatype, const SerdNode *language)
+{
+    text *t = &r->name;
+    bool done;
+
+    if (node->type == SERD_URI && !r->turtle) { /* the commonest kind is named in place */
+        *name = (const char *)node->buf;
+        *length = node->n_bytes;
+        return true;
+    }
+    t->length = 0;
+    if (node->type == SERD_LITERAL)
+        done = append_literal(t, r, node, datatype, language);
+    else if (node->type == SERD_BLANK)
+        done = append(t, "_:", 2) && append(t, (const char *)node->buf, node->n_bytes);
+    else
+        done = append_expanded(t, r, node);
+    if (!done && !r->complained)
+        r->status = kith__no_memory(r->loader->error);
+    *name = t->at;
+    *length = t->length;
+    return done;
+}
+
+static bool name_checked(const char **name, size_t *length, reading *r, const SerdNode *node,
+                         const SerdNode *datatype, const SerdNode *language)
+{
+    if (!name_node(name, length, r, node, datatype, language))
+        return false;
+    return kith__utf8_valid(*name, *length) ||
+           object_to(r, *name, *length, "holds a NUL or is not UTF-8");
+}
+
+static bool intern(uint32_t *id, reading *r, kith__names *names, const SerdNode *node,
+                   const SerdNode *datatype, const SerdNode *language)
+{
+    const char *name;
+    size_t length;
+
+    if (!name_checked(&name, &length, r, node, datatype, language))
+        return false;
+    *id = kith__names_add(names, name, length, kith__names_hash(name, length));
+    if (*id == KITH__NO_ID)
+        r->status = kith__no_memory(r->loader->error);
+    return *id != KITH__NO_ID;
+}
+
+/* ---- what serd calls ---- */
+
+static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const SerdNode *graph,
+                               const SerdNode *subject, const SerdNode *predicate,
+                               const SerdNode *object, const SerdNode *datatype,
+                               const SerdNode *language)
+{
+    reading *r = handle;
+    kith_graph *g = r->loader->graph;
+    kith_triple t;
+    const char *name;
+    size_t length;
+
+    (void)flags;
+    (void)graph;
+    if (r->complained)
+        return SERD_ERR_UNKNOWN;
+    /* A statement that is going to be skipped must leave no names behind. */
+    if ((r->trying || r->loader->skip_bad) &&
+        (!name_checked(&name, &length, r, subject, NULL, NULL) ||
+         !name_checked(&name, &length, r, predicate, NULL, NULL) ||
+         !name_checked(&name, &length, r, object, datatype, language)))
+        return SERD_ERR_UNKNOWN;
+    if (r->trying)
+        return SERD_SUCCESS;
+    if (!intern(&t.subject, r, &g->entities, subject, NULL, NULL) ||
+        !intern(&t.relation, r, &g->relations, predicate, NULL, NULL) ||
+        !intern(&t.object, r, &g->entities, object, datatype, language))
+        return SERD_ERR_UNKNOWN;
+    if (kith__facts_add(&g->splits[KITH_TRAIN], t)) {
+        r->status = kith__no_memory(r->loader->error);
+        return SERD_ERR_UNKNOWN;
+    }
+    return SERD_SUCCESS;
+}
+
+static SerdStatus on_base(void *handle, const SerdNode *uri)
+{
+    return serd_env_set_base_uri(((reading *)handle)->env, uri);
+}
+
+static SerdStatus on_prefix(void *handle, const SerdNode *name, const SerdNode *uri)
+{
+    return serd_env_set_prefix(((reading *)handle)->env, name, uri);
+}
+
+static SerdStatus on_error(void *handle, const SerdError *error)
+{
+    reading *r = handle;
+
+    if (r->complained) /* the first complaint about a line is the one that helps */
+        return SERD_SUCCESS;
+    r->complained = true;
+    r->line = error->line;
+    vsnprintf(r->complaint, sizeof r->complaint, error->fmt, *error->args);
+    size_t length = strlen(r->complaint);
+    while (length > 0 && r->complaint[length - 1] == '\n')
+        r->complaint[--length] = '\0';
+    return SERD_SUCCESS;
+}
+
+/* ---- reading ---- */
+
+static kith_status complain(reading *r, size_t line)
+{
+    return kith__bad_line(r->loader, kith__input_path(r->input), line, "found no %s statement: %s",
+                          r->turtle ? "Turtle" : "N-Triples",
+                          r->complained ? r->complaint : "cannot be read");
+}
+
+/* N-Triples: each line is tried first, so that a bad one leaves nothing behind and cannot reach
+ * into the next. */
+static kith_status read_line(reading *r, SerdReader *reader, size_t number)
+{
+    const uint8_t *line = (const uint8_t *)r->line_text.at;
+
+    r->complained = false;
+    r->trying = true;
+    if (memchr(line, '\0', r->line_text.length - 1))
+        object_to(r, "\0", 1, "is no text");
+    else if (serd_reader_read_string(reader, line) > SERD_FAILURE && !r->complained)
+        object_to(r, r->line_text.at, r->line_text.length - 1, "cannot be read");
+    r->trying = false;
+    if (r->status == KITH_OK && r->complained)
+        return complain(r, number);
+    if (r->status == KITH_OK)
+        serd_reader_read_string(reader, line);
+    return r->status;
+}
+
+static kith_status read_lines(reading *r, SerdReader *reader)
+{
+    kith__lines lines;
+    size_t number = 0, length;
+    char *block;
+    kith_status status;
+
+    kith__lines_init(&lines, r->input);
+    for (;;) {
+        TRY(kith__lines_next(&block, &length, &lines, r->loader->error));
+        if (length == 0)
+            break;
+        const char *at = block + (number == 0 ? kith__skip_bom(block, length) : 0);
+        while (at < block + length) {
+            kith__field line = kith__next_line(&at, block + length);
+            number++;
+            if (kith__is_blank(line)) /* of an empty string serd reads more than there is */
+                continue;
+            r->line_text.length = 0;
+            if (!append(&r->line_text, line.text, line.length) || !append(&r->line_text, "", 1))
+                TRY(kith__no_memory(r->loader->error));
+            TRY(read_line(r, reader, number));
+        }
+    }
+cleanup:
+    kith__lines_release(&lines);
+    return status;
+}
+
+/* Turtle: go to where a statement can begin again, the line after one that ends with a full stop. */
+static void skip_statement(reading *r)
+{
+    char byte;
+    while (!r->ended && !(r->last == '\n' && r->last_ink == '.'))
+        next_byte(r, &byte);
+}
+
+static kith_status read_statements(reading *r, SerdReader *reader)
+{
+    kith_status status = KITH_OK;
+
+    while (status == KITH_OK && !r->ended) {
+        size_t before = r->lines;
+        r->complained = false;
+        r->line = 0;
+        r->last = '\0';
+        serd_reader_start_source_stream(reader, give_byte, stream_failed, r,
+                                        (const uint8_t *)kith__input_path(r->input), 1);
+        SerdStatus code;
+        do
+            code = serd_reader_read_chunk(reader);
+        while (code == SERD_SUCCESS && !r->complained);
+        serd_reader_end_stream(reader);
+        if (r->status != KITH_OK)
+            return r->status;
+        if (r->complained || code > SERD_FAILURE) {
+            status = complain(r, r->line ? before + r->line : r->lines + (r->last != '\n'));
+            skip_statement(r);
+        }
+    }
+    return status;
+}
+
+static kith_status read_leniently(reading *r, SerdReader *reader)
+{
+    return r->turtle ? read_statements(r, reader) : read_lines(r, reader);
+}
+
+/* Pages are fast but do not tell the line where a statement went wrong, so the file is read again,
+ * line by line, up to there. What comes from a pipe cannot be. */
+static kith_status find_bad_line(reading *r, SerdReader *reader)
+{
+    kith__input *input = r->input, *again = NULL;
+    struct stat info;
+    kith_status status = KITH_OK;
+
+    if (stat(kith__input_path(input), &info) == 0 && S_ISREG(info.st_mode)) {
+        TRY(kith__input_open(&again, kith__input_path(input), r->loader->error));
+        r->input = again;
+        status = read_leniently(r, reader);
+        r->input = input;
+        TRY(status);
+    }
+    status = complain(r, r->line);
+cleanup:
+    kith__input_close(again);
+    return status;
+}
+
+static kith_status read_strictly(reading *r, SerdReader *reader)
+{
+    SerdStatus code = serd_reader_read_source(
+        reader, give_page, stream_failed, r, (const uint8_t *)kith__input_path(r->input), PAGE);
+    if (r->status != KITH_OK)
+        return r->status;
+    return code > SERD_FAILURE || r->complained ? find_bad_line(r, reader) : KITH_OK;
+}
+
+/* ---- pieces of a plain N-Triples file, one for each thread ---- */
+
+typedef struct {
+    kith__loader loader; /* with a graph of its own */
+    reading reading;
+    bool failed;
+} piece;
+
+static void read_piece(void *context, size_t index)
+{
+    piece *p = (piece *)context + index;
+    reading *r = &p->reading;
+    SerdReader *reader =
+        serd_reader_new(SERD_NTRIPLES, r, NULL, on_base, on_prefix, on_statement, NULL);
+
+    p->failed = !reader;
+    if (!reader)
+        return;
+    serd_reader_set_strict(reader, true);
+    serd_reader_set_error_sink(reader, on_error, r);
+    SerdStatus code = serd_reader_read_source(reader, give_page, stream_failed, r,
+                                              (const uint8_t *)kith__input_path(r->input), PAGE);
+    p->failed = code > SERD_FAILURE || r->complained || r->status != KITH_OK;
+    serd_reader_free(reader);
+}
+
+static kith_status piece_init(piece *p, kith__loader *loader, kith__input *input, uint64_t from,
+                              uint64_t nominal)
+{
+    p->loader = *loader;
+    p->loader.error = NULL;
+    p->loader.graph = kith__graph_new();
+    if (!p->loader.graph)
+        return kith__no_memory(loader->error);
+    p->reading = (reading){.loader = &p->loader, .input = input, .ranged = true, .place = from};
+    return kith__line_start(&p->reading.end, input, nominal, loader->error);
+}
+
+/* *done is false where some piece met anything unusual: then nothing has been added, and reading
+ * the file as a whole will tell what it is. */
+static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *input)
+{
+    size_t count = kith__pool_size(loader->pool);
+    uint64_t size = kith__input_size(input), from = 0;
+    piece *pieces = kith__calloc(count, sizeof *pieces);
+    kith_status status = KITH_OK;
+
+    if (!pieces)
+        return kith__no_memory(loader->error);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t nominal = i + 1 == count ? size + 1 : size / count * (i + 1);
+        TRY(piece_init(&pieces[i], loader, input, from, nominal < from ? from : nominal));
+        from = pieces[i].reading.end;
+    }
+    kith__pool_run(loader->pool, read_piece, pieces, count);
+    *done = true;
+    for (size_t i = 0; i < count; i++)
+        *done = *done && !pieces[i].failed;
+    for (size_t i = 0; i < count && *done; i++) {
+        kith_graph *own = pieces[i].loader.graph;
+        TRY(kith__merge_piece(loader, KITH_TRAIN, &own->entities, &own->relations,
+                              &own->splits[KITH_TRAIN]));
+    }
+cleanup:
+    for (size_t i = 0; i < count; i++) {
+        kith_graph_free(pieces[i].loader.graph);
+        kith__free(pieces[i].reading.name.at);
+    }
+    kith__free(pieces);
+    return status;
+}
+
+kith_status kith__read_rdf(kith__loader *loader, kith__input *input, bool turtle)
+{
+    reading *r = kith__calloc(1, sizeof *r);
+    SerdReader *reader = NULL;
+    kith_status status = KITH_OK;
+    bool done = false;
+
+    if (!r)
+        return kith__no_memory(loader->error);
+    if (!turtle && !loader->skip_bad && kith__input_size(input) >= LEAST_FOR_PIECES &&
+        kith__pool_size(loader->pool) > 1)
+        TRY(read_pieces(&done, loader, input));
+    if (done)
+        goto cleanup;
+    r->loader = loader;
+    r->input = input;
+    r->turtle = turtle;
+    r->env = serd_env_new(NULL);
+    reader = serd_reader_new(turtle ? SERD_TURTLE : SERD_NTRIPLES, r, NULL, on_base, on_prefix,
+                             on_statement, NULL);
+    if (!r->env || !reader)
+        TRY(kith__no_memory(loader->error));
+    serd_reader_set_strict(reader, true);
+    serd_reader_set_error_sink(reader, on_error, r);
+    TRY(loader->skip_bad ? read_leniently(r, reader) : read_strictly(r, reader));
+    if (loader->graph->splits[KITH_TRAIN].count == 0 && loader->graph->bad_lines == 0)
+        TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no facts, expected at least one",
+                       kith__input_path(input)));
+cleanup:
+    serd_reader_free(reader);
+    serd_env_free(r->env);
+    kith__free(r->name.at);
+    kith__free(r->line_text.at);
+    kith__free(r);
+    return status;
+}

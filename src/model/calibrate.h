@@ -1,0 +1,20 @@
+/* From scores to probabilities: P(true) = 1 / (1 + exp(-(a x + b k + c))), where x = log(p / (1 - p)) of
+ * the candidate's share p in the softmax over all that are no known answers, and k = log(1 + known
+ * answers). */
+#ifndef KITH_MODEL_CALIBRATE_H
+#define KITH_MODEL_CALIBRATE_H
+
+#include "nn/logistic.h"
+
+enum { KITH__CALIBRATION = 3 };
+
+/* Samples hold x, k and 1. Weights are pulled slightly towards (1, 0, 0). */
+void kith__calibration_fit(float calibration[KITH__CALIBRATION], const kith__sample *samples,
+                           size_t count);
+
+/* log(p / (1 - p)) from the logarithm of a share, between bounds that calibration can handle. */
+double kith__share_logit(double log_share);
+double kith__calibrated(const float calibration[KITH__CALIBRATION], double log_share,
+                        double log_known);
+
+#endif

@@ -1,0 +1,355 @@
+#include "model/sweep.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "embed/decoders/decoder.h"
+#include "embed/panels.h"
+#include "nn/kernels.h"
+
+enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
+
+typedef struct {
+    kith_model *model;
+    kith__encoder known;      /* of the queries' known sides; candidates use the model's */
+    const kith__query *queries;
+    kith__item *order;        /* major: relation, minor: side, index: query */
+    size_t count, candidates;
+    float *vectors;           /* known sides, one row per query, in the order of `order` */
+    float *query_vectors, *scores;     /* of KITH__SCORED_TOGETHER queries */
+    float *unit;              /* candidates scaled to length 1 */
+    size_t by_input;          /* so many candidates, the first ones, are scored by input embeddings */
+    size_t encoded;           /* those from here on by encodings */
+    kith__panels panels;      /* of input embeddings */
+    float *block;             /* scores of a panel, per piece */
+    kith__scored_call call;
+    void *context;
+    /* The queries at hand: order[from] .. order[to - 1]. */
+    size_t from, to;
+    size_t expected; /* those before it were told ahead */
+} scoring;
+
+/* The query that encodes a side: subjects by q, objects by its inverse. */
+static uint32_t query_for(const scoring *r, uint32_t relation, bool subject)
+{
+    return subject ? relation : relation + r->model->lists->relations / 2;
+}
+
+static kith_status encode_known(scoring *r, kith_error *error)
+{
+    kith__encoder *e = &r->known;
+    kith_status status = KITH_OK;
+
+    for (size_t from = 0; from < r->count; from += KNOWN_AT_ONCE) {
+        size_t to = from + KNOWN_AT_ONCE < r->count ? from + KNOWN_AT_ONCE : r->count;
+        kith__encoder_begin(e);
+        for (size_t i = from; i < to; i++) {
+            const kith__query *q = &r->queries[r->order[i].index];
+            kith__encoder_request(e, kith__known_side(q),
+                                  query_for(r, q->fact.relation, !q->subject_hidden), NULL);
+        }
+        TRY(kith__encoder_forward(e, error));
+        for (size_t i = from; i < to; i++)
+            memcpy(r->vectors + i * e->ds, e->out.at + e->encoding_of[i - from] * e->ds,
+                   e->ds * sizeof *r->vectors);
+    }
+cleanup:
+    return status;
+}
+
+/* How many queries are told ahead: the vectors of all candidates are made for each. */
+static size_t most_ahead(const scoring *r)
+{
+    size_t most = BYTES_AHEAD / (r->candidates * r->known.ds * sizeof(float) + 1);
+    return most < 1 ? 1 : most < KITH__LOOKAHEAD ? most : KITH__LOOKAHEAD;
+}
+
+/* The queries that the candidates are encoded for next. */
+static kith_status expect_queries(scoring *r, kith_error *error)
+{
+    uint32_t queries[KITH__LOOKAHEAD];
+    size_t count = 0, i = r->from, most = most_ahead(r);
+
+    for (; i < r->count; i++) {
+        uint32_t query = query_for(r, r->order[i].major, r->order[i].minor);
+        if (count > 0 && queries[count - 1] == query)
+            continue;
+        if (count == most)
+            break;
+        queries[count++] = query;
+    }
+    r->expected = i;
+    return kith__encoder_prefetch(&r->model->encoder, queries, count, error);
+}
+
+/* The first query that the candidates are encoded for makes what later ones share. */
+static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kith_error *error)
+{
+    kith__encoder *e = &r->model->encoder;
+    kith_status status = KITH_OK;
+
+    if (!first && r->from >= r->expected)
+        status = expect_queries(r, error);
+    if (!first)
+        return status == KITH_OK ? kith__encoder_reencode(e, query, error) : status;
+    kith__encoder_begin(e);
+    for (size_t i = r->encoded; i < r->candidates; i++)
+        kith__encoder_request(e, (uint32_t)i, query, NULL);
+    return kith__encoder_forward(e, error);
+}
+
+static bool is_unit(const scoring *r)
+{
+    return r->model->settings.normalize && kith__decoder_get(r->model->settings.decoder)->distance;
+}
+
+static void make_aim(scoring *r, size_t i, float *query_vector)
+{
+    const kith_settings *settings = &r->model->settings;
+    const kith__params *params = &r->model->params;
+    const kith__query *q = &r->queries[r->order[i].index];
+    size_t ds = r->known.ds, row = kith__relation_row(params, query_for(r, q->fact.relation,
+                                                                       !q->subject_hidden));
+
+    kith__query_vector(kith__decoder_get(settings->decoder), settings->normalize, query_vector, r->vectors + i * ds,
+              kith__row(&params->table[1], row),
+              q->subject_hidden && !kith__has_reciprocal(params), r->known.d,
+              r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
+}
+
+/* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
+ * mean of the two. */
+static void score_piece(void *context, size_t piece)
+{
+    scoring *r = context;
+    const kith__encoder *e = &r->model->encoder;
+    bool distance = kith__decoder_get(r->model->settings.decoder)->distance, unit = is_unit(r);
+    size_t count = r->candidates - r->encoded, to = r->encoded + count * (piece + 1) / PIECES;
+
+    for (size_t c = r->encoded + count * piece / PIECES; c < to; c++) {
+        const float *x = e->out.at + e->encoding_of[c - r->encoded] * e->ds;
+        if (unit) {
+            float *scaled = r->unit + piece * kith__apart(e->ds);
+            kith__normalize(scaled, x, e->d);
+            x = scaled;
+        }
+        float *scores = r->scores + c;
+        float by_input[KITH__SCORED_TOGETHER];
+        size_t query_vectors = r->to - r->from;
+        bool mixes = c < r->by_input;
+        for (size_t i = 0; mixes && i < query_vectors; i++)
+            by_input[i] = scores[i * r->candidates];
+        if (distance)
+            kith__l1_rows(scores, r->candidates, x, r->query_vectors, query_vectors, e->ds);
+        for (size_t i = 0; i < query_vectors; i++) {
+            float *score = &scores[i * r->candidates];
+            *score = distance ? -*score : kith__dot(r->query_vectors + i * e->ds, x, e->ds);
+            if (mixes)
+                *score = (by_input[i] + *score) / 2;
+        }
+    }
+}
+
+static void score_panels(void *context, size_t piece)
+{
+    scoring *r = context;
+    bool distance = kith__decoder_get(r->model->settings.decoder)->distance;
+    const float *query_vectors[KITH__SCORED_TOGETHER];
+
+    for (size_t i = 0; i < r->to - r->from; i++)
+        query_vectors[i] = r->query_vectors + i * r->known.ds;
+    for (size_t p = piece; p < kith__panel_count(&r->panels); p += PIECES)
+        kith__panel_score(r->scores, r->candidates, &r->panels, p, query_vectors, r->to - r->from, distance,
+                          1, false, r->block + piece * KITH__SCORED_TOGETHER * KITH__PANEL);
+}
+
+static void score_candidates(scoring *r)
+{
+    if (r->by_input > 0)
+        kith__pool_run(r->model->pool, score_panels, r, PIECES);
+    if (r->encoded < r->candidates)
+        kith__pool_run(r->model->pool, score_piece, r, PIECES);
+}
+
+static void call_piece(void *context, size_t piece)
+{
+    scoring *r = context;
+
+    for (size_t i = r->from + piece; i < r->to; i += PIECES)
+        r->call(r->context, r->order[i].index, i - r->from,
+                r->scores + (i - r->from) * r->candidates);
+}
+
+static bool same_query(const kith__item *a, const kith__item *b)
+{
+    return a->major == b->major && a->minor == b->minor;
+}
+
+/* Queries that are scored together share the candidates' vectors, which depend on the relation and
+ * the side only where they are encodings. */
+static void choose_group(scoring *r)
+{
+    bool encodes = r->encoded < r->candidates;
+
+    for (r->to = r->from + 1; r->to < r->count && r->to - r->from < KITH__SCORED_TOGETHER; r->to++)
+        if (encodes && !same_query(&r->order[r->to], &r->order[r->from]))
+            break;
+}
+
+static kith_status score_groups(scoring *r, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    for (r->from = 0; r->from < r->count; r->from = r->to) {
+        const kith__item *first = &r->order[r->from];
+        choose_group(r);
+        if (r->encoded < r->candidates && (r->from == 0 || !same_query(first - 1, first)))
+            TRY(encode_candidates(r, query_for(r, first->major, first->minor), r->from == 0, error));
+        for (size_t i = r->from; i < r->to; i++)
+            make_aim(r, i, r->query_vectors + (i - r->from) * r->known.ds);
+        score_candidates(r);
+        kith__pool_run(r->model->pool, call_piece, r, PIECES);
+    }
+cleanup:
+    return status;
+}
+
+/* Rows of length 1, where the decoder wants them so. */
+static kith_status pack_units(scoring *r, const kith__table *ent, kith_error *error)
+{
+    float *units = kith__calloc_aligned(r->by_input * ent->stride, sizeof *units);
+
+    if (!units)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < r->by_input; i++)
+        kith__normalize(units + i * ent->stride, kith__row(ent, i), ent->cols);
+    kith__panels_pack(&r->panels, units, ent->stride);
+    kith__free(units);
+    return KITH_OK;
+}
+
+/* Which candidates are scored by their input embeddings, which only seen entities have. */
+static kith_status pack_inputs(scoring *r, kith_error *error)
+{
+    const kith__table *ent = &r->model->params.table[0];
+    kith_candidates by = r->model->settings.candidates;
+    size_t seen = ent->rows < r->candidates ? ent->rows : r->candidates;
+
+    r->by_input = by == KITH_CANDIDATES_ENCODED ? 0 : seen;
+    r->encoded = by == KITH_CANDIDATES_INPUT ? seen : 0;
+    if (r->by_input == 0)
+        return KITH_OK;
+    r->block = kith__calloc_aligned((size_t)PIECES * KITH__SCORED_TOGETHER * KITH__PANEL,
+                                    sizeof *r->block);
+    if (!r->block || kith__panels_reserve(&r->panels, seen, ent->cols))
+        return kith__no_memory(error);
+    if (is_unit(r))
+        return pack_units(r, ent, error);
+    kith__panels_pack(&r->panels, ent->at, ent->stride);
+    return KITH_OK;
+}
+
+static kith_status scoring_init(scoring *r, kith_error *error)
+{
+    kith_model *model = r->model;
+    kith__item *spare = kith__alloc(r->count, sizeof *spare);
+    kith_status status;
+
+    TRY(kith__encoder_init(&r->known, &model->settings, model->lists, model->rules, &model->params,
+                           model->pool, error));
+    size_t ds = r->known.ds;
+    r->order = kith__alloc(r->count, sizeof *r->order);
+    r->vectors = kith__calloc_aligned(r->count * ds, sizeof *r->vectors);
+    r->query_vectors = kith__calloc_aligned((KITH__SCORED_TOGETHER + 2) * ds, sizeof *r->query_vectors);
+    r->scores = kith__calloc_aligned(KITH__SCORED_TOGETHER * r->candidates, sizeof *r->scores);
+    r->unit = kith__calloc_aligned(PIECES * kith__apart(ds), sizeof *r->unit);
+    if (!spare || !r->order || !r->vectors || !r->query_vectors || !r->scores || !r->unit)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < r->count; i++)
+        r->order[i] = (kith__item){r->queries[i].fact.relation, r->queries[i].subject_hidden,
+                                   (uint32_t)i};
+    kith__radix_sort(r->order, spare, r->count, kith_graph_relation_count(model->graph), 2);
+cleanup:
+    kith__free(spare);
+    return status;
+}
+
+static void scoring_release(scoring *r)
+{
+    kith__encoder_release(&r->known);
+    kith__free(r->order);
+    kith__free(r->vectors);
+    kith__free(r->query_vectors);
+    kith__free(r->scores);
+    kith__free(r->unit);
+    kith__free(r->block);
+    kith__panels_release(&r->panels);
+}
+
+kith_status kith__score_all(kith_model *model, const kith__query *queries, size_t count,
+                            size_t candidates, kith__scored_call call, void *context,
+                            kith_error *error)
+{
+    scoring r = {.model = model,
+                 .queries = queries,
+                 .count = count,
+                 .candidates = candidates,
+                 .call = call,
+                 .context = context};
+    kith_status status = KITH_OK;
+
+    if (count == 0)
+        return KITH_OK;
+    TRY(scoring_init(&r, error));
+    TRY(pack_inputs(&r, error));
+    TRY(encode_known(&r, error));
+    TRY(score_groups(&r, error));
+cleanup:
+    scoring_release(&r);
+    return status;
+}
+
+/* ---- one fact ---- */
+
+/* The score of an answer by one of its vectors. */
+static float answer_score(const kith_model *model, uint32_t query, const float *known,
+                          const float *answer, float *scratch)
+{
+    const kith__params *params = &model->params;
+    const float *relation = kith__row(&params->table[1], kith__relation_row(params, query));
+    bool swapped = query >= model->lists->relations / 2 && !kith__has_reciprocal(params);
+
+    return kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
+                        swapped ? answer : known, relation, swapped ? known : answer,
+                        model->encoder.d, scratch);
+}
+
+/* The score of an entity as the answer to a query, both encoded. */
+static float side_score(const kith_model *model, uint32_t query, const float *known,
+                        const float *encoded, uint32_t answer, float *scratch)
+{
+    const kith__table *ent = &model->params.table[0];
+    bool by_input = answer < ent->rows && model->settings.candidates != KITH_CANDIDATES_ENCODED;
+    bool by_encoding = !by_input || model->settings.candidates == KITH_CANDIDATES_MIX;
+    float sum = 0;
+
+    if (by_input)
+        sum += answer_score(model, query, known, kith__row(ent, answer), scratch);
+    if (by_encoding)
+        sum += answer_score(model, query, known, encoded, scratch);
+    return by_input && by_encoding ? sum / 2 : sum;
+}
+
+float kith__score_fact(const kith_model *model, kith_triple fact, const float *subject,
+                       const float *object, float *scratch)
+{
+    kith_predict predict = model->settings.predict;
+    uint32_t inverse = fact.relation + model->lists->relations / 2;
+    float as_object = 0, as_subject = 0;
+
+    if (predict != KITH_PREDICT_SUBJECT)
+        as_object = side_score(model, fact.relation, subject, object, fact.object, scratch);
+    if (predict != KITH_PREDICT_OBJECT)
+        as_subject = side_score(model, inverse, object, subject, fact.subject, scratch);
+    return predict == KITH_PREDICT_BOTH ? (as_object + as_subject) / 2 : as_object + as_subject;
+}

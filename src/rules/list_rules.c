@@ -1,0 +1,271 @@
+/* The strongest rules that name an answer, for people, with facts that they hold for and fail on. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "rules/implication.h"
+#include "rules/counter.h"
+#include "rules/evidence.h"
+
+enum { PIECES = 64, MOST_FELLOWS = 1024 };
+
+typedef struct {
+    const kith_graph *graph;
+    const kith__index *index;
+    const kith_rules_options *options;
+    /* Per piece: the best rules so far. */
+    kith_rule *list[PIECES + 1];
+    size_t count[PIECES + 1], capacity[PIECES + 1];
+    bool no_memory;
+} listing;
+
+static int stronger_first(const void *a, const void *b)
+{
+    const kith_rule *x = a, *y = b;
+
+    if (x->confidence != y->confidence)
+        return x->confidence < y->confidence ? 1 : -1;
+    if (x->support != y->support)
+        return x->support < y->support ? 1 : -1;
+    /* A total order, so that the list does not depend on who found what first. */
+    const uint32_t p[] = {x->conclusion, (uint32_t)x->conclusion_inverse, x->first,
+                          (uint32_t)x->first_inverse, x->second, (uint32_t)x->second_inverse,
+                          x->constant, x->answer, (uint32_t)x->kind};
+    const uint32_t q[] = {y->conclusion, (uint32_t)y->conclusion_inverse, y->first,
+                          (uint32_t)y->first_inverse, y->second, (uint32_t)y->second_inverse,
+                          y->constant, y->answer, (uint32_t)y->kind};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        if (p[i] != q[i])
+            return p[i] < q[i] ? -1 : 1;
+    return 0;
+}
+
+/* Lists are cut to the best ones whenever they have grown to several times that. */
+static void cut(listing *l, size_t piece, size_t most)
+{
+    if (l->count[piece] <= most)
+        return;
+    qsort(l->list[piece], l->count[piece], sizeof **l->list, stronger_first);
+    l->count[piece] = l->options->top < l->count[piece] ? l->options->top : l->count[piece];
+}
+
+static void add(listing *l, size_t piece, const kith_rule *rule)
+{
+    if (rule->support < l->options->min_support)
+        return;
+    cut(l, piece, l->options->top < SIZE_MAX / 8 ? 4 * l->options->top + 64 : SIZE_MAX);
+    if (kith__reserve(&l->list[piece], &l->capacity[piece], l->count[piece] + 1, sizeof **l->list))
+        l->no_memory = true;
+    else
+        l->list[piece][l->count[piece]++] = *rule;
+}
+
+static kith_rule made(const listing *l, char kind, uint32_t first, uint32_t second,
+                             uint32_t head, uint32_t support, uint32_t body_count)
+{
+    uint32_t m = l->index->relations / 2;
+    bool two = second != KITH__NO_RELATION;
+
+    return (kith_rule){.kind = kind,
+                              .first = kith__undirected(l->graph, first),
+                              .first_inverse = first >= m,
+                              .second = two ? kith__undirected(l->graph, second) : UINT32_MAX,
+                              .second_inverse = two && second >= m,
+                              .constant = UINT32_MAX,
+                              .answer = UINT32_MAX,
+                              .conclusion = kith__undirected(l->graph, head),
+                              .conclusion_inverse = head >= m,
+                              .support = support,
+                              .body_count = body_count,
+                              .confidence = kith__shrunk(support, body_count)};
+}
+
+static bool concludes(const listing *l, uint32_t head)
+{
+    return l->options->conclusion == UINT32_MAX ||
+           kith__undirected(l->graph, head) == l->options->conclusion;
+}
+
+static void list_patterns(listing *l, const kith__rules *p, char kind)
+{
+    for (uint32_t q = 0; q < p->relations; q++)
+        for (uint64_t i = p->offset[q]; concludes(l, q) && i < p->offset[q + 1]; i++) {
+            kith_rule rule = made(l, kind, p->at[i].first, p->at[i].second, q, p->at[i].support,
+                                         p->at[i].body_count);
+            add(l, PIECES, &rule);
+        }
+}
+
+/* ---- C ---- */
+
+/* Count what the entities with r(., c) have in common; `spans` are those entities. */
+static int list_group(listing *l, size_t piece, uint32_t relation, uint32_t constant,
+                      kith__span fellows)
+{
+    kith__counter answers = {0}, owners = {0};
+    const kith__index *x = l->index;
+    uint32_t r = kith__inverse(x, relation);
+    size_t taken = fellows.count < MOST_FELLOWS ? fellows.count : MOST_FELLOWS;
+    int failed = 0;
+
+    for (size_t i = 0; i < taken && !failed; i++) {
+        kith__span facts = kith__facts_of(x, fellows.at[i * fellows.count / taken].entity);
+        for (size_t k = 0; k < facts.count && !failed; k++) {
+            uint32_t q = facts.at[k].relation;
+            if (!concludes(l, q))
+                continue;
+            failed = kith__counter_add(&answers, (uint64_t)q << 32 | facts.at[k].entity, 1);
+            if (!failed && (k == 0 || facts.at[k - 1].relation != q))
+                failed = kith__counter_add(&owners, q, 1);
+        }
+    }
+    for (size_t i = 0; i < answers.places && !failed; i++) {
+        uint32_t q = (uint32_t)(answers.at[i].key >> 32), o = (uint32_t)answers.at[i].key;
+        if (answers.at[i].key == UINT64_MAX || (q == r && o == constant))
+            continue;
+        kith_rule rule =
+            made(l, 'C', r, KITH__NO_RELATION, q, (uint32_t)answers.at[i].count,
+                 (uint32_t)kith__counter_find(&owners, q)->count);
+        rule.constant = constant;
+        rule.answer = o;
+        add(l, piece, &rule);
+    }
+    kith__counter_release(&answers);
+    kith__counter_release(&owners);
+    return failed;
+}
+
+static void constants_piece(void *context, size_t piece)
+{
+    listing *l = context;
+    const kith__index *x = l->index;
+    uint32_t to = (uint32_t)((uint64_t)x->seen * (piece + 1) / PIECES);
+
+    for (uint32_t c = (uint32_t)((uint64_t)x->seen * piece / PIECES); c < to; c++) {
+        kith__span facts = kith__facts_of(x, c);
+        for (size_t from = 0, end; from < facts.count; from = end) {
+            for (end = from; end < facts.count && facts.at[end].relation == facts.at[from].relation;)
+                end++;
+            if (end - from >= l->options->min_support && end - from > 1 &&
+                list_group(l, piece, facts.at[from].relation, c,
+                           (kith__span){facts.at + from, end - from}))
+                l->no_memory = true;
+        }
+    }
+    cut(l, piece, l->options->top);
+}
+
+/* ---- examples ---- */
+
+static uint32_t directed(const listing *l, uint32_t relation, int inverse)
+{
+    return relation + (inverse ? l->index->relations / 2 : 0);
+}
+
+static void note_example(kith_rule *rule, bool holds, uint32_t s, uint32_t x, uint32_t o)
+{
+    kith_rule_example *at = holds ? rule->holds : rule->fails;
+    size_t *count = holds ? &rule->holds_count : &rule->fails_count;
+
+    if (*count < KITH_RULE_EXAMPLES)
+        at[(*count)++] = (kith_rule_example){s, x, o};
+}
+
+static bool wants_more(const kith_rule *rule)
+{
+    return rule->holds_count < KITH_RULE_EXAMPLES || rule->fails_count < KITH_RULE_EXAMPLES;
+}
+
+static void find_at(kith_rule *rule, const listing *l, uint32_t s, kith__span answers)
+{
+    const kith__index *x = l->index;
+    kith__span first = kith__reached(x, s, directed(l, rule->first, rule->first_inverse));
+
+    if (rule->kind == 'C') {
+        if (kith__span_has(first, rule->constant))
+            note_example(rule, kith__span_has(answers, rule->answer), s, rule->constant,
+                         rule->answer);
+        return;
+    }
+    for (size_t i = 0; i < first.count && wants_more(rule); i++) {
+        uint32_t between = first.at[i].entity;
+        bool inverse = rule->first == rule->conclusion &&
+                       rule->first_inverse != rule->conclusion_inverse;
+        if (rule->kind == 'A') {
+            if (between != s || !inverse)
+                note_example(rule, kith__span_has(answers, between), s, UINT32_MAX, between);
+            continue;
+        }
+        if (between == s)
+            continue;
+        kith__span ends =
+            kith__reached(x, between, directed(l, rule->second, rule->second_inverse));
+        for (size_t k = 0; k < ends.count && wants_more(rule); k++)
+            if (ends.at[k].entity != s && ends.at[k].entity != between)
+                note_example(rule, kith__span_has(answers, ends.at[k].entity), s, between,
+                             ends.at[k].entity);
+    }
+}
+
+static void find_examples(kith_rule *rule, const listing *l)
+{
+    const kith__index *x = l->index;
+    uint32_t q = directed(l, rule->conclusion, rule->conclusion_inverse);
+
+    for (uint64_t i = x->owner_offset[q]; i < x->owner_offset[q + 1] && wants_more(rule); i++)
+        find_at(rule, l, x->owner[i], kith__reached(x, x->owner[i], q));
+}
+
+/* ---- all ---- */
+
+static int gather(listing *l)
+{
+    for (size_t i = 0; i < PIECES; i++)
+        for (size_t k = 0; k < l->count[i]; k++)
+            add(l, PIECES, &l->list[i][k]);
+    if (l->count[PIECES] > 0)
+        qsort(l->list[PIECES], l->count[PIECES], sizeof **l->list, stronger_first);
+    if (l->count[PIECES] > l->options->top)
+        l->count[PIECES] = l->options->top;
+    return l->no_memory ? -1 : 0;
+}
+
+kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph *graph,
+                                    const kith_rules_options *options, kith_error *error)
+{
+    listing l = {.graph = graph, .options = options};
+    const char *kinds = options->kinds ? options->kinds : "ABC";
+    kith__pool *pool = kith__pool_new(options->threads);
+    kith__evidence *evidence = NULL;
+    kith_status status = KITH_OK;
+
+    if (!pool)
+        TRY(kith__no_memory(error));
+    TRY(kith__evidence_new(&evidence, graph, pool, error));
+    l.index = evidence->index;
+    if (strchr(kinds, 'A'))
+        list_patterns(&l, &evidence->pairs, 'A');
+    if (strchr(kinds, 'B'))
+        list_patterns(&l, &evidence->paths, 'B');
+    if (strchr(kinds, 'C'))
+        kith__pool_run(pool, constants_piece, &l, PIECES);
+    if (gather(&l))
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < l.count[PIECES]; i++)
+        find_examples(&l.list[PIECES][i], &l);
+    *rules = l.list[PIECES];
+    *count = l.count[PIECES];
+    l.list[PIECES] = NULL;
+cleanup:
+    for (size_t i = 0; i <= PIECES; i++)
+        kith__free(l.list[i]);
+    kith__evidence_free(evidence);
+    kith__pool_free(pool);
+    return status;
+}
+
+void kith_rules_free(kith_rule *rules)
+{
+    kith__free(rules);
+}

@@ -1,0 +1,312 @@
+#include "run/fusion_files.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "embed/tensors.h"
+
+enum { FORMAT = 1 };
+
+static void fused_free(struct kith__fused *f)
+{
+    if (!f)
+        return;
+    kith__evidence_free(f->evidence);
+    kith__fusion_release(&f->fusion);
+    kith__free(f->log_degree);
+    kith__free(f);
+}
+
+kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
+                             const kith__fusion *fusion, kith_error *error)
+{
+    struct kith__fused *f = kith__calloc(1, sizeof *f);
+
+    if (!f)
+        return kith__no_memory(error);
+    f->log_degree = kith__log_degrees(evidence->index);
+    if (!f->log_degree) {
+        kith__free(f);
+        return kith__no_memory(error);
+    }
+    f->evidence = evidence;
+    f->fusion = *fusion;
+    f->embedding = model->settings.evidence == KITH_EVIDENCE_FUSED;
+    model->fused = f;
+    model->free_fused = fused_free;
+    return KITH_OK;
+}
+
+/* ---- rules.safetensors ---- */
+
+static uint32_t *flatten(const kith__rules *p, size_t cols)
+{
+    size_t count = (size_t)p->offset[p->relations];
+    uint32_t *at = kith__alloc(count * cols, sizeof *at), *to = at;
+
+    for (uint32_t q = 0; at && q < p->relations; q++)
+        for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++) {
+            *to++ = q;
+            *to++ = p->at[i].first;
+            if (cols == 5)
+                *to++ = p->at[i].second;
+            *to++ = p->at[i].support;
+            *to++ = p->at[i].body_count;
+        }
+    return at;
+}
+
+kith_status kith__rules_save(const char *folder, const kith__evidence *e, kith_error *error)
+{
+    kith__array arrays[] = {{"a", flatten(&e->pairs, 4), e->pairs.offset[e->pairs.relations], 4},
+                            {"b", flatten(&e->paths, 5), e->paths.offset[e->paths.relations], 5}};
+    kith__note note = {"relations", ""};
+    char *path = kith__path_join(folder, "rules.safetensors");
+
+    snprintf(note.value, sizeof note.value, "%u", e->index->relations);
+    kith_status status = path && arrays[0].at && arrays[1].at
+                             ? kith__arrays_save(path, arrays, 2, &note, 1, error)
+                             : kith__no_memory(error);
+    kith__free(path);
+    kith__free(arrays[0].at);
+    kith__free(arrays[1].at);
+    return status;
+}
+
+static kith_status bad_rule(const char *path, const char *name, size_t row, kith_error *error)
+{
+    return kith__fail(error, KITH_ERR_INPUT,
+                      "%s: row %zu of the table '%s' is no rule of this run, expected rows by "
+                      "relation, with relations that the run has", path, row + 1, name);
+}
+
+static int compare_rows(const uint32_t *a, const uint32_t *b, size_t columns)
+{
+    for (size_t k = 0; k < columns; k++)
+        if (a[k] != b[k])
+            return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+/* Rules are looked for by halving, so their order must be what it should. */
+static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t relations,
+                             const char *path, kith_error *error)
+{
+    bool two = a->cols == 5;
+    uint32_t head = 0;
+
+    p->relations = relations;
+    p->offset = kith__calloc((size_t)relations + 1, sizeof *p->offset);
+    p->at = kith__alloc(a->rows, sizeof *p->at);
+    if (!p->offset || !p->at)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < a->rows; i++) {
+        const uint32_t *row = a->at + i * a->cols;
+        kith__rule made = {row[1], two ? row[2] : KITH__NO_RELATION, row[2 + two], row[3 + two],
+                              kith__shrunk(row[2 + two], row[3 + two])};
+        bool in_order = i == 0 || compare_rows(row - a->cols, row, two ? 3 : 2) < 0;
+        if (!in_order || row[0] >= relations || made.first >= relations ||
+            (two && made.second >= relations) || made.support > made.body_count)
+            return bad_rule(path, a->name, i, error);
+        while (head < row[0])
+            p->offset[++head] = i;
+        p->at[i] = made;
+    }
+    while (head < relations)
+        p->offset[++head] = a->rows;
+    return KITH_OK;
+}
+
+static kith_status load_rules(kith__evidence **out, const kith_model *model, const char *folder,
+                              kith_error *error)
+{
+    kith__array arrays[] = {{"a", NULL, 0, 4}, {"b", NULL, 0, 5}};
+    kith__note note = {"relations", ""};
+    char *path = kith__path_join(folder, "rules.safetensors");
+    kith__evidence *e = kith__calloc(1, sizeof *e);
+    kith_status status = KITH_OK;
+
+    if (!path || !e)
+        TRY(kith__no_memory(error));
+    TRY(kith__index_new(&e->index, model->graph, model->pool, error));
+    TRY(kith__arrays_load(path, arrays, 2, &note, 1, error));
+    if (strtoul(note.value, NULL, 10) != e->index->relations)
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: was made for %s relations and inverses, but the run has %u", path,
+                       note.value[0] ? note.value : "other", e->index->relations));
+    TRY(unflatten(&e->pairs, &arrays[0], e->index->relations, path, error));
+    TRY(unflatten(&e->paths, &arrays[1], e->index->relations, path, error));
+    *out = e;
+    e = NULL;
+cleanup:
+    kith__free(path);
+    kith__free(arrays[0].at);
+    kith__free(arrays[1].at);
+    kith__evidence_free(e);
+    return status;
+}
+
+/* ---- fusion.json ---- */
+
+static json_t *weights_json(const float *weight)
+{
+    json_t *weights = json_object();
+
+    for (int i = 0; i < KITH__FEATURES_COUNT; i++)
+        json_object_set_new(weights, kith__feature_name(i), json_real((double)weight[i]));
+    return weights;
+}
+
+static json_t *list_json(const float *at, int count)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_real((double)at[i]));
+    return list;
+}
+
+static json_t *own_json(const kith__fusion *f)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < f->own_count; i++) {
+        const kith__own_weights *own = &f->own[i];
+        json_array_append_new(
+            list, json_pack("{sI so so}", "query", (json_int_t)own->query, "weights",
+                            list_json(own->weights.all, KITH__FEATURES_COUNT),
+                            "weights_without_embedding",
+                            list_json(own->weights.alone, KITH__FEATURES_COUNT)));
+    }
+    return list;
+}
+
+static json_t *fusion_json(const kith__fusion *f)
+{
+
+    return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries", (json_int_t)f->queries,
+                     "set_aside", (json_int_t)f->calibration_queries, "loss", (double)f->loss, "weights",
+                     weights_json(f->common.all), "weights_without_embedding",
+                     weights_json(f->common.alone), "calibration",
+                     list_json(f->calibration, KITH__CALIBRATION), "pull", (double)f->pull,
+                     "by_relation", own_json(f));
+}
+
+kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error)
+{
+    json_t *object = fusion_json(fusion);
+    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+    kith_status status = kith__write_text(folder, "fusion.json", text, error);
+
+    free(text);
+    json_decref(object);
+    return status;
+}
+
+static bool read_weights(float *weight, const json_t *weights)
+{
+    for (int i = 0; i < KITH__FEATURES_COUNT; i++) {
+        const json_t *value = json_object_get(weights, kith__feature_name(i));
+        weight[i] = (float)json_number_value(value);
+        if (!json_is_number(value) || !isfinite(weight[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_list(float *to, int count, const json_t *list)
+{
+    for (int i = 0; i < count; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        to[i] = (float)json_number_value(value);
+        if (!json_is_number(value) || !isfinite(to[i]))
+            return false;
+    }
+    return json_array_size(list) == (size_t)count;
+}
+
+static bool read_numbers(kith__fusion *f, const json_t *object)
+{
+    const char *alone = "weights_without_embedding";
+
+    if (!read_weights(f->common.all, json_object_get(object, "weights")) ||
+        !read_weights(f->common.alone, json_object_get(object, alone)) ||
+        !read_list(f->calibration, KITH__CALIBRATION, json_object_get(object, "calibration")))
+        return false;
+    for (uint32_t i = 0; i < f->own_count; i++) {
+        const json_t *from = json_array_get(json_object_get(object, "by_relation"), i);
+        json_int_t query = json_integer_value(json_object_get(from, "query"));
+        kith__own_weights *own = &f->own[i];
+        own->query = (uint32_t)query;
+        if (!json_is_integer(json_object_get(from, "query")) || query < 0 || query > UINT32_MAX ||
+            (i > 0 && own->query <= own[-1].query) ||
+            !read_list(own->weights.all, KITH__FEATURES_COUNT, json_object_get(from, "weights")) ||
+            !read_list(own->weights.alone, KITH__FEATURES_COUNT, json_object_get(from, alone)))
+            return false;
+    }
+    f->pull = (float)json_number_value(json_object_get(object, "pull"));
+    f->queries = (uint32_t)json_integer_value(json_object_get(object, "queries"));
+    f->calibration_queries = (uint32_t)json_integer_value(json_object_get(object, "set_aside"));
+    f->loss = (float)json_number_value(json_object_get(object, "loss"));
+    return true;
+}
+
+static kith_status load_fusion(kith__fusion *f, const char *folder, kith_error *error)
+{
+    char *path = kith__path_join(folder, "fusion.json");
+    json_error_t why;
+    json_t *object = path ? json_load_file(path, 0, &why) : NULL;
+    kith_status status = KITH_OK;
+
+    if (!path)
+        TRY(kith__no_memory(error));
+    if (!object)
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s:%d: %s, expected the fusion of a run", path,
+                       why.line, why.text));
+    if (json_integer_value(json_object_get(object, "format")) != FORMAT)
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: has format %d, expected %d", path,
+                       (int)json_integer_value(json_object_get(object, "format")), FORMAT));
+    f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
+    f->own = kith__calloc(f->own_count, sizeof *f->own);
+    if (!f->own)
+        TRY(kith__no_memory(error));
+    if (!read_numbers(f, object))
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: lacks a weight or the calibration, or one is no "
+                       "finite number", path));
+cleanup:
+    json_decref(object);
+    kith__free(path);
+    return status;
+}
+
+bool kith__fusion_saved(const char *folder)
+{
+    return kith__path_exists(folder, "fusion.json") &&
+           kith__path_exists(folder, "rules.safetensors");
+}
+
+kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error)
+{
+    kith__evidence *evidence = NULL;
+    kith__fusion fusion = {0};
+    kith_status status;
+
+    if (!kith__fusion_saved(folder))
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
+                          "--resume %s",
+                          folder, folder);
+    TRY(load_fusion(&fusion, folder, error));
+    TRY(load_rules(&evidence, model, folder, error));
+    TRY(kith__fused_give(model, evidence, &fusion, error));
+    evidence = NULL;
+    fusion.own = NULL;
+cleanup:
+    kith__evidence_free(evidence);
+    kith__fusion_release(&fusion);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* The folder that a training run lives in:
+ *   config.json              settings, version, a hash of the data
+ *   graph/                   the graph, as ids with their names
+ *   model.safetensors        the best weights by dev, or the last ones
+ *   checkpoint.safetensors   weights, Adam's state and where training stands
+ *   history.jsonl            one object per epoch
+ *   cache.bin                the graph once more, to be mapped; see cache.h */
+#ifndef KITH_RUN_RUN_H
+#define KITH_RUN_RUN_H
+
+#include "model/model.h"
+#include "train/adam.h"
+
+/* Where training stands. */
+typedef struct kith__position {
+    uint32_t epoch;      /* epochs done */
+    uint64_t batch;      /* batches done of the next one */
+    double loss_sum;     /* over those batches' facts */
+    uint64_t facts;      /* in those batches */
+    double seconds;      /* spent on them */
+    double best;         /* dev's best figure, below 0 where there is none yet */
+    uint32_t best_epoch;
+    uint32_t looks;      /* at dev since the best one */
+    bool finished;
+} kith__position;
+
+/* Make the folder, whole or not at all. It must not exist, or be empty. */
+kith_status kith__run_create(const char *folder, const kith_graph *graph,
+                             const kith_settings *settings, kith_error *error);
+/* Read settings and graph back, and make a model of them with start values. */
+kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
+                           kith_error *error);
+
+/* The same, faster and with parameters that are 0, for a model whose weights will be loaded. */
+kith_status kith__run_open_trained(kith_model **model, const char *folder, unsigned threads,
+                                   kith_error *error);
+
+kith_status kith__run_save_model(const char *folder, const kith_model *model, kith_error *error);
+kith_status kith__run_load_model(const char *folder, kith_model *model, kith_error *error);
+kith_status kith__run_save_position(const char *folder, const kith__position *position,
+                                    const kith_model *model, const kith__adam_state *adam,
+                                    kith_error *error);
+/* A run without a checkpoint stands at its beginning. */
+kith_status kith__run_load_position(kith__position *position, const char *folder,
+                                    kith_model *model, kith__adam_state *adam, kith_error *error);
+
+/* What turns scores into probabilities, of a model without rule evidence; a run may lack it. */
+kith_status kith__run_save_calibration(const char *folder, const kith_model *model,
+                                       kith_error *error);
+kith_status kith__run_load_calibration(const char *folder, kith_model *model, kith_error *error);
+
+/* Add a line for an epoch. */
+kith_status kith__run_log(const char *folder, const kith_progress *progress, const char *metric,
+                          kith_error *error);
+/* Drop lines after an epoch, which a run that was killed may have written. */
+kith_status kith__run_cut_log(const char *folder, uint32_t epoch, kith_error *error);
+
+#endif

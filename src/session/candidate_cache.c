@@ -1,0 +1,355 @@
+#include "session/candidate_cache.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "embed/decoders/decoder.h"
+
+/* In the place of a query: input embeddings, which are the same for all. */
+#define INPUTS UINT32_MAX
+
+enum { PIECES = 16, MEGABYTE = 1 << 20 };
+
+static const size_t usual_bytes = (size_t)256 * MEGABYTE;
+
+/* ---- making and freeing ---- */
+
+static void free_shared(void *pointer)
+{
+    kith__candidate_cache *s = pointer;
+
+    for (kith__candidates *c = s->first, *next; c; c = next) {
+        next = c->next;
+        kith__free(c->rows);
+        kith__free(c);
+    }
+    kith__encoder_release(&s->encoder);
+    kith__panels_release(&s->inputs);
+    kith__known_release(&s->known[0]);
+    kith__known_release(&s->known[1]);
+    kith__implications_free(s->rules);
+    kith__pool_free(s->pool);
+    pthread_mutex_destroy(&s->making);
+    pthread_mutex_destroy(&s->lock);
+    kith__free(s);
+}
+
+static kith_status new_shared(kith__candidate_cache **out, kith_model *model, kith_error *error)
+{
+    kith__candidate_cache *s = kith__calloc(1, sizeof *s);
+    kith_status status = KITH_OK;
+
+    if (!s)
+        return kith__no_memory(error);
+    s->model = model;
+    s->most_bytes = usual_bytes;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->making, NULL);
+    s->pool = kith__pool_new(kith__pool_size(model->pool));
+    if (!s->pool)
+        TRY(kith__no_memory(error));
+    TRY(kith__encoder_init(&s->encoder, &model->settings, model->lists, model->rules,
+                           &model->params, s->pool, error));
+    *out = s;
+    s = NULL;
+cleanup:
+    if (s)
+        free_shared(s);
+    return status;
+}
+
+kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *model, kith_error *error)
+{
+    kith__candidate_cache *made = NULL;
+    kith_status status = KITH_OK;
+
+    pthread_mutex_lock(&model->lock);
+    if (!model->shared) {
+        status = new_shared(&made, model, error);
+        model->shared = made;
+        model->free_shared = made ? free_shared : NULL;
+    }
+    if (status == KITH_OK)
+        *out = model->shared;
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}
+
+/* ---- candidates ---- */
+
+bool kith__is_unit(const kith_model *model)
+{
+    return model->settings.normalize && kith__decoder_get(model->settings.decoder)->distance;
+}
+
+static size_t row_bytes(const kith__candidate_cache *s)
+{
+    return (size_t)s->model->lists->seen * s->encoder.ds * sizeof(float);
+}
+
+/* Under `lock`: let go of what was used longest ago while there is too much. */
+static void evict(kith__candidate_cache *s)
+{
+    while (s->bytes > s->most_bytes) {
+        kith__candidates **oldest = NULL;
+        for (kith__candidates **c = &s->first; *c; c = &(*c)->next)
+            if ((*c)->pins == 0 && (!oldest || (*c)->used < (*oldest)->used))
+                oldest = c;
+        if (!oldest)
+            return;
+        kith__candidates *gone = *oldest;
+        *oldest = gone->next;
+        s->bytes -= row_bytes(s);
+        kith__free(gone->rows);
+        kith__free(gone);
+    }
+}
+
+static const kith__candidates *find_and_pin(kith__candidate_cache *s, uint32_t query)
+{
+    kith__candidates *found;
+
+    pthread_mutex_lock(&s->lock);
+    for (found = s->first; found && found->query != query; found = found->next)
+        ;
+    if (found) {
+        found->pins++;
+        found->used = ++s->clock;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries, size_t count,
+                              kith_error *error)
+{
+    kith__encoder *e = &s->encoder;
+    kith_status status = KITH_OK;
+    bool expected = false;
+
+    if (s->encoded) {
+        s->encoded = false; /* as long as something may fail */
+        for (size_t i = 0; i < e->expected_count; i++)
+            expected |= e->expected[i] == queries[0];
+        if (!expected && count > 1)
+            TRY(kith__encoder_prefetch(e, queries, count, error));
+        TRY(kith__encoder_reencode(e, queries[0], error));
+        s->encoded = true;
+        goto cleanup;
+    }
+    kith__encoder_begin(e);
+    for (uint32_t i = 0; i < s->model->lists->seen; i++)
+        kith__encoder_request(e, i, queries[0], NULL);
+    TRY(kith__encoder_forward(e, error));
+    s->encoded = true;
+cleanup:
+    return status;
+}
+
+typedef struct {
+    const kith__candidate_cache *shared;
+    float *rows;
+    bool inputs; /* input embeddings, not encodings */
+} copying;
+
+static void copy_piece(void *context, size_t piece)
+{
+    const copying *c = context;
+    const kith__encoder *e = &c->shared->encoder;
+    size_t n = c->shared->model->lists->seen;
+    bool unit = kith__is_unit(c->shared->model);
+
+    for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
+        const float *from = c->inputs ? kith__row(&c->shared->model->params.table[0], i)
+                                      : e->out.at + e->encoding_of[i] * e->ds;
+        if (unit)
+            kith__normalize(c->rows + i * e->ds, from, e->d);
+        else
+            memcpy(c->rows + i * e->ds, from, e->ds * sizeof *from);
+    }
+}
+
+/* Under `making`. */
+static kith_status make_candidates(kith__candidates **out, kith__candidate_cache *s, const uint32_t *queries,
+                                   size_t count, kith_error *error)
+{
+    kith__candidates *made = kith__calloc(1, sizeof *made);
+    kith_status status = KITH_OK;
+
+    if (!made)
+        return kith__no_memory(error);
+    made->rows = kith__calloc_aligned(row_bytes(s), 1);
+    if (!made->rows)
+        TRY(kith__no_memory(error));
+    bool inputs = queries[0] == INPUTS;
+    if (!inputs)
+        TRY(encode_all(s, queries, count, error));
+    copying copy = {s, made->rows, inputs};
+    kith__pool_run(s->pool, copy_piece, &copy, PIECES);
+    made->query = queries[0];
+    *out = made;
+    made = NULL;
+cleanup:
+    if (made)
+        kith__free(made->rows);
+    kith__free(made);
+    return status;
+}
+
+static void keep(kith__candidate_cache *s, kith__candidates *made)
+{
+    pthread_mutex_lock(&s->lock);
+    made->pins = 1;
+    made->used = ++s->clock;
+    made->next = s->first;
+    s->first = made;
+    s->bytes += row_bytes(s);
+    evict(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_cache *s,
+                                 const uint32_t *queries, size_t count, kith_error *error)
+{
+    static const uint32_t any = 0; /* where the query makes no difference, all share one */
+    kith__candidates *made = NULL;
+    kith_status status = KITH_OK;
+
+    if (queries[0] != INPUTS && !s->encoder.aggregator->query_aware) {
+        queries = &any;
+        count = 1;
+    }
+    if ((*out = find_and_pin(s, queries[0])))
+        return KITH_OK;
+    pthread_mutex_lock(&s->making);
+    if (!(*out = find_and_pin(s, queries[0]))) { /* another thread may have been faster */
+        status = make_candidates(&made, s, queries, count, error);
+        if (status == KITH_OK)
+            keep(s, made);
+        *out = made;
+    }
+    pthread_mutex_unlock(&s->making);
+    return status;
+}
+
+kith_status kith__candidates_pin_inputs(const kith__candidates **out, kith__candidate_cache *s,
+                                        kith_error *error)
+{
+    static const uint32_t inputs = INPUTS;
+    return kith__candidates_pin(out, s, &inputs, 1, error);
+}
+
+void kith__candidates_unpin(kith__candidate_cache *s, const kith__candidates *candidates)
+{
+    if (!candidates)
+        return;
+    pthread_mutex_lock(&s->lock);
+    ((kith__candidates *)candidates)->pins--; /* the list owns it; readers only see it as const */
+    evict(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *error)
+{
+    kith__candidate_cache *s;
+    kith_status status = kith__candidate_cache_of(&s, model, error);
+
+    if (status != KITH_OK)
+        return status;
+    pthread_mutex_lock(&s->lock);
+    s->most_bytes = bytes;
+    evict(s);
+    pthread_mutex_unlock(&s->lock);
+    return KITH_OK;
+}
+
+/* ---- input embeddings, known answers and rules ---- */
+
+/* Whether something was made that is never changed afterwards: nobody who needs only that waits for
+ * what is being made. */
+static bool is_made(kith__candidate_cache *s, const bool *made)
+{
+    pthread_mutex_lock(&s->lock);
+    bool has = *made;
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
+static void set_made(kith__candidate_cache *s, bool *made)
+{
+    pthread_mutex_lock(&s->lock);
+    *made = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static kith_status pack_inputs(kith__candidate_cache *s, kith_error *error)
+{
+    const kith__table *ent = &s->model->params.table[0];
+    float *units = NULL;
+
+    if (kith__panels_reserve(&s->inputs, ent->rows, ent->cols))
+        return kith__no_memory(error);
+    if (!kith__is_unit(s->model)) {
+        kith__panels_pack(&s->inputs, ent->at, ent->stride);
+        return KITH_OK;
+    }
+    units = kith__calloc_aligned(ent->rows * ent->stride, sizeof *units);
+    if (!units)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < ent->rows; i++)
+        kith__normalize(units + i * ent->stride, kith__row(ent, i), ent->cols);
+    kith__panels_pack(&s->inputs, units, ent->stride);
+    kith__free(units);
+    return KITH_OK;
+}
+
+kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *s, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    *inputs = &s->inputs;
+    if (is_made(s, &s->has_inputs))
+        return KITH_OK;
+    pthread_mutex_lock(&s->making);
+    if (!is_made(s, &s->has_inputs))
+        status = pack_inputs(s, error);
+    if (status == KITH_OK)
+        set_made(s, &s->has_inputs);
+    pthread_mutex_unlock(&s->making);
+    return status;
+}
+
+kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *s, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    *known = s->known;
+    if (is_made(s, &s->has_known))
+        return KITH_OK;
+    pthread_mutex_lock(&s->making);
+    for (int side = 0; side < 2 && !is_made(s, &s->has_known) && status == KITH_OK; side++) {
+        kith__known_release(&s->known[side]);
+        status = kith__known_init(&s->known[side], s->model->graph, NULL, side, error);
+    }
+    if (status == KITH_OK)
+        set_made(s, &s->has_known);
+    pthread_mutex_unlock(&s->making);
+    return status;
+}
+
+kith_status kith__candidate_cache_implications(const kith__implications **rules, kith__candidate_cache *s, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    if (s->model->rules) {
+        *rules = s->model->rules;
+        return KITH_OK;
+    }
+    pthread_mutex_lock(&s->making);
+    if (!s->rules)
+        status = kith__implications_new(&s->rules, s->model->graph, s->pool, error);
+    if (status == KITH_OK)
+        *rules = s->rules;
+    pthread_mutex_unlock(&s->making);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* What all sessions of a model share: the candidates' encodings, known answers, rules. Made by the
+ * first session and freed with the model; any thread may use it at any time. */
+#ifndef KITH_SESSION_CANDIDATE_CACHE_H
+#define KITH_SESSION_CANDIDATE_CACHE_H
+
+#include "graph/known.h"
+#include "model/model.h"
+#include "embed/panels.h"
+
+/* The candidates, encoded for one query and ready to be compared with an aim: row c, of the encoder's
+ * stride, is entity c, scaled to length 1 where the decoder asks for it. */
+typedef struct kith__candidates {
+    uint32_t query;
+    float *rows;
+    size_t pins;   /* who reads it now */
+    uint64_t used; /* when it was pinned last */
+    struct kith__candidates *next;
+} kith__candidates;
+
+typedef struct kith__candidate_cache {
+    kith_model *model;
+    pthread_mutex_t lock; /* of the list, its pins and sizes */
+    kith__candidates *first;
+    size_t bytes, most_bytes; /* of all rows, and what they may be when nobody reads them */
+    uint64_t clock;
+    bool has_known, has_inputs;
+
+    pthread_mutex_t making; /* of what follows; whoever holds it may take `lock`, never the reverse */
+    kith__pool *pool;
+    kith__encoder encoder;
+    bool encoded; /* the encoder has all candidates, for one query or another */
+    kith__panels inputs;  /* the candidates' input embeddings, where scores take them */
+    kith__known known[2]; /* [subject hidden] */
+    kith__implications *rules;   /* where the model has none of its own */
+} kith__candidate_cache;
+
+/* The model's, made where it is not there yet. */
+kith_status kith__candidate_cache_of(kith__candidate_cache **shared, kith_model *model, kith_error *error);
+
+/* The candidates for `queries[0]`, from the cache or made now; the other queries are those that will
+ * be asked for soon. They stay until unpinned. */
+kith_status kith__candidates_pin(const kith__candidates **candidates, kith__candidate_cache *shared,
+                                 const uint32_t *queries, size_t count, kith_error *error);
+/* The same with the candidates' input embeddings. */
+kith_status kith__candidates_pin_inputs(const kith__candidates **candidates, kith__candidate_cache *shared,
+                                        kith_error *error);
+void kith__candidates_unpin(kith__candidate_cache *shared, const kith__candidates *candidates);
+
+/* The candidates' input embeddings in panels, as ranking compares them. */
+kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *shared,
+                                kith_error *error);
+
+/* Known answers of the graph; [subject hidden]. */
+kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *shared, kith_error *error);
+/* The model's rules, or counted now where it has none. */
+kith_status kith__candidate_cache_implications(const kith__implications **rules, kith__candidate_cache *shared, kith_error *error);
+
+/* Whether scores are distances between vectors of length 1. */
+bool kith__is_unit(const kith_model *model);
+
+#endif

@@ -1,0 +1,348 @@
+#include "session/contributions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "embed/decoders/decoder.h"
+
+typedef struct {
+    kith_explanation *out;
+    kith_session *session;
+    kith__workspace *workspace;
+    const kith__query_entity *asked;
+    uint32_t query;
+    kith_contributions *contributions;
+    size_t count;
+    size_t *reason_capacity;
+    bool no_memory;
+    /* Of the embedding: vectors of the encoder's stride. */
+    float *visit, *aimed, *start, *toward;
+} finding;
+
+void kith__contributions_free(kith_contributions *contributions, size_t count)
+{
+    for (size_t i = 0; contributions && i < count; i++) {
+        kith__free(contributions[i].features);
+        kith__free(contributions[i].reasons);
+        kith__free(contributions[i].path);
+        kith__free(contributions[i].neighbors);
+    }
+    kith__free(contributions);
+}
+
+/* ---- rules ---- */
+
+static void take_reason(void *context, const kith__reason *r)
+{
+    finding *f = context;
+    const kith_graph *g = f->session->model->graph;
+    uint32_t m = g->seen_relations;
+
+    for (size_t i = 0; i < f->count; i++) {
+        kith_contributions *to = &f->contributions[i];
+        if (to->entity != r->candidate)
+            continue;
+        if (kith__reserve(&to->reasons, &f->reason_capacity[i], to->reason_count + 1,
+                          sizeof *to->reasons)) {
+            f->no_memory = true;
+            return;
+        }
+        bool two = r->second != KITH__NO_RELATION;
+        to->reasons[to->reason_count++] =
+            (kith_reason){.kind = r->kind,
+                          .first = kith__undirected(g, r->first),
+                          .first_inverse = r->first >= m,
+                          .second = two ? kith__undirected(g, r->second) : UINT32_MAX,
+                          .second_inverse = two && r->second >= m,
+                          .between = r->between,
+                          .confidence = r->confidence,
+                          .support = r->support,
+                          .body_count = r->body_count};
+    }
+}
+
+static int stronger_first(const void *a, const void *b)
+{
+    const kith_reason *x = a, *y = b;
+
+    if (x->confidence != y->confidence)
+        return x->confidence < y->confidence ? 1 : -1;
+    if (x->kind != y->kind)
+        return x->kind - y->kind;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->between != y->between)
+        return x->between < y->between ? -1 : 1;
+    return x->second < y->second ? -1 : x->second > y->second;
+}
+
+/* The points of each figure: its weight times its value. */
+static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *fusing, kith_error *error)
+{
+    float feature[KITH__FEATURES_COUNT];
+
+    to->features = kith__calloc(KITH__FEATURES_COUNT, sizeof *to->features);
+    if (!to->features)
+        return kith__no_memory(error);
+    kith__case_features(feature, &fusing->at, to->entity, NULL);
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++) {
+        double points = (double)fusing->weight[k] * feature[k];
+        char part = kith__feature_part(k);
+        if (part == 'E')
+            to->embedding += points;
+        else if (part == 'N')
+            to->proximity += points;
+        else if (part == '-')
+            to->prior += points;
+        else
+            to->rules += points;
+        to->features[to->feature_count++] =
+            (kith_feature){kith__feature_name(k), part, feature[k], points};
+    }
+    return KITH_OK;
+}
+
+static kith_status add_path(finding *f, kith_contributions *to, kith_error *error)
+{
+    const kith_graph *g = f->session->model->graph;
+    kith_neighbor path[KITH__PROXIMITY_STEPS];
+    kith_status status;
+    size_t count;
+
+    TRY(kith__proximity_path(path, &count, f->workspace->fusing->asking.evidence->index,
+                            (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
+                            to->entity, error));
+    to->path = kith__calloc(count, sizeof *to->path);
+    if (!to->path)
+        TRY(kith__no_memory(error));
+    to->path_count = count;
+    for (size_t i = 0; i < count; i++)
+        to->path[i] = (kith_step){kith__undirected(g, path[i].relation),
+                                  path[i].relation >= g->seen_relations, path[i].entity};
+cleanup:
+    return status;
+}
+
+static kith_status add_rules(finding *f, kith_error *error)
+{
+    kith__fusion_workspace *fusing = f->workspace->fusing;
+    const float *embedding = f->session->model->fused->embedding ? f->workspace->scores : NULL;
+    kith_status status;
+
+    fusing->asking.tell = take_reason;
+    fusing->asking.context = f;
+    status = kith__fuse_entity(f->session, f->workspace, f->asked, f->query, embedding, error);
+    fusing->asking.tell = NULL;
+    if (status == KITH_OK && f->no_memory)
+        status = kith__no_memory(error);
+    for (size_t i = 0; status == KITH_OK && i < f->count; i++) {
+        kith_contributions *to = &f->contributions[i];
+        if (to->reason_count > 1)
+            qsort(to->reasons, to->reason_count, sizeof *to->reasons, stronger_first);
+        to->score = fusing->scores[to->entity];
+        status = add_parts(to, fusing, error);
+        if (status == KITH_OK)
+            status = add_path(f, to, error);
+    }
+    return status;
+}
+
+/* ---- the embedding, by neighbours ---- */
+
+/* The aim is linear in the entity's vector, but for what a vector of zeros gives. */
+static void aim_at(finding *f, float *query_vector, const float *vector)
+{
+    const kith_model *model = f->session->model;
+    uint32_t m = f->workspace->lists.relations / 2;
+    const float *relation =
+        kith__row(&model->params.table[1], kith__relation_row(&model->params, f->query));
+    bool swapped = f->query >= m && !kith__has_reciprocal(&model->params);
+    float *unit = f->workspace->query_vectors + KITH__QUERIES_TOGETHER * f->workspace->encoder.ds;
+
+    if (kith__is_unit(model)) {
+        kith__normalize(unit, relation, f->workspace->encoder.d);
+        relation = unit;
+    }
+    kith__decoder_get(model->settings.decoder)
+        ->query_vector(query_vector, vector, relation, swapped, f->workspace->encoder.d);
+}
+
+/* What the score changes by with each coordinate of the aim: -|aim - x| or aim . x. */
+static void find_slope(finding *f, const float *candidate)
+{
+    const kith__encoder *e = &f->workspace->encoder;
+    bool distance = kith__decoder_get(f->session->model->settings.decoder)->distance;
+    const float *query_vector = f->workspace->query_vectors;
+
+    for (size_t k = 0; k < e->ds; k++) {
+        float off = query_vector[k] - candidate[k];
+        f->toward[k] = !distance ? candidate[k] : off > 0 ? -1 : off < 0 ? 1 : 0;
+    }
+}
+
+/* What one visit adds to the entity's vector. */
+static void share_of_visit(finding *f, size_t v, float scale, uint8_t *taken)
+{
+    const kith__encoder *e = &f->workspace->encoder;
+    const float *out = e->out.at;
+
+    kith__visit_vector(f->visit, e, v);
+    for (size_t k = 0; k < e->d; k++) {
+        if (f->out->weighing != KITH_WEIGH_MAX) {
+            f->visit[k] *= e->weight.at[v] * scale;
+            continue;
+        }
+        bool wins = !taken[k] && f->visit[k] == out[k];
+        taken[k] |= wins;
+        f->visit[k] = wins ? f->visit[k] * scale : 0;
+    }
+}
+
+/* Add what each neighbour has in the score by this vector of the candidate, times `factor`. */
+static kith_status add_neighbors(finding *f, kith_contributions *to, const float *candidate, double factor,
+                                 kith_error *error)
+{
+    const kith__encoder *e = &f->workspace->encoder;
+    uint8_t *taken = kith__calloc(e->ds, 1);
+    double *by_visit = kith__calloc(e->visits, sizeof *by_visit), length = 0;
+    kith_status status = KITH_OK;
+
+    if (!taken || !by_visit)
+        TRY(kith__no_memory(error));
+    for (size_t k = 0; k < e->d; k++)
+        length += (double)e->out.at[k] * e->out.at[k];
+    float scale = kith__is_unit(f->session->model) && length > 0 ? (float)(1 / sqrt(length)) : 1;
+    find_slope(f, candidate);
+    memset(f->visit, 0, e->ds * sizeof *f->visit);
+    aim_at(f, f->start, f->visit);
+    for (size_t v = 0; v < e->visits; v++) {
+        share_of_visit(f, v, scale, taken);
+        aim_at(f, f->aimed, f->visit);
+        for (size_t k = 0; k < e->ds; k++)
+            by_visit[v] += (double)f->toward[k] * (f->aimed[k] - f->start[k]);
+    }
+    for (size_t i = 0; i < f->out->neighbor_count; i++)
+        to->neighbors[i] += factor * by_visit[f->out->neighbors[i].place];
+cleanup:
+    kith__free(taken);
+    kith__free(by_visit);
+    return status;
+}
+
+/* How many points a score of the embedding is worth: all figures are linear in it. */
+static double points_per_score(const finding *f, uint32_t candidate)
+{
+    const kith__fusion_workspace *fusing = f->workspace->fusing;
+    float change[KITH__FEATURES_COUNT];
+    double sum = 0;
+
+    if (!f->session->model->fused)
+        return 1;
+    kith__case_slopes(change, &fusing->at, candidate, NULL);
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
+        sum += (double)fusing->weight[k] * change[k];
+    return sum;
+}
+
+/* `share`: how much of the embedding's score is by these rows. */
+static kith_status take_apart(finding *f, const kith__candidates *rows, double share,
+                              kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; status == KITH_OK && i < f->count; i++) {
+        kith_contributions *to = &f->contributions[i];
+        if (!to->neighbors)
+            to->neighbors = kith__calloc(f->out->neighbor_count, sizeof *to->neighbors);
+        status = !to->neighbors ? kith__no_memory(error)
+                                : add_neighbors(f, to, rows->rows + to->entity *
+                                                                        f->workspace->encoder.ds,
+                                                share * points_per_score(f, to->entity), error);
+    }
+    return status;
+}
+
+static kith_status add_embedding(finding *f, kith_error *error)
+{
+    kith_candidates by = f->session->model->settings.candidates;
+    const kith__candidates *rows = NULL;
+    uint32_t query = kith__opposite(f->session, f->query);
+    double share = by == KITH_CANDIDATES_MIX ? .5 : 1;
+    kith_status status = KITH_OK;
+
+    if (by != KITH_CANDIDATES_ENCODED) {
+        TRY(kith__candidates_pin_inputs(&rows, f->session->shared, error));
+        TRY(take_apart(f, rows, share, error));
+        kith__candidates_unpin(f->session->shared, rows);
+        rows = NULL;
+    }
+    if (by != KITH_CANDIDATES_INPUT) {
+        TRY(kith__candidates_pin(&rows, f->session->shared, &query, 1, error));
+        TRY(take_apart(f, rows, share, error));
+    }
+cleanup:
+    kith__candidates_unpin(f->session->shared, rows);
+    return status;
+}
+
+/* What is left of the embedding's points is its relation's and the candidate's own. */
+static void add_rest(finding *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        kith_contributions *to = &f->contributions[i];
+        if (!f->session->model->fused) {
+            to->score = f->workspace->scores[to->entity];
+            to->embedding = to->score;
+        }
+        to->rest = to->embedding;
+        for (size_t k = 0; to->neighbors && k < f->out->neighbor_count; k++)
+            to->rest -= to->neighbors[k];
+    }
+}
+
+static int make_room(finding *f)
+{
+    size_t ds = f->workspace->encoder.ds;
+
+    f->visit = kith__calloc_aligned(4 * ds, sizeof *f->visit);
+    f->contributions = kith__calloc(f->count, sizeof *f->contributions);
+    f->reason_capacity = kith__calloc(f->count, sizeof *f->reason_capacity);
+    if (!f->visit || !f->contributions || !f->reason_capacity)
+        return -1;
+    f->aimed = f->visit + ds;
+    f->start = f->aimed + ds;
+    f->toward = f->start + ds;
+    return 0;
+}
+
+kith_status kith__find_contributions(kith_explanation *out, kith_session *s, kith__workspace *a,
+                               const kith__query_entity *asked, uint32_t query, kith_error *error)
+{
+    const struct kith__fused *fused = s->model->fused;
+    finding f = {.out = out, .session = s, .workspace = a, .asked = asked, .query = query,
+                 .count = out->compared};
+    kith_status status = KITH_OK;
+
+    if (make_room(&f))
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < f.count; i++)
+        f.contributions[i].entity = out->answers.at[i].entity;
+    if (!fused || fused->embedding)
+        TRY(kith__embedding_scores(a->scores, s, a, asked, 1, &query, 1, error));
+    if (fused)
+        TRY(add_rules(&f, error));
+    if ((!fused || fused->embedding) && out->weighing != KITH_WEIGH_NONE)
+        TRY(add_embedding(&f, error));
+    add_rest(&f);
+    out->contributions = f.contributions;
+    out->contribution_count = f.count;
+    f.contributions = NULL;
+cleanup:
+    kith__contributions_free(f.contributions, f.count);
+    kith__free(f.reason_capacity);
+    kith__free(f.visit);
+    return status;
+}

@@ -1,0 +1,411 @@
+#include "session/session.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/utf8.h"
+#include "graph/graph.h"
+#include "session/answer.h"
+
+/* ---- making and freeing ---- */
+
+kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *error)
+{
+    kith_session *s = kith__calloc(1, sizeof *s);
+    kith_status status = KITH_OK;
+
+    if (!s)
+        return kith__no_memory(error);
+    s->model = model;
+    if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
+        kith__triple_set_init(&s->used, 16))
+        TRY(kith__no_memory(error));
+    TRY(kith__candidate_cache_of(&s->shared, model, error));
+    *out = s;
+    s = NULL;
+cleanup:
+    kith_session_free(s);
+    return status;
+}
+
+void kith_session_free(kith_session *s)
+{
+    if (!s)
+        return;
+    kith__workspaces_free(s->workspaces);
+    kith__names_release(&s->entities);
+    kith__names_release(&s->relations);
+    kith__triple_set_release(&s->used);
+    kith__free(s->facts);
+    kith__free(s->uses);
+    kith__free(s->links);
+    kith__free(s->described);
+    kith__free(s->newcomers);
+    kith__free(s->slots);
+    kith__free(s);
+}
+
+/* ---- names ---- */
+
+static uint32_t find_name(const kith__names *graph, const kith__names *own, const char *name)
+{
+    size_t length = strlen(name);
+    uint64_t hash = kith__names_hash(name, length);
+    uint32_t id = kith__names_find(graph, name, length, hash);
+
+    if (id != KITH__NO_ID)
+        return id;
+    id = kith__names_find(own, name, length, hash);
+    return id == KITH__NO_ID ? id : graph->count + id;
+}
+
+static uint32_t add_name(const kith__names *graph, kith__names *own, const char *name)
+{
+    size_t length = strlen(name);
+    uint64_t hash = kith__names_hash(name, length);
+    uint32_t id = kith__names_find(graph, name, length, hash);
+
+    if (id != KITH__NO_ID)
+        return id;
+    id = kith__names_add(own, name, length, hash);
+    return id == KITH__NO_ID || id >= KITH__NO_ID - 1 - graph->count ? KITH__NO_ID
+                                                                     : graph->count + id;
+}
+
+static const char *name_of(const kith__names *graph, const kith__names *own, uint32_t id)
+{
+    return id < graph->count ? kith__names_get(graph, id) : kith__names_get(own, id - graph->count);
+}
+
+uint32_t kith__session_find(const kith_session *s, const char *name)
+{
+    return find_name(&s->model->graph->entities, &s->entities, name);
+}
+
+const char *kith__session_name(const kith_session *s, uint32_t entity)
+{
+    return name_of(&s->model->graph->entities, &s->entities, entity);
+}
+
+/* ---- described entities ---- */
+
+static size_t slot_of(const kith_session *s, uint32_t entity)
+{
+    size_t mask = s->slot_count - 1, at = entity * UINT64_C(0x9e3779b97f4a7c15) >> 32 & mask;
+
+    while (s->slots[at] != 0 && s->described[s->slots[at] - 1].entity != entity)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static int grow_slots(kith_session *s)
+{
+    size_t wanted = s->slot_count ? 2 * s->slot_count : 64, *old = s->slots;
+    size_t *slots = kith__calloc(wanted, sizeof *slots);
+
+    if (!slots)
+        return -1;
+    s->slots = slots;
+    s->slot_count = wanted;
+    for (size_t i = 0; i < s->described_count; i++)
+        s->slots[slot_of(s, s->described[i].entity)] = i + 1;
+    kith__free(old);
+    return 0;
+}
+
+static kith__described *describe(kith_session *s, uint32_t entity)
+{
+    if (s->described_count >= s->slot_count / 2 && grow_slots(s))
+        return NULL;
+    size_t at = slot_of(s, entity);
+    if (s->slots[at] == 0) {
+        if (kith__reserve(&s->described, &s->described_capacity, s->described_count + 1,
+                          sizeof *s->described) ||
+            kith__reserve(&s->newcomers, &s->newcomer_capacity, s->newcomer_count + 1,
+                          sizeof *s->newcomers))
+            return NULL;
+        s->described[s->described_count++] =
+            (kith__described){entity, KITH__NO_LINK, KITH__NO_LINK, 0};
+        s->slots[at] = s->described_count;
+        if (entity >= s->model->graph->seen_entities)
+            s->newcomers[s->newcomer_count++] = s->described_count - 1;
+    }
+    return &s->described[s->slots[at] - 1];
+}
+
+const kith__described *kith__session_described(const kith_session *s, uint32_t entity)
+{
+    if (s->slot_count == 0)
+        return NULL;
+    size_t at = s->slots[slot_of(s, entity)];
+    return at == 0 ? NULL : &s->described[at - 1];
+}
+
+static void append_link(kith_session *s, kith__described *d, size_t link, kith_neighbor neighbor)
+{
+    s->links[link] = (kith__link){neighbor, KITH__NO_LINK, d->last};
+    if (d->last == KITH__NO_LINK)
+        d->first = link;
+    else
+        s->links[d->last].next = link;
+    d->last = link;
+    d->facts++;
+}
+
+static void drop_link(kith_session *s, uint32_t entity)
+{
+    kith__described *d = (kith__described *)kith__session_described(s, entity);
+
+    d->last = s->links[d->last].previous;
+    if (d->last == KITH__NO_LINK)
+        d->first = KITH__NO_LINK;
+    else
+        s->links[d->last].next = KITH__NO_LINK;
+    d->facts--;
+}
+
+/* ---- saying facts ---- */
+
+const char *kith_fact_use_text(kith_fact_use use)
+{
+    static const char *const texts[KITH_FACT_USES] = {
+        "is used", "is known already", "training has no fact with this relation",
+        "training has seen neither its subject nor its object"};
+    return (unsigned)use < KITH_FACT_USES ? texts[use] : "";
+}
+
+static bool is_seen(const kith_session *s, uint32_t entity)
+{
+    return entity < s->model->graph->seen_entities;
+}
+
+/* Whether the graph gives it to one of its ends as a neighbour. An end that train lacks has it only
+ * in its own list; else the shorter list is looked at. */
+static bool in_graph(const kith_session *s, kith_triple t)
+{
+    const kith_graph *g = s->model->graph;
+    uint32_t all = g->entities.count;
+
+    if (t.subject >= all || t.object >= all)
+        return false;
+    bool by_subject = !is_seen(s, t.subject) ||
+                      (is_seen(s, t.object) && g->offset[t.subject + 1] - g->offset[t.subject] <
+                                                   g->offset[t.object + 1] - g->offset[t.object]);
+    uint32_t end = by_subject ? t.subject : t.object, other = by_subject ? t.object : t.subject;
+    uint32_t relation = by_subject ? t.relation : t.relation + g->relations.count;
+    for (uint64_t i = g->offset[end]; i < g->offset[end + 1]; i++)
+        if (g->neighbors[i].relation == relation && g->neighbors[i].entity == other)
+            return true;
+    return false;
+}
+
+static kith_fact_use use_of(const kith_session *s, kith_triple t)
+{
+    if (t.relation >= s->model->graph->seen_relations)
+        return KITH_FACT_NO_RELATION;
+    if (!is_seen(s, t.subject) && !is_seen(s, t.object))
+        return KITH_FACT_NO_NEIGHBOR;
+    if (kith__triple_set_has(&s->used, t) || in_graph(s, t))
+        return KITH_FACT_REPEATED;
+    return KITH_FACT_USED;
+}
+
+/* Each end that is described is so by the other, which train must have. */
+static int link_fact(kith_session *s, kith_triple t, size_t fact)
+{
+    uint32_t m = s->model->graph->seen_relations;
+    kith__described *d;
+
+    if (is_seen(s, t.object)) {
+        if (!(d = describe(s, t.subject)))
+            return -1;
+        append_link(s, d, 2 * fact, (kith_neighbor){t.relation, t.object});
+    }
+    if (is_seen(s, t.subject)) {
+        if (!(d = describe(s, t.object))) {
+            if (is_seen(s, t.object))
+                drop_link(s, t.subject);
+            return -1;
+        }
+        append_link(s, d, 2 * fact + 1, (kith_neighbor){t.relation + m, t.subject});
+    }
+    return 0;
+}
+
+static int room_for_fact(kith_session *s)
+{
+    size_t n = s->fact_count + 1;
+
+    return kith__reserve(&s->facts, &s->fact_capacity, n, sizeof *s->facts) ||
+           kith__reserve(&s->uses, &s->use_capacity, n, 1) ||
+           kith__reserve(&s->links, &s->link_capacity, 2 * n, sizeof *s->links);
+}
+
+static kith_status check_name(const char *name, const char *what, kith_error *error)
+{
+    char text[KITH__QUOTED];
+    size_t length = strlen(name);
+
+    if (length == 0)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "the %s of a fact is empty, expected a name",
+                          what);
+    if (!kith__utf8_valid(name, length))
+        return kith__fail(error, KITH_ERR_ARGUMENT, "the %s %s is not UTF-8", what,
+                          kith__quote(text, name, length));
+    return KITH_OK;
+}
+
+static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, kith_error *error)
+{
+    kith_fact_use found = use_of(s, t);
+
+    /* Entities that train lacks are listed even if nothing of use is said about them. */
+    if (room_for_fact(s) || (!is_seen(s, t.subject) && !describe(s, t.subject)) ||
+        (!is_seen(s, t.object) && !describe(s, t.object)))
+        return kith__no_memory(error);
+    if (found == KITH_FACT_USED) {
+        if (kith__triple_set_add(&s->used, t) < 0)
+            return kith__no_memory(error);
+        if (link_fact(s, t, s->fact_count)) {
+            kith__triple_set_remove(&s->used, t);
+            return kith__no_memory(error);
+        }
+    }
+    s->facts[s->fact_count] = t;
+    s->uses[s->fact_count++] = (uint8_t)found;
+    if (use)
+        *use = found;
+    return KITH_OK;
+}
+
+kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *subject,
+                             const char *relation, const char *object, kith_error *error)
+{
+    const kith_graph *g = s->model->graph;
+    kith_status status;
+
+    TRY(check_name(subject, "subject", error));
+    TRY(check_name(relation, "relation", error));
+    TRY(check_name(object, "object", error));
+    kith_triple t = {add_name(&g->entities, &s->entities, subject),
+                     add_name(&g->relations, &s->relations, relation),
+                     add_name(&g->entities, &s->entities, object)};
+    if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
+        TRY(kith__no_memory(error));
+    TRY(add_fact(use, s, t, error));
+cleanup:
+    return status;
+}
+
+/* Names are looked up once each, not once per fact. */
+static kith_status map_names(uint32_t **out, const kith__names *from, const kith__names *graph,
+                             kith__names *own, kith_error *error)
+{
+    uint32_t *ids = kith__alloc(from->count, sizeof *ids);
+
+    for (uint32_t i = 0; ids && i < from->count; i++) {
+        ids[i] = add_name(graph, own, kith__names_get(from, i));
+        if (ids[i] == KITH__NO_ID) {
+            kith__free(ids);
+            ids = NULL;
+        }
+    }
+    *out = ids;
+    return ids ? KITH_OK : kith__no_memory(error);
+}
+
+kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith_error *error)
+{
+    static const kith_split splits[] = {KITH_TRAIN, KITH_AUX};
+    uint32_t *entities = NULL, *relations = NULL;
+    kith_status status;
+
+    TRY(map_names(&entities, &said->entities, &s->model->graph->entities, &s->entities, error));
+    TRY(map_names(&relations, &said->relations, &s->model->graph->relations, &s->relations, error));
+    for (int p = 0; p < 2; p++) {
+        kith_facts facts = kith_graph_facts(said, splits[p]);
+        for (size_t i = 0; i < facts.count; i++) {
+            kith_triple t = facts.at[i];
+            if (facts.truth && !facts.truth[i])
+                continue;
+            TRY(add_fact(NULL, s, (kith_triple){entities[t.subject], relations[t.relation],
+                                                entities[t.object]}, error));
+        }
+    }
+cleanup:
+    kith__free(entities);
+    kith__free(relations);
+    return status;
+}
+
+kith_status kith_session_undo(kith_session *s)
+{
+    if (s->fact_count == 0)
+        return KITH_ERR_NOT_FOUND;
+    kith_triple t = s->facts[--s->fact_count];
+    if (s->uses[s->fact_count] != KITH_FACT_USED)
+        return KITH_OK;
+    /* In the reverse order, so that a fact about itself is taken back link by link. */
+    if (is_seen(s, t.subject))
+        drop_link(s, t.object);
+    if (is_seen(s, t.object))
+        drop_link(s, t.subject);
+    kith__triple_set_remove(&s->used, t);
+    return KITH_OK;
+}
+
+/* ---- looking ---- */
+
+size_t kith_session_fact_count(const kith_session *s)
+{
+    return s->fact_count;
+}
+
+kith_session_fact kith_session_fact_at(const kith_session *s, size_t i)
+{
+    if (i >= s->fact_count)
+        return (kith_session_fact){0};
+    kith_triple t = s->facts[i];
+    return (kith_session_fact){
+        kith__session_name(s, t.subject),
+        name_of(&s->model->graph->relations, &s->relations, t.relation),
+        kith__session_name(s, t.object), (kith_fact_use)s->uses[i]};
+}
+
+size_t kith_session_newcomer_count(const kith_session *s)
+{
+    return s->newcomer_count;
+}
+
+kith_newcomer kith_session_newcomer_at(const kith_session *s, size_t i)
+{
+    if (i >= s->newcomer_count)
+        return (kith_newcomer){0};
+    const kith__described *d = &s->described[s->newcomers[i]];
+    return (kith_newcomer){kith__session_name(s, d->entity), d->facts};
+}
+
+kith_status kith__session_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
+                                const kith_session *s, uint32_t entity, kith_error *error)
+{
+    const kith_graph *g = s->model->graph;
+    const kith__described *d = kith__session_described(s, entity);
+    uint64_t from = entity < g->entities.count ? g->offset[entity] : 0;
+    size_t known = entity < g->entities.count ? (size_t)(g->offset[entity + 1] - from) : 0;
+    size_t total = known + (d ? d->facts : 0), used = workspace->fact_count;
+
+    if (kith__reserve(&workspace->facts, &workspace->fact_capacity, used + total, sizeof *workspace->facts))
+        return kith__no_memory(error);
+    for (size_t i = 0; i < known; i++) {
+        kith_neighbor next = g->neighbors[from + i];
+        workspace->facts[used++] = (kith_neighbor){kith__directed(g, next.relation), next.entity};
+    }
+    for (size_t link = d ? d->first : KITH__NO_LINK; link != KITH__NO_LINK;
+         link = s->links[link].next)
+        workspace->facts[used++] = s->links[link].neighbor;
+    workspace->fact_count = used;
+    *count = total;
+    if (of_graph)
+        *of_graph = known;
+    return KITH_OK;
+}

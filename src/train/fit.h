@@ -1,0 +1,17 @@
+/* Fitting a fusion on the hidden facts of pseudo-unseen entities (graph/holdout.h). */
+#ifndef KITH_TRAIN_FIT_H
+#define KITH_TRAIN_FIT_H
+
+#include "model/fusion.h"
+
+/* `model` is of the graph with held-out entities, whose test facts are asked for. Weights are first
+ * fitted without one in five of the entities, on which probabilities are then calibrated, and after
+ * that on all. */
+kith_status kith__fusion_fit(kith__fusion *fusion, kith_model *model,
+                             const kith__evidence *evidence, bool embedding, kith_error *error);
+/* Weights of relations come from the ids of the graph that was fitted on to those of another graph, which
+ * must have the relations too. */
+kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
+                                   const kith_graph *to, kith_error *error);
+
+#endif
