@@ -78,8 +78,8 @@ static void stream_piece(void *context, size_t piece)
 }
 
 /* A batch as training draws it: facts, and as many false ones on the side that is predicted. */
-static void draw(kith_triple *positive, kith_triple *negative, size_t count, const kith_model *model,
-                 kith__rng *rng)
+static void draw(kith_triple *positive, kith_triple *negative, size_t count,
+                 const kith_model *model, kith__rng *rng)
 {
     kith_facts facts = kith_graph_facts(model->graph, KITH_TRAIN);
     kith_corrupt corrupt = model->settings.corrupt;

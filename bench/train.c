@@ -29,9 +29,10 @@ static void report(const watch *w)
     double seconds = seconds_of(CLOCK_MONOTONIC) - w->began;
     double cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_began;
 
-    printf("batches=%lu\nfacts=%.0f\nseconds=%.3f\ncpu_seconds=%.3f\n", w->batches, w->facts, seconds,
-           cpu);
-    printf("facts_per_second=%.0f\nfacts_per_cpu_second=%.0f\n", w->facts / seconds, w->facts / cpu);
+    printf("batches=%lu\nfacts=%.0f\nseconds=%.3f\ncpu_seconds=%.3f\n", w->batches, w->facts,
+           seconds, cpu);
+    printf("facts_per_second=%.0f\nfacts_per_cpu_second=%.0f\n", w->facts / seconds,
+           w->facts / cpu);
 }
 
 static int look(void *context, const kith_progress *p)

@@ -180,7 +180,8 @@ static bool check_rank(kith_model *model, const kith_rank *r, uint32_t candidate
     }
     if (r->candidates != left)
         fail_msg("%s: found %u candidates, expected %u", what, r->candidates, left);
-    if (r->optimistic < 1 + better || r->pessimistic > 1 + perhaps || r->optimistic > r->pessimistic)
+    if (r->optimistic < 1 + better || r->pessimistic > 1 + perhaps ||
+        r->optimistic > r->pessimistic)
         fail_msg("%s: found the ranks %u to %u, expected %u to %u", what, r->optimistic,
                  r->pessimistic, 1 + better, 1 + perhaps);
     assert_true(r->realistic == ((double)r->optimistic + r->pessimistic) / 2);
@@ -190,7 +191,8 @@ static bool check_rank(kith_model *model, const kith_rank *r, uint32_t candidate
 static void check_ranks(const kith_graph *graph, const kith_settings *s, int all, const char *what)
 {
     kith_model *model = model_with(graph, s);
-    uint32_t candidates = all ? kith_graph_entity_count(graph) : kith_graph_seen_entity_count(graph);
+    uint32_t candidates =
+        all ? kith_graph_entity_count(graph) : kith_graph_seen_entity_count(graph);
     kith_eval e = evaluated(model, KITH_TEST, all);
     size_t sure = 0, hidden[2] = {0};
 
@@ -215,7 +217,8 @@ static void rank__equals_a_brute_force_for_every_aggregator_and_decoder(void **s
             kith_settings s = quick(aggregators[a], "both");
             set(&s, "decoder", decoders[d % DECODERS]);
             s.normalize = d == DECODERS;
-            check_ranks(graph, &s, 0, keep(format("%s %s", aggregators[a], decoders[d % DECODERS])));
+            check_ranks(graph, &s, 0,
+                        keep(format("%s %s", aggregators[a], decoders[d % DECODERS])));
         }
     kith_graph_free(graph);
 }
@@ -401,7 +404,9 @@ static int plain_kind(const kith_graph *graph, uint32_t relation)
     free(subjects);
     free(objects);
     bool many_objects = facts / heads >= 1.5, many_subjects = facts / tails >= 1.5;
-    const char *name = many_subjects ? (many_objects ? "N-N" : "N-1") : many_objects ? "1-N" : "1-1";
+    const char *name = many_subjects  ? (many_objects ? "N-N" : "N-1")
+                       : many_objects ? "1-N"
+                                      : "1-1";
     for (int kind = 0; kind < KITH_RELATION_KINDS; kind++)
         if (strcmp(kith_eval_kind_name(kind), name) == 0)
             return kind;
@@ -698,7 +703,8 @@ static void classify__a_relation_that_dev_lacks_takes_the_overall_threshold(void
         }
         kith_eval e = evaluated(model, KITH_TEST, 0);
         if (e.accuracy != (i == 0))
-            fail_msg("found %g at a score of %g, expected %d", e.accuracy, (double)scores[i], i == 0);
+            fail_msg("found %g at a score of %g, expected %d", e.accuracy, (double)scores[i],
+                     i == 0);
         kith_eval_release(&e);
         kith_model_free(model);
         kith_graph_free(graph);

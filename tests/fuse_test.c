@@ -109,7 +109,8 @@ static kith__rows choices(uint64_t seed, size_t queries)
 }
 
 /* From weights as they are on entry; without threads, without a pool. */
-static void fit_from(float *weight, const kith__rows *rows, double ridge, bool all, unsigned threads)
+static void fit_from(float *weight, const kith__rows *rows, double ridge, bool all,
+                     unsigned threads)
 {
     kith__pool *pool = threads ? kith__pool_new(threads) : NULL;
     uint32_t *queries = calloc(rows->queries + 1, sizeof *queries);
@@ -443,8 +444,13 @@ static void random_weights(kith__weights *w, kith__rng *rng)
 static kith__fusion random_fusion(kith__rng *rng)
 {
     static const uint32_t with_own[] = {0, 2, 3, 7};
-    kith__fusion f = {.calibration = {.8f, -.3f, .2f}, .queries = 7, .calibration_queries = 2, .loss = .5f,
-                      .pull = 30, .own_count = 4, .own = kith__calloc(4, sizeof *f.own)};
+    kith__fusion f = {.calibration = {.8f, -.3f, .2f},
+                      .queries = 7,
+                      .calibration_queries = 2,
+                      .loss = .5f,
+                      .pull = 30,
+                      .own_count = 4,
+                      .own = kith__calloc(4, sizeof *f.own)};
 
     random_weights(&f.common, rng);
     for (size_t i = 0; i < 4; i++) {
@@ -568,7 +574,8 @@ static void fuse(kith__fusion_workspace *f, const setup *s, uint32_t entity, uin
     kith_error error;
     kith__span facts = kith__facts_of(s->evidence->index, entity);
 
-    assert_int_equal(kith__fusion_run(f, facts, entity, query, embedding, candidates, &error), KITH_OK);
+    assert_int_equal(kith__fusion_run(f, facts, entity, query, embedding, candidates, &error),
+                     KITH_OK);
 }
 
 typedef void (*fused_check)(const setup *s, kith__fusion_workspace *f, kith__rng *rng);
@@ -589,7 +596,8 @@ static void each_fused(uint64_t seed, const char *without, fused_check check)
         uint32_t all = kith_graph_entity_count(s.graph);
         float *embedding = i % 2 ? random_scores(&rng, all) : NULL;
         assert_int_equal(
-            kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, without, &error), KITH_OK);
+            kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, without, &error),
+            KITH_OK);
         fuse(&f, &s, below(&rng, all), below(&rng, s.relations), embedding, i % 3 ? s.seen : all);
         check(&s, &f, &rng);
         kith__fusion_workspace_release(&f);
@@ -627,8 +635,8 @@ static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
     (void)state;
     kith__rng_init(&rng, 30, 0);
     setup_open(&s, group_folder(30, 40, 8), "rules", 1);
-    assert_int_equal(kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
-                     KITH_OK);
+    assert_int_equal(
+        kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error), KITH_OK);
     float *embedding = malloc(s.seen * sizeof *embedding);
     for (uint32_t e = 0; e < s.seen; e++)
         embedding[e] = 100 + uniform(&rng, -1e-3f, 1e-3f);
@@ -752,8 +760,8 @@ static void fuse__shares_are_of_what_is_not_known(void **state)
 
     (void)state;
     setup_open(&s, group_folder(52, 40, 8), "rules", 1);
-    assert_int_equal(kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error),
-                     KITH_OK);
+    assert_int_equal(
+        kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error), KITH_OK);
     float *embedding = calloc(s.seen, sizeof *embedding);
     kith__span known = {0};
     for (uint32_t r = 0; known.count == 0; r++)
@@ -826,8 +834,9 @@ static void check_no_embedding(const setup *s, kith__fusion_workspace *f, kith__
 
     (void)rng;
     assert_null(f->at.embedding);
-    assert_int_equal(kith__fusion_workspace_init(&plain, f->fusion, s->evidence, s->log_degree, NULL, &error),
-                     KITH_OK);
+    assert_int_equal(
+        kith__fusion_workspace_init(&plain, f->fusion, s->evidence, s->log_degree, NULL, &error),
+        KITH_OK);
     for (uint32_t e = s->seen; e < s->seen + 3; e++) {
         float *scores = random_scores(rng, s->seen);
         fuse(f, s, e, 1, scores, s->seen);
@@ -880,8 +889,8 @@ static float *fuse_all(const setup *s, const kith__fusion *fusion, bool embeddin
     many m = {s, malloc(count * s->seen * sizeof *m.scores), calloc(count, sizeof *m.calls)};
     kith_error error;
 
-    assert_int_equal(kith__fusion_sweep(s->model, fusion, s->evidence, queries, count, s->seen, NULL,
-                                     embedding, note_scores, &m, &error),
+    assert_int_equal(kith__fusion_sweep(s->model, fusion, s->evidence, queries, count, s->seen,
+                                        NULL, embedding, note_scores, &m, &error),
                      KITH_OK);
     for (size_t q = 0; q < count; q++)
         assert_int_equal(m.calls[q], 1);
@@ -1139,8 +1148,8 @@ static double mean_rank(const setup *s, const kith__fusion *f)
         if (!queries[i].subject_hidden)
             queries[used++] = queries[i];
     rank_sum r = {queries, 0};
-    assert_int_equal(kith__fusion_sweep(s->model, f, s->evidence, queries, used, s->seen, NULL, false,
-                                     add_rank, &r, &error),
+    assert_int_equal(kith__fusion_sweep(s->model, f, s->evidence, queries, used, s->seen, NULL,
+                                        false, add_rank, &r, &error),
                      KITH_OK);
     free(queries);
     return r.sum / (double)used;
@@ -1338,8 +1347,9 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
     kith__fusion_workspace f;
     kith_error error;
 
-    assert_int_equal(kith__fusion_workspace_init(&f, fusion, fused->evidence, s->log_degree, NULL, &error),
-                     KITH_OK);
+    assert_int_equal(
+        kith__fusion_workspace_init(&f, fusion, fused->evidence, s->log_degree, NULL, &error),
+        KITH_OK);
     for (size_t i = 0; i < e->realistic.queries; i++) {
         kith_triple t = e->ranks[i].fact;
         uint32_t better = 0, equal = 0, left = 0;

@@ -361,7 +361,8 @@ static bool check_visits(const kith__encoder *e, const json_t *record)
 {
     size_t count = e->visits;
     bool good = true;
-    float *flat = malloc((count * e->d + 1) * sizeof *flat), *t = kith__calloc_aligned(e->ds, sizeof *t);
+    float *flat = malloc((count * e->d + 1) * sizeof *flat),
+          *t = kith__calloc_aligned(e->ds, sizeof *t);
 
     for (size_t v = 0; v < count; v++) {
         kith__visit_vector(t, e, v);
@@ -369,11 +370,13 @@ static bool check_visits(const kith__encoder *e, const json_t *record)
     }
     good = floats_close("transformed", flat, json_object_get(record, "transformed"), count * e->d);
     if (json_object_get(record, "softmax"))
-        good = good && floats_close("softmax", e->logit.at, json_object_get(record, "softmax"), count);
+        good =
+            good && floats_close("softmax", e->logit.at, json_object_get(record, "softmax"), count);
     if (json_object_get(record, "logic"))
         good = good && floats_close("logic", e->logic.at, json_object_get(record, "logic"), count);
     if (json_object_get(record, "weight"))
-        good = good && floats_close("weight", e->weight.at, json_object_get(record, "weight"), count);
+        good =
+            good && floats_close("weight", e->weight.at, json_object_get(record, "weight"), count);
     free(flat);
     free(t);
     return good;
@@ -480,7 +483,8 @@ static bool check_gradients(const kith__step *step, const json_t *expected)
         compared++;
     }
     if (good && compared != json_object_size(expected)) {
-        snprintf(why, sizeof why, "%zu tables compared of %zu", compared, json_object_size(expected));
+        snprintf(why, sizeof why, "%zu tables compared of %zu", compared,
+                 json_object_size(expected));
         good = false;
     }
     return good;
@@ -498,7 +502,8 @@ static bool check_scores(const kith__step *step, const json_t *scores)
 {
     size_t n = step->count;
     return floats_close("out_positive", step->out.at, json_object_get(scores, "out_positive"), n) &&
-           floats_close("out_negative", step->out.at + n, json_object_get(scores, "out_negative"), n) &&
+           floats_close("out_negative", step->out.at + n, json_object_get(scores, "out_negative"),
+                        n) &&
            floats_close("in_positive", step->in.at, json_object_get(scores, "in_positive"), n) &&
            floats_close("in_negative", step->in.at + n, json_object_get(scores, "in_negative"), n);
 }
@@ -581,7 +586,8 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
 
 static bool check_tie(const json_t *tie)
 {
-    const json_t *scores = json_object_get(tie, "scores"), *filtered = json_object_get(tie, "filtered");
+    const json_t *scores = json_object_get(tie, "scores"),
+                 *filtered = json_object_get(tie, "filtered");
     size_t count = json_array_size(scores);
     float *values = calloc(count + 1, sizeof *values);
     uint8_t *known = calloc(count + 1, 1);
@@ -657,7 +663,8 @@ static void check_ranking_model(const json_t *entry)
            close_to("hits_1", &support[0], json_object_get(entry, "hits_1"), 1) &&
            close_to("hits_3", &support[1], json_object_get(entry, "hits_3"), 1) &&
            close_to("hits_10", &support[2], json_object_get(entry, "hits_10"), 1);
-    snprintf(name, sizeof name, "ranking.json %s %s", text(entry, "variant"), text(entry, "decoder"));
+    snprintf(name, sizeof name, "ranking.json %s %s", text(entry, "variant"),
+             text(entry, "decoder"));
     report(name, good);
     kith_model_free(model);
     free(queries);
@@ -690,7 +697,8 @@ static int is_wanted(const struct dirent *entry)
 
 static void check_graph_file(void)
 {
-    report("graph.json confidences with self 1", check_confidence("confidence_self_one", KITH_SELF_ONE));
+    report("graph.json confidences with self 1",
+           check_confidence("confidence_self_one", KITH_SELF_ONE));
     report("graph.json confidences with row means",
            check_confidence("confidence_self_row_mean", KITH_SELF_ROW_MEAN));
     report("graph.json lists and denominators of the release",

@@ -94,7 +94,8 @@ static void fill_queries(batch *b, uint64_t seed)
         b->asked[2 * i + 1] = (kith__softmax_query){f.object, f.relation + m, f.subject};
     }
     assert_int_equal(kith__softmax_negatives_init(&b->negatives, graph, 4, 2, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL),
+                     KITH_OK);
 }
 
 /* Tables that start with zeros would hide what their values do. */
@@ -360,7 +361,8 @@ static void gradients__agree_with_the_trained_fact_masked_and_several_negatives(
             s.padding = padding;
             check_settings(&s, PER, format("%s masked, padding %d", aggregators[i], padding));
             s.loss = KITH_LOSS_MARGIN;
-            check_settings(&s, PER, format("%s masked, margin, padding %d", aggregators[i], padding));
+            check_settings(&s, PER,
+                           format("%s masked, margin, padding %d", aggregators[i], padding));
         }
 }
 
@@ -473,7 +475,8 @@ static double score_of(const vectors *v, const kith__decoder *d, bool normalize,
 }
 
 /* The gradient by way of vectors of length 1, as a step takes it. */
-static void decode_backward(const kith__decoder *d, bool normalize, vectors *v, float g, size_t width)
+static void decode_backward(const kith__decoder *d, bool normalize, vectors *v, float g,
+                            size_t width)
 {
     size_t stride = kith__padded(width);
     float inverse[3], *unit = v->scratch, *gradient = v->scratch + 3 * stride;
@@ -520,7 +523,8 @@ static void check_decoder(const kith__decoder *d, bool normalize, size_t width, 
             kinks += off > 6e-3;
             if (off > 6e-3 && off > .75 * gap)
                 fail_msg("%s%s of width %zu, row %d[%zu]: found %.6g, expected %.6g", d->name,
-                         normalize ? " scaled" : "", width, i, k, (double)v.gradient[i][k], expected);
+                         normalize ? " scaled" : "", width, i, k, (double)v.gradient[i][k],
+                         expected);
         }
     assert_true(kinks * 4 <= 3 * width);
     vectors_release(&v);

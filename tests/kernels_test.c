@@ -143,7 +143,8 @@ static void axpy__scale_and_minus_equal_the_plain_loops(void **state)
         for (size_t k = 0; k < n; k++) {
             double ax = (double)a * x[k], bz = (double)b * z[k], az = (double)a * z[k];
             check_near(y[k], before[k] + ax, 2 * unit * (fabs(ax) + 2), "axpy", k);
-            check_near(y2[k], before[k] + ax + bz, 3 * unit * (fabs(ax) + fabs(bz) + 2), "axpy2", k);
+            check_near(y2[k], before[k] + ax + bz, 3 * unit * (fabs(ax) + fabs(bz) + 2), "axpy2",
+                       k);
             check_near(scaled[k], ax, unit * fabs(ax), "scale", k);
             check_near(difference[k], x[k] - az, 2 * unit * (fabs(az) + 2), "minus", k);
         }
@@ -257,7 +258,8 @@ static void logit__equals_the_plain_sum(void **state)
             sum += u[k] * tanh((double)z[k] + p[k]);
             size += fabs((double)u[k]);
         }
-        check_near(kith__logit(z, p, u, ns), sum, (KITH__TANH_ERROR + 40 * unit) * size, "logit", n);
+        check_near(kith__logit(z, p, u, ns), sum, (KITH__TANH_ERROR + 40 * unit) * size, "logit",
+                   n);
         kith__free(z);
         kith__free(p);
         kith__free(u);
@@ -565,7 +567,8 @@ static void rows_times__equals_the_plain_product(void **state)
 {
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
-        size_t inner = some_width(), width = some_width(), count = i < 8 ? (size_t)i : between(0, 50);
+        size_t inner = some_width(), width = some_width(),
+               count = i < 8 ? (size_t)i : between(0, 50);
         size_t is = kith__padded(inner), ws = kith__padded(width);
         int adds = i % 2;
         float *rows = some_rows(count, inner, is, 1), *matrix = some_rows(inner, width, ws, 1);
@@ -775,7 +778,8 @@ static void sign_axpy__adds_signs_and_nothing_where_equal(void **state)
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
         size_t n = some_width(), ns = kith__padded(n);
-        float *a = some_row(n, 2), *b = some_row(n, 2), *y = some_row(n, 2), *before = copy_of(y, ns);
+        float *a = some_row(n, 2), *b = some_row(n, 2), *y = some_row(n, 2),
+              *before = copy_of(y, ns);
         float g = some_value(3);
         b[n / 2] = a[n / 2];
         kith__sign_axpy(y, g, a, b, ns);

@@ -42,7 +42,8 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
     return model;
 }
 
-static void encode(float *vector, kith_model *model, uint32_t entity, uint32_t relation, int inverse)
+static void encode(float *vector, kith_model *model, uint32_t entity, uint32_t relation,
+                   int inverse)
 {
     kith_error error;
     if (kith_model_encode(vector, model, entity, relation, inverse, &error) != KITH_OK)
@@ -71,8 +72,8 @@ static void check_values(const char *name, const char *const values[][2])
 
     for (int i = 0; values[i][0]; i++)
         if (strcmp(value_of(&s, values[i][0]), values[i][1]) != 0)
-            fail_msg("%s, %s: found %s, expected %s", name, values[i][0], value_of(&s, values[i][0]),
-                     values[i][1]);
+            fail_msg("%s, %s: found %s, expected %s", name, values[i][0],
+                     value_of(&s, values[i][0]), values[i][1]);
 }
 
 /* What both presets share, from the paper's settings of its tables. */
@@ -411,7 +412,8 @@ static void lists__packed_denominators_are_the_same_to_the_last_bit(void **state
 {
     static const char *const modes[] = {"one-plus-max", "max"};
     static const char *const choices[] = {"first", "random", "all"};
-    const random_shape shape = {.entities = 60, .relations = 9, .train = 500, .test = 20, .aux = 40};
+    const random_shape shape = {
+        .entities = 60, .relations = 9, .train = 500, .test = 20, .aux = 40};
 
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -546,7 +548,8 @@ static kith_graph *graph_in_order(bool turned)
     kith__rng_init(&rng, 4, 0);
     for (int i = 0; i < FACTS; i++)
         snprintf(lines[i], sizeof lines[i], "%d\t%d\t%d\n", (int)kith__rng_below(&rng, ENTITIES),
-                 (int)kith__rng_below(&rng, 4), i < ENTITIES ? i : (int)kith__rng_below(&rng, ENTITIES));
+                 (int)kith__rng_below(&rng, 4),
+                 i < ENTITIES ? i : (int)kith__rng_below(&rng, ENTITIES));
     for (int i = 0; i < FACTS; i++)
         add(&t, "%s", lines[turned ? (i * 61 + 17) % FACTS : i]);
     for (int i = 0; i < ENTITIES + 1; i++)

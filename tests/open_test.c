@@ -480,7 +480,8 @@ static void open__entity_name_txt_gives_labels(void **state)
     (void)state;
     put(folder, "train", "q1\tr\tq2\nq2\tr\tq3\n");
     put(folder, "test", "q0\tr\tq2\n");
-    put(folder, "entity_name.txt", "\xef\xbb\xbfq2\tsecond one\r\nq9\tunknown\n\nq0\tz\xc3\xa9ro\n");
+    put(folder, "entity_name.txt",
+        "\xef\xbb\xbfq2\tsecond one\r\nq9\tunknown\n\nq0\tz\xc3\xa9ro\n");
     graph = opened(folder);
     assert_int_equal(kith_graph_find_entity(&id, graph, "q2"), KITH_OK);
     assert_string_equal(kith_graph_entity_label(graph, id), "second one");
@@ -683,7 +684,8 @@ static void open__wordnet_bad_entries_are_refused(void **state)
     refuse_wordnet("00000200 03 n 01 b\xff 0 000 | y", "b\\xff", "expected a synset");
     refuse_wordnet("00000100 03 n 01 b 0 000 | y", "'00000100 03", "expected each synset once");
     refuse_wordnet("00000200 03 n 01 b 0 x | y", "b 0 x", "expected the number of pointers");
-    refuse_wordnet("00000200 03 n 01 b 0 001 Q 00000100 n 0000 | y", "'Q'", "expected a pointer symbol");
+    refuse_wordnet("00000200 03 n 01 b 0 001 Q 00000100 n 0000 | y", "'Q'",
+                   "expected a pointer symbol");
     refuse_wordnet("00000200 03 n 01 b 0 001 @ 00000900 n 0000 | y", "'00000900'",
                    "expected the offset of a synset");
     refuse_wordnet("00000200 03 n 01 b 0 001 @ 00000100 v 0000 | y", "'00000100'",
@@ -787,8 +789,9 @@ static void open__neighborhoods_are_those_of_the_oracle(void **state)
     (void)state;
     kith__rng_init(&rng, 12, 0);
     for (unsigned round = 0; round < 100; round++) {
-        random_shape shape = {2 + round * 7 % 90, 1 + round % 6, 1 + round * 3 % 100, round % 20, round % 20,
-                              round % 60, .overlap = round % 3 == 0, .maps = round % 2};
+        random_shape shape = {
+            2 + round * 7 % 90, 1 + round % 6, 1 + round * 3 % 100,       round % 20,
+            round % 20,         round % 60,    .overlap = round % 3 == 0, .maps = round % 2};
         kith_graph *graph = opened_with(random_folder(&rng, &shape), 1 + round % 7, false);
         check_neighborhoods(graph);
         kith_graph_free(graph);
@@ -803,7 +806,8 @@ static const unsigned thread_counts[] = {1, 2, 3, 7};
 static void large_table(draft *t, kith__rng *rng, bool ids)
 {
     while (t->length < 7 << 20) {
-        unsigned s = (unsigned)kith__rng_below(rng, 40000), o = (unsigned)kith__rng_below(rng, 4000);
+        unsigned s = (unsigned)kith__rng_below(rng, 40000),
+                 o = (unsigned)kith__rng_below(rng, 4000);
         unsigned r = (unsigned)kith__rng_below(rng, 50);
         if (ids)
             add(t, "%u\t%u\t%u\n", s, r, o);
@@ -970,7 +974,8 @@ static void open__empty_files_are_refused(void **state)
     refused(put(folder, "g.ttl", ""), KITH_ERR_INPUT, "g.ttl: is empty", NULL);
     refused(put(folder, "blank.tsv", "\n \r\n\n"), KITH_ERR_INPUT, "blank.tsv: holds no facts",
             "expected", NULL);
-    refused(put(folder, "bom.tsv", "\xef\xbb\xbf"), KITH_ERR_INPUT, "bom.tsv: holds no facts", NULL);
+    refused(put(folder, "bom.tsv", "\xef\xbb\xbf"), KITH_ERR_INPUT, "bom.tsv: holds no facts",
+            NULL);
     refused(put(folder, "c.nt", "# nothing\n"), KITH_ERR_INPUT, "c.nt: holds no facts", NULL);
     refused(put(folder, "c.ttl", "@prefix x: <http://x/> .\n"), KITH_ERR_INPUT,
             "c.ttl: holds no facts", NULL);
@@ -1043,7 +1048,8 @@ static void open__missing_paths_are_named(void **state)
     const char *folder = new_folder();
 
     (void)state;
-    refused(format("%s/nothing", folder), KITH_ERR_IO, "/nothing: cannot open", "No such file", NULL);
+    refused(format("%s/nothing", folder), KITH_ERR_IO, "/nothing: cannot open", "No such file",
+            NULL);
     refused(format("%s/nothing", put(folder, "g.tsv", three_facts)), KITH_ERR_IO, "cannot open",
             "Not a directory", NULL);
     refused(folder, KITH_ERR_INPUT, folder, "no knowledge graph in this folder", "expected train",
@@ -1151,7 +1157,8 @@ static void open__bad_maps_are_refused(void **state)
     (void)state;
     refuse_map("a\t0\nb\n", "entity2id.txt:2:", "found 'b'", "expected a name and its id");
     refuse_map("a\t0\nb\tx\n", "entity2id.txt:2:", "found 'b\\x09x'", "expected a name and its id");
-    refuse_map("a\t0\nb\t-1\n", "entity2id.txt:2:", "found 'b\\x09-1'", "expected a name and its id");
+    refuse_map("a\t0\nb\t-1\n", "entity2id.txt:2:", "found 'b\\x09-1'",
+               "expected a name and its id");
     refuse_map("a\t0\nb\t\n", "entity2id.txt:2:", "found 'b\\x09'", "expected a name and its id");
     refuse_map("a\t0\n\t1\n", "entity2id.txt:2:", "found '\\x091'", "expected a name and its id");
     refuse_map("a\t0\nb\xff\t1\n", "entity2id.txt:2:", "found 'b\\xff", "expected UTF-8");
@@ -1245,7 +1252,8 @@ static void open__n_triples_with_nul_are_refused(void **state)
 
     (void)state;
     refused(put_bytes(folder, "g.nt", text, sizeof text - 1), KITH_ERR_INPUT, "g.nt:2:", NULL);
-    refused(put_bytes(folder, "h.nt", between, sizeof between - 1), KITH_ERR_INPUT, "h.nt:2:", NULL);
+    refused(put_bytes(folder, "h.nt", between, sizeof between - 1), KITH_ERR_INPUT,
+            "h.nt:2:", NULL);
     refused(put_bytes(folder, "g.ttl", between, sizeof between - 1), KITH_ERR_INPUT, "g.ttl:2:",
             NULL);
 }
@@ -1290,8 +1298,8 @@ static void check_skipped(const char *path, size_t bad, const char *first, const
 static void skip_bad__counts_bad_lines_and_reports_the_first(void **state)
 {
     (void)state;
-    check_skipped(file("g.tsv", "a\tlikes\tb\na\t\tb\nb\tlikes\tc\nx\xff\tr\tb\nx\na\tknows\tc\n"), 3,
-                  "g.tsv:2:", "empty relation", three_read);
+    check_skipped(file("g.tsv", "a\tlikes\tb\na\t\tb\nb\tlikes\tc\nx\xff\tr\tb\nx\na\tknows\tc\n"),
+                  3, "g.tsv:2:", "empty relation", three_read);
 }
 
 static void skip_bad__goes_on_behind_bad_labels_ids_and_names(void **state)

@@ -377,7 +377,8 @@ static void check_grounds(const kith_explanation *e)
             neighbor_size += fabs(g->neighbors[k]);
         }
         assert_true(g->score == e->answers.at[i].score);
-        assert_true(fabs(g->rules + g->proximity + g->prior + g->embedding - g->score) <= 1e-5 * size);
+        assert_true(fabs(g->rules + g->proximity + g->prior + g->embedding - g->score) <=
+                    1e-5 * size);
         assert_true(fabs(sum - g->score) <= 1e-5 * size);
         if (g->neighbors)
             assert_true(fabs(neighbors - g->embedding) <= 1e-5 * (size + neighbor_size));
@@ -416,8 +417,8 @@ static void explain_all(kith_session *session, const kith_graph *graph)
 static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
 {
     static const char *const evidence[] = {"rules", "fused"};
-    const random_shape shape = {.entities = 200, .relations = 4, .train = 400, .dev = 20, .test = 200,
-                                .aux = 600};
+    const random_shape shape = {
+        .entities = 200, .relations = 4, .train = 400, .dev = 20, .test = 200, .aux = 600};
     kith__rng rng;
 
     (void)state;
@@ -668,7 +669,8 @@ static void questions__bad_ones_are_refused_in_words(void **state)
                      "both", "'?'");
     refused_question(session, (kith_question){NULL, "lives in", NULL}, KITH_ERR_ARGUMENT,
                      "no entity", "");
-    refused_question(session, (kith_question){NULL, NULL, NULL}, KITH_ERR_ARGUMENT, "no entity", "");
+    refused_question(session, (kith_question){NULL, NULL, NULL}, KITH_ERR_ARGUMENT, "no entity",
+                     "");
     refused_question(session, (kith_question){"ann", "livs in", NULL}, KITH_ERR_NOT_FOUND,
                      "relation 'livs in'", "did you mean 'lives in'?");
     refused_question(session, (kith_question){"Lakres", "lives in", NULL}, KITH_ERR_NOT_FOUND,
@@ -758,7 +760,8 @@ static void questions__pairs_are_the_best_over_all_relations(void **state)
             assert_int_equal(pairs.count, 12);
             /* Within a relation they come in the order of its own answers. */
             for (uint32_t r = 0; r < kith_graph_seen_relation_count(graph); r++) {
-                kith_answers one = asked(session, subject, kith_graph_relation_name(graph, r), object);
+                kith_answers one =
+                    asked(session, subject, kith_graph_relation_name(graph, r), object);
                 size_t next = 0;
                 for (size_t i = 0; i < 12; i++)
                     if (pairs.at[i].relation == r) {
@@ -832,8 +835,9 @@ static kith_explanation explained(kith_session *session, const char *s, const ch
     return e;
 }
 
-static const char *const life[][3] = {{"new", "r0", "e1"}, {"new", "r1", "e2"}, {"e3", "r2", "new"},
-                                      {"e5", "r0", "new"}, {"new", "r3", "e4"}, {"new", "r1", "e7"}};
+static const char *const life[][3] = {{"new", "r0", "e1"}, {"new", "r1", "e2"},
+                                      {"e3", "r2", "new"}, {"e5", "r0", "new"},
+                                      {"new", "r3", "e4"}, {"new", "r1", "e7"}};
 enum { LIFE = 6 };
 
 /* All of the life but one fact; SIZE_MAX leaves out none. */
@@ -961,8 +965,8 @@ static void why__rules_and_fellows_are_those_of_the_graph(void **state)
     (void)state;
     tell_life(session, SIZE_MAX);
     kith_explanation e = explained(session, NULL, "r3", "new");
-    assert_int_equal(kith_graph_implications(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL),
-                     KITH_OK);
+    assert_int_equal(
+        kith_graph_implications(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL), KITH_OK);
     for (size_t i = 0; i < e.neighbor_count; i++) {
         const kith_weighted_neighbor *n = &e.neighbors[i];
         double confidence = 0, redundant_with = 0;
@@ -1039,7 +1043,8 @@ static void *visit(void *argument)
     v->failures = kith_session_new(&session, v->model, NULL) != KITH_OK;
     if (v->failures)
         return NULL;
-    kith_session_add(NULL, session, "new", kith_graph_relation_name(graph, 0), name(graph, 1), NULL);
+    kith_session_add(NULL, session, "new", kith_graph_relation_name(graph, 0), name(graph, 1),
+                     NULL);
     for (size_t round = 0; round < 40; round++) {
         uint32_t r = (uint32_t)(round % v->relations);
         kith_question q = {"new", kith_graph_relation_name(graph, r), NULL};

@@ -325,7 +325,8 @@ static bool is_same_fact(const world *w, uint32_t q, uint32_t r, uint32_t s, uin
     return s == o && q == (r + w->relations / 2) % w->relations;
 }
 
-static void count_pair(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q, uint32_t r)
+static void count_pair(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q,
+                       uint32_t r)
 {
     *support = *body_count = 0;
     for (uint32_t s = 0; s < w->seen; s++)
@@ -337,8 +338,8 @@ static void count_pair(uint32_t *support, uint32_t *body_count, const world *w, 
         }
 }
 
-static void count_path(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q, uint32_t r1,
-                       uint32_t r2)
+static void count_path(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q,
+                       uint32_t r1, uint32_t r2)
 {
     *support = *body_count = 0;
     for (uint32_t s = 0; s < w->seen; s++)
@@ -371,7 +372,8 @@ static void check_rule(const kith__rules *p, uint32_t q, uint32_t first, uint32_
         return;
     }
     if (!rule)
-        fail_msg("found no rule %u, %u => %u, expected one with %u hits", first, second, q, support);
+        fail_msg("found no rule %u, %u => %u, expected one with %u hits", first, second, q,
+                 support);
     assert_int_equal(rule->support, support);
     assert_int_equal(rule->body_count, body_count);
     assert_float_equal(rule->confidence, confidence, 0);
@@ -611,7 +613,8 @@ static void expect_b(double *f, const question *q, uint32_t o)
 
     for (uint64_t i = p->offset[q->query]; i < p->offset[q->query + 1]; i++)
         for (uint32_t x = 0; o != q->self && x < q->w->seen; x++) {
-            if (x == o || x == q->self || !own(q, p->at[i].first, x) || !is(q->w, p->at[i].second, x, o))
+            if (x == o || x == q->self || !own(q, p->at[i].first, x) ||
+                !is(q->w, p->at[i].second, x, o))
                 continue;
             speak(&f[KITH__B_BEST], NULL, &f[KITH__B_ALL], p->at[i].confidence);
             f[KITH__B_COUNT]++;
@@ -631,7 +634,8 @@ static void expect_c(double *f, const question *q, uint32_t o)
             }
             if (support == 0)
                 continue;
-            speak(&f[KITH__C_BEST], &f[KITH__C_SECOND], &f[KITH__C_ALL], support / (body_count + 5));
+            speak(&f[KITH__C_BEST], &f[KITH__C_SECOND], &f[KITH__C_ALL],
+                  support / (body_count + 5));
             f[KITH__C_COUNT]++;
         }
 }

@@ -50,8 +50,9 @@ static bool in_train(const kith_graph *graph, const kith__softmax_query *a, uint
 
     for (size_t i = 0; i < train.count; i++) {
         kith_triple t = train.at[i];
-        if (a->query < m ? t.relation == a->query && t.subject == a->known && t.object == answer
-                         : t.relation == a->query - m && t.object == a->known && t.subject == answer)
+        if (a->query < m
+                ? t.relation == a->query && t.subject == a->known && t.object == answer
+                : t.relation == a->query - m && t.object == a->known && t.subject == answer)
             return true;
     }
     return false;
@@ -153,7 +154,8 @@ static void encode(float *vector, const scorer *s, uint32_t entity, uint32_t que
                      KITH_OK);
 }
 
-static double decoded(const scorer *s, const kith__softmax_query *a, const float *known, const float *other)
+static double decoded(const scorer *s, const kith__softmax_query *a, const float *known,
+                      const float *other)
 {
     uint32_t m = s->model->lists->relations / 2;
     bool reciprocal = s->settings->reciprocal, hidden = a->query >= m && !reciprocal;
@@ -166,11 +168,13 @@ static double decoded(const scorer *s, const kith__softmax_query *a, const float
 }
 
 /* The score of a candidate, its vectors taken one by one. */
-static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_t candidate, bool inputs)
+static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_t candidate,
+                          bool inputs)
 {
     const kith__table *ent = &s->model->params.table[0];
     uint32_t m = s->model->lists->relations / 2;
-    float *known = kith__calloc_aligned(2 * ent->stride, sizeof *known), *other = known + ent->stride;
+    float *known = kith__calloc_aligned(2 * ent->stride, sizeof *known),
+          *other = known + ent->stride;
     double sum = 0, scores = 0;
 
     encode(known, s, a->known, a->query);
@@ -201,7 +205,8 @@ static double plain_loss(const scorer *s, const kith__softmax_query *asked, size
                 sum += exp(plain_score(s, &asked[i], c->shared[j], inputs) - right);
         for (size_t k = 0; k < c->hard_count; k++)
             if (c->hard[i * c->hard_count + k] != KITH__NOBODY)
-                sum += exp(plain_score(s, &asked[i], c->hard[i * c->hard_count + k], inputs) - right);
+                sum +=
+                    exp(plain_score(s, &asked[i], c->hard[i * c->hard_count + k], inputs) - right);
         loss += log(sum) / (double)count;
     }
     return loss;
@@ -290,8 +295,8 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     kith__rng_init(&rng, 9, 0);
     assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
-    assert_int_equal(kith__step_init(&step, &model->encoder, &model->params, &model->settings, NULL),
-                     KITH_OK);
+    assert_int_equal(
+        kith__step_init(&step, &model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_init(&c, graph, 10, 2, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
     float *row = kith__row(&model->params.table[0], c.shared[7]), before = row[3];
@@ -385,7 +390,8 @@ static double plain_logit(const kith_model *model, uint64_t slot, uint32_t query
     if (pair != SIZE_MAX)
         t = kith__params_find(&model->params, "table_pair")->at[pair];
     double logic = confidence / model->lists->denominator[slot];
-    return log(fmax(logic, 1e-6)) + t + kith__params_find(&model->params, "table_entity")->at[n.entity];
+    return log(fmax(logic, 1e-6)) + t +
+           kith__params_find(&model->params, "table_entity")->at[n.entity];
 }
 
 static void plain_table(double *out, const kith_model *model, uint32_t entity, uint32_t query)
@@ -446,7 +452,8 @@ static bool same(kith_neighbor a, kith_neighbor b)
 }
 
 /* The list is what is left of the whole one, in its order, with its denominators. */
-static void check_list(const kith__neighbor_lists *capped, const kith__neighbor_lists *all, uint32_t e, size_t cap)
+static void check_list(const kith__neighbor_lists *capped, const kith__neighbor_lists *all,
+                       uint32_t e, size_t cap)
 {
     uint64_t from = all->offset[e], to = all->offset[e + 1];
     size_t count = (size_t)(capped->offset[e + 1] - capped->offset[e]);

@@ -52,7 +52,8 @@ static void add_true(list *l, const kith_graph *graph, kith_split split)
 }
 
 /* Candidates, the new train, who is seen, aux, who is unseen. */
-static void part_entities(outcome *o, const list *train, const list *sampled, kith_strategy strategy)
+static void part_entities(outcome *o, const list *train, const list *sampled,
+                          kith_strategy strategy)
 {
     for (size_t i = 0; i < sampled->count; i++) {
         if (strategy == KITH_SUBJECT || strategy == KITH_BOTH)
@@ -431,7 +432,8 @@ static bool some_sample_explains(const kith_graph *source, const kith_graph *mad
 
     for (int i = 0; i < KITH_SPLITS; i++)
         take_part(&split[i], made, source, i);
-    for (unsigned mask = (1u << wanted) - 1; mask; mask = next_choice(mask, (unsigned)test->count)) {
+    for (unsigned mask = (1u << wanted) - 1; mask;
+         mask = next_choice(mask, (unsigned)test->count)) {
         choose(&sampled, &rest, test, mask);
         expect_split(&o, train, dev, &sampled, strategy, kith_graph_entity_count(source));
         if (matches(&o, split))
@@ -521,8 +523,9 @@ static void split__each_test_fact_is_as_likely_as_another(void **state)
 
 /* ---- sources with only train ---- */
 
-static bool some_shares_explain(const kith_graph *source, const kith_graph *made, unsigned test_count,
-                                unsigned dev_count, unsigned wanted, kith_strategy strategy)
+static bool some_shares_explain(const kith_graph *source, const kith_graph *made,
+                                unsigned test_count, unsigned dev_count, unsigned wanted,
+                                kith_strategy strategy)
 {
     static list all, test, kept, dev, train;
 

@@ -318,7 +318,8 @@ static void check_same_neighborhoods(const kith_graph *a, const kith_graph *b, c
 
 void check_same_graph(const kith_graph *a, const kith_graph *b, const char *file, int line)
 {
-    check_same_number(kith_graph_entity_count(a), kith_graph_entity_count(b), "entities", file, line);
+    check_same_number(kith_graph_entity_count(a), kith_graph_entity_count(b), "entities", file,
+                      line);
     check_same_number(kith_graph_relation_count(a), kith_graph_relation_count(b), "relations", file,
                       line);
     check_same_number(kith_graph_seen_entity_count(a), kith_graph_seen_entity_count(b),

@@ -351,12 +351,22 @@ static void train__each_setting_that_counts_changes_the_bytes(void **state)
 
 static void train__each_setting_of_softmax_that_counts_changes_the_bytes(void **state)
 {
-    static const char *const changes[][2] = {
-        {"directions", "predicted"}, {"reciprocal", "off"},     {"candidates", "encoded"}, {"candidates", "mix"},
-        {"shared-negatives", "9"},   {"hard-negatives", "3"},   {"scale", "2"},
-        {"schedule", "constant"},    {"schedule", "cosine"},    {"table-lr", "2"},
-        {"neighbors", "all"},        {"neighbors", "random"},   {"subtask", "off"},
-        {"mask", "on"},              {"normalize", "off"},      {"decoder", "complex"}};
+    static const char *const changes[][2] = {{"directions", "predicted"},
+                                             {"reciprocal", "off"},
+                                             {"candidates", "encoded"},
+                                             {"candidates", "mix"},
+                                             {"shared-negatives", "9"},
+                                             {"hard-negatives", "3"},
+                                             {"scale", "2"},
+                                             {"schedule", "constant"},
+                                             {"schedule", "cosine"},
+                                             {"table-lr", "2"},
+                                             {"neighbors", "all"},
+                                             {"neighbors", "random"},
+                                             {"subtask", "off"},
+                                             {"mask", "on"},
+                                             {"normalize", "off"},
+                                             {"decoder", "complex"}};
     kith_settings s = quick("table");
 
     (void)state;
@@ -709,12 +719,14 @@ static void train__a_graph_given_away_gives_the_same_bytes(void **state)
         const char *kept = trained(graph, &s, 1), *given = new_run();
         kith_train_end end = KITH_TRAIN_FINISHED;
         kith_error error;
-        assert_int_equal(kith_train_consuming(&end, given, opened(source), &s, &stop, &error), KITH_OK);
+        assert_int_equal(kith_train_consuming(&end, given, opened(source), &s, &stop, &error),
+                         KITH_OK);
         assert_int_equal(end, KITH_TRAIN_STOPPED);
         assert_int_equal(kith_train_resume(&end, given, NULL, &error), KITH_OK);
         assert_true(same_model(kept, given));
         given = new_run();
-        assert_int_equal(kith_train_consuming(&end, given, opened(source), &s, NULL, &error), KITH_OK);
+        assert_int_equal(kith_train_consuming(&end, given, opened(source), &s, NULL, &error),
+                         KITH_OK);
         assert_true(same_model(kept, given));
         assert_true(kith_train_consuming(&end, given, opened(source), &s, NULL, &error) != KITH_OK);
     }
@@ -965,7 +977,8 @@ static void diverged__a_stop_saves_no_broken_weights(void **state)
 /* ---- folders that are refused ---- */
 
 /* Opening the model and resuming both fail, with a message that has the parts. */
-static void check_refused(const char *folder, bool resume_too, const char *split, const char *second)
+static void check_refused(const char *folder, bool resume_too, const char *split,
+                          const char *second)
 {
     kith_error error = {KITH_OK, ""};
     kith_model *model = NULL;

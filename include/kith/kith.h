@@ -179,11 +179,12 @@ typedef struct kith_stats {
     double neighbors_mean;         /* over connected entities */
     size_t duplicate_facts;        /* train facts whose subject and object another relation links
                                       the same way */
-    size_t inverse_facts;          /* train facts whose object some fact links back to the subject */
+    size_t inverse_facts; /* train facts whose object some fact links back to the subject */
     size_t duplicate_relations;    /* relations with 80 % of their facts or more of that kind */
     size_t inverse_relations;
     size_t bucket_count;
-    kith_degree_bucket buckets[64]; /* neighbours per connected entity: 1, 2, 3-5, 6-10, 11-20 ... */
+    kith_degree_bucket
+        buckets[64]; /* neighbours per connected entity: 1, 2, 3-5, 6-10, 11-20 ... */
     size_t common_count;
     kith_relation_count common[10]; /* commonest relations of train, most facts first */
 } kith_stats;
@@ -238,9 +239,10 @@ typedef struct kith_implication {
 
 /* The `top` strongest rules of train, by confidence, then support: all of them, or with a relation
  * (its id, else UINT32_MAX) those that conclude it or its inverse. Free with kith_implications_free. */
-KITH_API kith_status kith_graph_implications(kith_implication **rules, size_t *count, const kith_graph *graph,
-                                      uint32_t conclusion, uint32_t min_support, size_t top,
-                                      unsigned threads, kith_error *error);
+KITH_API kith_status kith_graph_implications(kith_implication **rules, size_t *count,
+                                             const kith_graph *graph, uint32_t conclusion,
+                                             uint32_t min_support, size_t top, unsigned threads,
+                                             kith_error *error);
 KITH_API void kith_implications_free(kith_implication *rules);
 
 /* Rules that name an answer o to q(s, ?):
@@ -415,7 +417,11 @@ typedef struct kith_train_options {
     double checkpoint_seconds; /* least time between checkpoints; they come at the end of epochs */
 } kith_train_options;
 
-typedef enum kith_train_end { KITH_TRAIN_FINISHED, KITH_TRAIN_STOPPED, KITH_TRAIN_WAS_FINISHED } kith_train_end;
+typedef enum kith_train_end {
+    KITH_TRAIN_FINISHED,
+    KITH_TRAIN_STOPPED,
+    KITH_TRAIN_WAS_FINISHED
+} kith_train_end;
 
 /* Train a model and keep it in a new folder: config.json, model.safetensors (the best weights by dev,
  * or the last where dev is not looked at), checkpoint.safetensors, history.jsonl and the graph. The
@@ -425,9 +431,9 @@ KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const k
                                 kith_error *error);
 /* The same, but the graph is given away: it is freed in the end, also where training fails, and what
  * training does not need of it as soon as it begins. For graphs that fill the memory. */
-KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folder, kith_graph *graph,
-                                       const kith_settings *settings,
-                                       const kith_train_options *options, kith_error *error);
+KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folder,
+                                          kith_graph *graph, const kith_settings *settings,
+                                          const kith_train_options *options, kith_error *error);
 /* Go on from the last checkpoint. */
 KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
                                        const kith_train_options *options, kith_error *error);
@@ -455,7 +461,8 @@ KITH_API kith_status kith_model_score(float *score, kith_model *model, kith_trip
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether it has rules, and an embedding that counts beside them */
     size_t rules_a, rules_b;
-    size_t queries, calibration_queries; /* facts of held-out entities; of those, set aside to calibrate by */
+    size_t queries,
+        calibration_queries; /* facts of held-out entities; of those, set aside to calibrate by */
     double loss; /* -log share of the right answer, on those set aside */
     double calibration[3];
     size_t own;  /* relations, by direction, that have weights of their own */
@@ -499,9 +506,9 @@ typedef struct kith_vectors {
 } kith_vectors;
 
 typedef enum kith_vector_format {
-    KITH_VECTORS_NPY,      /* STEM.npy for numpy, and STEM.names.tsv: name and label, one row each */
+    KITH_VECTORS_NPY, /* STEM.npy for numpy, and STEM.names.tsv: name and label, one row each */
     KITH_VECTORS_WORD2VEC, /* STEM.txt: word2vec's text, blanks in names as underscores */
-    KITH_VECTORS_TSV       /* STEM.vectors.tsv and STEM.metadata.tsv, as embedding viewers read them */
+    KITH_VECTORS_TSV /* STEM.vectors.tsv and STEM.metadata.tsv, as embedding viewers read them */
 } kith_vector_format;
 
 /* Write them; each file is there whole or not at all. */
@@ -642,7 +649,8 @@ typedef struct kith_question {
 typedef struct kith_ask_options {
     size_t top;       /* how many answers, 10 if 0 */
     int new_only;     /* leave out what is known */
-    size_t relations; /* pairs: how many relations to look at, those that the entity's own imply most
+    size_t
+        relations; /* pairs: how many relations to look at, those that the entity's own imply most
                          first; 64 if 0, SIZE_MAX for all */
     unsigned threads; /* of kith_session_ask_all; 0: one per core */
 } kith_ask_options;
@@ -693,12 +701,15 @@ typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
     int inverse; /* the entity asked about is the object of the fact */
     int added;   /* the session says it, not the graph */
-    double weight, logic, attention; /* in the entity's vector; NAN where the model has no such part,
+    double weight, logic,
+        attention;    /* in the entity's vector; NAN where the model has no such part,
                                         weight = logic + attention where it has both */
     size_t place;     /* in the model's list */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
-    kith_implication rule;   /* relation => query, behind the logic weight; confidence 0 where there is none */
-    kith_implication redundant_with; /* what makes it redundant: the other relation of the entity that implies this
+    kith_implication
+        rule; /* relation => query, behind the logic weight; confidence 0 where there is none */
+    kith_implication
+        redundant_with; /* what makes it redundant: the other relation of the entity that implies this
                          one most; confidence 0 where none does */
 } kith_weighted_neighbor;
 
@@ -742,7 +753,8 @@ typedef struct kith_contributions {
     size_t reason_count;
     kith_step *path; /* the shortest way from the entity to the answer, which makes it near */
     size_t path_count; /* facts; 0 where walks do not get there */
-    double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
+    double
+        *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
                           sum of them */
     double rest;       /* of the relation and the answer itself */
 } kith_contributions;

@@ -470,7 +470,8 @@ static const char *direction(int inverse)
 }
 
 /* The fact, with the entity that is asked about in its place. */
-static char *readable_fact(const kith_weighted_neighbor *n, const kith_question *q, const kith_graph *graph)
+static char *readable_fact(const kith_weighted_neighbor *n, const kith_question *q,
+                           const kith_graph *graph)
 {
     const char *relation = kith_graph_relation_name(graph, n->relation);
     char *who = readable_name(graph, q->subject ? q->subject : q->object);
@@ -528,7 +529,8 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
     free(from);
 }
 
-static void print_grounds(const kith_explanation *e, const kith_question *q, const kith_graph *graph)
+static void print_grounds(const kith_explanation *e, const kith_question *q,
+                          const kith_graph *graph)
 {
     for (size_t i = 0; i < e->contribution_count && i < GROUNDS_SHOWN; i++) {
         const kith_contributions *g = &e->contributions[i];
@@ -715,8 +717,9 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
 
     for (size_t i = 0; i < e->contribution_count; i++) {
         const kith_contributions *g = &e->contributions[i];
-        json_t *one = json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "near",
-                                g->proximity, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
+        json_t *one =
+            json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "near",
+                      g->proximity, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
         json_t *features = json_array(), *reasons = json_array(), *neighbors = json_array();
         json_t *path = json_array();
         set_entity(one, graph, g->entity);
@@ -800,7 +803,8 @@ void explanation_json(json_t *object, const kith_explanation *e, const kith_grap
 
 /* ---- the whole command ---- */
 
-int ask_and(int (*answer)(asking *a, const questions *q), const command *self, int argc, char **argv)
+int ask_and(int (*answer)(asking *a, const questions *q), const command *self, int argc,
+            char **argv)
 {
     asking a = {0};
     questions q = {0};

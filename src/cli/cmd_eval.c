@@ -82,7 +82,8 @@ static void print_reliability(const kith_eval *e)
     printf("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
     for (int i = 0; i < KITH_RELIABILITY; i++)
         if (e->reliability[i].answers > 0)
-            printf("  .%d to %-6s %9s %9.3f %9.3f\n", i, i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
+            printf("  .%d to %-6s %9s %9.3f %9.3f\n", i,
+                   i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
                    grouped(text, e->reliability[i].answers), e->reliability[i].probability,
                    e->reliability[i].right);
     printf("  expected calibration error %.4f\n", e->calibration_error);
@@ -137,8 +138,8 @@ static void print_eval(const kith_eval *e, const arguments *a)
 
 static json_t *metrics_json(const kith_metrics *m)
 {
-    return json_pack("{sI sf sf s{sf sf sf}}", "queries", (json_int_t)m->queries, "mr", m->mr, "mrr",
-                     m->mrr, "hits", "1", m->hits1, "3", m->hits3, "10", m->hits10);
+    return json_pack("{sI sf sf s{sf sf sf}}", "queries", (json_int_t)m->queries, "mr", m->mr,
+                     "mrr", m->mrr, "hits", "1", m->hits1, "3", m->hits3, "10", m->hits10);
 }
 
 static json_t *reliability_json(const kith_eval *e)
@@ -308,23 +309,26 @@ const command cmd_eval = {
     .summary = "measure how good a trained model is",
     .usage = "RUN [--split dev|test] [--candidates seen|all] [--without PARTS] [--filter SOURCE]\n"
              "       [--ranks FILE] [--json]",
-    .help = "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
-            "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
-            "instead, with a threshold per relation, or weights for the evidence, chosen on dev.\n\n"
-            "  --split dev|test        what to evaluate on (default: test)\n"
-            "  --candidates seen|all   what to rank: entities of train (default), or all\n"
-            "  --without PARTS         leave out parts of the evidence: A, B, C or D (kinds of rules),\n"
-            "                          rules (all of them), near, embedding; parted by commas\n"
-            "  --filter SOURCE         more facts that are known to be true: such answers do not count\n"
-            "                          as wrong either\n"
-            "  --ranks FILE            write every query and its ranks as TSV\n"
-            "  --threads N             use N threads (default: one per core)\n"
-            "  --json                  print one JSON object\n"
-            "  -h, --help              print this help\n\n"
-            "examples:\n"
-            "  kith eval lan\n"
-            "  kith eval lan --split dev --json\n"
-            "  kith eval lan --ranks ranks.tsv\n"
-            "  kith eval run --without embedding\n",
+    .help =
+        "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
+        "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
+        "instead, with a threshold per relation, or weights for the evidence, chosen on dev.\n\n"
+        "  --split dev|test        what to evaluate on (default: test)\n"
+        "  --candidates seen|all   what to rank: entities of train (default), or all\n"
+        "  --without PARTS         leave out parts of the evidence: A, B, C or D (kinds of "
+        "rules),\n"
+        "                          rules (all of them), near, embedding; parted by commas\n"
+        "  --filter SOURCE         more facts that are known to be true: such answers do not "
+        "count\n"
+        "                          as wrong either\n"
+        "  --ranks FILE            write every query and its ranks as TSV\n"
+        "  --threads N             use N threads (default: one per core)\n"
+        "  --json                  print one JSON object\n"
+        "  -h, --help              print this help\n\n"
+        "examples:\n"
+        "  kith eval lan\n"
+        "  kith eval lan --split dev --json\n"
+        "  kith eval lan --ranks ranks.tsv\n"
+        "  kith eval run --without embedding\n",
     .run = run,
 };

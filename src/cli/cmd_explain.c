@@ -54,22 +54,24 @@ const command cmd_explain = {
     .name = "explain",
     .summary = "answer as predict does, and say why",
     .usage = "RUN --query 'NAME RELATION ?' [--fact 'NAME RELATION OTHER']... [--facts FILE]",
-    .help = "Takes the arguments of kith predict and gives the same answers. Where the run has rules,\n"
-            "it takes the scores of the first ones apart into rules, nearness, prior and embedding, and\n"
-            "shows the rules that speak for them, strongest first: confidence, kind (see kith help\n"
-            "rules), how often they were right, and the facts that ground them, and the shortest way\n"
-            "from the entity to the answer. Then it shows the facts that the entity's vector is made\n"
-            "of, heaviest first: the weight of each, its parts by logic and by attention, the rule\n"
-            "behind the logic part, and which other relation of the entity makes the fact redundant.\n"
-            "Last it leaves out the heaviest facts one at a time and shows where the first answers\n"
-            "go.\n\n"
-            "Without weights of that kind it shows what there is: mean and sum weigh all facts alike,\n"
-            "max says in how many coordinates each fact is the largest, lstm only what happens\n"
-            "without a fact.\n\n"
-            "  --fact, --facts, --query, --top, --new-only, --relations, --threads, --json\n"
-            "                     as for kith predict\n"
-            "  -h, --help         print this help\n\n"
-            "examples:\n"
-            "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
+    .help =
+        "Takes the arguments of kith predict and gives the same answers. Where the run has rules,\n"
+        "it takes the scores of the first ones apart into rules, nearness, prior and embedding, "
+        "and\n"
+        "shows the rules that speak for them, strongest first: confidence, kind (see kith help\n"
+        "rules), how often they were right, and the facts that ground them, and the shortest way\n"
+        "from the entity to the answer. Then it shows the facts that the entity's vector is made\n"
+        "of, heaviest first: the weight of each, its parts by logic and by attention, the rule\n"
+        "behind the logic part, and which other relation of the entity makes the fact redundant.\n"
+        "Last it leaves out the heaviest facts one at a time and shows where the first answers\n"
+        "go.\n\n"
+        "Without weights of that kind it shows what there is: mean and sum weigh all facts alike,\n"
+        "max says in how many coordinates each fact is the largest, lstm only what happens\n"
+        "without a fact.\n\n"
+        "  --fact, --facts, --query, --top, --new-only, --relations, --threads, --json\n"
+        "                     as for kith predict\n"
+        "  -h, --help         print this help\n\n"
+        "examples:\n"
+        "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
     .run = run,
 };

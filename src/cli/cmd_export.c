@@ -224,7 +224,8 @@ static int choose_entities(row_names *n, size_t *count, const arguments *a,
     return status;
 }
 
-static int encode_all(const arguments *a, kith_session *session, const kith_graph *graph, size_t dim)
+static int encode_all(const arguments *a, kith_session *session, const kith_graph *graph,
+                      size_t dim)
 {
     row_names n = {0};
     size_t count = 0;
@@ -386,24 +387,28 @@ const command cmd_export = {
     .name = "export",
     .summary = "write a model's vectors for other programs",
     .usage = "RUN -o FOLDER [--format npy|word2vec|tsv] [--table NAME]... [--relation NAME]",
-    .help = "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, where the\n"
-            "model has it, query (of relations). With --relation it writes the encodings of entities\n"
-            "for that query relation instead. Each file is there whole or not at all.\n\n"
-            "  -o, --output FOLDER  where to write; made where it is missing\n"
-            "  --format FORMAT      npy: NAME.npy for numpy, with NAME.names.tsv (default);\n"
-            "                       word2vec: NAME.txt; tsv: NAME.vectors.tsv and NAME.metadata.tsv, as\n"
-            "                       embedding viewers read them\n"
-            "  --table NAME         only this table; may be given many times\n"
-            "  --relation NAME      the query relation of encodings\n"
-            "  --inverse            encode as objects of the relation, not as subjects\n"
-            "  --entity NAME        an entity to encode; may be given many times\n"
-            "  --entities FILE      entities to encode, one per line, - for standard input\n"
-            "  --facts FILE         facts about new entities, which are encoded where no other is named\n"
-            "  --threads N          use N threads (default: one per core)\n"
-            "  -h, --help           print this help\n\n"
-            "Without --entity, --entities and --facts, all entities of train are encoded.\n\n"
-            "examples:\n"
-            "  kith export lan -o vectors\n"
-            "  kith export lan -o vectors --relation lives_in --facts new.tsv --format tsv\n",
+    .help =
+        "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, where "
+        "the\n"
+        "model has it, query (of relations). With --relation it writes the encodings of entities\n"
+        "for that query relation instead. Each file is there whole or not at all.\n\n"
+        "  -o, --output FOLDER  where to write; made where it is missing\n"
+        "  --format FORMAT      npy: NAME.npy for numpy, with NAME.names.tsv (default);\n"
+        "                       word2vec: NAME.txt; tsv: NAME.vectors.tsv and NAME.metadata.tsv, "
+        "as\n"
+        "                       embedding viewers read them\n"
+        "  --table NAME         only this table; may be given many times\n"
+        "  --relation NAME      the query relation of encodings\n"
+        "  --inverse            encode as objects of the relation, not as subjects\n"
+        "  --entity NAME        an entity to encode; may be given many times\n"
+        "  --entities FILE      entities to encode, one per line, - for standard input\n"
+        "  --facts FILE         facts about new entities, which are encoded where no other is "
+        "named\n"
+        "  --threads N          use N threads (default: one per core)\n"
+        "  -h, --help           print this help\n\n"
+        "Without --entity, --entities and --facts, all entities of train are encoded.\n\n"
+        "examples:\n"
+        "  kith export lan -o vectors\n"
+        "  kith export lan -o vectors --relation lives_in --facts new.tsv --format tsv\n",
     .run = run,
 };

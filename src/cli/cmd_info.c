@@ -193,13 +193,14 @@ const command cmd_info = {
     .name = "info",
     .summary = "show what a trained run is made of",
     .usage = "RUN [--relation NAME] [--json]",
-    .help = "Prints the run's graph, its settings and, where it has rules, how many there are, what\n"
-            "their fusion with the embedding was fitted on and how it weighs them.\n\n"
-            "  --relation NAME         show the weights that count for it beside the common ones\n"
-            "  --json                  print one JSON object\n"
-            "  -h, --help              print this help\n\n"
-            "examples:\n"
-            "  kith info run\n"
-            "  kith info run --relation /people/person/nationality\n",
+    .help =
+        "Prints the run's graph, its settings and, where it has rules, how many there are, what\n"
+        "their fusion with the embedding was fitted on and how it weighs them.\n\n"
+        "  --relation NAME         show the weights that count for it beside the common ones\n"
+        "  --json                  print one JSON object\n"
+        "  -h, --help              print this help\n\n"
+        "examples:\n"
+        "  kith info run\n"
+        "  kith info run --relation /people/person/nationality\n",
     .run = run,
 };

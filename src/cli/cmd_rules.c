@@ -128,8 +128,8 @@ static json_t *answer_rules_json(const kith_rule *rules, size_t count,
         json_t *one = json_pack("{ss# so so sf sI sI so so}", "kind", (char[]){(char)r->kind}, 1,
                                 "first", atom_json(graph, r->first, r->first_inverse), "conclusion",
                                 atom_json(graph, r->conclusion, r->conclusion_inverse),
-                                "confidence", r->confidence, "hits", (json_int_t)r->support, "bodies",
-                                (json_int_t)r->body_count, "holds",
+                                "confidence", r->confidence, "hits", (json_int_t)r->support,
+                                "bodies", (json_int_t)r->body_count, "holds",
                                 examples_json(r->holds, r->holds_count, graph), "fails",
                                 examples_json(r->fails, r->fails_count, graph));
         if (r->kind == 'B')
@@ -276,25 +276,26 @@ const command cmd_rules = {
     .summary = "show which relations imply which, and which answers",
     .usage = "SOURCE|RUN [--kind ABC [--examples]] [--relation NAME] [--top K] [--min-support N]\n"
              "       [--json]",
-    .help = "A rule r1 => r2 says that an entity with r1 also has r2; its confidence is the share of\n"
-            "the entities with r1 for which that is so, its support how many they are. Rules are\n"
-            "counted over train, in both directions of each relation.\n"
-            "With --kind, rules that name an answer instead, which predictions are made from:\n"
-            "  A   r(s, o) => q(s, o)            B   r1(s, x), r2(x, o) => q(s, o)\n"
-            "  C   r(s, c) => q(s, o), c and o constants\n"
-            "with how often they were right, and a confidence that is lower where that is seldom.\n\n"
-            "  --kind ABC        rules that name an answer, of one or more kinds\n"
-            "  --examples        with facts that they hold for and fail on\n"
-            "  --relation NAME   only rules that conclude this relation or its inverse\n"
-            "  --top K           how many to show, strongest first (default: 20)\n"
-            "  --min-support N   only rules with that support or more (default: 1)\n"
-            "  --json            print one JSON object\n"
-            "  --skip-bad        count bad lines and go on, instead of stopping at the first\n"
-            "  --threads N       use N threads (default: one per core)\n"
-            "  -h, --help        print this help\n\n"
-            "examples:\n"
-            "  kith rules /usr/share/wordnet --top 10\n"
-            "  kith rules FB15k --relation /people/person/nationality --min-support 20\n"
-            "  kith rules FB15k --kind AB --examples --relation /people/person/nationality\n",
+    .help =
+        "A rule r1 => r2 says that an entity with r1 also has r2; its confidence is the share of\n"
+        "the entities with r1 for which that is so, its support how many they are. Rules are\n"
+        "counted over train, in both directions of each relation.\n"
+        "With --kind, rules that name an answer instead, which predictions are made from:\n"
+        "  A   r(s, o) => q(s, o)            B   r1(s, x), r2(x, o) => q(s, o)\n"
+        "  C   r(s, c) => q(s, o), c and o constants\n"
+        "with how often they were right, and a confidence that is lower where that is seldom.\n\n"
+        "  --kind ABC        rules that name an answer, of one or more kinds\n"
+        "  --examples        with facts that they hold for and fail on\n"
+        "  --relation NAME   only rules that conclude this relation or its inverse\n"
+        "  --top K           how many to show, strongest first (default: 20)\n"
+        "  --min-support N   only rules with that support or more (default: 1)\n"
+        "  --json            print one JSON object\n"
+        "  --skip-bad        count bad lines and go on, instead of stopping at the first\n"
+        "  --threads N       use N threads (default: one per core)\n"
+        "  -h, --help        print this help\n\n"
+        "examples:\n"
+        "  kith rules /usr/share/wordnet --top 10\n"
+        "  kith rules FB15k --relation /people/person/nationality --min-support 20\n"
+        "  kith rules FB15k --kind AB --examples --relation /people/person/nationality\n",
     .run = run,
 };

@@ -399,22 +399,24 @@ const command cmd_shell = {
     .name = "shell",
     .summary = "say facts and ask, line by line",
     .usage = "RUN",
-    .help = "Reads lines, from a person or from a script on standard input:\n\n"
-            "  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks, or tabs between\n"
-            "                            the names\n"
-            "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n"
-            "  why                       why the last answer; also why SUBJECT RELATION ?\n"
-            "  undo                      take back the last fact\n"
-            "  facts                     list what was said\n"
-            "  find TEXT                 names like this\n"
-            "  top N, new-only on|off    how many answers, and which\n"
-            "  help, quit\n\n"
-            "The tabulator completes names. Lines are kept in ~/.kith_history, or where KITH_HISTORY\n"
-            "says. A script ends with status 1 where a line of it could not be done.\n\n"
-            "  --threads N   use N threads (default: one per core)\n"
-            "  -h, --help    print this help\n\n"
-            "examples:\n"
-            "  kith shell lan\n"
-            "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell lan\n",
+    .help =
+        "Reads lines, from a person or from a script on standard input:\n\n"
+        "  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks, or tabs "
+        "between\n"
+        "                            the names\n"
+        "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n"
+        "  why                       why the last answer; also why SUBJECT RELATION ?\n"
+        "  undo                      take back the last fact\n"
+        "  facts                     list what was said\n"
+        "  find TEXT                 names like this\n"
+        "  top N, new-only on|off    how many answers, and which\n"
+        "  help, quit\n\n"
+        "The tabulator completes names. Lines are kept in ~/.kith_history, or where KITH_HISTORY\n"
+        "says. A script ends with status 1 where a line of it could not be done.\n\n"
+        "  --threads N   use N threads (default: one per core)\n"
+        "  -h, --help    print this help\n\n"
+        "examples:\n"
+        "  kith shell lan\n"
+        "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell lan\n",
     .run = run,
 };

@@ -87,8 +87,10 @@ static int tell_end(kith_train_end end, const arguments *a)
         printf("%s: finished; see how good it is with: kith eval %s\n", folder, folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)
-        printf("The graph is small: %lld facts of held-out entities were there to weigh evidence on, so "
-               "take probabilities as a guess.\n", fitted);
+        printf("The graph is small: %lld facts of held-out entities were there to weigh evidence "
+               "on, so "
+               "take probabilities as a guess.\n",
+               fitted);
     return EXIT_SUCCESS;
 }
 
@@ -198,27 +200,30 @@ const command cmd_train = {
     .name = "train",
     .summary = "train a model on a knowledge graph",
     .usage = "SOURCE -o RUN [--preset NAME] [SETTINGS] | --resume RUN",
-    .help = "Trains on the source's train facts and keeps all that later commands need in the folder\n"
-            "RUN. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on and\n"
-            "gives the same bytes as a run without a break.\n\n"
-            "  -o, --output RUN        the folder to make; it must not exist, or be empty\n"
-            "  --preset NAME           kith: rules and an embedding, fused (default); triplets: the same\n"
-            "                          for facts with labels (default there); rules: no embedding;\n"
-            "                          embedding: no rules; release: LAN as the authors' program has it;\n"
-            "                          paper: as their text has it. Settings beside it override it\n"
-            "  --resume RUN            go on with a run\n"
-            "  --threads N             use N threads (default: one per core)\n"
-            "  --checkpoint-every S    least seconds between checkpoints (default: 10)\n"
-            "  --skip-bad              count bad lines and go on, instead of stopping at the first\n"
-            "  --quiet                 say nothing while training\n"
-            "  --json                  print one JSON object at the end\n"
-            "  -h, --help              print this help\n\n"
-            "examples:\n"
-            "  kith train subject-10 -o quick --preset embedding\n"
-            "  kith train subject-10 -o run\n"
-            "  kith train subject-10 -o lan --preset release --epochs 200\n"
-            "  kith train subject-10 -o mean --preset release --aggregator mean --dim 50 --lr 0.005\n"
-            "  kith train --resume lan\n\n",
+    .help =
+        "Trains on the source's train facts and keeps all that later commands need in the folder\n"
+        "RUN. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on and\n"
+        "gives the same bytes as a run without a break.\n\n"
+        "  -o, --output RUN        the folder to make; it must not exist, or be empty\n"
+        "  --preset NAME           kith: rules and an embedding, fused (default); triplets: the "
+        "same\n"
+        "                          for facts with labels (default there); rules: no embedding;\n"
+        "                          embedding: no rules; release: LAN as the authors' program has "
+        "it;\n"
+        "                          paper: as their text has it. Settings beside it override it\n"
+        "  --resume RUN            go on with a run\n"
+        "  --threads N             use N threads (default: one per core)\n"
+        "  --checkpoint-every S    least seconds between checkpoints (default: 10)\n"
+        "  --skip-bad              count bad lines and go on, instead of stopping at the first\n"
+        "  --quiet                 say nothing while training\n"
+        "  --json                  print one JSON object at the end\n"
+        "  -h, --help              print this help\n\n"
+        "examples:\n"
+        "  kith train subject-10 -o quick --preset embedding\n"
+        "  kith train subject-10 -o run\n"
+        "  kith train subject-10 -o lan --preset release --epochs 200\n"
+        "  kith train subject-10 -o mean --preset release --aggregator mean --dim 50 --lr 0.005\n"
+        "  kith train --resume lan\n\n",
     .more_help = print_settings_help,
     .run = run,
 };

@@ -143,8 +143,8 @@ static void read_history(outcome *o, const char *run)
 }
 
 /* A run that is there already must be this point's, on this data. */
-static kith_status check_run(const char *run, const kith_settings *settings, const kith_graph *graph,
-                             kith_error *error)
+static kith_status check_run(const char *run, const kith_settings *settings,
+                             const kith_graph *graph, kith_error *error)
 {
     char path[4200], hash[32], text[64];
     const char *name, *found, *differs = NULL;
@@ -167,7 +167,8 @@ static kith_status check_run(const char *run, const kith_settings *settings, con
     if (!differs)
         return KITH_OK;
     snprintf(error->message, sizeof error->message,
-             "%.800s: holds a run with other %s; remove it, or choose another folder", run, differs);
+             "%.800s: holds a run with other %s; remove it, or choose another folder", run,
+             differs);
     return error->status = KITH_ERR_ARGUMENT;
 }
 
@@ -382,21 +383,22 @@ const command cmd_tune = {
     .name = "tune",
     .summary = "try settings and compare them on dev",
     .usage = "SOURCE -o DIR [--grid SETTING=VALUE,VALUE...]... [SETTINGS]",
-    .help = "Trains one run for each combination of the values, each in a folder of its own in DIR,\n"
-            "and prints a table with the best look at dev of each, best first. Test is never looked\n"
-            "at. The same command goes on where it was stopped.\n\n"
-            "  -o, --output DIR    where the runs go\n"
-            "  --grid NAME=V,V     values to try for a setting; may be given several times. Without\n"
-            "                      any: lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4\n"
-            "  --preset NAME       release, paper or embedding (default: release)\n"
-            "  --threads N         use N threads (default: one per core)\n"
-            "  --skip-bad          count bad lines and go on, instead of stopping at the first\n"
-            "  --quiet             say nothing while training\n"
-            "  --json              print one JSON object at the end\n"
-            "  -h, --help          print this help\n\n"
-            "examples:\n"
-            "  kith tune subject-10 -o tuned --epochs 50 --eval-every 10\n"
-            "  kith tune subject-10 -o agg --grid aggregator=mean,logic,lan --epochs 20\n\n",
+    .help =
+        "Trains one run for each combination of the values, each in a folder of its own in DIR,\n"
+        "and prints a table with the best look at dev of each, best first. Test is never looked\n"
+        "at. The same command goes on where it was stopped.\n\n"
+        "  -o, --output DIR    where the runs go\n"
+        "  --grid NAME=V,V     values to try for a setting; may be given several times. Without\n"
+        "                      any: lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4\n"
+        "  --preset NAME       release, paper or embedding (default: release)\n"
+        "  --threads N         use N threads (default: one per core)\n"
+        "  --skip-bad          count bad lines and go on, instead of stopping at the first\n"
+        "  --quiet             say nothing while training\n"
+        "  --json              print one JSON object at the end\n"
+        "  -h, --help          print this help\n\n"
+        "examples:\n"
+        "  kith tune subject-10 -o tuned --epochs 50 --eval-every 10\n"
+        "  kith tune subject-10 -o agg --grid aggregator=mean,logic,lan --epochs 20\n\n",
     .more_help = print_settings_help,
     .run = run,
 };

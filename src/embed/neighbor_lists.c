@@ -114,7 +114,8 @@ static size_t read_list(scratch *s, const kith_graph *graph, uint32_t entity)
 
 /* One entity's list, from `to` on; returns how many were kept. */
 static size_t fill_list(kith__neighbor_lists *lists, size_t to, scratch *s, const kith_graph *graph,
-                        uint32_t entity, const kith__implications *rules, const kith_settings *settings)
+                        uint32_t entity, const kith__implications *rules,
+                        const kith_settings *settings)
 {
     size_t count = read_list(s, graph, entity);
     size_t kept = kith__list_cut(s->at, lists->denominator ? s->denominator : NULL, count, entity,
@@ -147,8 +148,8 @@ static bool can_borrow(const kith_graph *graph, const kith_settings *settings)
            kith_graph_relation_count(graph) == kith_graph_seen_relation_count(graph);
 }
 
-static int make_room(kith__neighbor_lists *lists, const kith_graph *graph, const kith__implications *rules,
-                     const kith_settings *settings)
+static int make_room(kith__neighbor_lists *lists, const kith_graph *graph,
+                     const kith__implications *rules, const kith_settings *settings)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
     size_t total = (size_t)hood.offset[lists->entities];
@@ -168,8 +169,9 @@ static int make_room(kith__neighbor_lists *lists, const kith_graph *graph, const
     return rules && !lists->denominator ? -1 : 0;
 }
 
-static kith_status fill_lists(kith__neighbor_lists *lists, const kith_graph *graph, const kith__implications *rules,
-                              const kith_settings *settings, kith_error *error)
+static kith_status fill_lists(kith__neighbor_lists *lists, const kith_graph *graph,
+                              const kith__implications *rules, const kith_settings *settings,
+                              kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
     scratch s = {.relations = kith__calloc(lists->relations, 1)};
@@ -196,8 +198,9 @@ cleanup:
     return status;
 }
 
-kith_status kith__neighbor_lists_new(kith__neighbor_lists **out, const kith_graph *graph, const kith__implications *rules,
-                            const kith_settings *settings, kith_error *error)
+kith_status kith__neighbor_lists_new(kith__neighbor_lists **out, const kith_graph *graph,
+                                     const kith__implications *rules, const kith_settings *settings,
+                                     kith_error *error)
 {
     kith__neighbor_lists *lists = kith__calloc(1, sizeof *lists);
     kith_status status = KITH_OK;
@@ -218,8 +221,9 @@ cleanup:
     return status;
 }
 
-kith_status kith__neighbor_lists_capped(kith__neighbor_lists **out, const kith__neighbor_lists *lists, size_t cap,
-                               kith_error *error)
+kith_status kith__neighbor_lists_capped(kith__neighbor_lists **out,
+                                        const kith__neighbor_lists *lists, size_t cap,
+                                        kith_error *error)
 {
     kith__neighbor_lists *capped = kith__calloc(1, sizeof *capped);
     size_t used = 0;
@@ -249,7 +253,8 @@ kith_status kith__neighbor_lists_capped(kith__neighbor_lists **out, const kith__
     return KITH_OK;
 }
 
-void kith__neighbor_lists_draw(kith__neighbor_lists *capped, const kith__neighbor_lists *lists, uint64_t seed)
+void kith__neighbor_lists_draw(kith__neighbor_lists *capped, const kith__neighbor_lists *lists,
+                               uint64_t seed)
 {
     for (uint32_t e = 0; e < lists->seen; e++) {
         uint64_t to = capped->offset[e], end = capped->offset[e + 1];
@@ -309,8 +314,8 @@ static void pack_piece(void *context, size_t piece)
             p->packed[lists->offset[e] + k] = rule_behind(lists, lists->offset[e] + k);
 }
 
-void kith__neighbor_lists_pack(kith__neighbor_lists *lists, const kith__implications *rules, const kith_settings *settings,
-                      kith__pool *pool)
+void kith__neighbor_lists_pack(kith__neighbor_lists *lists, const kith__implications *rules,
+                               const kith_settings *settings, kith__pool *pool)
 {
     packing p = {.lists = lists};
 

@@ -18,7 +18,7 @@ typedef struct kith__neighbor_lists {
     uint64_t *own_offset; /* NULL where they are another's */
     kith_neighbor *own_at;
     float *denominator; /* beside `at`; NULL where the aggregator has no logic weight, or packed: */
-    uint16_t *packed;   /* which of the rules that imply the neighbour's relation gives it, from 1 */
+    uint16_t *packed; /* which of the rules that imply the neighbour's relation gives it, from 1 */
     const kith__implications *rules; /* the rules of `packed` */
     bool one_plus;            /* whether 1 is added to their confidence */
     bool mapped;        /* the arrays are in the graph's file */
@@ -43,21 +43,24 @@ static inline float kith__denominator(const kith__neighbor_lists *lists, uint64_
 }
 
 /* The graph must stay where it is as long as the lists are used. */
-kith_status kith__neighbor_lists_new(kith__neighbor_lists **lists, const kith_graph *graph, const kith__implications *rules,
-                            const kith_settings *settings, kith_error *error);
+kith_status kith__neighbor_lists_new(kith__neighbor_lists **lists, const kith_graph *graph,
+                                     const kith__implications *rules, const kith_settings *settings,
+                                     kith_error *error);
 void kith__neighbor_lists_free(kith__neighbor_lists *lists);
 
 /* Lists of the seen entities with at most `cap` neighbours each, none of which is there before the
  * first draw. Entities that are not seen have none. */
-kith_status kith__neighbor_lists_capped(kith__neighbor_lists **capped, const kith__neighbor_lists *lists, size_t cap,
-                               kith_error *error);
+kith_status kith__neighbor_lists_capped(kith__neighbor_lists **capped,
+                                        const kith__neighbor_lists *lists, size_t cap,
+                                        kith_error *error);
 /* Draw anew which of the neighbours in `lists` they are, in the same order. */
-void kith__neighbor_lists_draw(kith__neighbor_lists *capped, const kith__neighbor_lists *lists, uint64_t seed);
+void kith__neighbor_lists_draw(kith__neighbor_lists *capped, const kith__neighbor_lists *lists,
+                               uint64_t seed);
 
 /* Keep denominators in half the room; they stay the same to the last bit, but take longer to read.
  * Nothing is changed where memory is short or the relations are too many. */
-void kith__neighbor_lists_pack(kith__neighbor_lists *lists, const kith__implications *rules, const kith_settings *settings,
-                      kith__pool *pool);
+void kith__neighbor_lists_pack(kith__neighbor_lists *lists, const kith__implications *rules,
+                               const kith_settings *settings, kith__pool *pool);
 
 /* How many neighbours at most the settings keep. */
 size_t kith__list_cap(const kith_settings *settings);

@@ -386,8 +386,10 @@ kith_status kith_settings_init(kith_settings *settings, const char *preset, kith
     else if (strcmp(preset, "triplets") == 0)
         apply_triplets(&s);
     else
-        return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected kith, triplets, "
-                          "rules, embedding, release or paper", preset);
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "there is no preset '%s', expected kith, triplets, "
+                          "rules, embedding, release or paper",
+                          preset);
     *settings = s;
     return KITH_OK;
 }
@@ -444,8 +446,9 @@ kith_status kith__settings_check(const kith_settings *settings, kith_error *erro
                           "the decoder %s needs a dim that is a multiple of %u, found %u",
                           decoder->name, decoder->width_multiple, settings->dim);
     if (settings->reciprocal && settings->loss != KITH_LOSS_SOFTMAX)
-        return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "reciprocal relations need the loss softmax: another trains none of them");
+        return kith__fail(
+            error, KITH_ERR_ARGUMENT,
+            "reciprocal relations need the loss softmax: another trains none of them");
     if (!(settings->scale > 0))
         return kith__fail(error, KITH_ERR_ARGUMENT, "the scale is %g, expected more than 0",
                           settings->scale);

@@ -163,9 +163,10 @@ static kith_status read_table(const reading *r, const char *name, const kith__ta
                           r->path, name, t->rows, t->cols);
     if (strcmp(type, "F32") != 0 || rows != (json_int_t)t->rows || cols != (json_int_t)t->cols)
         return kith__fail(error, KITH_ERR_INPUT,
-                          "%s: the table '%s' is %" PRId64 " x %" PRId64 " of %s, expected %zu x %zu "
-                          "of F32", r->path, name, (int64_t)rows, (int64_t)cols, type, t->rows,
-                          t->cols);
+                          "%s: the table '%s' is %" PRId64 " x %" PRId64
+                          " of %s, expected %zu x %zu "
+                          "of F32",
+                          r->path, name, (int64_t)rows, (int64_t)cols, type, t->rows, t->cols);
     if (from < 0 || to < from || to - from != rows * cols * (json_int_t)sizeof(float) ||
         (uint64_t)to > r->data_bytes)
         return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path, name);

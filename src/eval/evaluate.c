@@ -110,7 +110,8 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
     uint32_t s = r->subject_hidden ? r->fact.object : r->fact.subject;
     uint32_t hidden = r->subject_hidden ? r->fact.subject : r->fact.object;
-    uint32_t relation = r->fact.relation + (r->subject_hidden ? kith_graph_relation_count(graph) : 0);
+    uint32_t relation =
+        r->fact.relation + (r->subject_hidden ? kith_graph_relation_count(graph) : 0);
 
     *direct = false;
     *known = 0;
@@ -273,12 +274,15 @@ static kith_status check_without(const kith_model *model, const char *without, k
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the run has no rules, so there is nothing that can be left out");
     if (without && strspn("ABCDEN", without) == 6)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "all evidence is left out, expected some to stay");
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "all evidence is left out, expected some to stay");
     for (const char *c = without ? without : ""; *c; c++)
         if (!strchr("ABCDEN", *c))
-            return kith__fail(error, KITH_ERR_ARGUMENT,
-                              "there is no part '%c' of the evidence to leave out, expected A, B, C, "
-                              "D, E or N", *c);
+            return kith__fail(
+                error, KITH_ERR_ARGUMENT,
+                "there is no part '%c' of the evidence to leave out, expected A, B, C, "
+                "D, E or N",
+                *c);
     return KITH_OK;
 }
 

@@ -92,7 +92,8 @@ static void judge_plain(const ranking *r, size_t query, const float *scores, con
     }
 }
 
-static void rank_scores(const ranking *r, size_t query, size_t slot, const float *scores, bool judges)
+static void rank_scores(const ranking *r, size_t query, size_t slot, const float *scores,
+                        bool judges)
 {
     const kith__query *q = &r->queries[query];
     const kith__known *known = &r->known[q->subject_hidden];

@@ -122,8 +122,8 @@ static kith_status drop_duplicates(kith_graph *graph, kith__facts *facts, kith__
     if (facts->count < 2)
         return KITH_OK;
     if (facts->count >= UINT32_MAX)
-        return kith__fail(error, KITH_ERR_INPUT, "a part has %zu facts, expected fewer than 2^32 - 1",
-                          facts->count);
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "a part has %zu facts, expected fewer than 2^32 - 1", facts->count);
     d.drop = kith__calloc(facts->count, 1);
     if (!d.drop)
         return kith__no_memory(error);
@@ -269,8 +269,8 @@ static void place_one(connect *c, uint32_t entity, uint32_t relation, uint32_t n
 }
 
 /* Fetch a later fact's cursors, and where a nearer one's cursors point. */
-static inline __attribute__((always_inline)) void look_ahead(const connect *c, const kith_triple *at, uint32_t low,
-                              uint32_t width, bool placing)
+static inline __attribute__((always_inline)) void
+look_ahead(const connect *c, const kith_triple *at, uint32_t low, uint32_t width, bool placing)
 {
     const kith_triple *far = at + 2 * AHEAD, *proximity = at + AHEAD;
 

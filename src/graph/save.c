@@ -209,10 +209,12 @@ static kith_status look_at_target(bool *full, const char *folder, bool replace, 
                           "%s: holds %s, which kith did not write; move it away or choose another "
                           "name", folder, foreign);
     return kith__fail(error, KITH_ERR_ARGUMENT,
-                      replace ? "%s: is not a folder that kith wrote (it has no split.json); remove "
-                                "it yourself or choose another name"
-                              : "%s: exists and is not empty; choose another name, or replace it "
-                                "with --force", folder);
+                      replace
+                          ? "%s: is not a folder that kith wrote (it has no split.json); remove "
+                            "it yourself or choose another name"
+                          : "%s: exists and is not empty; choose another name, or replace it "
+                            "with --force",
+                      folder);
 }
 
 kith_status kith_graph_save(const kith_graph *graph, const char *folder,

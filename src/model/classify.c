@@ -125,7 +125,8 @@ static kith_status look_at(kith__sample *samples, kith_model *model, const kith_
                            size_t count, const char *without, kith_error *error)
 {
     bool evidence = !kith__only_embedding(model, without);
-    bool embedding = !model->fused || (model->fused->embedding && !(without && strchr(without, 'E')));
+    bool embedding =
+        !model->fused || (model->fused->embedding && !(without && strchr(without, 'E')));
     kith_status status = KITH_OK;
 
     if (embedding)
@@ -256,7 +257,8 @@ static kith_status set_thresholds(judge *j, const kith__sample *samples, const s
     for (uint32_t r = 0; r < j->relations; r++) {
         size_t some = start[r + 1] - start[r];
         for (size_t i = 0; i < some; i++)
-            scored[i] = (kith__scored){(float)samples[start[r] + i].x[PHI], samples[start[r] + i].truth};
+            scored[i] =
+                (kith__scored){(float)samples[start[r] + i].x[PHI], samples[start[r] + i].truth};
         j->weight[r][PHI] = 1;
         j->threshold[r] = some ? kith__best_threshold(scored, some) : over_all;
     }

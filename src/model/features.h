@@ -6,34 +6,39 @@
 
 /* Name, and which part of the evidence it comes from: a rule kind, 'N' nearness, 'E' the embedding,
  * '*' several kinds of rules, '-' what is known without any. */
-#define KITH__FEATURES(ROW)                                                                     \
-    ROW(A_BEST, "a", 'A') ROW(A_LOG, "log a", 'A') ROW(A_ALL, "a all", 'A')                     \
-    ROW(A_GLOBAL, "a mined", 'A') ROW(A_COUNT, "a count", 'A')                                  \
-    ROW(A_LINKS, "links", 'A')                                                                  \
-    ROW(B_BEST, "b", 'B') ROW(B_LOG, "log b", 'B') ROW(B_ALL, "b all", 'B')                     \
-    ROW(B_COUNT, "b count", 'B')                                                                \
-    ROW(C_BEST, "c", 'C') ROW(C_LOG, "log c", 'C') ROW(C_SECOND, "c second", 'C')               \
-    ROW(C_ALL, "c all", 'C') ROW(C_COUNT, "c count", 'C')                                       \
-    ROW(D_BEST, "d", 'D') ROW(D_LOG, "log d", 'D') ROW(D_SHARED, "d shared", 'D')               \
-    ROW(D_SUM, "d sum", 'D')                                                                    \
-    ROW(BEST, "best", '*') ROW(BEST_LOG, "log best", '*') ROW(ALL, "all", '*')                  \
-    ROW(PRIOR, "answers often", '-') ROW(DEGREE, "facts of it", '-')                            \
-    ROW(TYPE, "fits", '-') ROW(TYPE_KNOWN, "fits by known answers", '-')                        \
-    ROW(TYPE_ALL, "fits in all", '-')                                                           \
-    ROW(PROXIMITY, "near", 'N') ROW(PROXIMITY_UNLINKED, "near and not linked", 'N')                       \
-    ROW(PROXIMITY_KNOWN, "near by known answers", 'N')                                               \
-    ROW(E_SCORE, "embedding", 'E') ROW(E_LOGP, "embedding log p", 'E')                          \
-    ROW(E_GATED, "embedding without a", 'E') ROW(E_LOGP_GATED, "embedding log p without a", 'E') \
-    ROW(E_LINKED, "embedding log p of linked", 'E')                                             \
-    ROW(BEST_LOG_KNOWN, "log best by known answers", '*')                                       \
-    ROW(ALL_KNOWN, "all by known answers", '*') ROW(C_LOG_KNOWN, "log c by known answers", 'C') \
-    ROW(D_LOG_KNOWN, "log d by known answers", 'D')                                             \
-    ROW(D_SHARED_KNOWN, "d shared by known answers", 'D')                                       \
-    ROW(PRIOR_KNOWN, "answers often by known answers", '-')                                     \
-    ROW(E_KNOWN, "embedding log p by known answers", 'E')                                       \
-    ROW(BEST_LOG_FACTS, "log best by facts", '*') ROW(ALL_FACTS, "all by facts", '*')           \
-    ROW(C_LOG_FACTS, "log c by facts", 'C') ROW(D_LOG_FACTS, "log d by facts", 'D')             \
-    ROW(PRIOR_FACTS, "answers often by facts", '-') ROW(E_FACTS, "embedding log p by facts", 'E')
+#define KITH__FEATURES(ROW)                                                                        \
+    ROW(A_BEST, "a", 'A')                                                                          \
+    ROW(A_LOG, "log a", 'A') ROW(A_ALL, "a all", 'A') ROW(A_GLOBAL, "a mined", 'A') ROW(           \
+        A_COUNT, "a count", 'A') ROW(A_LINKS, "links", 'A') ROW(B_BEST, "b", 'B')                  \
+        ROW(B_LOG, "log b", 'B') ROW(B_ALL, "b all", 'B') ROW(B_COUNT, "b count", 'B') ROW(        \
+            C_BEST, "c", 'C') ROW(C_LOG, "log c", 'C') ROW(C_SECOND, "c second", 'C')              \
+            ROW(C_ALL, "c all", 'C') ROW(C_COUNT, "c count", 'C') ROW(D_BEST, "d", 'D') ROW(       \
+                D_LOG, "log d", 'D') ROW(D_SHARED, "d shared", 'D') ROW(D_SUM, "d sum", 'D')       \
+                ROW(BEST, "best", '*') ROW(BEST_LOG, "log best", '*') ROW(ALL, "all", '*') ROW(    \
+                    PRIOR, "answers often",                                                        \
+                    '-') ROW(DEGREE, "facts of it", '-')                                           \
+                    ROW(TYPE, "fits", '-') ROW(TYPE_KNOWN, "fits by known answers", '-') ROW(      \
+                        TYPE_ALL, "fits in all",                                                   \
+                        '-') ROW(PROXIMITY, "near",                                                \
+                                 'N') ROW(PROXIMITY_UNLINKED, "near and not linked",               \
+                                          'N') ROW(PROXIMITY_KNOWN, "near by known answers", 'N')  \
+                        ROW(E_SCORE, "embedding", 'E') ROW(E_LOGP, "embedding log p", 'E') ROW(    \
+                            E_GATED, "embedding without a",                                        \
+                            'E') ROW(E_LOGP_GATED, "embedding log p without a",                    \
+                                     'E') ROW(E_LINKED, "embedding log p of linked", 'E')          \
+                            ROW(BEST_LOG_KNOWN, "log best by known answers",                       \
+                                '*') ROW(ALL_KNOWN, "all by known answers",                        \
+                                         '*') ROW(C_LOG_KNOWN, "log c by known answers", 'C')      \
+                                ROW(D_LOG_KNOWN, "log d by known answers",                         \
+                                    'D') ROW(D_SHARED_KNOWN, "d shared by known answers", 'D')     \
+                                    ROW(PRIOR_KNOWN, "answers often by known answers",             \
+                                        '-') ROW(E_KNOWN, "embedding log p by known answers",      \
+                                                 'E') ROW(BEST_LOG_FACTS, "log best by facts",     \
+                                                          '*') ROW(ALL_FACTS, "all by facts", '*') \
+                                        ROW(C_LOG_FACTS, "log c by facts", 'C')                    \
+                                            ROW(D_LOG_FACTS, "log d by facts", 'D')                \
+                                                ROW(PRIOR_FACTS, "answers often by facts", '-')    \
+                                                    ROW(E_FACTS, "embedding log p by facts", 'E')
 
 typedef enum kith__feature {
 #define KITH__VALUE(name, text, part) KITH__F_##name,

@@ -143,8 +143,9 @@ static double log_sum(const kith__fusion_workspace *f)
     return top + log(sum + 1e-30);
 }
 
-kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self, uint32_t query,
-                       const float *embedding, size_t candidates, kith_error *error)
+kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self,
+                             uint32_t query, const float *embedding, size_t candidates,
+                             kith_error *error)
 {
     kith_status status;
 

@@ -28,7 +28,8 @@ typedef struct kith__fusion {
     float calibration[KITH__CALIBRATION];
     /* What it was fitted on. */
     uint32_t queries, calibration_queries;
-    float loss; /* -log share of the right answer, on those set aside, when they were not fitted on */
+    float
+        loss; /* -log share of the right answer, on those set aside, when they were not fitted on */
 } kith__fusion;
 
 void kith__fusion_release(kith__fusion *fusion);
@@ -63,8 +64,9 @@ void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
  * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
  * is in fusing->scores. */
-kith_status kith__fusion_run(kith__fusion_workspace *fusing, kith__span facts, uint32_t self, uint32_t query,
-                       const float *embedding, size_t candidates, kith_error *error);
+kith_status kith__fusion_run(kith__fusion_workspace *fusing, kith__span facts, uint32_t self,
+                             uint32_t query, const float *embedding, size_t candidates,
+                             kith_error *error);
 
 /* After kith__fusion_run: up to `most` of the candidates that are no known answers, best first. */
 size_t kith__fusion_best(uint32_t *best, size_t most, const kith__fusion_workspace *fusing);

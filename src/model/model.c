@@ -61,8 +61,9 @@ cleanup:
 }
 
 kith_status kith__model_make(kith_model **out, const kith_graph *graph,
-                             const kith_settings *settings, unsigned threads, kith__implications *rules,
-                             kith__neighbor_lists *lists, kith_error *error)
+                             const kith_settings *settings, unsigned threads,
+                             kith__implications *rules, kith__neighbor_lists *lists,
+                             kith_error *error)
 {
     kith_model *model = kith__calloc(1, sizeof *model);
 

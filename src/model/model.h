@@ -15,7 +15,7 @@ struct kith_model {
     kith__neighbor_lists *lists;
     kith__params params;
     kith__encoder encoder;
-    bool calibrated;      /* without rule evidence: whether scores mean probabilities, and by which */
+    bool calibrated; /* without rule evidence: whether scores mean probabilities, and by which */
     float calibration[3]; /* numbers (fuse/calibrate.h) */
     struct kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     void (*free_fused)(struct kith__fused *fused);
@@ -30,7 +30,8 @@ kith_predict kith__resolve_predict(const kith_settings *settings, const kith_gra
 /* As kith_model_new, but all parameters are 0. `rules` and `lists` are made where they are NULL, and
  * else become the model's, also on failure. */
 kith_status kith__model_make(kith_model **model, const kith_graph *graph,
-                             const kith_settings *settings, unsigned threads, kith__implications *rules,
-                             kith__neighbor_lists *lists, kith_error *error);
+                             const kith_settings *settings, unsigned threads,
+                             kith__implications *rules, kith__neighbor_lists *lists,
+                             kith_error *error);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
     float *vectors;           /* known sides, one row per query, in the order of `order` */
     float *query_vectors, *scores;     /* of KITH__SCORED_TOGETHER queries */
     float *unit;              /* candidates scaled to length 1 */
-    size_t by_input;          /* so many candidates, the first ones, are scored by input embeddings */
+    size_t by_input; /* so many candidates, the first ones, are scored by input embeddings */
     size_t encoded;           /* those from here on by encodings */
     kith__panels panels;      /* of input embeddings */
     float *block;             /* scores of a panel, per piece */
@@ -111,10 +111,10 @@ static void make_aim(scoring *r, size_t i, float *query_vector)
     size_t ds = r->known.ds, row = kith__relation_row(params, query_for(r, q->fact.relation,
                                                                        !q->subject_hidden));
 
-    kith__query_vector(kith__decoder_get(settings->decoder), settings->normalize, query_vector, r->vectors + i * ds,
-              kith__row(&params->table[1], row),
-              q->subject_hidden && !kith__has_reciprocal(params), r->known.d,
-              r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
+    kith__query_vector(kith__decoder_get(settings->decoder), settings->normalize, query_vector,
+                       r->vectors + i * ds, kith__row(&params->table[1], row),
+                       q->subject_hidden && !kith__has_reciprocal(params), r->known.d,
+                       r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
 }
 
 /* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
@@ -159,8 +159,9 @@ static void score_panels(void *context, size_t piece)
     for (size_t i = 0; i < r->to - r->from; i++)
         query_vectors[i] = r->query_vectors + i * r->known.ds;
     for (size_t p = piece; p < kith__panel_count(&r->panels); p += PIECES)
-        kith__panel_score(r->scores, r->candidates, &r->panels, p, query_vectors, r->to - r->from, distance,
-                          1, false, r->block + piece * KITH__SCORED_TOGETHER * KITH__PANEL);
+        kith__panel_score(r->scores, r->candidates, &r->panels, p, query_vectors, r->to - r->from,
+                          distance, 1, false,
+                          r->block + piece * KITH__SCORED_TOGETHER * KITH__PANEL);
 }
 
 static void score_candidates(scoring *r)
@@ -204,7 +205,8 @@ static kith_status score_groups(scoring *r, kith_error *error)
         const kith__item *first = &r->order[r->from];
         choose_group(r);
         if (r->encoded < r->candidates && (r->from == 0 || !same_query(first - 1, first)))
-            TRY(encode_candidates(r, query_for(r, first->major, first->minor), r->from == 0, error));
+            TRY(encode_candidates(r, query_for(r, first->major, first->minor), r->from == 0,
+                                  error));
         for (size_t i = r->from; i < r->to; i++)
             make_aim(r, i, r->query_vectors + (i - r->from) * r->known.ds);
         score_candidates(r);
@@ -260,7 +262,8 @@ static kith_status scoring_init(scoring *r, kith_error *error)
     size_t ds = r->known.ds;
     r->order = kith__alloc(r->count, sizeof *r->order);
     r->vectors = kith__calloc_aligned(r->count * ds, sizeof *r->vectors);
-    r->query_vectors = kith__calloc_aligned((KITH__SCORED_TOGETHER + 2) * ds, sizeof *r->query_vectors);
+    r->query_vectors =
+        kith__calloc_aligned((KITH__SCORED_TOGETHER + 2) * ds, sizeof *r->query_vectors);
     r->scores = kith__calloc_aligned(KITH__SCORED_TOGETHER * r->candidates, sizeof *r->scores);
     r->unit = kith__calloc_aligned(PIECES * kith__apart(ds), sizeof *r->unit);
     if (!spare || !r->order || !r->vectors || !r->query_vectors || !r->scores || !r->unit)

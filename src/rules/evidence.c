@@ -46,7 +46,8 @@ void kith__evidence_free(kith__evidence *e)
     kith__free(e);
 }
 
-kith_status kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence, kith_error *error)
+kith_status kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence,
+                                      kith_error *error)
 {
     const kith__index *x = evidence->index;
 
@@ -61,8 +62,8 @@ kith_status kith__evidence_query_init(kith__evidence_query *a, const kith__evide
     a->together = kith__calloc(x->relations, sizeof *a->together);
     a->met = kith__alloc(x->relations, sizeof *a->met);
     a->speaks = kith__calloc(x->relations, sizeof *a->speaks);
-    if (!a->fits || !a->type_score_all || !a->together || !a->met || !a->speaks || !a->pair_confidence ||
-        !a->answers_at || !a->answered || !a->row_of || !a->tally)
+    if (!a->fits || !a->type_score_all || !a->together || !a->met || !a->speaks ||
+        !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
         return kith__no_memory(error);
     return kith__proximity_init(&a->proximity, x, error);
 }
@@ -245,8 +246,8 @@ static void tell(const kith__evidence_query *a, kith__reason reason)
 
 /* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the same
  * facts as q's. */
-static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a, uint32_t o,
-                            uint32_t relation, uint32_t self)
+static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a,
+                            uint32_t o, uint32_t relation, uint32_t self)
 {
     const kith__index *x = a->evidence->index;
     kith__span facts = kith__facts_of(x, o);
@@ -265,8 +266,8 @@ static void count_at_object(uint32_t *support, uint32_t *body_count, const kith_
 }
 
 /* How often r(s, .) comes with q(s, .), but for one entity. */
-static void count_at_subject(uint32_t *support, uint32_t *body_count, kith__span with, kith__span known,
-                             uint32_t but)
+static void count_at_subject(uint32_t *support, uint32_t *body_count, kith__span with,
+                             kith__span known, uint32_t but)
 {
     size_t k = 0;
 
@@ -290,7 +291,8 @@ static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t
 }
 
 /* With the rule's own counts, which say more to a person than those around here. */
-static void tell_pair(const kith__evidence_query *a, uint32_t relation, uint32_t candidate, float confidence)
+static void tell_pair(const kith__evidence_query *a, uint32_t relation, uint32_t candidate,
+                      float confidence)
 {
     const kith__rules *pairs = &a->evidence->pairs;
     uint64_t low = pairs->offset[a->query], high = pairs->offset[a->query + 1];
@@ -335,7 +337,8 @@ static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span know
             if (body_count > 0 && !kith__span_has(known, o))
                 body_count--;
             count_at_object(&support, &body_count, a, o, r, self);
-            float local = (mined * KITH__SHRINK + (float)support) / (KITH__SHRINK + (float)body_count);
+            float local =
+                (mined * KITH__SHRINK + (float)support) / (KITH__SHRINK + (float)body_count);
             add_confidence(&figure[KITH__A_BEST], NULL, &figure[KITH__A_ALL], local);
             if (mined > figure[KITH__A_GLOBAL])
                 figure[KITH__A_GLOBAL] = mined;
@@ -359,8 +362,8 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, ui
             continue;
         add_confidence(&figure[KITH__B_BEST], NULL, &figure[KITH__B_ALL], rule->confidence);
         figure[KITH__B_COUNT]++;
-        tell(a, (kith__reason){'B', rule->first, rule->second, x, o, rule->confidence, rule->support,
-                               rule->body_count});
+        tell(a, (kith__reason){'B', rule->first, rule->second, x, o, rule->confidence,
+                               rule->support, rule->body_count});
     }
 }
 
@@ -507,8 +510,8 @@ static void close_rows(kith__evidence_query *a)
     }
 }
 
-kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, uint32_t self, uint32_t query,
-                      kith_error *error)
+kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, uint32_t self,
+                                     uint32_t query, kith_error *error)
 {
     for (size_t i = 0; i < a->count; i++)
         a->row_of[a->rows[i].entity] = 0;

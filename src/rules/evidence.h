@@ -66,10 +66,11 @@ typedef struct kith__reason {
 typedef struct kith__evidence_query {
     const kith__evidence *evidence;
     uint32_t query; /* UINT32_MAX: none yet */
-    bool unseen;    /* whether what follows holds for unseen entities too: where walks go through them */
+    bool
+        unseen; /* whether what follows holds for unseen entities too: where walks go through them */
     /* For the query relation at hand. */
     float *pair_confidence; /* per relation */
-    uint64_t *answers_at;   /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
+    uint64_t *answers_at; /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
     uint32_t *answered;     /* per entity: how often it is an answer */
     float *fits;            /* per entity: log(1 + 100 P), where P is the largest confidence with
                                which one of its other relations implies that it is an answer at all */
@@ -99,7 +100,7 @@ void kith__evidence_query_release(kith__evidence_query *asking);
 /* Ask q(s, ?). `facts` are those of s, sorted by kith__sort_facts; `self` is its id, or UINT32_MAX
  * for a newcomer. Afterwards rows[0 .. count - 1] are the candidates some rule speaks for, in the
  * order in which they were met, and `answered` holds for q. */
-kith_status kith__evidence_query_run(kith__evidence_query *asking, kith__span facts, uint32_t self, uint32_t query,
-                      kith_error *error);
+kith_status kith__evidence_query_run(kith__evidence_query *asking, kith__span facts, uint32_t self,
+                                     uint32_t query, kith_error *error);
 
 #endif

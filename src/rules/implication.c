@@ -183,8 +183,8 @@ static int count_rules(kith__implications *rules, const incidence *in, kith__poo
     return failed ? -1 : 0;
 }
 
-kith_status kith__implications_new(kith__implications **out, const kith_graph *graph, kith__pool *pool,
-                            kith_error *error)
+kith_status kith__implications_new(kith__implications **out, const kith_graph *graph,
+                                   kith__pool *pool, kith_error *error)
 {
     kith__implications *rules = kith__calloc(1, sizeof *rules);
     uint32_t relations = 2 * kith_graph_seen_relation_count(graph);

@@ -27,8 +27,8 @@ typedef struct kith__implications {
 /* How much P(r => r) is. */
 typedef enum kith__self { KITH__SELF_ONE, KITH__SELF_ROW_MEAN } kith__self;
 
-kith_status kith__implications_new(kith__implications **rules, const kith_graph *graph, kith__pool *pool,
-                            kith_error *error);
+kith_status kith__implications_new(kith__implications **rules, const kith_graph *graph,
+                                   kith__pool *pool, kith_error *error);
 void kith__implications_free(kith__implications *rules);
 float kith__implications_self(const kith__implications *rules, uint32_t relation, kith__self self);
 

@@ -82,7 +82,8 @@ static void sort_piece(void *context, size_t piece)
     uint32_t to = (uint32_t)((uint64_t)x->entities * (piece + 1) / PIECES);
 
     for (uint64_t i = hood.offset[from]; i < hood.offset[to]; i++)
-        x->at[i] = (kith_neighbor){kith__directed(b->graph, hood.at[i].relation), hood.at[i].entity};
+        x->at[i] =
+            (kith_neighbor){kith__directed(b->graph, hood.at[i].relation), hood.at[i].entity};
     for (uint32_t e = from; e < to; e++)
         if (x->offset[e + 1] - x->offset[e] > 1)
             qsort(x->at + x->offset[e], (size_t)(x->offset[e + 1] - x->offset[e]), sizeof *x->at,

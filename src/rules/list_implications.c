@@ -21,7 +21,8 @@ static int stronger_first(const void *a, const void *b)
     return x->premise_inverse - y->premise_inverse;
 }
 
-static kith_implication readable(const kith_graph *graph, uint32_t implied, const kith__implication *rule)
+static kith_implication readable(const kith_graph *graph, uint32_t implied,
+                                 const kith__implication *rule)
 {
     uint32_t m = kith_graph_seen_relation_count(graph);
     return (kith_implication){.premise = kith__undirected(graph, rule->relation),

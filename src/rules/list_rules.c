@@ -145,7 +145,8 @@ static void constants_piece(void *context, size_t piece)
     for (uint32_t c = (uint32_t)((uint64_t)x->seen * piece / PIECES); c < to; c++) {
         kith__span facts = kith__facts_of(x, c);
         for (size_t from = 0, end; from < facts.count; from = end) {
-            for (end = from; end < facts.count && facts.at[end].relation == facts.at[from].relation;)
+            for (end = from;
+                 end < facts.count && facts.at[end].relation == facts.at[from].relation;)
                 end++;
             if (end - from >= l->options->min_support && end - from > 1 &&
                 list_group(l, piece, facts.at[from].relation, c,

@@ -392,10 +392,10 @@ static int by_premise(const void *a, const void *b)
 static kith__rule make_pattern(const mining *m, uint64_t key, uint64_t support, uint64_t body_count)
 {
     return (kith__rule){.first = first_of(key),
-                           .second = m->paths ? second_of(key) : KITH__NO_RELATION,
-                           .support = support < UINT32_MAX ? (uint32_t)support : UINT32_MAX,
-                           .body_count = body_count < UINT32_MAX ? (uint32_t)body_count : UINT32_MAX,
-                           .confidence = kith__shrunk((double)support, (double)body_count)};
+                        .second = m->paths ? second_of(key) : KITH__NO_RELATION,
+                        .support = support < UINT32_MAX ? (uint32_t)support : UINT32_MAX,
+                        .body_count = body_count < UINT32_MAX ? (uint32_t)body_count : UINT32_MAX,
+                        .confidence = kith__shrunk((double)support, (double)body_count)};
 }
 
 /* Keep what is confident enough, of paths the best of each conclusion. */

@@ -147,7 +147,8 @@ static void search_from(searching *s, kith__span facts, uint32_t from, float cha
     s->followed += facts.count;
     for (size_t i = 0; i < facts.count; i++) {
         arrival *a = &s->at[facts.at[i].entity];
-        if (facts.at[i].entity == self || (a->chance > 0 && (a->steps < steps || a->chance >= each)))
+        if (facts.at[i].entity == self ||
+            (a->chance > 0 && (a->steps < steps || a->chance >= each)))
             continue;
         if (a->chance == 0)
             s->met[s->count++] = facts.at[i].entity;

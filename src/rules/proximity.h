@@ -13,7 +13,8 @@ typedef struct kith__proximity {
     bool through; /* Whether walks go on from unseen entities. Without it a newcomer is told what an
                      unseen entity of the graph with the same facts is told; with it the newcomer's
                      walks could go through that one. */
-    float *proximity;      /* per entity: log(1 + 1e6 P), where P adds up how likely it is met in each step,
+    float *
+        proximity; /* per entity: log(1 + 1e6 P), where P adds up how likely it is met in each step,
                          later steps counting less, and is less where there are many facts to
                          begin with; 0 where it is not met */
     uint32_t *reached; /* those that are not 0 */

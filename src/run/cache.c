@@ -277,7 +277,8 @@ static void set_names(kith__names *names, const uint64_t count[3])
     names->byte_count = (size_t)count[2];
 }
 
-static void set_numbers(kith_graph *g, kith__implications *rules, kith__neighbor_lists *lists, const header *h)
+static void set_numbers(kith_graph *g, kith__implications *rules, kith__neighbor_lists *lists,
+                        const header *h)
 {
     set_names(&g->entities, h->names[0]);
     set_names(&g->relations, h->names[1]);

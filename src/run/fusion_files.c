@@ -188,10 +188,10 @@ static json_t *own_json(const kith__fusion *f)
 static json_t *fusion_json(const kith__fusion *f)
 {
 
-    return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries", (json_int_t)f->queries,
-                     "set_aside", (json_int_t)f->calibration_queries, "loss", (double)f->loss, "weights",
-                     weights_json(f->common.all), "weights_without_embedding",
-                     weights_json(f->common.alone), "calibration",
+    return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries",
+                     (json_int_t)f->queries, "set_aside", (json_int_t)f->calibration_queries,
+                     "loss", (double)f->loss, "weights", weights_json(f->common.all),
+                     "weights_without_embedding", weights_json(f->common.alone), "calibration",
                      list_json(f->calibration, KITH__CALIBRATION), "pull", (double)f->pull,
                      "by_relation", own_json(f));
 }

@@ -143,9 +143,11 @@ static kith_status read_config(kith_settings *settings, uint64_t *hash, const ch
                        "%s: lacks format, kith, data_hash or settings, expected the settings of a "
                        "run", path));
     if (format < OLDEST_FORMAT || format > FORMAT)
-        TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s: has format %d, made by kith %.32s; this is kith %s, which knows formats "
-                       "up to %d", path, format, version, kith_version(), FORMAT));
+        TRY(kith__fail(
+            error, KITH_ERR_INPUT,
+            "%s: has format %d, made by kith %.32s; this is kith %s, which knows formats "
+            "up to %d",
+            path, format, version, kith_version(), FORMAT));
     *hash = strtoull(text, NULL, 16);
     TRY(read_settings(settings, values, format, path, error));
 cleanup:
@@ -212,7 +214,8 @@ cleanup:
 static kith_status open_run(kith_model **model, const char *folder, unsigned threads, bool trained,
                             kith_error *error)
 {
-    char *config = kith__path_join(folder, "config.json"), *inner = kith__path_join(folder, "graph");
+    char *config = kith__path_join(folder, "config.json"),
+         *inner = kith__path_join(folder, "graph");
     kith_settings settings;
     kith_graph *graph = NULL;
     uint64_t hash = 0;
@@ -275,9 +278,10 @@ kith_status kith__run_load_model(const char *folder, kith_model *model, kith_err
                               : kith__no_memory(error);
     kith__free(path);
     if (status == KITH_ERR_IO)
-        return kith__fail(error, KITH_ERR_INPUT,
-                          "%s: has no model.safetensors yet; train it first: kith train --resume %s",
-                          folder, folder);
+        return kith__fail(
+            error, KITH_ERR_INPUT,
+            "%s: has no model.safetensors yet; train it first: kith train --resume %s", folder,
+            folder);
     const kith__table *broken = status == KITH_OK ? kith__params_broken(&model->params) : NULL;
     if (broken)
         return kith__fail(error, KITH_ERR_INPUT,
@@ -339,9 +343,10 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
         values[i] = strtod(notes[i].value, &end);
         kith__usual_numbers(before);
         if (*end || !(values[i] >= (i == BEST ? -1 : 0) && values[i] <= most[i]))
-            return kith__fail(error, KITH_ERR_INPUT,
-                              "%s: its %s is '%s', expected a number up to %g as config.json has it",
-                              path, notes[i].key, notes[i].value, most[i]);
+            return kith__fail(
+                error, KITH_ERR_INPUT,
+                "%s: its %s is '%s', expected a number up to %g as config.json has it", path,
+                notes[i].key, notes[i].value, most[i]);
     }
     double done = values[BATCH] * (double)batch;
     if (values[FACTS] != (done < (double)facts ? done : (double)facts))
@@ -468,7 +473,8 @@ kith_status kith__run_load_calibration(const char *folder, kith_model *model, ki
     object = json_load_file(path, 0, &why);
     if (!object || json_unpack(object, "{s[FFF]}", "calibration", &w[0], &w[1], &w[2]) != 0 ||
         !isfinite(w[0]) || !isfinite(w[1]) || !isfinite(w[2]))
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: has no three finite numbers of calibration", path));
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: has no three finite numbers of calibration",
+                       path));
     for (int i = 0; i < 3; i++)
         model->calibration[i] = (float)w[i];
     model->calibrated = true;

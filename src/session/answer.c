@@ -71,7 +71,8 @@ static kith__workspace *new_asker(const kith_model *model)
     }
     a->relations = kith__calloc(a->lists.relations, 1);
     a->marks = kith__calloc(n, 1);
-    a->query_vectors = kith__calloc_aligned((together + 2) * a->encoder.ds, sizeof *a->query_vectors);
+    a->query_vectors =
+        kith__calloc_aligned((together + 2) * a->encoder.ds, sizeof *a->query_vectors);
     a->scores = kith__calloc_aligned(together * n, sizeof *a->scores);
     a->block = kith__calloc_aligned(together * KITH__PANEL, sizeof *a->block);
     if (!a->relations || !a->marks || !a->query_vectors || !a->scores || !a->block ||
@@ -95,7 +96,8 @@ kith__workspace *kith__workspace_at(kith_session *s, size_t index)
 
 /* ---- scores ---- */
 
-static int cut_lists(kith_session *s, kith__workspace *a, const kith__query_entity *asked, size_t count)
+static int cut_lists(kith_session *s, kith__workspace *a, const kith__query_entity *asked,
+                     size_t count)
 {
     const kith_model *model = s->model;
     kith__neighbor_lists *lists = &a->lists;
@@ -112,9 +114,9 @@ static int cut_lists(kith_session *s, kith__workspace *a, const kith__query_enti
             memcpy(lists->own_at + used, asked[i].facts,
                    asked[i].count * sizeof *lists->own_at);
         lists->own_offset[i] = used;
-        used += kith__list_cut(lists->own_at + used, model->rules ? lists->denominator + used : NULL,
-                               asked[i].count, asked[i].entity, model->rules, &model->settings,
-                               a->kept, a->relations);
+        used += kith__list_cut(
+            lists->own_at + used, model->rules ? lists->denominator + used : NULL, asked[i].count,
+            asked[i].entity, model->rules, &model->settings, a->kept, a->relations);
     }
     lists->own_offset[count] = used;
     lists->at = lists->own_at;
@@ -122,8 +124,9 @@ static int cut_lists(kith_session *s, kith__workspace *a, const kith__query_enti
     return 0;
 }
 
-kith_status kith__encode_entities(kith_session *s, kith__workspace *a, const kith__query_entity *asked,
-                               size_t count, uint32_t query, kith_error *error)
+kith_status kith__encode_entities(kith_session *s, kith__workspace *a,
+                                  const kith__query_entity *asked, size_t count, uint32_t query,
+                                  kith_error *error)
 {
     if (cut_lists(s, a, asked, count))
         return kith__no_memory(error);
@@ -133,16 +136,17 @@ kith_status kith__encode_entities(kith_session *s, kith__workspace *a, const kit
     return kith__encoder_forward(&a->encoder, error);
 }
 
-static void make_aim(float *query_vector, const kith_session *s, kith__workspace *a, const float *vector,
-                     uint32_t query)
+static void make_aim(float *query_vector, const kith_session *s, kith__workspace *a,
+                     const float *vector, uint32_t query)
 {
     const kith_settings *settings = &s->model->settings;
     const kith__params *params = &s->model->params;
     bool swapped = query >= a->lists.relations / 2 && !kith__has_reciprocal(params);
 
-    kith__query_vector(kith__decoder_get(settings->decoder), settings->normalize, query_vector, vector,
-              kith__row(&params->table[1], kith__relation_row(params, query)), swapped,
-              a->encoder.d, a->query_vectors + KITH__QUERIES_TOGETHER * a->encoder.ds); /* room for two more */
+    kith__query_vector(
+        kith__decoder_get(settings->decoder), settings->normalize, query_vector, vector,
+        kith__row(&params->table[1], kith__relation_row(params, query)), swapped, a->encoder.d,
+        a->query_vectors + KITH__QUERIES_TOGETHER * a->encoder.ds); /* room for two more */
 }
 
 /* A block of candidates stays in the cache while all aims are compared with it. With `mix` the
@@ -168,8 +172,8 @@ static void compare(float *scores, const kith_session *s, const kith__workspace 
 }
 
 /* In panels, as ranking does, because sums in another order differ in their last bits. */
-static void compare_inputs(float *scores, const kith_session *s, const kith__workspace *a, size_t count,
-                           const kith__panels *inputs)
+static void compare_inputs(float *scores, const kith_session *s, const kith__workspace *a,
+                           size_t count, const kith__panels *inputs)
 {
     bool distance = kith__decoder_get(s->model->settings.decoder)->distance;
     const float *query_vectors[KITH__QUERIES_TOGETHER];
@@ -177,8 +181,8 @@ static void compare_inputs(float *scores, const kith_session *s, const kith__wor
     for (size_t i = 0; i < count; i++)
         query_vectors[i] = a->query_vectors + i * a->encoder.ds;
     for (size_t p = 0; p < kith__panel_count(inputs); p++)
-        kith__panel_score(scores, a->lists.seen, inputs, p, query_vectors, count, distance, 1, false,
-                          a->block);
+        kith__panel_score(scores, a->lists.seen, inputs, p, query_vectors, count, distance, 1,
+                          false, a->block);
 }
 
 /* By the candidates' input embeddings, by their encodings, or by both, as the settings say. */
@@ -208,8 +212,8 @@ cleanup:
 }
 
 kith_status kith__embedding_scores(float *scores, kith_session *s, kith__workspace *a,
-                              const kith__query_entity *asked, size_t count, const uint32_t *queries,
-                              size_t query_count, kith_error *error)
+                                   const kith__query_entity *asked, size_t count,
+                                   const uint32_t *queries, size_t query_count, kith_error *error)
 {
     kith_status status;
 
@@ -238,8 +242,8 @@ kith_status kith__fuse_entity(kith_session *s, kith__workspace *a, const kith__q
 }
 
 kith_status kith__answer_scores(float *scores, kith_session *s, kith__workspace *a,
-                                const kith__query_entity *asked, size_t count, const uint32_t *queries,
-                                size_t query_count, kith_error *error)
+                                const kith__query_entity *asked, size_t count,
+                                const uint32_t *queries, size_t query_count, kith_error *error)
 {
     const struct kith__fused *fused = s->model->fused;
     bool embedding = !fused || fused->embedding;
@@ -249,7 +253,8 @@ kith_status kith__answer_scores(float *scores, kith_session *s, kith__workspace 
     if (embedding)
         TRY(kith__embedding_scores(scores, s, a, asked, count, queries, query_count, error));
     for (size_t i = 0; fused && i < count; i++) {
-        TRY(kith__fuse_entity(s, a, &asked[i], queries[0], embedding ? scores + i * n : NULL, error));
+        TRY(kith__fuse_entity(s, a, &asked[i], queries[0], embedding ? scores + i * n : NULL,
+                              error));
         memcpy(scores + i * n, a->fusing->scores, n * sizeof *scores);
         a->shares[i].log_sum = a->fusing->log_sum;
         a->shares[i].log_known = a->fusing->at.log_known;
@@ -276,7 +281,8 @@ static void sum_up(kith__workspace *a, size_t row, const float *scores)
     a->shares[row].log_known = log1p((double)known);
 }
 
-double kith__answer_probability(const kith_session *s, const kith__workspace *a, size_t row, float score)
+double kith__answer_probability(const kith_session *s, const kith__workspace *a, size_t row,
+                                float score)
 {
     const kith_model *model = s->model;
 
@@ -365,8 +371,9 @@ static void offer_all(best *b, const kith_session *s, kith__workspace *a, const 
 /* ---- known answers ---- */
 
 /* Neighbours by the query's relation are known answers, and so are facts of dev and test. */
-static kith_status mark_known(const kith_session *s, kith__workspace *a, const kith__query_entity *asked,
-                              uint32_t query, uint8_t value, kith_error *error)
+static kith_status mark_known(const kith_session *s, kith__workspace *a,
+                              const kith__query_entity *asked, uint32_t query, uint8_t value,
+                              kith_error *error)
 {
     const kith_graph *g = s->model->graph;
     uint32_t m = a->lists.relations / 2;
@@ -487,7 +494,8 @@ static float implied(uint32_t query, const kith__implications *rules, const uint
 
 /* The m queries of one side, those that the entity's relations imply most first. */
 static kith_status order_queries(likely *order, kith_session *s, kith__workspace *a,
-                                 const kith__query_entity *asked, bool subject_asked, kith_error *error)
+                                 const kith__query_entity *asked, bool subject_asked,
+                                 kith_error *error)
 {
     uint32_t m = a->lists.relations / 2, first = subject_asked ? m : 0;
     const kith__implications *rules;

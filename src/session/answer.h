@@ -17,28 +17,30 @@ typedef struct kith__query_entity {
  * on its subjects. scores has count rows of n. The other queries are those that come next. Every
  * score that a person sees comes from here. */
 kith_status kith__answer_scores(float *scores, kith_session *session, kith__workspace *workspace,
-                                const kith__query_entity *asked, size_t count, const uint32_t *queries,
-                                size_t query_count, kith_error *error);
+                                const kith__query_entity *asked, size_t count,
+                                const uint32_t *queries, size_t query_count, kith_error *error);
 
 /* The embedding's part of it. */
 kith_status kith__embedding_scores(float *scores, kith_session *session, kith__workspace *workspace,
-                              const kith__query_entity *asked, size_t count, const uint32_t *queries,
-                              size_t query_count, kith_error *error);
+                                   const kith__query_entity *asked, size_t count,
+                                   const uint32_t *queries, size_t query_count, kith_error *error);
 
 /* Fuse what rules say about one entity with the embedding's scores (or NULL); the result is in the
  * asker's `fusing`. For models with rule evidence. */
-kith_status kith__fuse_entity(kith_session *session, kith__workspace *workspace, const kith__query_entity *asked,
-                             uint32_t query, const float *embedding, kith_error *error);
+kith_status kith__fuse_entity(kith_session *session, kith__workspace *workspace,
+                              const kith__query_entity *asked, uint32_t query,
+                              const float *embedding, kith_error *error);
 
 /* How likely a score is right that kith__answer_scores gave in row `row`; NAN where the model has not
  * learnt that. */
-double kith__answer_probability(const kith_session *session, const kith__workspace *workspace, size_t row,
-                                float score);
+double kith__answer_probability(const kith_session *session, const kith__workspace *workspace,
+                                size_t row, float score);
 
 /* Encode entities for a query: encoding i of the asker's encoder is that of asked[i], and visit v of
  * it is neighbour v of its cut list. */
-kith_status kith__encode_entities(kith_session *session, kith__workspace *workspace, const kith__query_entity *asked,
-                               size_t count, uint32_t query, kith_error *error);
+kith_status kith__encode_entities(kith_session *session, kith__workspace *workspace,
+                                  const kith__query_entity *asked, size_t count, uint32_t query,
+                                  kith_error *error);
 
 /* What a question asks, in ids. */
 typedef struct kith__resolved {

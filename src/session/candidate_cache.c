@@ -58,7 +58,8 @@ cleanup:
     return status;
 }
 
-kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *model, kith_error *error)
+kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *model,
+                                     kith_error *error)
 {
     kith__candidate_cache *made = NULL;
     kith_status status = KITH_OK;
@@ -170,8 +171,8 @@ static void copy_piece(void *context, size_t piece)
 }
 
 /* Under `making`. */
-static kith_status make_candidates(kith__candidates **out, kith__candidate_cache *s, const uint32_t *queries,
-                                   size_t count, kith_error *error)
+static kith_status make_candidates(kith__candidates **out, kith__candidate_cache *s,
+                                   const uint32_t *queries, size_t count, kith_error *error)
 {
     kith__candidates *made = kith__calloc(1, sizeof *made);
     kith_status status = KITH_OK;
@@ -303,7 +304,8 @@ static kith_status pack_inputs(kith__candidate_cache *s, kith_error *error)
     return KITH_OK;
 }
 
-kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *s, kith_error *error)
+kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *s,
+                                         kith_error *error)
 {
     kith_status status = KITH_OK;
 
@@ -319,7 +321,8 @@ kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__cand
     return status;
 }
 
-kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *s, kith_error *error)
+kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *s,
+                                        kith_error *error)
 {
     kith_status status = KITH_OK;
 
@@ -337,7 +340,8 @@ kith_status kith__candidate_cache_known(const kith__known **known, kith__candida
     return status;
 }
 
-kith_status kith__candidate_cache_implications(const kith__implications **rules, kith__candidate_cache *s, kith_error *error)
+kith_status kith__candidate_cache_implications(const kith__implications **rules,
+                                               kith__candidate_cache *s, kith_error *error)
 {
     kith_status status = KITH_OK;
 

@@ -25,7 +25,8 @@ typedef struct kith__candidate_cache {
     uint64_t clock;
     bool has_known, has_inputs;
 
-    pthread_mutex_t making; /* of what follows; whoever holds it may take `lock`, never the reverse */
+    pthread_mutex_t
+        making; /* of what follows; whoever holds it may take `lock`, never the reverse */
     kith__pool *pool;
     kith__encoder encoder;
     bool encoded; /* the encoder has all candidates, for one query or another */
@@ -35,15 +36,16 @@ typedef struct kith__candidate_cache {
 } kith__candidate_cache;
 
 /* The model's, made where it is not there yet. */
-kith_status kith__candidate_cache_of(kith__candidate_cache **shared, kith_model *model, kith_error *error);
+kith_status kith__candidate_cache_of(kith__candidate_cache **shared, kith_model *model,
+                                     kith_error *error);
 
 /* The candidates for `queries[0]`, from the cache or made now; the other queries are those that will
  * be asked for soon. They stay until unpinned. */
 kith_status kith__candidates_pin(const kith__candidates **candidates, kith__candidate_cache *shared,
                                  const uint32_t *queries, size_t count, kith_error *error);
 /* The same with the candidates' input embeddings. */
-kith_status kith__candidates_pin_inputs(const kith__candidates **candidates, kith__candidate_cache *shared,
-                                        kith_error *error);
+kith_status kith__candidates_pin_inputs(const kith__candidates **candidates,
+                                        kith__candidate_cache *shared, kith_error *error);
 void kith__candidates_unpin(kith__candidate_cache *shared, const kith__candidates *candidates);
 
 /* The candidates' input embeddings in panels, as ranking compares them. */
@@ -51,9 +53,11 @@ kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__cand
                                 kith_error *error);
 
 /* Known answers of the graph; [subject hidden]. */
-kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *shared, kith_error *error);
+kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *shared,
+                                        kith_error *error);
 /* The model's rules, or counted now where it has none. */
-kith_status kith__candidate_cache_implications(const kith__implications **rules, kith__candidate_cache *shared, kith_error *error);
+kith_status kith__candidate_cache_implications(const kith__implications **rules,
+                                               kith__candidate_cache *shared, kith_error *error);
 
 /* Whether scores are distances between vectors of length 1. */
 bool kith__is_unit(const kith_model *model);

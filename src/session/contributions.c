@@ -80,7 +80,8 @@ static int stronger_first(const void *a, const void *b)
 }
 
 /* The points of each figure: its weight times its value. */
-static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *fusing, kith_error *error)
+static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *fusing,
+                             kith_error *error)
 {
     float feature[KITH__FEATURES_COUNT];
 
@@ -202,8 +203,8 @@ static void share_of_visit(finding *f, size_t v, float scale, uint8_t *taken)
 }
 
 /* Add what each neighbour has in the score by this vector of the candidate, times `factor`. */
-static kith_status add_neighbors(finding *f, kith_contributions *to, const float *candidate, double factor,
-                                 kith_error *error)
+static kith_status add_neighbors(finding *f, kith_contributions *to, const float *candidate,
+                                 double factor, kith_error *error)
 {
     const kith__encoder *e = &f->workspace->encoder;
     uint8_t *taken = kith__calloc(e->ds, 1);

@@ -7,8 +7,8 @@
 /* Take apart the scores of the first `compared` answers of an explanation whose neighbours are known.
  * The asker's encoder must hold the asked entity. */
 kith_status kith__find_contributions(kith_explanation *explanation, kith_session *session,
-                               kith__workspace *workspace, const kith__query_entity *asked, uint32_t query,
-                               kith_error *error);
+                                     kith__workspace *workspace, const kith__query_entity *asked,
+                                     uint32_t query, kith_error *error);
 void kith__contributions_free(kith_contributions *contributions, size_t count);
 
 #endif

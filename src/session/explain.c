@@ -46,9 +46,10 @@ static kith_implication rule_for(const explaining *x, uint32_t relation)
     const kith__implications *rules = x->rules;
 
     if (relation == x->query)
-        return public_rule(g, relation, relation, rules->frequency[relation],
-                           kith__implications_self(rules, relation, (kith__self)x->session->model->settings
-                                                                 .self_confidence));
+        return public_rule(
+            g, relation, relation, rules->frequency[relation],
+            kith__implications_self(rules, relation,
+                                    (kith__self)x->session->model->settings.self_confidence));
     for (uint64_t i = rules->offset[x->query]; i < rules->offset[x->query + 1]; i++)
         if (rules->at[i].relation == relation)
             return public_rule(g, relation, x->query, rules->at[i].support,
@@ -121,10 +122,14 @@ static kith_weighted_neighbor evidence_at(const explaining *x, size_t v, bool ad
     const kith__encoder *e = &x->workspace->encoder;
     const kith_graph *g = x->session->model->graph;
     kith_neighbor next = e->neighbor[v];
-    kith_weighted_neighbor found = {.relation = kith__undirected(g, next.relation), .entity = next.entity,
-                           .place = v,
-                           .inverse = next.relation >= g->seen_relations, .added = added,
-                           .weight = NAN, .logic = NAN, .attention = NAN};
+    kith_weighted_neighbor found = {.relation = kith__undirected(g, next.relation),
+                                    .entity = next.entity,
+                                    .place = v,
+                                    .inverse = next.relation >= g->seen_relations,
+                                    .added = added,
+                                    .weight = NAN,
+                                    .logic = NAN,
+                                    .attention = NAN};
 
     if (x->out->weighing == KITH_WEIGH_ATTENTION || x->out->weighing == KITH_WEIGH_EQUAL)
         found.weight = e->weight.at[v];
@@ -282,8 +287,8 @@ static kith_status leave_out(explaining *x, kith_error *error)
     if (!out->left_out || !out->moves)
         TRY(kith__no_memory(error));
     TRY(copy_without(variants, x, count, error));
-    TRY(kith__answer_scores(x->workspace->scores, x->session, x->workspace, variants, count + 1, &x->query,
-                            1, error));
+    TRY(kith__answer_scores(x->workspace->scores, x->session, x->workspace, variants, count + 1,
+                            &x->query, 1, error));
     for (size_t i = 0; i < count; i++)
         tell_moves(x, i, x->workspace->scores, n);
     if (out->weighing == KITH_WEIGH_NONE)
@@ -324,7 +329,8 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
     x.workspace = kith__workspace_at(session, 0);
     TRY(find_query(&x, question, error));
     x.workspace->fact_count = 0;
-    TRY(kith__session_facts(&x.asked.count, &x.of_graph, x.workspace, session, x.asked.entity, error));
+    TRY(kith__session_facts(&x.asked.count, &x.of_graph, x.workspace, session, x.asked.entity,
+                            error));
     x.asked.facts = x.workspace->facts;
     TRY(gather(&x, error));
     if (out.weighing != KITH_WEIGH_NONE)

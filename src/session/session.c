@@ -394,7 +394,8 @@ kith_status kith__session_facts(size_t *count, size_t *of_graph, kith__workspace
     size_t known = entity < g->entities.count ? (size_t)(g->offset[entity + 1] - from) : 0;
     size_t total = known + (d ? d->facts : 0), used = workspace->fact_count;
 
-    if (kith__reserve(&workspace->facts, &workspace->fact_capacity, used + total, sizeof *workspace->facts))
+    if (kith__reserve(&workspace->facts, &workspace->fact_capacity, used + total,
+                      sizeof *workspace->facts))
         return kith__no_memory(error);
     for (size_t i = 0; i < known; i++) {
         kith_neighbor next = g->neighbors[from + i];

@@ -29,7 +29,8 @@ typedef struct {
     kith__adam_state *adam;
     kith__params *params;
     const kith__gradients *gradients;
-    kith__adam_rates rates, table_rates; /* the latter for tables with a learning rate of their own */
+    kith__adam_rates rates,
+        table_rates; /* the latter for tables with a learning rate of their own */
     bool lazy;
 } moving;
 

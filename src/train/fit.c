@@ -48,8 +48,8 @@ static bool is_known(const collecting *c, const kith__query *q, uint32_t candida
                            candidate);
 }
 
-static void add_row(collecting *c, size_t query, const kith__fusion_workspace *f, uint32_t candidate,
-                    float offset)
+static void add_row(collecting *c, size_t query, const kith__fusion_workspace *f,
+                    uint32_t candidate, float offset)
 {
     size_t row = query * MOST_ROWS + c->taken[query];
 
@@ -258,7 +258,13 @@ typedef struct {
     size_t count;
 } list;
 
-enum { ALL, NOT_ASIDE, ONE_HALF, OTHER_HALF, LISTS }; /* which queries; halves are of the entities */
+enum {
+    ALL,
+    NOT_ASIDE,
+    ONE_HALF,
+    OTHER_HALF,
+    LISTS
+}; /* which queries; halves are of the entities */
 
 typedef struct {
     const kith__rows *rows; /* with all features, and without those of the embedding */
@@ -444,8 +450,8 @@ static bool has_risen(const mark *now, const mark *before, size_t count)
 
 /* Each half of the entities is judged by weights that are fitted on the other, of which the common ones
  * are fitted already; a pull of 0 stands for these alone. */
-static kith_status cross_validate(mark *marks, kith__fusion fusions[2], const fitting *f, float pull,
-                                  kith_error *error)
+static kith_status cross_validate(mark *marks, kith__fusion fusions[2], const fitting *f,
+                                  float pull, kith_error *error)
 {
     kith_status status = KITH_OK;
 

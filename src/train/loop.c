@@ -32,7 +32,8 @@ typedef struct {
     kith_triple *positive, *negative;
     kith__softmax_query *asked; /* queries of a batch, for the softmax loss */
     kith__softmax_negatives negatives;
-    kith__neighbor_lists *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
+    kith__neighbor_lists
+        *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
     double last_checkpoint;
     bool stop, classifies, evaluates;
 } training;
@@ -59,7 +60,8 @@ static void begin_epoch(training *t)
     t->model->encoder.order_seed = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
     if (!t->sampled)
         return;
-    kith__neighbor_lists_draw(t->sampled, t->model->lists, stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
+    kith__neighbor_lists_draw(t->sampled, t->model->lists,
+                              stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
     t->model->encoder.lists = t->sampled;
 }
 
@@ -179,10 +181,11 @@ static kith_status broken(const training *t, uint64_t step, kith_error *error)
         what = "the gradient of the table ";
         snprintf(tables, sizeof tables, "'%s'", t->model->params.table[0].spec->name);
     }
-    return kith__fail(error, KITH_ERR_DIVERGED,
-                      "training diverged in epoch %u, step %llu: %s%s is not finite; a smaller lr or "
-                      "another loss may help", t->at.epoch + 1, (unsigned long long)step, what,
-                      tables);
+    return kith__fail(
+        error, KITH_ERR_DIVERGED,
+        "training diverged in epoch %u, step %llu: %s%s is not finite; a smaller lr or "
+        "another loss may help",
+        t->at.epoch + 1, (unsigned long long)step, what, tables);
 }
 
 static void tell(training *t, kith_progress *p)
@@ -386,9 +389,11 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
     if (t.at.finished) {
         *end = KITH_TRAIN_WAS_FINISHED;
         if (!kith__path_exists(folder, "model.safetensors"))
-            TRY(kith__fail(error, KITH_ERR_INPUT,
-                           "%s: is finished, but its model.safetensors is gone, and with it the best "
-                           "weights; train anew", folder));
+            TRY(kith__fail(
+                error, KITH_ERR_INPUT,
+                "%s: is finished, but its model.safetensors is gone, and with it the best "
+                "weights; train anew",
+                folder));
         goto cleanup;
     }
     TRY(kith__run_cut_log(folder, t.at.epoch, error));

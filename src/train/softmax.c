@@ -8,7 +8,12 @@
 #include "nn/kernels.h"
 #include "nn/match.h"
 
-enum { PIECES = KITH__SOFTMAX_PIECES, BLOCK = 32, ID_LISTS = BLOCK + BLOCK / KITH__L1_ROWS, VECTORS = 8 };
+enum {
+    PIECES = KITH__SOFTMAX_PIECES,
+    BLOCK = 32,
+    ID_LISTS = BLOCK + BLOCK / KITH__L1_ROWS,
+    VECTORS = 8
+};
 
 /* Of distances, only shared candidates with a larger share always take part in the gradients; the
  * others now and then, with this share. This is 1 over the number of candidates where that is less. */
@@ -176,7 +181,8 @@ static void request_query(kith__softmax *x, size_t i)
     kith_neighbor from_known = {a->query, a->answer}, from_answer = {back, a->known};
     bool mask = x->settings->mask;
 
-    x->request[i] = kith__encoder_request(x->encoder, a->known, a->query, mask ? &from_known : NULL);
+    x->request[i] =
+        kith__encoder_request(x->encoder, a->known, a->query, mask ? &from_known : NULL);
     for (size_t k = 0; x->by_encoding && k < x->slots; k++)
         if (own_entity(x, i, k) != KITH__NOBODY)
             x->request[own_request(x, i, k)] =
@@ -217,7 +223,8 @@ static int room_for_shared(const kith__softmax *x, kith__shared_candidates *s, s
 }
 
 /* Copy the vectors, scaled where the decoder wants that: by encodings of a group, or by inputs. */
-static void load_shared(const kith__softmax *x, kith__shared_candidates *s, bool encodings, size_t group)
+static void load_shared(const kith__softmax *x, kith__shared_candidates *s, bool encodings,
+                        size_t group)
 {
     size_t ds = x->encoder->ds;
 
@@ -251,8 +258,8 @@ static int prepare_shared(kith__softmax *x)
 }
 
 /* Add a row's gradient to that of the vector that the row was made from. */
-static void add_shared(const kith__softmax *x, float *to, const kith__shared_candidates *s, size_t j,
-                       float *gradient)
+static void add_shared(const kith__softmax *x, float *to, const kith__shared_candidates *s,
+                       size_t j, float *gradient)
 {
     size_t ds = x->encoder->ds, d = x->encoder->d;
 
@@ -308,7 +315,8 @@ static workspace workspace_of(const kith__softmax *x, size_t piece)
 }
 
 /* The candidates' stores that a pass looks at, and where the piece's gradients go. */
-static size_t views_of(const running *c, size_t piece, const kith__shared_candidates *view[2], float *gradient[2])
+static size_t views_of(const running *c, size_t piece, const kith__shared_candidates *view[2],
+                       float *gradient[2])
 {
     kith__softmax *x = c->x;
     size_t count = 0, floats = x->stride * x->encoder->ds;
@@ -332,9 +340,10 @@ static void make_aims(const running *c, const workspace *w, size_t from, size_t 
     size_t ds = x->encoder->ds;
 
     for (size_t i = from; i < to; i++)
-        kith__query_vector(decoder_of(x), x->settings->normalize, c->pass->query_vectors.at + i * ds,
-                  c->encoded_known ? encoded(x, i) : input_row(x, asked_at(x, i)->known),
-                  relation_row(x, i), subject_hidden(x, i), x->encoder->d, w->vectors);
+        kith__query_vector(decoder_of(x), x->settings->normalize,
+                           c->pass->query_vectors.at + i * ds,
+                           c->encoded_known ? encoded(x, i) : input_row(x, asked_at(x, i)->known),
+                           relation_row(x, i), subject_hidden(x, i), x->encoder->d, w->vectors);
     memset(c->pass->query_vector_gradients.at + from * ds, 0, (to - from) * ds * sizeof(float));
 }
 
@@ -397,8 +406,9 @@ static void score_own(const running *c, const workspace *w, size_t i)
         own[k] = 0;
         for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
             const float *candidate = scaled(x, vector[v - 1], w->vectors);
-            own[k] += c->weight * (decoder_of(x)->distance ? -kith__l1(query_vector, candidate, ds)
-                                                           : kith__dot(query_vector, candidate, ds));
+            own[k] +=
+                c->weight * (decoder_of(x)->distance ? -kith__l1(query_vector, candidate, ds)
+                                                     : kith__dot(query_vector, candidate, ds));
         }
     }
 }
@@ -493,7 +503,8 @@ typedef struct {
 
 /* Queries are taken together where they share enough candidates that the kernel for several, which is
  * faster for each, need not look at many more. */
-static size_t find_meetings(meeting *met, const kith__softmax *x, const workspace *w, size_t queries)
+static size_t find_meetings(meeting *met, const kith__softmax *x, const workspace *w,
+                            size_t queries)
 {
     size_t count = 0, length = x->stride + 1;
 
@@ -513,8 +524,9 @@ static size_t find_meetings(meeting *met, const kith__softmax *x, const workspac
 }
 
 /* Candidates are taken a few at a time, which stay in the cache for all queries of the block. */
-static void shared_distances_backward(const running *c, const workspace *w, const kith__shared_candidates *view,
-                                      float *gradient, size_t from, size_t to)
+static void shared_distances_backward(const running *c, const workspace *w,
+                                      const kith__shared_candidates *view, float *gradient,
+                                      size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
@@ -528,16 +540,17 @@ static void shared_distances_backward(const running *c, const workspace *w, cons
             while (used < m->count && m->ids[used] < end)
                 used++;
             if (used > 0)
-                kith__l1_backward(c->pass->query_vector_gradients.at + at, gradient, c->pass->query_vectors.at + at, m->rows,
-                                  view->rows.at, m->ids, used, w->scores + m->place * x->stride,
-                                  x->stride, ds);
+                kith__l1_backward(c->pass->query_vector_gradients.at + at, gradient,
+                                  c->pass->query_vectors.at + at, m->rows, view->rows.at, m->ids,
+                                  used, w->scores + m->place * x->stride, x->stride, ds);
             m->ids += used;
             m->count -= used;
         }
 }
 
-static void shared_products_backward(const running *c, const workspace *w, const kith__shared_candidates *view,
-                                     float *gradient, size_t from, size_t to)
+static void shared_products_backward(const running *c, const workspace *w,
+                                     const kith__shared_candidates *view, float *gradient,
+                                     size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
@@ -547,11 +560,13 @@ static void shared_products_backward(const running *c, const workspace *w, const
         g[i - from] = w->scores + (i - from) * x->stride;
         query_vectors[i - from] = c->pass->query_vectors.at + i * ds;
     }
-    kith__rows_times(c->pass->query_vector_gradients.at + from * ds, g, to - from, view->rows.at, x->shared, ds, 1);
+    kith__rows_times(c->pass->query_vector_gradients.at + from * ds, g, to - from, view->rows.at,
+                     x->shared, ds, 1);
     kith__outer_sum(gradient, w->scores, query_vectors, to - from, x->stride, ds);
 }
 
-static void block_backward(const running *c, const workspace *w, size_t piece, size_t from, size_t to)
+static void block_backward(const running *c, const workspace *w, size_t piece, size_t from,
+                           size_t to)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->encoder->ds, d = x->encoder->d;
@@ -601,8 +616,8 @@ static void close_group(const kith__softmax *x, size_t piece, size_t group)
     size_t ds = x->encoder->ds;
 
     for (size_t j = 0; j < x->shared; j++)
-        add_shared(x, kith__encoder_grad(x->encoder, encoding_of(x, shared_request(x, group, j))), s,
-                   j, s->gradient.at + j * ds);
+        add_shared(x, kith__encoder_grad(x->encoder, encoding_of(x, shared_request(x, group, j))),
+                   s, j, s->gradient.at + j * ds);
     memset(s->gradient.at, 0, x->stride * ds * sizeof(float));
 }
 
@@ -654,11 +669,11 @@ static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t
 {
     const kith__table *rel = &x->gradients->dense.table[1];
 
-    kith__query_vector_backward(decoder_of(x), x->settings->normalize, known,
-                       kith__gradient_row(x->gradients, rel,
-                                          kith__relation_row(x->params, asked_at(x, i)->query)),
-                       pass->query_vector_gradients.at + i * x->encoder->ds, vector, relation_row(x, i),
-                       subject_hidden(x, i), x->encoder->d, x->scratch.at);
+    kith__query_vector_backward(
+        decoder_of(x), x->settings->normalize, known,
+        kith__gradient_row(x->gradients, rel, kith__relation_row(x->params, asked_at(x, i)->query)),
+        pass->query_vector_gradients.at + i * x->encoder->ds, vector, relation_row(x, i),
+        subject_hidden(x, i), x->encoder->d, x->scratch.at);
 }
 
 /* Before the encoder's backward pass: all that goes to encodings. */
@@ -676,7 +691,8 @@ static void close_encodings(kith__softmax *x)
             size_t request = own_request(x, i, k);
             if (g != 0)
                 own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
-                             x->out.query_vectors.at + i * e->ds, encoded(x, request), x->scratch.at);
+                             x->out.query_vectors.at + i * e->ds, encoded(x, request),
+                             x->scratch.at);
         }
     if (!is_fixed(x))
         return;
@@ -699,7 +715,8 @@ static void own_piece(void *context, size_t piece)
             uint32_t entity = own_entity(x, i, k);
             if (g != 0 && entity % PIECES == piece)
                 own_backward(x, kith__gradient_of(x->gradients, entity), g,
-                             c->pass->query_vectors.at + i * x->encoder->ds, input_row(x, entity), scratch);
+                             c->pass->query_vectors.at + i * x->encoder->ds, input_row(x, entity),
+                             scratch);
         }
 }
 
@@ -751,11 +768,13 @@ static int prepare(kith__softmax *x)
            (x->settings->subtask && room_for_pass(x, &x->in)) ||
            room(&x->scratch, PIECES * workspace_floats(x)) ||
            kith__renew(&x->listed, &x->listed_capacity, PIECES * BLOCK, sizeof *x->listed) ||
-           kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1), sizeof *x->ids);
+           kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1),
+                       sizeof *x->ids);
 }
 
-kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients, const kith__softmax_query *asked,
-                              size_t count, const kith__softmax_negatives *negatives, kith_error *error)
+kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients,
+                              const kith__softmax_query *asked, size_t count,
+                              const kith__softmax_negatives *negatives, kith_error *error)
 {
     kith_status status;
 

@@ -4,7 +4,8 @@
 
 #include "core/mem.h"
 
-static kith_status list_answers(kith__softmax_negatives *c, const kith_graph *graph, kith_error *error)
+static kith_status list_answers(kith__softmax_negatives *c, const kith_graph *graph,
+                                kith_error *error)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -29,8 +30,8 @@ static kith_status list_answers(kith__softmax_negatives *c, const kith_graph *gr
     return KITH_OK;
 }
 
-kith_status kith__softmax_negatives_init(kith__softmax_negatives *c, const kith_graph *graph, size_t shared,
-                                size_t hard, kith_error *error)
+kith_status kith__softmax_negatives_init(kith__softmax_negatives *c, const kith_graph *graph,
+                                         size_t shared, size_t hard, kith_error *error)
 {
     kith_status status;
 
@@ -72,7 +73,8 @@ static void draw_shared(kith__softmax_negatives *c, kith__rng *rng)
     c->drawn = true;
     for (size_t i = 0; i < c->shared_count; i++) {
         uint32_t entity = (uint32_t)i;
-        while (c->shared_count < c->seen && c->place[entity = (uint32_t)kith__rng_below(rng, c->seen)])
+        while (c->shared_count < c->seen &&
+               c->place[entity = (uint32_t)kith__rng_below(rng, c->seen)])
             ;
         c->shared[i] = entity;
         c->place[entity] = (uint32_t)i + 1;
@@ -96,8 +98,8 @@ static size_t find_answers(const kith__softmax_negatives *c, uint32_t known, uin
 
 /* Mark the right answers of query i, and list those that are among the shared ones; returns how many
  * answers there are. */
-static kith_status leave_out(size_t *answers, kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i,
-                             kith_error *error)
+static kith_status leave_out(size_t *answers, kith__softmax_negatives *c,
+                             const kith__softmax_query *asked, size_t i, kith_error *error)
 {
     size_t end = c->first[asked->known + 1], used = c->left_start[i];
     size_t from = find_answers(c, asked->known, asked->query), k = from;
@@ -118,8 +120,8 @@ static kith_status leave_out(size_t *answers, kith__softmax_negatives *c, const 
 
 /* All neighbours that are no answers where they are few, else a draw for each place, which stays
  * empty where it falls on an answer. */
-static void draw_hard(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i, size_t answers,
-                      kith__rng *rng)
+static void draw_hard(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i,
+                      size_t answers, kith__rng *rng)
 {
     const kith__item *all = c->answers + c->first[asked->known];
     size_t count = c->first[asked->known + 1] - c->first[asked->known], used = 0;
@@ -144,8 +146,9 @@ static void next_stamp(kith__softmax_negatives *c)
     }
 }
 
-kith_status kith__softmax_negatives_draw(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t count,
-                                kith__rng *rng, kith_error *error)
+kith_status kith__softmax_negatives_draw(kith__softmax_negatives *c,
+                                         const kith__softmax_query *asked, size_t count,
+                                         kith__rng *rng, kith_error *error)
 {
     size_t answers = 0;
     kith_status status = KITH_OK;

@@ -38,11 +38,13 @@ typedef struct kith__softmax_negatives {
 } kith__softmax_negatives;
 
 /* `shared` is cut to the number of seen entities. */
-kith_status kith__softmax_negatives_init(kith__softmax_negatives *negatives, const kith_graph *graph, size_t shared,
-                                size_t hard, kith_error *error);
+kith_status kith__softmax_negatives_init(kith__softmax_negatives *negatives,
+                                         const kith_graph *graph, size_t shared, size_t hard,
+                                         kith_error *error);
 void kith__softmax_negatives_release(kith__softmax_negatives *negatives);
 /* Draw for a batch of queries. */
-kith_status kith__softmax_negatives_draw(kith__softmax_negatives *negatives, const kith__softmax_query *asked, size_t count,
-                                kith__rng *rng, kith_error *error);
+kith_status kith__softmax_negatives_draw(kith__softmax_negatives *negatives,
+                                         const kith__softmax_query *asked, size_t count,
+                                         kith__rng *rng, kith_error *error);
 
 #endif

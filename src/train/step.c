@@ -74,10 +74,10 @@ static void request_fact(kith__step *s, size_t f)
     kith_neighbor from_subject = {p.relation, p.object}, from_object = {p.relation + m, p.subject};
     bool mask = s->settings->mask;
 
-    s->request[2 * f] = kith__encoder_request(s->encoder, t.subject, t.relation,
-                                              mask && t.subject == p.subject ? &from_subject : NULL);
-    s->request[2 * f + 1] = kith__encoder_request(s->encoder, t.object, t.relation + m,
-                                                  mask && t.object == p.object ? &from_object : NULL);
+    s->request[2 * f] = kith__encoder_request(
+        s->encoder, t.subject, t.relation, mask && t.subject == p.subject ? &from_subject : NULL);
+    s->request[2 * f + 1] = kith__encoder_request(
+        s->encoder, t.object, t.relation + m, mask && t.object == p.object ? &from_object : NULL);
 }
 
 static kith_status encode(kith__step *s, kith_error *error)
@@ -413,7 +413,8 @@ cleanup:
 kith_status kith__step_ask(kith__step *s, const kith__softmax_query *asked, size_t count,
                            const kith__softmax_negatives *negatives, kith_error *error)
 {
-    kith_status status = kith__softmax_run(&s->softmax, &s->gradients, asked, count, negatives, error);
+    kith_status status =
+        kith__softmax_run(&s->softmax, &s->gradients, asked, count, negatives, error);
 
     s->loss_out = s->softmax.loss_out;
     s->loss_in = s->softmax.loss_in;

@@ -58,7 +58,8 @@ static int prepare(kith__encoder *e)
         e->free_state = free_state;
     }
     state *s = e->aggregator_state;
-    return !s || kith__renew(&s->winner, &s->capacity, e->count * e->ds, sizeof *s->winner) ? -1 : 0;
+    return !s || kith__renew(&s->winner, &s->capacity, e->count * e->ds, sizeof *s->winner) ? -1
+                                                                                            : 0;
 }
 
 const kith__aggregator kith__agg_max = {

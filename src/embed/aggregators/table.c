@@ -59,7 +59,8 @@ static float *value_at(const kith__table *table, uint32_t index)
 
 /* ---- which parameters the visits have ---- */
 
-static void spread_pairs(uint32_t *column, const kith__implications *rules, uint32_t query, bool set)
+static void spread_pairs(uint32_t *column, const kith__implications *rules, uint32_t query,
+                         bool set)
 {
     for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
         column[rules->at[i].relation] = set ? (uint32_t)i + 1 : 0;

@@ -18,7 +18,8 @@ static void backward(float *gs, float *gq, float *go, float g, const float *s, c
     kith__complex.backward(gs + h, gq + h, go + h, g, s + h, q + h, o + h, h);
 }
 
-static void query_vector(float *v, const float *known, const float *q, bool subject_hidden, size_t width)
+static void query_vector(float *v, const float *known, const float *q, bool subject_hidden,
+                         size_t width)
 {
     size_t h = width / 2, quarter = h / 2;
 
@@ -32,4 +33,5 @@ static void query_vector(float *v, const float *known, const float *q, bool subj
     }
 }
 
-const kith__decoder kith__analogy = {"analogy", 4, score, backward, query_vector, .distance = false};
+const kith__decoder kith__analogy = {"analogy",        4, score, backward, query_vector,
+                                     .distance = false};

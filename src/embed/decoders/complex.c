@@ -31,7 +31,8 @@ static void backward(float *gs, float *gq, float *go, float g, const float *s, c
 }
 
 /* The rows of the gradient above, by o or by s. */
-static void query_vector(float *v, const float *known, const float *q, bool subject_hidden, size_t width)
+static void query_vector(float *v, const float *known, const float *q, bool subject_hidden,
+                         size_t width)
 {
     size_t h = width / 2;
     memset(v, 0, kith__padded(width) * sizeof *v);
@@ -42,4 +43,5 @@ static void query_vector(float *v, const float *known, const float *q, bool subj
     }
 }
 
-const kith__decoder kith__complex = {"complex", 2, score, backward, query_vector, .distance = false};
+const kith__decoder kith__complex = {"complex",        2, score, backward, query_vector,
+                                     .distance = false};

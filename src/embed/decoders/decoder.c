@@ -78,9 +78,9 @@ static void plain_aim_backward(const kith__decoder *decoder, float *gknown, floa
         decoder->backward(gknown, gq, unused, 1, known, q, gv, width);
 }
 
-void kith__query_vector_backward(const kith__decoder *decoder, bool normalize, float *gknown, float *gq,
-                        const float *gv, const float *known, const float *q, bool subject_hidden,
-                        size_t width, float *scratch)
+void kith__query_vector_backward(const kith__decoder *decoder, bool normalize, float *gknown,
+                                 float *gq, const float *gv, const float *known, const float *q,
+                                 bool subject_hidden, size_t width, float *scratch)
 {
     size_t padded = kith__padded(width);
     float *unit = scratch, *gradient = scratch + 2 * padded, *unused = scratch + 4 * padded;

@@ -17,7 +17,8 @@ typedef struct kith__decoder {
                      const float *o, size_t width);
     /* For ranking: a vector v such that phi = -|v - x|_1 (distance) or v . x, where x is the hidden
      * side, `known` the other one. v is padded with zeros. */
-    void (*query_vector)(float *v, const float *known, const float *q, bool subject_hidden, size_t width);
+    void (*query_vector)(float *v, const float *known, const float *q, bool subject_hidden,
+                         size_t width);
     bool distance;
     /* gknown += dv/dknown gv and so on. NULL where the score is linear in each vector: there v . x is
      * the score, so that the derivative of v . gv is that of the score with gv as the hidden side. */
@@ -44,9 +45,9 @@ float kith__decode(const kith__decoder *decoder, bool normalize, const float *s,
  * for 6. */
 void kith__query_vector(const kith__decoder *decoder, bool normalize, float *v, const float *known,
                const float *q, bool subject_hidden, size_t width, float *scratch);
-void kith__query_vector_backward(const kith__decoder *decoder, bool normalize, float *gknown, float *gq,
-                        const float *gv, const float *known, const float *q, bool subject_hidden,
-                        size_t width, float *scratch);
+void kith__query_vector_backward(const kith__decoder *decoder, bool normalize, float *gknown,
+                                 float *gq, const float *gv, const float *known, const float *q,
+                                 bool subject_hidden, size_t width, float *scratch);
 
 /* y = x / |x|; returns 1 / |x|. A vector of length 0 stays 0. */
 float kith__normalize(float *y, const float *x, size_t width);

@@ -22,7 +22,8 @@ static void backward(float *gs, float *gq, float *go, float g, const float *s, c
     }
 }
 
-static void query_vector(float *v, const float *known, const float *q, bool subject_hidden, size_t width)
+static void query_vector(float *v, const float *known, const float *q, bool subject_hidden,
+                         size_t width)
 {
     (void)subject_hidden; /* the score is symmetric */
     memset(v, 0, kith__padded(width) * sizeof *v);
@@ -30,4 +31,5 @@ static void query_vector(float *v, const float *known, const float *q, bool subj
         v[k] = known[k] * q[k];
 }
 
-const kith__decoder kith__distmult = {"distmult", 1, score, backward, query_vector, .distance = false};
+const kith__decoder kith__distmult = {"distmult",       1, score, backward, query_vector,
+                                      .distance = false};

@@ -15,7 +15,8 @@ static void backward(float *gs, float *gq, float *go, float g, const float *s, c
     kith__l1_of_sum_backward(gs, gq, go, g, s, q, o, kith__padded(width));
 }
 
-static void query_vector(float *v, const float *known, const float *q, bool subject_hidden, size_t width)
+static void query_vector(float *v, const float *known, const float *q, bool subject_hidden,
+                         size_t width)
 {
     memset(v, 0, kith__padded(width) * sizeof *v);
     for (size_t k = 0; k < width; k++)

@@ -202,10 +202,13 @@ static int room_for_visits(kith__encoder *e)
                        sizeof *e->active_start) ||
            kith__renew(&e->relation_ids, &e->relation_ids_capacity, n, sizeof *e->relation_ids) ||
            kith__renew(&e->which, &e->which_capacity, n, 1) ||
-           kith__renew(&e->id_count, &e->id_count_capacity, n, 1) || kith__floats_reserve(&e->c, n) || kith__floats_reserve(&e->logit, n) || kith__floats_reserve(&e->weight, n) ||
-           (e->rules &&
-            (kith__floats_reserve(&e->logic, n) || kith__floats_reserve(&e->column, PIECES * e->lists->relations))) ||
-           kith__floats_reserve(&e->out, e->count * e->ds) || kith__floats_reserve(&e->grad, e->count * e->ds) ||
+           kith__renew(&e->id_count, &e->id_count_capacity, n, 1) ||
+           kith__floats_reserve(&e->c, n) || kith__floats_reserve(&e->logit, n) ||
+           kith__floats_reserve(&e->weight, n) ||
+           (e->rules && (kith__floats_reserve(&e->logic, n) ||
+                         kith__floats_reserve(&e->column, PIECES * e->lists->relations))) ||
+           kith__floats_reserve(&e->out, e->count * e->ds) ||
+           kith__floats_reserve(&e->grad, e->count * e->ds) ||
            kith__floats_reserve(&e->partial, 4 * e->ds);
 }
 

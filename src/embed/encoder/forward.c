@@ -82,11 +82,15 @@ static int make_products(kith__encoder *e)
     size_t square = e->hs * e->ds, most = e->relation_rows + e->query_rows;
 
     if (kith__renew(&e->row_pointer, &e->pointer_capacity, most, sizeof *e->row_pointer) ||
-        kith__floats_reserve(&e->be, e->rows * e->hs) || kith__floats_reserve(&e->bw, e->relation_rows * e->hs) ||
-        kith__floats_reserve(&e->az, e->query_rows * e->hs) || kith__floats_reserve(&e->ez, e->query_rows * e->hs) ||
-        kith__floats_reserve(&e->be_most, e->rows) || kith__floats_reserve(&e->bw_most, e->relation_rows) ||
-        kith__floats_reserve(&e->az_most, e->query_rows) || kith__floats_reserve(&e->a_plain, square) ||
-        kith__floats_reserve(&e->b_plain, square) || kith__floats_reserve(&e->a_transposed, square) ||
+        kith__floats_reserve(&e->be, e->rows * e->hs) ||
+        kith__floats_reserve(&e->bw, e->relation_rows * e->hs) ||
+        kith__floats_reserve(&e->az, e->query_rows * e->hs) ||
+        kith__floats_reserve(&e->ez, e->query_rows * e->hs) ||
+        kith__floats_reserve(&e->be_most, e->rows) ||
+        kith__floats_reserve(&e->bw_most, e->relation_rows) ||
+        kith__floats_reserve(&e->az_most, e->query_rows) ||
+        kith__floats_reserve(&e->a_plain, square) || kith__floats_reserve(&e->b_plain, square) ||
+        kith__floats_reserve(&e->a_transposed, square) ||
         kith__floats_reserve(&e->b_transposed, square))
         return -1;
     copy_halves(e);
@@ -328,7 +332,8 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
         return status;
     if (kith__floats_reserve(&e->unit, e->relation_rows * e->ds) ||
         kith__floats_reserve(&e->inverse_norm, e->relation_rows) ||
-        kith__floats_reserve(&e->products, PIECES * kith__apart(3 * e->hs)) || (agg->prepare && agg->prepare(e)))
+        kith__floats_reserve(&e->products, PIECES * kith__apart(3 * e->hs)) ||
+        (agg->prepare && agg->prepare(e)))
         return kith__no_memory(error);
     kith__pool_run(e->pool, unit_piece, e, PIECES);
     if (agg->attention && make_products(e))

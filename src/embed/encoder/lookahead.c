@@ -134,7 +134,8 @@ static void spread_columns(kith__encoder *e, bool set)
         for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
             e->column.at[rules->at[i].relation * AHEAD + q] = set ? rules->at[i].confidence : 0;
         e->column.at[query * AHEAD + q] =
-            set ? kith__implications_self(rules, query, (kith__self)e->settings->self_confidence) : 0;
+            set ? kith__implications_self(rules, query, (kith__self)e->settings->self_confidence)
+                : 0;
     }
 }
 
@@ -145,8 +146,8 @@ static int room_for_expected(kith__encoder *e, size_t count)
     if (kith__renew(&e->query_of, &e->query_of_capacity, count, sizeof *e->query_of) ||
         kith__renew(&e->row_pointer, &e->pointer_capacity, count, sizeof *e->row_pointer) ||
         kith__renew(&e->pair_of, &e->pair_capacity, e->visits, sizeof *e->pair_of) ||
-        kith__floats_reserve(&e->az, count * e->hs) || kith__floats_reserve(&e->ez, count * e->hs) ||
-        kith__floats_reserve(&e->az_most, count))
+        kith__floats_reserve(&e->az, count * e->hs) ||
+        kith__floats_reserve(&e->ez, count * e->hs) || kith__floats_reserve(&e->az_most, count))
         return -1;
     if (e->pairs == 0)
         number_pairs(e);

@@ -98,7 +98,8 @@ static kith_status sample_test(splitting *s, kith__facts *sampled, kith_error *e
                           "%g %% of %zu test facts is none, expected at least one",
                           s->options->rate, all);
     s->report.sampled = wanted;
-    return calibration_queries(sampled, &s->test, wanted, &s->rng) ? kith__no_memory(error) : KITH_OK;
+    return calibration_queries(sampled, &s->test, wanted, &s->rng) ? kith__no_memory(error)
+                                                                   : KITH_OK;
 }
 
 static void mark_candidates(splitting *s, const kith__facts *sampled)
@@ -165,7 +166,8 @@ static bool is_test_fact(const splitting *s, kith_triple t)
 
 /* Move facts into a part, but for those that `known` holds: a source may have a fact in two parts,
  * a data set must not. */
-static int keep_unknown(splitting *s, kith_split split, kith_triple t, const kith__triple_set *known)
+static int keep_unknown(splitting *s, kith_split split, kith_triple t,
+                        const kith__triple_set *known)
 {
     if (kith__triple_set_has(known, t)) {
         s->report.known++;

@@ -37,7 +37,8 @@ static void choose(holding *h)
         wanted = 1;
     for (size_t i = 0; i < train->count && chosen < wanted; i++) {
         kith_triple t = train->at[h->order[i]];
-        bool subject = h->options->subjects && (!h->options->objects || kith__rng_next(&h->rng) >> 63);
+        bool subject =
+            h->options->subjects && (!h->options->objects || kith__rng_next(&h->rng) >> 63);
         uint32_t e = subject ? t.subject : t.object;
         chosen += !h->out[e];
         h->out[e] = 1;

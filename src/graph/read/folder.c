@@ -84,8 +84,8 @@ static kith_status need_facts(kith__loader *loader, const char *folder)
 {
     if (loader->graph->splits[KITH_TRAIN].count > 0)
         return KITH_OK;
-    return kith__fail(loader->error, KITH_ERR_INPUT, "%s: train has no facts, expected at least one",
-                      folder);
+    return kith__fail(loader->error, KITH_ERR_INPUT,
+                      "%s: train has no facts, expected at least one", folder);
 }
 
 kith_status kith__read_folder(kith__loader *loader, const char *folder)
@@ -109,8 +109,10 @@ kith_status kith__read_folder(kith__loader *loader, const char *folder)
         path = NULL;
     }
     TRY(need_facts(loader, folder));
-    snprintf(graph->layout, sizeof graph->layout, "folder of train, dev, test, aux; entities as %s, "
-             "relations as %s", kinds[form.entities], kinds[form.relations]);
+    snprintf(graph->layout, sizeof graph->layout,
+             "folder of train, dev, test, aux; entities as %s, "
+             "relations as %s",
+             kinds[form.entities], kinds[form.relations]);
     if (kith__path_exists(folder, "entity_name.txt")) {
         if (!(path = kith__path_join(folder, "entity_name.txt")))
             TRY(kith__no_memory(loader->error));

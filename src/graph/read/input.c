@@ -61,8 +61,9 @@ static bool is_named(const kith__input *input, const char *ending)
 /* A frame of content, or one to be skipped: pzstd puts such before the others. */
 static bool is_zstd(const unsigned char *magic, size_t length)
 {
-    return length >= 4 && (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0 ||
-                           ((magic[0] & 0xf0) == 0x50 && memcmp(magic + 1, "\x2a\x4d\x18", 3) == 0));
+    return length >= 4 &&
+           (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0 ||
+            ((magic[0] & 0xf0) == 0x50 && memcmp(magic + 1, "\x2a\x4d\x18", 3) == 0));
 }
 
 static kith_status not_packed(const kith__input *input, const char *expected, kith_error *error)
@@ -161,9 +162,10 @@ uint64_t kith__input_size(const kith__input *input)
 
 static kith_status truncated(const kith__input *input, kith_error *error)
 {
-    return kith__fail(error, KITH_ERR_INPUT,
-                      "%s: the %s data ends too early, expected its end mark (is the file cut off?)",
-                      input->path, input->packing == GZIP ? "gzip" : "zstd");
+    return kith__fail(
+        error, KITH_ERR_INPUT,
+        "%s: the %s data ends too early, expected its end mark (is the file cut off?)", input->path,
+        input->packing == GZIP ? "gzip" : "zstd");
 }
 
 static kith_status read_plain(size_t *got, kith__input *input, char *buffer, size_t size)

@@ -47,7 +47,8 @@ static bool object_to(reading *r, const char *name, size_t length, const char *w
     char quoted[KITH__QUOTED];
 
     if (!r->complained)
-        snprintf(r->complaint, sizeof r->complaint, "%s %s", kith__quote(quoted, name, length), what);
+        snprintf(r->complaint, sizeof r->complaint, "%s %s", kith__quote(quoted, name, length),
+                 what);
     r->complained = true;
     return false;
 }

@@ -73,9 +73,9 @@ static bool bad(piece *p, const char *format, ...)
 
 static const char *column_hint(const piece *p)
 {
-    static const char *const hints[2][2] = {{"subject, relation, object", "subject, object, relation"},
-                                            {"subject, relation, object, label",
-                                             "subject, object, relation, label"}};
+    static const char *const hints[2][2] = {
+        {"subject, relation, object", "subject, object, relation"},
+        {"subject, relation, object, label", "subject, object, relation, label"}};
     return hints[p->labelled][p->form->object_second];
 }
 
@@ -399,7 +399,8 @@ static kith_status cut_file(piece *pieces, size_t count, kith__input *input, con
         uint64_t to = size;
         if (i + 1 < count) {
             uint64_t nominal = l->data_at + (size - l->data_at) / count * (i + 1);
-            kith_status status = kith__line_start(&to, input, nominal < from ? from : nominal, error);
+            kith_status status =
+                kith__line_start(&to, input, nominal < from ? from : nominal, error);
             if (status != KITH_OK)
                 return status;
         }

@@ -91,7 +91,8 @@ static kith_status add_entry(listing *list, kith__loader *loader, const char *pa
         return kith__bad_line(loader, path, number, "found %s, expected a name and its id",
                               kith__quote(quoted, line.text, line.length));
     if (id >= KITH__NO_ID)
-        return kith__bad_line(loader, path, number, "found the id %s, which is out of range: %s ids "
+        return kith__bad_line(loader, path, number,
+                              "found the id %s, which is out of range: %s ids "
                               "are dense, from 0 to their number less 1",
                               kith__quote(quoted, value.text, value.length), list->what);
     uint32_t before = list->names.count;
@@ -101,7 +102,8 @@ static kith_status add_entry(listing *list, kith__loader *loader, const char *pa
         kith__reserve(&list->entries, &list->capacity, (size_t)at + 1, sizeof *list->entries))
         return kith__no_memory(loader->error);
     if (at != before)
-        return kith__bad_line(loader, path, number, "found %s a second time, expected each name once",
+        return kith__bad_line(loader, path, number,
+                              "found %s a second time, expected each name once",
                               kith__quote(quoted, name.text, name.length));
     list->entries[at] = (struct entry){(uint32_t)id, number};
     return KITH_OK;
@@ -111,26 +113,29 @@ static kith_status add_entry(listing *list, kith__loader *loader, const char *pa
 static kith_status bad_id(const listing *list, uint32_t i, kith__loader *loader, const char *path)
 {
     char quoted[KITH__QUOTED];
-    return kith__fail(loader->error, KITH_ERR_INPUT,
-                      "%s:%zu: found the id %u for %s, which is out of range: %u names are given, so "
-                      "ids must run from 0 to %u", path, list->entries[i].line, list->entries[i].id,
-                      kith__quote(quoted, kith__names_get(&list->names, i),
-                                  kith__names_length(&list->names, i)),
-                      list->names.count, list->names.count - 1);
+    return kith__fail(
+        loader->error, KITH_ERR_INPUT,
+        "%s:%zu: found the id %u for %s, which is out of range: %u names are given, so "
+        "ids must run from 0 to %u",
+        path, list->entries[i].line, list->entries[i].id,
+        kith__quote(quoted, kith__names_get(&list->names, i), kith__names_length(&list->names, i)),
+        list->names.count, list->names.count - 1);
 }
 
 static kith_status id_twice(const listing *list, uint32_t first, uint32_t second,
                             kith__loader *loader, const char *path)
 {
     char quoted[2][KITH__QUOTED];
-    return kith__fail(loader->error, KITH_ERR_INPUT,
-                      "%s:%zu: found the id %u for %s, but line %zu gives it to %s, expected each id "
-                      "once", path, list->entries[second].line, list->entries[second].id,
-                      kith__quote(quoted[0], kith__names_get(&list->names, second),
-                                  kith__names_length(&list->names, second)),
-                      list->entries[first].line,
-                      kith__quote(quoted[1], kith__names_get(&list->names, first),
-                                  kith__names_length(&list->names, first)));
+    return kith__fail(
+        loader->error, KITH_ERR_INPUT,
+        "%s:%zu: found the id %u for %s, but line %zu gives it to %s, expected each id "
+        "once",
+        path, list->entries[second].line, list->entries[second].id,
+        kith__quote(quoted[0], kith__names_get(&list->names, second),
+                    kith__names_length(&list->names, second)),
+        list->entries[first].line,
+        kith__quote(quoted[1], kith__names_get(&list->names, first),
+                    kith__names_length(&list->names, first)));
 }
 
 /* Put the names into the order of their ids, which must be 0..n-1, each once. */

@@ -349,7 +349,8 @@ kith_status kith__read_wordnet(kith__loader *loader, const char *path)
     TRY(read_all(w, path, "data", read_synset));
     TRY(read_all(w, path, "data", read_pointers));
     if (loader->graph->splits[KITH_TRAIN].count == 0)
-        TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no pointers between synsets", path));
+        TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no pointers between synsets",
+                       path));
 cleanup:
     kith__names_release(&w->synsets);
     kith__names_release(&w->senses);
