@@ -33,7 +33,8 @@ typedef enum kith_status {
     KITH_ERR_INPUT,    /* a file's content is not what it must be */
     KITH_ERR_ARGUMENT, /* the caller asked for something that makes no sense */
     KITH_ERR_NOT_FOUND, /* a name or an id that does not exist */
-    KITH_ERR_DIVERGED   /* training met a number that is not finite */
+    KITH_ERR_DIVERGED,  /* training met a number that is not finite */
+    KITH_ERR_STOPPED    /* the caller's kith_watch_call asked to stop */
 } kith_status;
 
 /* A message for a person: where, what was found, what was expected. */
@@ -44,6 +45,21 @@ typedef struct kith_error {
 
 /* "MAJOR.MINOR.PATCH" of the library that is linked. */
 KITH_API const char *kith_version(void);
+
+/* ---- long work --------------------------------------------------------------------------- */
+
+/* How far a long call is. A call goes through one or several stages, one after the other. */
+typedef struct kith_stage {
+    size_t size;          /* of this struct as the library knows it: fields may be appended */
+    const char *name;     /* what is being done, such as "reading train" */
+    uint64_t done, total; /* in units of the stage's own (bytes, facts, rules); total 0: not known */
+    double seconds;       /* since the stage began */
+} kith_stage;
+
+/* Called at the beginning of each stage and then about twenty times a second, by one thread at a
+ * time, which need not be the caller's. Return 0 to go on; anything else stops the work within half
+ * a second: the call undoes what it has begun and returns KITH_ERR_STOPPED. */
+typedef int (*kith_watch_call)(void *context, const kith_stage *stage);
 
 /* ---- graphs ------------------------------------------------------------------------------ */
 
