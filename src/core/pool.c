@@ -32,7 +32,7 @@ static void take_pieces(kith__pool *pool)
 /* Steps follow each other within microseconds, and waking a thread takes longer than that: who
  * waits looks for a moment, then sleeps. Where each has a core to itself the moment is about a
  * millisecond, which is more than what a batch's caller does alone between two steps. */
-enum { LOOKS_ALONE = 60000, LOOKS_CROWDED = 1000 };
+enum { LOOKS_ALONE = 1000, LOOKS_CROWDED = 100 };
 
 static void pause_briefly(void)
 {
