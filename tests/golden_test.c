@@ -304,7 +304,7 @@ static bool check_confidence(const char *key, kith_self_confidence self)
     kith_error error;
     kith__pool *pool = kith__pool_new(2);
 
-    must(kith__implications_new(&rules, graph, pool, &error), &error);
+    must(kith__implications_new(&rules, graph, KITH__MOST_IMPLICATIONS, pool, &error), &error);
     for (uint32_t r = 0; r < n; r++) {
         p[r * n + r] = kith__implications_self(rules, r, (kith__self)self);
         for (uint64_t i = rules->offset[r]; i < rules->offset[r + 1]; i++)

@@ -7,6 +7,7 @@
 #include "graph/make/holdout.h"
 #include "rules/counter.h"
 #include "rules/evidence.h"
+#include "rules/implication.h"
 #include "support.h"
 
 static unsigned below(kith__rng *rng, unsigned bound)
@@ -311,6 +312,144 @@ static void counter__takes_no_new_key_past_its_bound(void **state)
     assert_int_equal(c.at[1499].key, 1499);
     kith__counter_release(&c);
     kith__counter_release(&c);
+}
+
+/* ---- implications ---- */
+
+/* A hub with so many relations: each implies all others. */
+static kith_graph *hub_of(unsigned relations)
+{
+    const char *folder = new_folder();
+    draft train = {0};
+
+    for (unsigned r = 0; r < relations; r++)
+        add(&train, "hub\tr%u\te%u\n", r, r % 7);
+    put(folder, "train", train.at);
+    draft_release(&train);
+    return opened(folder);
+}
+
+static void implications__a_list_keeps_no_more_than_it_returns(void **state)
+{
+    enum { RELATIONS = 1500, TOP = 20 };
+    kith_graph *graph = hub_of(RELATIONS);
+    kith_implication *list;
+    kith_error error;
+    size_t count;
+
+    (void)state;
+    kith__mem_count(1);
+    assert_int_equal(
+        kith_graph_implications(&list, &count, graph, UINT32_MAX, 1, TOP, 2, &error), KITH_OK);
+    kith__mem_count(0);
+    assert_int_equal(count, TOP);
+    assert_true(kith__mem_counted() < 1 << 20); /* all pairs would be 27 MB */
+    kith_implications_free(list);
+    kith_graph_free(graph);
+}
+
+static void check_same_implications(const kith_implication *list, size_t count,
+                                    const kith__implications *table)
+{
+    uint32_t m = table->relations / 2;
+
+    for (size_t i = 0; i < count; i++) {
+        const kith_implication *a = &list[i];
+        uint32_t q = a->conclusion + (a->conclusion_inverse ? m : 0);
+        uint32_t r = a->premise + (a->premise_inverse ? m : 0);
+        uint64_t k = table->offset[q];
+        while (k < table->offset[q + 1] && table->at[k].relation != r)
+            k++;
+        assert_true(k < table->offset[q + 1]);
+        assert_int_equal(a->support, table->at[k].support);
+        assert_true(a->confidence == (double)table->at[k].confidence);
+        if (i > 0)
+            assert_true(list[i - 1].confidence >= a->confidence);
+    }
+}
+
+static void check_same_implication(const kith_implication *a, const kith_implication *b)
+{
+    assert_int_equal(a->premise, b->premise);
+    assert_int_equal(a->premise_inverse, b->premise_inverse);
+    assert_int_equal(a->conclusion, b->conclusion);
+    assert_int_equal(a->conclusion_inverse, b->conclusion_inverse);
+    assert_int_equal(a->support, b->support);
+    assert_true(a->confidence == b->confidence);
+}
+
+/* The best of a list are the same whether or not the rest is asked for. */
+static void check_listed(world *w, kith__rng *rng)
+{
+    kith__implications *table;
+    kith_implication *all, *some;
+    size_t count, some_count;
+    kith_error error;
+
+    (void)rng;
+    assert_int_equal(
+        kith__implications_new(&table, w->graph, KITH__MOST_IMPLICATIONS, w->pool, &error),
+        KITH_OK);
+    assert_int_equal(
+        kith_graph_implications(&all, &count, w->graph, UINT32_MAX, 0, SIZE_MAX, 2, &error),
+        KITH_OK);
+    assert_int_equal(count, table->offset[table->relations]);
+    check_same_implications(all, count, table);
+    for (size_t top = 0; top < 40; top += 13) {
+        assert_int_equal(
+            kith_graph_implications(&some, &some_count, w->graph, UINT32_MAX, 0, top, 3, &error),
+            KITH_OK);
+        assert_int_equal(some_count, top < count ? top : count);
+        for (size_t i = 0; i < some_count; i++)
+            check_same_implication(&some[i], &all[i]);
+        kith_implications_free(some);
+    }
+    kith_implications_free(all);
+    kith__implications_free(table);
+}
+
+static void implications__a_list_is_the_top_of_the_table(void **state)
+{
+    (void)state;
+    in_worlds(120, check_listed);
+}
+
+static void implications__too_many_pairs_are_refused_by_name(void **state)
+{
+    kith_graph *graph = hub_of(100); /* 100 * 99 pairs at the hub, and those of the objects */
+    kith__pool *pool = kith__pool_new(2);
+    kith__implications *table = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith__implications_new(&table, graph, 12000, pool, &error), KITH_OK);
+    kith__implications_free(table);
+    table = NULL;
+    assert_int_equal(kith__implications_new(&table, graph, 5000, pool, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_null(table);
+    assert_contains(error.message, "5000 pairs");
+    assert_contains(error.message, "'hub' has 100");
+    assert_contains(error.message, "--preset rules");
+    kith__pool_free(pool);
+    kith_graph_free(graph);
+}
+
+static void implications__refusing_takes_no_more_memory_than_the_limit(void **state)
+{
+    kith_graph *graph = hub_of(1500);
+    kith__pool *pool = kith__pool_new(1);
+    kith__implications *table = NULL;
+    kith_error error;
+
+    (void)state;
+    kith__mem_count(1);
+    assert_int_equal(kith__implications_new(&table, graph, 10000, pool, &error),
+                     KITH_ERR_ARGUMENT);
+    kith__mem_count(0);
+    assert_true(kith__mem_counted() < 1 << 19);
+    kith__pool_free(pool);
+    kith_graph_free(graph);
 }
 
 /* ---- mining ---- */
@@ -1420,6 +1559,10 @@ int main(void)
         cmocka_unit_test(index__sorting_facts_drops_what_is_there_twice),
         cmocka_unit_test(counter__counts_as_a_plain_array_does),
         cmocka_unit_test(counter__takes_no_new_key_past_its_bound),
+        cmocka_unit_test(implications__a_list_keeps_no_more_than_it_returns),
+        cmocka_unit_test(implications__a_list_is_the_top_of_the_table),
+        cmocka_unit_test(implications__too_many_pairs_are_refused_by_name),
+        cmocka_unit_test(implications__refusing_takes_no_more_memory_than_the_limit),
         cmocka_unit_test(mine__pairs_are_counted_as_by_brute_force),
         cmocka_unit_test(mine__paths_are_counted_as_by_brute_force),
         cmocka_unit_test(mine__paths_that_come_back_or_stay_are_no_paths),

@@ -13,10 +13,24 @@ enum { HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Only tests set this; it counts down to the allocation that must fail. */
 static atomic_size_t fail_at;
+static atomic_bool counting;
+static atomic_size_t counted;
 
 void kith__mem_fail_at(size_t n)
 {
     atomic_store(&fail_at, n);
+}
+
+void kith__mem_count(int on)
+{
+    atomic_store(&counting, on);
+    if (on)
+        atomic_store(&counted, 0);
+}
+
+size_t kith__mem_counted(void)
+{
+    return atomic_load(&counted);
 }
 
 static int refused(size_t count, size_t size, size_t *bytes)
@@ -28,6 +42,8 @@ static int refused(size_t count, size_t size, size_t *bytes)
         return 1;
     if (*bytes == 0)
         *bytes = 1;
+    if (atomic_load_explicit(&counting, memory_order_relaxed))
+        atomic_fetch_add(&counted, *bytes);
     return 0;
 }
 

@@ -47,7 +47,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
     if (!model->pool)
         TRY(kith__no_memory(error));
     if (kith__aggregator_get(settings->aggregator)->logic && !model->rules)
-        TRY(kith__implications_new(&model->rules, graph, model->pool, error));
+        TRY(kith__implications_new(&model->rules, graph, KITH__MOST_IMPLICATIONS, model->pool, error));
     if (!model->lists)
         TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),

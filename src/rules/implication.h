@@ -27,7 +27,12 @@ typedef struct kith__implications {
 /* How much P(r => r) is. */
 typedef enum kith__self { KITH__SELF_ONE, KITH__SELF_ROW_MEAN } kith__self;
 
-kith_status kith__implications_new(kith__implications **rules, const kith_graph *graph,
+/* Pairs of relations that a table may have: 12 bytes each, twice while it is made. */
+#define KITH__MOST_IMPLICATIONS ((size_t)1 << 24)
+
+/* Fails with KITH_ERR_ARGUMENT, naming the entity with most relations, where there are more than
+ * `most` pairs. */
+kith_status kith__implications_new(kith__implications **rules, const kith_graph *graph, size_t most,
                                    kith__pool *pool, kith_error *error);
 void kith__implications_free(kith__implications *rules);
 float kith__implications_self(const kith__implications *rules, uint32_t relation, kith__self self);

@@ -1,8 +1,11 @@
 /* The strongest rules, for people. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "rules/best.h"
 #include "rules/implication.h"
+#include "rules/incidence.h"
 
 static int stronger_first(const void *a, const void *b)
 {
@@ -21,50 +24,99 @@ static int stronger_first(const void *a, const void *b)
     return x->premise_inverse - y->premise_inverse;
 }
 
-static kith_implication readable(const kith_graph *graph, uint32_t implied,
-                                 const kith__implication *rule)
+enum { PIECES = 16 };
+
+/* Implications by conclusion, of which each piece of the conclusions keeps the best. */
+typedef struct {
+    const kith_graph *graph;
+    kith__incidence in;
+    uint32_t conclusion, min_support;
+    kith__best best[PIECES];
+    atomic_bool no_memory;
+} listing;
+
+static kith_implication readable(const listing *l, uint32_t premise, uint32_t implied,
+                                 uint32_t support)
 {
-    uint32_t m = kith_graph_seen_relation_count(graph);
-    return (kith_implication){.premise = kith__undirected(graph, rule->relation),
-                       .conclusion = kith__undirected(graph, implied),
-                       .premise_inverse = rule->relation >= m,
-                       .conclusion_inverse = implied >= m,
-                       .support = rule->support,
-                       .confidence = rule->confidence};
+    uint32_t m = l->in.relations / 2;
+    float confidence = (float)support / (float)kith__frequency(&l->in, premise);
+
+    return (kith_implication){.premise = kith__undirected(l->graph, premise),
+                              .conclusion = kith__undirected(l->graph, implied),
+                              .premise_inverse = premise >= m,
+                              .conclusion_inverse = implied >= m,
+                              .support = support,
+                              .confidence = confidence};
+}
+
+static void list_column(listing *l, kith__best *best, uint32_t implied, kith__tally *tally)
+{
+    kith__count_together(tally, &l->in, implied);
+    for (uint32_t i = 0; i < tally->met_count; i++) {
+        uint32_t r = tally->met[i], support = tally->count[r];
+        tally->count[r] = 0;
+        if (r == implied || support < l->min_support)
+            continue;
+        kith_implication rule = readable(l, r, implied, support);
+        if (kith__best_add(best, &rule))
+            l->no_memory = true;
+    }
+}
+
+static void list_piece(void *context, size_t piece)
+{
+    listing *l = context;
+    kith__tally tally;
+
+    if (kith__tally_init(&tally, l->in.relations))
+        l->no_memory = true;
+    for (size_t q = piece; !l->no_memory && q < l->in.relations; q += PIECES)
+        if (l->conclusion == UINT32_MAX ||
+            kith__undirected(l->graph, (uint32_t)q) == l->conclusion)
+            list_column(l, &l->best[piece], (uint32_t)q, &tally);
+    kith__best_sort(&l->best[piece]);
+    kith__tally_release(&tally);
+}
+
+/* All pieces' best into the first one. */
+static int join_pieces(listing *l)
+{
+    int failed = 0;
+
+    for (size_t piece = 1; piece < PIECES; piece++) {
+        const kith_implication *at = l->best[piece].at;
+        for (size_t i = 0; !failed && i < l->best[piece].count; i++)
+            failed = kith__best_add(&l->best[0], &at[i]);
+        kith__best_release(&l->best[piece]);
+    }
+    kith__best_sort(&l->best[0]);
+    return failed;
 }
 
 kith_status kith_graph_implications(kith_implication **out, size_t *count, const kith_graph *graph,
-                             uint32_t conclusion, uint32_t min_support, size_t top,
-                             unsigned threads, kith_error *error)
+                                    uint32_t conclusion, uint32_t min_support, size_t top,
+                                    unsigned threads, kith_error *error)
 {
+    listing l = {.graph = graph, .conclusion = conclusion, .min_support = min_support};
     kith__pool *pool = kith__pool_new(threads);
-    kith__implications *rules = NULL;
-    kith_implication *list = NULL;
-    size_t used = 0, capacity = 0;
     kith_status status = KITH_OK;
 
     if (!pool)
         TRY(kith__no_memory(error));
-    TRY(kith__implications_new(&rules, graph, pool, error));
-    for (uint32_t r = 0; r < rules->relations; r++) {
-        if (conclusion != UINT32_MAX && kith__undirected(graph, r) != conclusion)
-            continue;
-        for (uint64_t i = rules->offset[r]; i < rules->offset[r + 1]; i++) {
-            if (rules->at[i].support < min_support)
-                continue;
-            if (kith__reserve(&list, &capacity, used + 1, sizeof *list))
-                TRY(kith__no_memory(error));
-            list[used++] = readable(graph, r, &rules->at[i]);
-        }
-    }
-    if (used > 0)
-        qsort(list, used, sizeof *list, stronger_first);
-    *out = list;
-    *count = used < top ? used : top;
-    list = NULL;
+    TRY(kith__incidence_init(&l.in, graph, error));
+    for (size_t i = 0; i < PIECES; i++)
+        l.best[i] = (kith__best){
+            .size = sizeof(kith_implication), .top = top, .compare = stronger_first};
+    kith__pool_run(pool, list_piece, &l, PIECES);
+    if (l.no_memory || join_pieces(&l))
+        TRY(kith__no_memory(error));
+    *out = l.best[0].at;
+    *count = l.best[0].count;
+    l.best[0].at = NULL;
 cleanup:
-    kith__free(list);
-    kith__implications_free(rules);
+    for (size_t i = 0; i < PIECES; i++)
+        kith__best_release(&l.best[i]);
+    kith__incidence_release(&l.in);
     kith__pool_free(pool);
     return status;
 }

@@ -1,9 +1,11 @@
 /* The strongest rules that name an answer, for people, with facts that they hold for and fail on. */
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
+#include "rules/best.h"
 #include "rules/implication.h"
 #include "rules/counter.h"
 #include "rules/evidence.h"
@@ -15,9 +17,8 @@ typedef struct {
     const kith__index *index;
     const kith_rules_options *options;
     /* Per piece: the best rules so far. */
-    kith_rule *list[PIECES + 1];
-    size_t count[PIECES + 1], capacity[PIECES + 1];
-    bool no_memory;
+    kith__best best[PIECES + 1];
+    atomic_bool no_memory;
 } listing;
 
 static int stronger_first(const void *a, const void *b)
@@ -41,24 +42,10 @@ static int stronger_first(const void *a, const void *b)
     return 0;
 }
 
-/* Lists are cut to the best ones whenever they have grown to several times that. */
-static void cut(listing *l, size_t piece, size_t most)
-{
-    if (l->count[piece] <= most)
-        return;
-    qsort(l->list[piece], l->count[piece], sizeof **l->list, stronger_first);
-    l->count[piece] = l->options->top < l->count[piece] ? l->options->top : l->count[piece];
-}
-
 static void add(listing *l, size_t piece, const kith_rule *rule)
 {
-    if (rule->support < l->options->min_support)
-        return;
-    cut(l, piece, l->options->top < SIZE_MAX / 8 ? 4 * l->options->top + 64 : SIZE_MAX);
-    if (kith__reserve(&l->list[piece], &l->capacity[piece], l->count[piece] + 1, sizeof **l->list))
+    if (rule->support >= l->options->min_support && kith__best_add(&l->best[piece], rule))
         l->no_memory = true;
-    else
-        l->list[piece][l->count[piece]++] = *rule;
 }
 
 static kith_rule made(const listing *l, char kind, uint32_t first, uint32_t second,
@@ -154,7 +141,7 @@ static void constants_piece(void *context, size_t piece)
                 l->no_memory = true;
         }
     }
-    cut(l, piece, l->options->top);
+    kith__best_sort(&l->best[piece]);
 }
 
 /* ---- examples ---- */
@@ -222,13 +209,13 @@ static void find_examples(kith_rule *rule, const listing *l)
 
 static int gather(listing *l)
 {
-    for (size_t i = 0; i < PIECES; i++)
-        for (size_t k = 0; k < l->count[i]; k++)
-            add(l, PIECES, &l->list[i][k]);
-    if (l->count[PIECES] > 0)
-        qsort(l->list[PIECES], l->count[PIECES], sizeof **l->list, stronger_first);
-    if (l->count[PIECES] > l->options->top)
-        l->count[PIECES] = l->options->top;
+    for (size_t i = 0; i < PIECES; i++) {
+        const kith_rule *at = l->best[i].at;
+        for (size_t k = 0; k < l->best[i].count; k++)
+            add(l, PIECES, &at[k]);
+        kith__best_release(&l->best[i]);
+    }
+    kith__best_sort(&l->best[PIECES]);
     return l->no_memory ? -1 : 0;
 }
 
@@ -243,6 +230,9 @@ kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph 
 
     if (!pool)
         TRY(kith__no_memory(error));
+    for (size_t i = 0; i <= PIECES; i++)
+        l.best[i] = (kith__best){
+            .size = sizeof(kith_rule), .top = options->top, .compare = stronger_first};
     TRY(kith__evidence_new(&evidence, graph, pool, error));
     l.index = evidence->index;
     if (strchr(kinds, 'A'))
@@ -253,14 +243,14 @@ kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph 
         kith__pool_run(pool, constants_piece, &l, PIECES);
     if (gather(&l))
         TRY(kith__no_memory(error));
-    for (size_t i = 0; i < l.count[PIECES]; i++)
-        find_examples(&l.list[PIECES][i], &l);
-    *rules = l.list[PIECES];
-    *count = l.count[PIECES];
-    l.list[PIECES] = NULL;
+    *rules = l.best[PIECES].at;
+    *count = l.best[PIECES].count;
+    for (size_t i = 0; i < *count; i++)
+        find_examples(&(*rules)[i], &l);
+    l.best[PIECES].at = NULL;
 cleanup:
     for (size_t i = 0; i <= PIECES; i++)
-        kith__free(l.list[i]);
+        kith__best_release(&l.best[i]);
     kith__evidence_free(evidence);
     kith__pool_free(pool);
     return status;

@@ -351,7 +351,7 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
     }
     pthread_mutex_lock(&s->making);
     if (!s->rules)
-        status = kith__implications_new(&s->rules, s->model->graph, s->pool, error);
+        status = kith__implications_new(&s->rules, s->model->graph, SIZE_MAX, s->pool, error);
     if (status == KITH_OK)
         *rules = s->rules;
     pthread_mutex_unlock(&s->making);
