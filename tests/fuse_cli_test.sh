@@ -267,7 +267,7 @@ for run in "rules", "fused":
     error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / answers
     assert abs(error - o["reliability"]["expected_error"]) < 1e-9
 PYTHON
-check 'kinds of rules can be left out' 0 'without A,C of the evidence' \
+check 'kinds of rules can be left out' 0 'without direct,constant of the evidence' \
     "$kith" eval rules --without A,C
 json '--without is told' 'o["without"] == "rules,embedding"' \
     "$kith" eval fused --without embedding,D,A --without C,B --json
@@ -467,7 +467,7 @@ json 'weights are those of fusion.json' \
     "$kith" info fused --json
 json 'a fused run has an embedding that counts' '(o["fusion"]["embedding"] and
     {w["part"] for w in o["fusion"]["weights"]} ==
-    {"A", "B", "C", "D", "embedding", "rules", "near", "prior"})' \
+    {"direct", "path", "constant", "shared-answer", "embedding", "rules", "proximity", "prior"})' \
     "$kith" info fused --json
 # One direction of one relation gets weights of its own.
 cp -r fused own

@@ -529,7 +529,7 @@ static void features__have_names_of_their_own_and_parts(void **state)
 {
     (void)state;
     for (int i = 0; i < N; i++) {
-        assert_non_null(strchr("ABCDEN*-", kith__feature_part(i)));
+        assert_non_null(kith_part_name(kith__feature_part(i)));
         for (int k = 0; k < i; k++)
             assert_string_not_equal(kith__feature_name(i), kith__feature_name(k));
     }
@@ -582,7 +582,7 @@ typedef void (*fused_check)(const setup *s, kith__fusion_workspace *f, kith__rng
 
 /* Random entities and queries with random weights, with and without an embedding, among seen
  * entities and among all. */
-static void each_fused(uint64_t seed, const char *without, fused_check check)
+static void each_fused(uint64_t seed, unsigned without, fused_check check)
 {
     kith__rng rng;
     setup s;
@@ -616,10 +616,17 @@ static void check_all_scores(const setup *s, kith__fusion_workspace *f, kith__rn
 
 static void fuse__scores_are_weights_times_features(void **state)
 {
-    static const char *const without[] = {"A", "B", "C", "D", "E", "ABCD", "BE", "ABCDE"};
+    static const unsigned without[] = {KITH_PART_DIRECT,
+                                       KITH_PART_PATH,
+                                       KITH_PART_CONSTANT,
+                                       KITH_PART_SHARED,
+                                       KITH_PART_EMBEDDING,
+                                       KITH_PART_RULES,
+                                       KITH_PART_PATH | KITH_PART_EMBEDDING,
+                                       KITH_PART_RULES | KITH_PART_EMBEDDING};
 
     (void)state;
-    each_fused(11, NULL, check_all_scores);
+    each_fused(11, 0, check_all_scores);
     for (size_t i = 0; i < 8; i++)
         each_fused(12 + i, without[i], check_all_scores);
 }
@@ -635,8 +642,8 @@ static void fuse__scores_hold_where_embeddings_hardly_differ(void **state)
     (void)state;
     kith__rng_init(&rng, 30, 0);
     setup_open(&s, group_folder(30, 40, 8), "rules", 1);
-    assert_int_equal(
-        kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error), KITH_OK);
+    assert_int_equal(kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, 0, &error),
+                     KITH_OK);
     float *embedding = malloc(s.seen * sizeof *embedding);
     for (uint32_t e = 0; e < s.seen; e++)
         embedding[e] = 100 + uniform(&rng, -1e-3f, 1e-3f);
@@ -675,9 +682,9 @@ static void check_slopes(const setup *s, kith__fusion_workspace *f, kith__rng *r
 static void fuse__slopes_say_what_a_better_embedding_changes(void **state)
 {
     (void)state;
-    each_fused(31, NULL, check_slopes);
-    each_fused(32, "A", check_slopes);
-    each_fused(33, "BD", check_slopes);
+    each_fused(31, 0, check_slopes);
+    each_fused(32, KITH_PART_DIRECT, check_slopes);
+    each_fused(33, KITH_PART_PATH | KITH_PART_SHARED, check_slopes);
 }
 
 /* ---- the best ---- */
@@ -718,7 +725,7 @@ static void check_best(const setup *s, kith__fusion_workspace *f, kith__rng *rng
 static void fuse__the_best_are_those_of_a_full_sort_without_known_answers(void **state)
 {
     (void)state;
-    each_fused(41, NULL, check_best);
+    each_fused(41, 0, check_best);
 }
 
 /* ---- probabilities ---- */
@@ -747,7 +754,7 @@ static void check_probabilities(const setup *s, kith__fusion_workspace *f, kith_
 static void fuse__probabilities_follow_the_scores(void **state)
 {
     (void)state;
-    each_fused(51, NULL, check_probabilities);
+    each_fused(51, 0, check_probabilities);
 }
 
 /* One known answer is so good that beside it no other would count. */
@@ -760,8 +767,8 @@ static void fuse__shares_are_of_what_is_not_known(void **state)
 
     (void)state;
     setup_open(&s, group_folder(52, 40, 8), "rules", 1);
-    assert_int_equal(
-        kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, NULL, &error), KITH_OK);
+    assert_int_equal(kith__fusion_workspace_init(&f, &fusion, s.evidence, s.log_degree, 0, &error),
+                     KITH_OK);
     float *embedding = calloc(s.seen, sizeof *embedding);
     kith__span known = {0};
     for (uint32_t r = 0; known.count == 0; r++)
@@ -787,9 +794,9 @@ static void fuse__a_share_of_0_or_1_has_a_finite_logit(void **state)
 
 /* ---- leaving parts out ---- */
 
-static bool in_part(int figure, const char *without)
+static bool in_part(int figure, unsigned without)
 {
-    return strchr(without, KITH__RULE_FEATURE_KINDS[figure]) != NULL;
+    return (without & kith__rule_feature_part((kith__rule_feature)figure)) != 0;
 }
 
 static void check_without(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
@@ -819,12 +826,12 @@ static void check_without(const setup *s, kith__fusion_workspace *f, kith__rng *
 static void without__parts_that_are_left_out_have_no_say(void **state)
 {
     (void)state;
-    each_fused(61, "A", check_without);
-    each_fused(62, "B", check_without);
-    each_fused(63, "C", check_without);
-    each_fused(64, "D", check_without);
-    each_fused(65, "AC", check_without);
-    each_fused(66, "ABCD", check_without);
+    each_fused(61, KITH_PART_DIRECT, check_without);
+    each_fused(62, KITH_PART_PATH, check_without);
+    each_fused(63, KITH_PART_CONSTANT, check_without);
+    each_fused(64, KITH_PART_SHARED, check_without);
+    each_fused(65, KITH_PART_DIRECT | KITH_PART_CONSTANT, check_without);
+    each_fused(66, KITH_PART_RULES, check_without);
 }
 
 static void check_no_embedding(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
@@ -835,7 +842,7 @@ static void check_no_embedding(const setup *s, kith__fusion_workspace *f, kith__
     (void)rng;
     assert_null(f->at.embedding);
     assert_int_equal(
-        kith__fusion_workspace_init(&plain, f->fusion, s->evidence, s->log_degree, NULL, &error),
+        kith__fusion_workspace_init(&plain, f->fusion, s->evidence, s->log_degree, 0, &error),
         KITH_OK);
     for (uint32_t e = s->seen; e < s->seen + 3; e++) {
         float *scores = random_scores(rng, s->seen);
@@ -850,7 +857,7 @@ static void check_no_embedding(const setup *s, kith__fusion_workspace *f, kith__
 static void without__the_embedding_is_as_if_there_were_none(void **state)
 {
     (void)state;
-    each_fused(67, "E", check_no_embedding);
+    each_fused(67, KITH_PART_EMBEDDING, check_no_embedding);
 }
 
 /* ---- many queries ---- */
@@ -889,8 +896,8 @@ static float *fuse_all(const setup *s, const kith__fusion *fusion, bool embeddin
     many m = {s, malloc(count * s->seen * sizeof *m.scores), calloc(count, sizeof *m.calls)};
     kith_error error;
 
-    assert_int_equal(kith__fusion_sweep(s->model, fusion, s->evidence, queries, count, s->seen,
-                                        NULL, embedding, note_scores, &m, &error),
+    assert_int_equal(kith__fusion_sweep(s->model, fusion, s->evidence, queries, count, s->seen, 0,
+                                        embedding, note_scores, &m, &error),
                      KITH_OK);
     for (size_t q = 0; q < count; q++)
         assert_int_equal(m.calls[q], 1);
@@ -1148,8 +1155,8 @@ static double mean_rank(const setup *s, const kith__fusion *f)
         if (!queries[i].subject_hidden)
             queries[used++] = queries[i];
     rank_sum r = {queries, 0};
-    assert_int_equal(kith__fusion_sweep(s->model, f, s->evidence, queries, used, s->seen, NULL,
-                                        false, add_rank, &r, &error),
+    assert_int_equal(kith__fusion_sweep(s->model, f, s->evidence, queries, used, s->seen, 0, false,
+                                        add_rank, &r, &error),
                      KITH_OK);
     free(queries);
     return r.sum / (double)used;
@@ -1348,7 +1355,7 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
     kith_error error;
 
     assert_int_equal(
-        kith__fusion_workspace_init(&f, fusion, fused->evidence, s->log_degree, NULL, &error),
+        kith__fusion_workspace_init(&f, fusion, fused->evidence, s->log_degree, 0, &error),
         KITH_OK);
     for (size_t i = 0; i < e->realistic.queries; i++) {
         kith_triple t = e->ranks[i].fact;
@@ -1460,7 +1467,7 @@ static void eval__the_embedding_has_a_say_about_all_candidates_or_none(void **st
     for (int all = 0; all < 2; all++) {
         kith_eval_options options = {.split = KITH_TEST, .all_candidates = all};
         kith_eval with = evaluated(&s, &options);
-        options.without = "E";
+        options.without = KITH_PART_EMBEDDING;
         kith_eval without = evaluated(&s, &options);
         assert_true(with.realistic.queries > 0);
         assert_int_equal(with.realistic.queries, without.realistic.queries);
@@ -1483,10 +1490,11 @@ static void eval__parts_that_do_not_exist_are_refused(void **state)
     setup_open(&s, group_folder(103, 20, 6), "rules", 1);
     give(&s, &fusion);
     assert_int_equal(kith_evaluate(&result, s.model,
-                                   &(kith_eval_options){.split = KITH_TEST, .without = "AX"},
+                                   &(kith_eval_options){.split = KITH_TEST,
+                                                        .without = KITH_PART_DIRECT | 1 << 9},
                                    &error),
                      KITH_ERR_ARGUMENT);
-    assert_contains(error.message, "'X'");
+    assert_contains(error.message, "no part 513");
     setup_close(&s);
 }
 

@@ -1182,17 +1182,17 @@ static void check_reason(const question *q, const kith__reason *r)
     float counted = kith__shrunk(r->support, r->body_count);
 
     assert_true(r->support <= r->body_count && r->confidence > 0 && r->confidence <= 1);
-    if (r->kind == 'A')
+    if (r->kind == KITH_PART_DIRECT)
         assert_true(own(q, r->first, r->candidate));
     else
         assert_float_equal(r->confidence, counted, 0);
-    if (r->kind == 'B')
+    if (r->kind == KITH_PART_PATH)
         assert_true(own(q, r->first, r->between) && is(w, r->second, r->between, r->candidate));
     else
         assert_int_equal(r->second, KITH__NO_RELATION);
-    if (r->kind == 'C')
+    if (r->kind == KITH_PART_CONSTANT)
         assert_true(own(q, r->first, r->between));
-    if (r->kind == 'D')
+    if (r->kind == KITH_PART_SHARED)
         assert_true(is(w, r->first, r->candidate, r->between));
 }
 
@@ -1201,16 +1201,16 @@ static void hear(void *context, const kith__reason *r)
     telling *t = context;
     float *f = t->figure[r->candidate];
     static const int best[] = {KITH__A_BEST, KITH__B_BEST, KITH__C_BEST, KITH__D_BEST};
-    float *first = &f[best[r->kind - 'A']];
+    float *first = &f[best[kith_part_letter(r->kind) - 'A']];
 
     check_reason(t->q, r);
-    if (r->kind == 'C')
+    if (r->kind == KITH_PART_CONSTANT)
         f[KITH__C_SECOND] = fmaxf(f[KITH__C_SECOND], fminf(*first, r->confidence));
     *first = fmaxf(*first, r->confidence);
-    f[KITH__A_COUNT] += r->kind == 'A';
-    f[KITH__B_COUNT] += r->kind == 'B';
-    f[KITH__C_COUNT] += r->kind == 'C';
-    f[KITH__D_SUM] += r->kind == 'D' ? r->confidence : 0;
+    f[KITH__A_COUNT] += r->kind == KITH_PART_DIRECT;
+    f[KITH__B_COUNT] += r->kind == KITH_PART_PATH;
+    f[KITH__C_COUNT] += r->kind == KITH_PART_CONSTANT;
+    f[KITH__D_SUM] += r->kind == KITH_PART_SHARED ? r->confidence : 0;
 }
 
 static void check_told(const kith__evidence_query *a, const telling *t)
@@ -1525,7 +1525,7 @@ static kith_status try_holding_out(const world *w, kith_error *error)
 
 static kith_status try_listing(const world *w, kith_error *error)
 {
-    const kith_rules_options options = {"ABC", UINT32_MAX, 1, 20, 1};
+    const kith_rules_options options = {0, UINT32_MAX, 1, 20, 1};
     kith_rule *rules = NULL;
     size_t count = 0;
     kith_status status = kith_graph_rules(&rules, &count, w->graph, &options, error);

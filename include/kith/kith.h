@@ -261,23 +261,46 @@ KITH_API kith_status kith_graph_implications(kith_implication **rules, size_t *c
                                              kith_error *error);
 KITH_API void kith_implications_free(kith_implication *rules);
 
-/* Rules that name an answer o to q(s, ?):
- *   A   r(s, o)             => q(s, o)
- *   B   r1(s, x), r2(x, o)  => q(s, o)
- *   C   r(s, c)             => q(s, o), where c and o are constants
- * Confidence is hits / (bodies + 5): a rule that was seldom right is not trusted much. */
+/* Parts of the evidence for an answer, as flags. Rules that name an answer o to q(s, ?) are of four
+ * kinds:
+ *   direct          r(s, o)             => q(s, o)
+ *   path            r1(s, x), r2(x, o)  => q(s, o)
+ *   constant        r(s, c)             => q(s, o), where c and o are constants
+ *   shared-answer   r(o, c)             => q(s, o), where c and s are constants */
+typedef enum kith_evidence_part {
+    KITH_PART_NONE = 0, /* what is known without any evidence about s, such as how common o is */
+    KITH_PART_DIRECT = 1 << 0,
+    KITH_PART_PATH = 1 << 1,
+    KITH_PART_CONSTANT = 1 << 2,
+    KITH_PART_SHARED = 1 << 3,
+    KITH_PART_PROXIMITY = 1 << 4, /* random walks */
+    KITH_PART_EMBEDDING = 1 << 5,
+    KITH_PART_RULES = KITH_PART_DIRECT | KITH_PART_PATH | KITH_PART_CONSTANT | KITH_PART_SHARED,
+    KITH_PART_ALL = KITH_PART_RULES | KITH_PART_PROXIMITY | KITH_PART_EMBEDDING
+} kith_evidence_part;
+
+/* Of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"): the name, and a letter as a short
+ * label; NULL and '\0' of other sets. What a kind of rule looks like, NULL of what is no kind. */
+KITH_API const char *kith_part_name(kith_evidence_part part);
+KITH_API char kith_part_letter(kith_evidence_part part);
+KITH_API const char *kith_part_form(kith_evidence_part part);
+/* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE where there is none. */
+KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
+
+/* Rules that train supports, of the kinds direct, path and constant. Confidence is support /
+ * (body count + 5): a rule that was seldom right is not trusted much. */
 enum { KITH_RULE_EXAMPLES = 2 };
 
-/* Entities; `between` is x of B and c of C, else UINT32_MAX. */
+/* Entities; `between` is x of a path and c of a constant rule, else UINT32_MAX. */
 typedef struct kith_rule_example {
     uint32_t subject, between, object;
 } kith_rule_example;
 
 typedef struct kith_rule {
-    int kind; /* 'A', 'B' or 'C' */
-    uint32_t first, second, conclusion; /* relations; second of B alone, else UINT32_MAX */
+    kith_evidence_part kind;
+    uint32_t first, second, conclusion; /* relations; second of a path alone, else UINT32_MAX */
     int first_inverse, second_inverse, conclusion_inverse;
-    uint32_t constant, answer; /* c and o of C, else UINT32_MAX */
+    uint32_t constant, answer; /* c and o of a constant rule, else UINT32_MAX */
     uint32_t support;   /* ways in which it was right */
     uint32_t body_count; /* in which it could have been: those whose s has some q */
     double confidence;
@@ -286,14 +309,14 @@ typedef struct kith_rule {
 } kith_rule;
 
 typedef struct kith_rules_options {
-    const char *kinds;   /* such as "AB"; NULL: "ABC" */
+    unsigned kinds;      /* flags of kith_evidence_part; 0: all that can be listed */
     uint32_t conclusion; /* a relation's id, or UINT32_MAX for all */
-    uint32_t min_support; /* least number of hits */
+    uint32_t min_support;
     size_t top;
     unsigned threads;
 } kith_rules_options;
 
-/* The strongest rules of train, by confidence, then hits. Free with kith_rules_free. */
+/* The strongest rules of train, by confidence, then support. Free with kith_rules_free. */
 KITH_API kith_status kith_graph_rules(kith_rule **rules, size_t *count,
                                              const kith_graph *graph,
                                              const kith_rules_options *options,
@@ -485,10 +508,10 @@ typedef struct kith_fusion_info {
     double pull; /* how much these were pulled to the common ones; 0 where there are none */
 } kith_fusion_info;
 KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model);
-/* The common weights one by one: what is weighed, and its part: 'A' to 'D' kinds of rules, '*' several, 'N'
- * nearness, 'E' the embedding, '-' what needs none of them. NULL past the last. */
-KITH_API const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
-                                              size_t index);
+/* The common weights one by one: what is weighed, and its part, KITH_PART_RULES where it
+ * combines several kinds. NULL past the last. */
+KITH_API const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
+                                              const kith_model *model, size_t index);
 /* The weight that counts where objects of a relation of train are asked for, or subjects. Returns 1 where
  * it is the relation's own, 0 where it is the common one, or 0 past the last. */
 KITH_API int kith_model_relation_weight(double *weight, const kith_model *model, uint32_t relation,
@@ -584,8 +607,7 @@ typedef struct kith_eval {
 typedef struct kith_eval_options {
     kith_split split;     /* KITH_DEV or KITH_TEST */
     int all_candidates; /* entities of the whole graph, not only seen ones */
-    const char *without; /* leave out parts of the evidence: letters of "ABCDEN", N nearness, E the
-                            embedding */
+    unsigned without;   /* parts of the evidence to leave out: flags of kith_evidence_part */
     const kith_graph *filter; /* more facts that are known to be true, or NULL */
     size_t sample;      /* so many facts drawn at random; 0: all */
     uint64_t seed;      /* of the draw */
@@ -732,20 +754,19 @@ typedef struct kith_weighted_neighbor {
 /* A figure about an answer, and how many points of its score it makes. */
 typedef struct kith_feature {
     const char *name;
-    int part; /* 'A' to 'D' kinds of rules, '*' several of them, 'N' how near it is, 'E' the embedding,
-                 '-' none of them */
+    kith_evidence_part part; /* KITH_PART_RULES: several kinds of rules */
     double value, points;
 } kith_feature;
 
-/* A rule that speaks for an answer o of q(s, ?), and the facts that ground it: of A r(s, o), of B
- * r1(s, between) and r2(between, o), of C r(s, between), of D r(o, between), as some known answers
- * have it. Confidence is mixed with how often it holds here (A) or shrunk where it was counted
- * seldom. */
+/* A rule that supports an answer o of q(s, ?), and the facts that ground it: r(s, o) of a direct
+ * rule, r1(s, between) and r2(between, o) of a path, r(s, between) of a constant rule, r(o, between)
+ * of a shared-answer rule, as some known answers have it. Confidence is mixed with how often it holds
+ * here (direct) or shrunk where it was counted seldom. */
 typedef struct kith_reason {
-    int kind;               /* 'A' to 'D' */
-    uint32_t first, second; /* relations; second of B alone, else UINT32_MAX */
+    kith_evidence_part kind;
+    uint32_t first, second; /* relations; second of a path alone, else UINT32_MAX */
     int first_inverse, second_inverse;
-    uint32_t between; /* an entity; UINT32_MAX of A */
+    uint32_t between; /* an entity; UINT32_MAX of a direct rule */
     double confidence;
     uint32_t support, body_count; /* right in so many of so many cases of train */
 } kith_reason;

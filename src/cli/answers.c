@@ -500,10 +500,13 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
     char *to = readable_entity(graph, answer);
     char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
 
-    printf("  %.3f %c %6u of %-6u ", r->confidence, r->kind, r->support, r->body_count);
-    print_atom(graph, r->first, r->first_inverse, r->kind == 'D' ? to : who,
-               r->kind == 'A' ? to : between ? between : "");
-    if (r->kind == 'B') {
+    printf("  %.3f %c %6u of %-6u ", r->confidence, kith_part_letter(r->kind), r->support,
+           r->body_count);
+    print_atom(graph, r->first, r->first_inverse, r->kind == KITH_PART_SHARED ? to : who,
+               r->kind == KITH_PART_DIRECT ? to
+               : between                   ? between
+                                           : "");
+    if (r->kind == KITH_PART_PATH) {
         printf("\n%27s", "");
         print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
     }
@@ -688,9 +691,9 @@ static void set_real(json_t *object, const char *key, double value)
 
 static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
 {
-    json_t *one = json_pack("{ss# so sb sf sI sI}", "kind", (char[]){(char)r->kind}, 1, "first",
-                            text_json(kith_graph_relation_name(graph, r->first)), "first_inverse",
-                            r->first_inverse, "confidence", r->confidence, "hits",
+    json_t *one = json_pack("{ss# so sb sf sI sI}", "kind", (char[]){kith_part_letter(r->kind)}, 1,
+                            "first", text_json(kith_graph_relation_name(graph, r->first)),
+                            "first_inverse", r->first_inverse, "confidence", r->confidence, "hits",
                             (json_int_t)r->support, "bodies", (json_int_t)r->body_count);
 
     if (r->second != UINT32_MAX) {
@@ -724,10 +727,10 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
         json_t *path = json_array();
         set_entity(one, graph, g->entity);
         for (size_t k = 0; k < g->feature_count; k++)
-            json_array_append_new(features, json_pack("{ss ss# sf sf}", "name", g->features[k].name,
-                                                   "part", (char[]){(char)g->features[k].part}, 1,
-                                                   "value", g->features[k].value, "points",
-                                                   g->features[k].points));
+            json_array_append_new(
+                features, json_pack("{ss ss# sf sf}", "name", g->features[k].name, "part",
+                                    (char[]){kith_part_letter(g->features[k].part)}, 1, "value",
+                                    g->features[k].value, "points", g->features[k].points));
         for (size_t k = 0; k < g->reason_count; k++)
             json_array_append_new(reasons, reason_json(&g->reasons[k], graph));
         for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++)

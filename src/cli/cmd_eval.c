@@ -6,52 +6,41 @@
 typedef struct {
     kith_eval_options eval;
     const char *ranks, *folder, *filter;
-    char without[8]; /* letters of the parts */
+    unsigned without; /* flags of kith_evidence_part */
     unsigned threads;
     bool json;
 } arguments;
 
 /* ---- parts of the evidence ---- */
 
-static const struct {
-    const char *name, *letters;
-} parts[] = {{"rules", "ABCD"}, {"A", "A"}, {"B", "B"},     {"C", "C"},
-             {"D", "D"},        {"near", "N"}, {"embedding", "E"}};
-enum { PARTS = sizeof parts / sizeof *parts };
-
-/* "A,embedding" as "AE"; false for what is no part. */
-static bool parse_parts(char letters[8], const char *text)
+/* "A,embedding" as flags; false for what is no part. */
+static bool parse_parts(unsigned *parts, const char *text)
 {
     while (*text) {
-        size_t length = strcspn(text, ","), i = 0;
-        while (i < PARTS && (strlen(parts[i].name) != length ||
-                             strncmp(parts[i].name, text, length) != 0))
-            i++;
-        if (i == PARTS)
+        size_t length = strcspn(text, ",");
+        kith_evidence_part part = kith_part_find(text, length);
+        if (part == KITH_PART_NONE)
             return false;
-        for (const char *c = parts[i].letters; *c; c++)
-            if (!strchr(letters, *c))
-                letters[strlen(letters)] = *c;
+        *parts |= part;
         text += length;
         if (text[0] == ',' && !text[1])
             return false;
         text += text[0] == ',';
     }
-    return letters[0] != '\0' && strlen(letters) < 6;
+    return *parts != 0 && *parts != KITH_PART_ALL;
 }
 
 /* And back, for people and programs. */
-static const char *name_parts(char text[64], const char *letters)
+static const char *name_parts(char text[64], unsigned parts)
 {
-    bool rules = strspn("ABCD", letters) == 4;
-
     text[0] = '\0';
-    for (size_t i = 0; i < PARTS; i++) {
-        bool all = parts[i].letters[1], kind = strchr("ABCD", parts[i].letters[0]);
-        if (all ? !rules : (kind && rules) || !strchr(letters, parts[i].letters[0]))
-            continue;
-        strcat(strcat(text, text[0] ? "," : ""), parts[i].name);
+    if ((parts & KITH_PART_RULES) == KITH_PART_RULES) {
+        strcat(text, kith_part_name(KITH_PART_RULES));
+        parts &= ~(unsigned)KITH_PART_RULES;
     }
+    for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
+        if (parts & part)
+            strcat(strcat(text, text[0] ? "," : ""), kith_part_name((kith_evidence_part)part));
     return text;
 }
 
@@ -122,7 +111,7 @@ static void print_eval(const kith_eval *e, const arguments *a)
         printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
                e->no_neighbors);
     char text[64];
-    if (a->without[0])
+    if (a->without)
         printf("  without %s of the evidence\n", name_parts(text, a->without));
     if (a->filter && !e->classification)
         printf("  filtered by the facts of %s as well\n", a->filter);
@@ -179,7 +168,7 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
     for (int i = 0; i < KITH_FACT_BUCKETS; i++)
         json_object_set_new(known, kith_eval_bucket_name(i), metrics_json(&e->by_known[i]));
     char text[64];
-    if (a->without[0])
+    if (a->without)
         json_object_set_new(object, "without", json_string(name_parts(text, a->without)));
     if (a->filter && !e->classification)
         json_object_set_new(object, "filter", text_json(a->filter));
@@ -256,7 +245,7 @@ static int take_option(arguments *a, const command *self, int option, char **arg
         a->ranks = optarg;
         return 0;
     case WITHOUT:
-        if (!parse_parts(a->without, optarg))
+        if (!parse_parts(&a->without, optarg))
             return usage_error(self, "--without is '%s', expected some of A, B, C, D, rules, near "
                                      "and embedding, parted by commas, but not all", optarg);
         return 0;
@@ -315,9 +304,10 @@ const command cmd_eval = {
         "instead, with a threshold per relation, or weights for the evidence, chosen on dev.\n\n"
         "  --split dev|test        what to evaluate on (default: test)\n"
         "  --candidates seen|all   what to rank: entities of train (default), or all\n"
-        "  --without PARTS         leave out parts of the evidence: A, B, C or D (kinds of "
-        "rules),\n"
-        "                          rules (all of them), near, embedding; parted by commas\n"
+        "  --without PARTS         leave out parts of the evidence: direct, path, constant, "
+        "shared-answer\n"
+        "                          (or A, B, C, D), rules (all of these), proximity, embedding;\n"
+        "                          separate several with commas\n"
         "  --filter SOURCE         more facts that are known to be true: such answers do not "
         "count\n"
         "                          as wrong either\n"

@@ -2,28 +2,13 @@
 
 #include "cli/cli.h"
 
-static const char *part_name(int part)
-{
-    switch (part) {
-    case 'E':
-        return "embedding";
-    case 'N':
-        return "near";
-    case '*':
-        return "rules";
-    case '-':
-        return "prior";
-    default:
-        return (const char *[]){"A", "B", "C", "D"}[part - 'A'];
-    }
-}
-
 /* The weights for one relation, in both directions, or the common ones. */
 static void print_weights(const kith_model *model, uint32_t relation)
 {
     const char *name;
     double common, weight[2];
-    int part, own[2];
+    kith_evidence_part part;
+    int own[2];
 
     if (relation == UINT32_MAX) {
         printf("\n  %-10s %-32s %9s\n", "part", "what", "weight");
@@ -40,7 +25,7 @@ static void print_weights(const kith_model *model, uint32_t relation)
             kith_model_relation_weight(&weight[side], model, relation, side, i);
         if (common == 0 && weight[0] == 0 && weight[1] == 0)
             continue;
-        printf("  %-10s %-32s %9.4f", part_name(part), name, common);
+        printf("  %-10s %-32s %9.4f", kith_part_name(part), name, common);
         if (relation != UINT32_MAX)
             printf(" %9.4f %9.4f", weight[0], weight[1]);
         printf("\n");
@@ -86,11 +71,11 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
 static json_t *weight_json(const kith_model *model, size_t index, uint32_t relation)
 {
     double weight;
-    int part;
+    kith_evidence_part part;
     const char *name = kith_model_fusion_weight(&weight, &part, model, index);
-    json_t *object = name ? json_pack("{ss ss sf}", "part", part_name(part), "name", name, "weight",
-                                      weight)
-                          : NULL;
+    json_t *object =
+        name ? json_pack("{ss ss sf}", "part", kith_part_name(part), "name", name, "weight", weight)
+             : NULL;
 
     if (object && relation != UINT32_MAX) {
         kith_model_relation_weight(&weight, model, relation, 0, index);

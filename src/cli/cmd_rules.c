@@ -5,7 +5,8 @@
 #include "cli/cli.h"
 
 typedef struct {
-    const char *relation, *kinds; /* kinds: letters, NULL for implications */
+    const char *relation;
+    unsigned kinds; /* flags of kith_evidence_part; 0 for implications */
     uint64_t top, min_support;
     bool examples;
     kith_open_options open;
@@ -53,20 +54,23 @@ static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, 
 
 static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
 {
-    const char *constant = r->kind == 'C' ? kith_graph_entity_label(graph, r->constant) : NULL;
+    const char *constant =
+        r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->constant) : NULL;
     char support[GROUPED], body_count[GROUPED];
 
     printf("    %.4f %8s of %-8s %c  ", r->confidence, grouped(support, r->support),
-           grouped(body_count, r->body_count), r->kind);
+           grouped(body_count, r->body_count), kith_part_letter(r->kind));
     print_atom(graph, r->first, r->first_inverse, "s",
-               r->kind == 'A' ? "o" : r->kind == 'B' ? "x" : constant);
-    if (r->kind == 'B') {
+               r->kind == KITH_PART_DIRECT ? "o"
+               : r->kind == KITH_PART_PATH ? "x"
+                                           : constant);
+    if (r->kind == KITH_PART_PATH) {
         printf(", ");
         print_atom(graph, r->second, r->second_inverse, "x", "o");
     }
     printf(" => ");
     print_atom(graph, r->conclusion, r->conclusion_inverse, "s",
-               r->kind == 'C' ? kith_graph_entity_label(graph, r->answer) : "o");
+               r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->answer) : "o");
     putchar('\n');
 }
 
@@ -89,8 +93,10 @@ static void print_answer_rules(const kith_rule *rules, size_t count, const kith_
         print_answer_rule(&rules[i], graph);
         if (!examples)
             continue;
-        print_examples(rules[i].holds, rules[i].holds_count, "right:", graph, rules[i].kind == 'B');
-        print_examples(rules[i].fails, rules[i].fails_count, "wrong:", graph, rules[i].kind == 'B');
+        print_examples(rules[i].holds, rules[i].holds_count, "right:", graph,
+                       rules[i].kind == KITH_PART_PATH);
+        print_examples(rules[i].fails, rules[i].fails_count, "wrong:", graph,
+                       rules[i].kind == KITH_PART_PATH);
     }
     if (count == 0)
         printf("none\n");
@@ -125,16 +131,16 @@ static json_t *answer_rules_json(const kith_rule *rules, size_t count,
 
     for (size_t i = 0; i < count; i++) {
         const kith_rule *r = &rules[i];
-        json_t *one = json_pack("{ss# so so sf sI sI so so}", "kind", (char[]){(char)r->kind}, 1,
-                                "first", atom_json(graph, r->first, r->first_inverse), "conclusion",
-                                atom_json(graph, r->conclusion, r->conclusion_inverse),
-                                "confidence", r->confidence, "hits", (json_int_t)r->support,
-                                "bodies", (json_int_t)r->body_count, "holds",
-                                examples_json(r->holds, r->holds_count, graph), "fails",
-                                examples_json(r->fails, r->fails_count, graph));
-        if (r->kind == 'B')
+        json_t *one = json_pack(
+            "{ss# so so sf sI sI so so}", "kind", (char[]){kith_part_letter(r->kind)}, 1, "first",
+            atom_json(graph, r->first, r->first_inverse), "conclusion",
+            atom_json(graph, r->conclusion, r->conclusion_inverse), "confidence", r->confidence,
+            "hits", (json_int_t)r->support, "bodies", (json_int_t)r->body_count, "holds",
+            examples_json(r->holds, r->holds_count, graph), "fails",
+            examples_json(r->fails, r->fails_count, graph));
+        if (r->kind == KITH_PART_PATH)
             json_object_set_new(one, "second", atom_json(graph, r->second, r->second_inverse));
-        if (r->kind == 'C') {
+        if (r->kind == KITH_PART_CONSTANT) {
             json_object_set_new(one, "constant",
                                 text_json(kith_graph_entity_name(graph, r->constant)));
             json_object_set_new(one, "answer", text_json(kith_graph_entity_name(graph, r->answer)));
@@ -208,6 +214,22 @@ static int show(const command *self, const arguments *a, const char *path)
     return status;
 }
 
+/* "AB" or "direct,path" as flags of kinds that can be listed. */
+static bool parse_kinds(unsigned *kinds, const char *text)
+{
+    const unsigned listed = KITH_PART_DIRECT | KITH_PART_PATH | KITH_PART_CONSTANT;
+    bool letters = strspn(text, "ABC") == strlen(text);
+
+    for (size_t length; *text; text += length + (text[length] == ',')) {
+        length = letters ? 1 : strcspn(text, ",");
+        kith_evidence_part kind = kith_part_find(text, length);
+        if (!kind || (kind & ~listed))
+            return false;
+        *kinds |= kind;
+    }
+    return *kinds != 0;
+}
+
 static int run(const command *self, int argc, char **argv)
 {
     enum { RELATION = 256, KIND, EXAMPLES, TOP, SUPPORT, JSON, SKIP_BAD, THREADS };
@@ -236,9 +258,11 @@ static int run(const command *self, int argc, char **argv)
             a.relation = optarg;
             break;
         case KIND:
-            if (strspn(optarg, "ABC") != strlen(optarg) || !optarg[0])
-                return usage_error(self, "--kind is '%s', expected letters of A, B and C", optarg);
-            a.kinds = optarg;
+            if (!parse_kinds(&a.kinds, optarg))
+                return usage_error(self,
+                                   "--kind is '%s', expected letters of A, B and C, or some of "
+                                   "direct, path and constant",
+                                   optarg);
             break;
         case EXAMPLES:
             a.examples = true;

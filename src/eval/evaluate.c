@@ -268,21 +268,17 @@ cleanup:
     return status;
 }
 
-static kith_status check_without(const kith_model *model, const char *without, kith_error *error)
+static kith_status check_without(const kith_model *model, unsigned without, kith_error *error)
 {
-    if (without && without[0] && !model->fused)
+    if (without && !model->fused)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the run has no rules, so there is nothing that can be left out");
-    if (without && strspn("ABCDEN", without) == 6)
+    if (without == KITH_PART_ALL)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "all evidence is left out, expected some to stay");
-    for (const char *c = without ? without : ""; *c; c++)
-        if (!strchr("ABCDEN", *c))
-            return kith__fail(
-                error, KITH_ERR_ARGUMENT,
-                "there is no part '%c' of the evidence to leave out, expected A, B, C, "
-                "D, E or N",
-                *c);
+    if (without & ~(unsigned)KITH_PART_ALL)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "the evidence has no part %u that can be left out", without);
     return KITH_OK;
 }
 

@@ -145,11 +145,10 @@ static void rank_fused(void *context, size_t query, kith__fusion_workspace *fusi
     judge(&r->ranks[query], r, fusing);
 }
 
-bool kith__only_embedding(const kith_model *model, const char *without)
+bool kith__only_embedding(const kith_model *model, unsigned without)
 {
-    return !model->fused || (without && model->fused->embedding && strchr(without, 'A') &&
-                             strchr(without, 'B') && strchr(without, 'C') &&
-                             strchr(without, 'D') && strchr(without, 'N'));
+    return !model->fused ||
+           (model->fused->embedding && (without | KITH_PART_EMBEDDING) == KITH_PART_ALL);
 }
 
 static kith_status ranking_init(ranking *r, const kith_graph *filter, kith_error *error)

@@ -22,7 +22,7 @@ kith_status kith__calibrate(kith_model *model, const kith__query *queries, size_
  * to look at for so little. */
 kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error);
 
-/* Whether the parts left out ("ABCD") leave the embedding alone. */
-bool kith__only_embedding(const kith_model *model, const char *without);
+/* Whether the parts left out leave the embedding alone. */
+bool kith__only_embedding(const kith_model *model, unsigned without);
 
 #endif

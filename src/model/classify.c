@@ -65,14 +65,14 @@ static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
 
     x += q->subject_hidden ? SUBJECT : OBJECT;
     x[SHARE] = f->scores[hidden] - f->log_sum;
-    if (!f->without || !strchr(f->without, 'N'))
+    if (!(f->without & KITH_PART_PROXIMITY))
         x[PROXIMITY] = f->asking.proximity.proximity[hidden];
     x[OFTEN] = log(.2 + f->asking.answered[hidden]);
     x[TYPE] = f->asking.type_score_all[hidden];
 }
 
 static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
-                                    const kith_triple *facts, size_t count, const char *without,
+                                    const kith_triple *facts, size_t count, unsigned without,
                                     kith_error *error)
 {
     const struct kith__fused *fused = model->fused;
@@ -122,11 +122,10 @@ cleanup:
 
 /* `samples` must be zero. */
 static kith_status look_at(kith__sample *samples, kith_model *model, const kith_triple *facts,
-                           size_t count, const char *without, kith_error *error)
+                           size_t count, unsigned without, kith_error *error)
 {
     bool evidence = !kith__only_embedding(model, without);
-    bool embedding =
-        !model->fused || (model->fused->embedding && !(without && strchr(without, 'E')));
+    bool embedding = !model->fused || (model->fused->embedding && !(without & KITH_PART_EMBEDDING));
     kith_status status = KITH_OK;
 
     if (embedding)
@@ -266,7 +265,7 @@ static kith_status set_thresholds(judge *j, const kith__sample *samples, const s
     return KITH_OK;
 }
 
-static kith_status fit_on_dev(judge *j, kith_model *model, const char *without, kith_error *error)
+static kith_status fit_on_dev(judge *j, kith_model *model, unsigned without, kith_error *error)
 {
     size_t most = kith_graph_facts(model->graph, KITH_DEV).count;
     kith_triple *facts = kith__alloc(most, sizeof *facts);
@@ -290,8 +289,7 @@ cleanup:
 }
 
 kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
-                           const int8_t *truth, size_t count, const char *without,
-                           kith_error *error)
+                           const int8_t *truth, size_t count, unsigned without, kith_error *error)
 {
     kith__sample *samples = kith__calloc(count, sizeof *samples);
     judge j = {0};

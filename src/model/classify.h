@@ -8,8 +8,7 @@
 
 /* `without`: parts of the evidence to leave out, or NULL. Sets accuracy, no_neighbors and the number of queries. */
 kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
-                           const int8_t *truth, size_t count, const char *without,
-                           kith_error *error);
+                           const int8_t *truth, size_t count, unsigned without, kith_error *error);
 
 /* The threshold that classifies most of the scores right; the lowest such where several do. The
  * arrays are sorted by score on return. */

@@ -14,10 +14,10 @@ const char *kith__feature_name(int feature)
     return names[feature];
 }
 
-char kith__feature_part(int feature)
+kith_evidence_part kith__feature_part(int feature)
 {
-    static const char features[] = {
-#define PART(name, text, part) part,
+    static const kith_evidence_part features[] = {
+#define PART(name, text, part) KITH_PART_##part,
         KITH__FEATURES(PART)
 #undef PART
     };
@@ -37,15 +37,10 @@ static const float *figures_of(const kith__evidence_query *asked, uint32_t candi
     return row ? asked->rows[row - 1].figure : NULL;
 }
 
-static bool leaves_out(const char *without, char part)
-{
-    return without && strchr(without, part);
-}
-
-static void copy_figures(float *to, const float *from, const char *without)
+static void copy_figures(float *to, const float *from, unsigned without)
 {
     for (int i = 0; i < KITH__RULE_FEATURES; i++)
-        to[i] = from && !leaves_out(without, KITH__RULE_FEATURE_KINDS[i]) ? from[i] : 0;
+        to[i] = from && !(without & kith__rule_feature_part((kith__rule_feature)i)) ? from[i] : 0;
 }
 
 static float best_of(const float *figure)
@@ -76,13 +71,13 @@ static void sum_up_embedding(kith__case *c)
 
 void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
-                     const char *without)
+                     unsigned without)
 {
     const kith__index *x = asked->evidence->index;
     kith__span known = kith__span_of(facts, asked->query);
     float best_a = 0;
 
-    if (leaves_out(without, 'E'))
+    if (without & KITH_PART_EMBEDDING)
         embedding = NULL;
     *c = (kith__case){.asked = asked,
                       .embedding = embedding,
@@ -93,7 +88,7 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
                       .log_facts = logf(1 + (float)facts.count)};
     if (c->embedding)
         sum_up_embedding(c);
-    for (size_t i = 0; i < asked->count && !leaves_out(without, 'A'); i++)
+    for (size_t i = 0; i < asked->count && !(without & KITH_PART_DIRECT); i++)
         if (asked->rows[i].entity < candidates && !kith__span_has(known, asked->rows[i].entity))
             best_a = fmaxf(best_a, asked->rows[i].figure[KITH__A_BEST]);
     c->gate = 1 - best_a;
@@ -179,7 +174,7 @@ void kith__case_plain(float f[KITH__FEATURES_COUNT], const kith__case *c, kith__
 }
 
 void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
-                         const char *without)
+                         unsigned without)
 {
     float figure[KITH__RULE_FEATURES];
     kith__plain plain = {
@@ -187,7 +182,7 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
         .degree = c->log_degree[candidate],
         .fits = c->asked->fits[candidate],
         .type_score_all = c->asked->type_score_all[candidate],
-        .proximity = leaves_out(without, 'N') ? 0 : c->asked->proximity.proximity[candidate]};
+        .proximity = without & KITH_PART_PROXIMITY ? 0 : c->asked->proximity.proximity[candidate]};
 
     copy_figures(figure, figures_of(c->asked, candidate), without);
     if (c->embedding) {
@@ -198,7 +193,7 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
 }
 
 void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
-                       const char *without)
+                       unsigned without)
 {
     float figure[KITH__RULE_FEATURES], at[KITH__FEATURES_COUNT];
 

@@ -39,8 +39,8 @@ const kith__weights *kith__fusion_weights(const kith__fusion *f, uint32_t query)
 }
 
 kith_status kith__fusion_workspace_init(kith__fusion_workspace *f, const kith__fusion *fusion,
-                              const kith__evidence *evidence, const float *log_degree,
-                              const char *without, kith_error *error)
+                                        const kith__evidence *evidence, const float *log_degree,
+                                        unsigned without, kith_error *error)
 {
     memset(f, 0, sizeof *f);
     f->fusion = fusion;
@@ -89,7 +89,7 @@ static void score_untold(kith__fusion_workspace *f)
         scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i] +
                     type_score_all * c->asked->type_score_all[i];
     const kith__proximity *n = &c->asked->proximity;
-    size_t reached = f->without && strchr(f->without, 'N') ? 0 : n->reached_count;
+    size_t reached = f->without & KITH_PART_PROXIMITY ? 0 : n->reached_count;
     for (size_t i = 0; i < reached; i++)
         if (n->reached[i] < c->candidates)
             scores[n->reached[i]] += proximity * n->proximity[n->reached[i]];
@@ -332,9 +332,9 @@ static bool has_scores(const kith_model *model, size_t candidates)
 }
 
 kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
-                            const kith__evidence *evidence, const kith__query *queries,
-                            size_t count, size_t candidates, const char *without, bool embedding,
-                            kith__fusion_call call, void *context, kith_error *error)
+                               const kith__evidence *evidence, const kith__query *queries,
+                               size_t count, size_t candidates, unsigned without, bool embedding,
+                               kith__fusion_call call, void *context, kith_error *error)
 {
     fusing_all a = {.model = model,
                     .evidence = evidence,
@@ -351,7 +351,7 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
     kith_status status = KITH_OK;
 
     /* One that the embedding sharpens for some candidates only is unfair to the others. */
-    if ((without && strchr(without, 'E')) || !has_scores(model, candidates))
+    if ((without & KITH_PART_EMBEDDING) || !has_scores(model, candidates))
         embedding = false;
     if (!degrees || !rooms)
         TRY(kith__no_memory(error));

@@ -48,7 +48,7 @@ typedef struct kith__fusion_workspace {
     kith__evidence_query asking;
     kith__case at;
     const float *log_degree;
-    const char *without;
+    unsigned without;
     const float *weight; /* for the query at hand */
     float *scores;       /* of all candidates */
     size_t score_capacity;
@@ -57,8 +57,8 @@ typedef struct kith__fusion_workspace {
 } kith__fusion_workspace;
 
 kith_status kith__fusion_workspace_init(kith__fusion_workspace *fusing, const kith__fusion *fusion,
-                              const kith__evidence *evidence, const float *log_degree,
-                              const char *without, kith_error *error);
+                                        const kith__evidence *evidence, const float *log_degree,
+                                        unsigned without, kith_error *error);
 void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
@@ -80,8 +80,8 @@ float *kith__log_degrees(const kith__index *index);
  * whose evidence is given; without an embedding the model lends only its threads. */
 typedef void (*kith__fusion_call)(void *context, size_t query, kith__fusion_workspace *fusing);
 kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
-                            const kith__evidence *evidence, const kith__query *queries,
-                            size_t count, size_t candidates, const char *without, bool embedding,
-                            kith__fusion_call call, void *context, kith_error *error);
+                               const kith__evidence *evidence, const kith__query *queries,
+                               size_t count, size_t candidates, unsigned without, bool embedding,
+                               kith__fusion_call call, void *context, kith_error *error);
 
 #endif

@@ -21,8 +21,8 @@ void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
         info->calibration[i] = f->fusion.calibration[i];
 }
 
-const char *kith_model_fusion_weight(double *weight, int *part, const kith_model *model,
-                                     size_t index)
+const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
+                                     const kith_model *model, size_t index)
 {
     if (!model->fused || index >= KITH__FEATURES_COUNT)
         return NULL;

@@ -307,8 +307,8 @@ static void tell_pair(const kith__evidence_query *a, uint32_t relation, uint32_t
             high = middle;
     }
     if (low < pairs->offset[a->query + 1] && pairs->at[low].first == relation)
-        tell(a, (kith__reason){'A', relation, KITH__NO_RELATION, UINT32_MAX, candidate, confidence,
-                               pairs->at[low].support, pairs->at[low].body_count});
+        tell(a, (kith__reason){KITH_PART_DIRECT, relation, KITH__NO_RELATION, UINT32_MAX, candidate,
+                               confidence, pairs->at[low].support, pairs->at[low].body_count});
 }
 
 static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span known, uint32_t self)
@@ -362,7 +362,7 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, ui
             continue;
         add_confidence(&figure[KITH__B_BEST], NULL, &figure[KITH__B_ALL], rule->confidence);
         figure[KITH__B_COUNT]++;
-        tell(a, (kith__reason){'B', rule->first, rule->second, x, o, rule->confidence,
+        tell(a, (kith__reason){KITH_PART_PATH, rule->first, rule->second, x, o, rule->confidence,
                                rule->support, rule->body_count});
     }
 }
@@ -418,8 +418,8 @@ static void ask_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t s
         add_confidence(&figure[KITH__C_BEST], &figure[KITH__C_SECOND], &figure[KITH__C_ALL],
                        confidence);
         figure[KITH__C_COUNT]++;
-        tell(a, (kith__reason){'C', fact.relation, KITH__NO_RELATION, fact.entity, o, confidence,
-                               support, body_count});
+        tell(a, (kith__reason){KITH_PART_CONSTANT, fact.relation, KITH__NO_RELATION, fact.entity, o,
+                               confidence, support, body_count});
     }
     a->tallied_count = 0;
 }
@@ -477,8 +477,8 @@ static void ask_shared(kith__evidence_query *a, kith_neighbor fact, uint32_t sup
         if (share > figure[KITH__D_SHARED])
             figure[KITH__D_SHARED] = share;
         figure[KITH__D_SUM] += confidence;
-        tell(a, (kith__reason){'D', fact.relation, KITH__NO_RELATION, fact.entity, o, confidence,
-                               support, (uint32_t)having.count});
+        tell(a, (kith__reason){KITH_PART_SHARED, fact.relation, KITH__NO_RELATION, fact.entity, o,
+                               confidence, support, (uint32_t)having.count});
     }
 }
 

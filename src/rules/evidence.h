@@ -12,6 +12,7 @@
 #ifndef KITH_RULES_EVIDENCE_H
 #define KITH_RULES_EVIDENCE_H
 
+#include "rules/kinds.h"
 #include "rules/mine.h"
 #include "rules/proximity.h"
 
@@ -24,29 +25,6 @@ kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *grap
                                kith_error *error);
 void kith__evidence_free(kith__evidence *evidence);
 
-/* Figures of a candidate. "all" is 1 - the product of (1 - confidence), as if rules were
- * independent. */
-typedef enum kith__rule_feature {
-    KITH__A_BEST,   /* largest confidence, mixed with local counts */
-    KITH__A_ALL,
-    KITH__A_GLOBAL, /* largest confidence as mined */
-    KITH__A_COUNT,  /* facts between s and the candidate that some rule speaks by */
-    KITH__A_LINKS,  /* all facts between them but known answers */
-    KITH__B_BEST,
-    KITH__B_ALL,
-    KITH__B_COUNT,  /* paths */
-    KITH__C_BEST,
-    KITH__C_SECOND,
-    KITH__C_ALL,
-    KITH__C_COUNT,  /* facts of s that speak for it */
-    KITH__D_BEST,   /* largest confidence */
-    KITH__D_SHARED, /* largest share of the known answers that have what the candidate has */
-    KITH__D_SUM,
-    KITH__RULE_FEATURES
-} kith__rule_feature;
-
-#define KITH__RULE_FEATURE_KINDS "AAAAABBBCCCCDDD" /* of each figure */
-
 typedef struct kith__candidate_evidence {
     uint32_t entity;
     float figure[KITH__RULE_FEATURES];
@@ -54,9 +32,9 @@ typedef struct kith__candidate_evidence {
 
 /* One rule that speaks for a candidate. */
 typedef struct kith__reason {
-    char kind;              /* 'A' .. 'D' */
-    uint32_t first, second; /* relations; second of B alone */
-    uint32_t between;       /* x of B, c of C and D */
+    kith_evidence_part kind;
+    uint32_t first, second; /* relations; second of a path alone */
+    uint32_t between;       /* x of a path, c of constant and shared-answer rules */
     uint32_t candidate;
     float confidence;
     uint32_t support, body_count;  /* what it was counted from */

@@ -48,8 +48,8 @@ static void add(listing *l, size_t piece, const kith_rule *rule)
         l->no_memory = true;
 }
 
-static kith_rule made(const listing *l, char kind, uint32_t first, uint32_t second,
-                             uint32_t head, uint32_t support, uint32_t body_count)
+static kith_rule made(const listing *l, kith_evidence_part kind, uint32_t first, uint32_t second,
+                      uint32_t head, uint32_t support, uint32_t body_count)
 {
     uint32_t m = l->index->relations / 2;
     bool two = second != KITH__NO_RELATION;
@@ -74,7 +74,7 @@ static bool concludes(const listing *l, uint32_t head)
            kith__undirected(l->graph, head) == l->options->conclusion;
 }
 
-static void list_patterns(listing *l, const kith__rules *p, char kind)
+static void list_patterns(listing *l, const kith__rules *p, kith_evidence_part kind)
 {
     for (uint32_t q = 0; q < p->relations; q++)
         for (uint64_t i = p->offset[q]; concludes(l, q) && i < p->offset[q + 1]; i++) {
@@ -112,7 +112,7 @@ static int list_group(listing *l, size_t piece, uint32_t relation, uint32_t cons
         if (answers.at[i].key == UINT64_MAX || (q == r && o == constant))
             continue;
         kith_rule rule =
-            made(l, 'C', r, KITH__NO_RELATION, q, (uint32_t)answers.at[i].count,
+            made(l, KITH_PART_CONSTANT, r, KITH__NO_RELATION, q, (uint32_t)answers.at[i].count,
                  (uint32_t)kith__counter_find(&owners, q)->count);
         rule.constant = constant;
         rule.answer = o;
@@ -170,7 +170,7 @@ static void find_at(kith_rule *rule, const listing *l, uint32_t s, kith__span an
     const kith__index *x = l->index;
     kith__span first = kith__reached(x, s, directed(l, rule->first, rule->first_inverse));
 
-    if (rule->kind == 'C') {
+    if (rule->kind == KITH_PART_CONSTANT) {
         if (kith__span_has(first, rule->constant))
             note_example(rule, kith__span_has(answers, rule->answer), s, rule->constant,
                          rule->answer);
@@ -180,7 +180,7 @@ static void find_at(kith_rule *rule, const listing *l, uint32_t s, kith__span an
         uint32_t between = first.at[i].entity;
         bool inverse = rule->first == rule->conclusion &&
                        rule->first_inverse != rule->conclusion_inverse;
-        if (rule->kind == 'A') {
+        if (rule->kind == KITH_PART_DIRECT) {
             if (between != s || !inverse)
                 note_example(rule, kith__span_has(answers, between), s, UINT32_MAX, between);
             continue;
@@ -223,7 +223,7 @@ kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph 
                                     const kith_rules_options *options, kith_error *error)
 {
     listing l = {.graph = graph, .options = options};
-    const char *kinds = options->kinds ? options->kinds : "ABC";
+    unsigned kinds = options->kinds ? options->kinds : KITH_PART_RULES;
     kith__pool *pool = kith__pool_new(options->threads);
     kith__evidence *evidence = NULL;
     kith_status status = KITH_OK;
@@ -235,11 +235,11 @@ kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph 
             .size = sizeof(kith_rule), .top = options->top, .compare = stronger_first};
     TRY(kith__evidence_new(&evidence, graph, pool, error));
     l.index = evidence->index;
-    if (strchr(kinds, 'A'))
-        list_patterns(&l, &evidence->pairs, 'A');
-    if (strchr(kinds, 'B'))
-        list_patterns(&l, &evidence->paths, 'B');
-    if (strchr(kinds, 'C'))
+    if (kinds & KITH_PART_DIRECT)
+        list_patterns(&l, &evidence->pairs, KITH_PART_DIRECT);
+    if (kinds & KITH_PART_PATH)
+        list_patterns(&l, &evidence->paths, KITH_PART_PATH);
+    if (kinds & KITH_PART_CONSTANT)
         kith__pool_run(pool, constants_piece, &l, PIECES);
     if (gather(&l))
         TRY(kith__no_memory(error));

@@ -60,10 +60,24 @@ static uint32_t *flatten(const kith__rules *p, size_t cols)
     return at;
 }
 
+static kith__array array_of(const kith__rule_kind *kind)
+{
+    return (kith__array){kind->array, NULL, 0, kind->columns};
+}
+
+static kith__array rows_of(const kith__rules *p, const kith__rule_kind *kind)
+{
+    kith__array a = array_of(kind);
+
+    a.at = flatten(p, a.cols);
+    a.rows = (size_t)p->offset[p->relations];
+    return a;
+}
+
 kith_status kith__rules_save(const char *folder, const kith__evidence *e, kith_error *error)
 {
-    kith__array arrays[] = {{"a", flatten(&e->pairs, 4), e->pairs.offset[e->pairs.relations], 4},
-                            {"b", flatten(&e->paths, 5), e->paths.offset[e->paths.relations], 5}};
+    kith__array arrays[] = {rows_of(&e->pairs, &kith__rule_kinds[0]),
+                            rows_of(&e->paths, &kith__rule_kinds[1])};
     kith__note note = {"relations", ""};
     char *path = kith__path_join(folder, "rules.safetensors");
 
@@ -124,7 +138,7 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
 static kith_status load_rules(kith__evidence **out, const kith_model *model, const char *folder,
                               kith_error *error)
 {
-    kith__array arrays[] = {{"a", NULL, 0, 4}, {"b", NULL, 0, 5}};
+    kith__array arrays[] = {array_of(&kith__rule_kinds[0]), array_of(&kith__rule_kinds[1])};
     kith__note note = {"relations", ""};
     char *path = kith__path_join(folder, "rules.safetensors");
     kith__evidence *e = kith__calloc(1, sizeof *e);

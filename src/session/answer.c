@@ -47,7 +47,7 @@ static int add_fusing(kith__workspace *a, const struct kith__fused *fused)
 {
     a->fusing = kith__calloc(1, sizeof *a->fusing);
     return !a->fusing || kith__fusion_workspace_init(a->fusing, &fused->fusion, fused->evidence,
-                                           fused->log_degree, NULL, NULL) != KITH_OK;
+                                                     fused->log_degree, 0, NULL) != KITH_OK;
 }
 
 static kith__workspace *new_asker(const kith_model *model)

@@ -71,7 +71,7 @@ static int stronger_first(const void *a, const void *b)
     if (x->confidence != y->confidence)
         return x->confidence < y->confidence ? 1 : -1;
     if (x->kind != y->kind)
-        return x->kind - y->kind;
+        return x->kind < y->kind ? -1 : 1;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     if (x->between != y->between)
@@ -88,15 +88,15 @@ static kith_status add_parts(kith_contributions *to, const kith__fusion_workspac
     to->features = kith__calloc(KITH__FEATURES_COUNT, sizeof *to->features);
     if (!to->features)
         return kith__no_memory(error);
-    kith__case_features(feature, &fusing->at, to->entity, NULL);
+    kith__case_features(feature, &fusing->at, to->entity, 0);
     for (int k = 0; k < KITH__FEATURES_COUNT; k++) {
         double points = (double)fusing->weight[k] * feature[k];
-        char part = kith__feature_part(k);
-        if (part == 'E')
+        kith_evidence_part part = kith__feature_part(k);
+        if (part == KITH_PART_EMBEDDING)
             to->embedding += points;
-        else if (part == 'N')
+        else if (part == KITH_PART_PROXIMITY)
             to->proximity += points;
-        else if (part == '-')
+        else if (part == KITH_PART_NONE)
             to->prior += points;
         else
             to->rules += points;
@@ -242,7 +242,7 @@ static double points_per_score(const finding *f, uint32_t candidate)
 
     if (!f->session->model->fused)
         return 1;
-    kith__case_slopes(change, &fusing->at, candidate, NULL);
+    kith__case_slopes(change, &fusing->at, candidate, 0);
     for (int k = 0; k < KITH__FEATURES_COUNT; k++)
         sum += (double)fusing->weight[k] * change[k];
     return sum;

@@ -148,7 +148,7 @@ static kith_status collect_rows(kith__rows *rows, collecting *c, const kith__fus
                                 kith_error *error)
 {
     kith_status status = kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count,
-                                         c->candidates, NULL, c->embedding, collect, c, error);
+                                            c->candidates, 0, c->embedding, collect, c, error);
     if (status == KITH_OK && gather_rows(rows, c))
         status = kith__no_memory(error);
     return status;
@@ -191,7 +191,7 @@ static kith_status calibrate(float *calibration, const collecting *from, const k
     if (!c.samples || !c.count)
         TRY(kith__no_memory(error));
     TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count,
-                        from->candidates, NULL, from->embedding, take_samples, &c, error));
+                           from->candidates, 0, from->embedding, take_samples, &c, error));
     size_t count = 0;
     for (size_t i = 0; i < from->count * CALIBRATED; i++)
         if (i % CALIBRATED < c.count[i / CALIBRATED])
@@ -311,7 +311,8 @@ static kith_status fitting_init(fitting *f, const kith__rows *rows, const collec
     if (!f->bare.feature || list_queries(f, c))
         return kith__no_memory(error);
     for (size_t i = 0; i < floats; i++) {
-        bool by_embedding = kith__feature_part((int)(i % KITH__FEATURES_COUNT)) == 'E';
+        bool by_embedding =
+            kith__feature_part((int)(i % KITH__FEATURES_COUNT)) == KITH_PART_EMBEDDING;
         f->bare.feature[i] = by_embedding ? 0 : rows->feature[i];
     }
     double least = rows->queries < FEW ? .05 : .005;
