@@ -691,15 +691,15 @@ static void classify__a_relation_that_dev_lacks_takes_the_overall_threshold(void
         kith_model *model = model_with(graph, &settings);
         memset(model->params.block, 0, model->params.floats * sizeof(float));
         for (size_t k = 0; k < 2; k++)
-            kith__row(&model->params.table[0], k)[0] = 1;
+            kith__row(kith__ent(&model->params), k)[0] = 1;
         for (size_t k = 0; k < 6; k++)
-            kith__row(&model->params.table[2], k)[1] = 1;
+            kith__row(kith__trans(&model->params), k)[1] = 1;
         static const char *const names[] = {"r", "t", "s"};
         const float values[] = {3, 1, scores[i]};
         for (int k = 0; k < 3; k++) {
             uint32_t id;
             assert_int_equal(kith_graph_find_relation(&id, graph, names[k]), KITH_OK);
-            kith__row(&model->params.table[1], id)[0] = values[k];
+            kith__row(kith__rel(&model->params), id)[0] = values[k];
         }
         kith_eval e = evaluated(model, KITH_TEST, 0);
         if (e.accuracy != (i == 0))

@@ -467,7 +467,7 @@ static size_t read_batch(kith_triple *positive, kith_triple *negative)
 static bool check_gradients(const kith__step *step, const json_t *expected)
 {
     const kith__gradients *g = &step->gradients;
-    const kith__table *ent = &step->params->table[0];
+    const kith__table *ent = kith__ent(step->params);
     float *dense = calloc(ent->rows * ent->stride, sizeof *dense);
     size_t compared = 1;
 

@@ -4,7 +4,9 @@
 
 #include "core/mem.h"
 #include "nn/kernels.h"
+#include "nn/log_sum.h"
 #include "nn/match.h"
+#include "nn/topk.h"
 #include "support.h"
 
 enum { ROUNDS = 60 };
@@ -892,6 +894,63 @@ static void row_broken__finds_what_is_not_finite(void **state)
     }
 }
 
+/* Scores with ties, numbers that are none, and marks of those left out. */
+static size_t some_scores(float *scores, uint8_t *left_out, size_t most)
+{
+    size_t count = between(0, most);
+
+    for (size_t i = 0; i < count; i++) {
+        scores[i] = kith__rng_below(&rng, 20) ? (float)between(0, 40) - 20 : NAN;
+        left_out[i] = kith__rng_below(&rng, 4) == 0;
+    }
+    return count;
+}
+
+static void topk__equals_taking_the_best_one_by_one(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        float scores[200];
+        uint8_t left_out[200], taken[200] = {0};
+        uint32_t found[40];
+        size_t count = some_scores(scores, left_out, 200), most = between(0, 40), k = 0;
+        size_t listed = kith__topk_of(found, most, scores, count, left_out);
+        for (; k < most; k++) {
+            size_t best = SIZE_MAX;
+            for (size_t i = 0; i < count; i++)
+                if (!taken[i] && !left_out[i] && !isnan(scores[i]) &&
+                    (best == SIZE_MAX || scores[i] > scores[best]))
+                    best = i;
+            if (best == SIZE_MAX)
+                break;
+            taken[best] = 1;
+            assert_true(k < listed);
+            assert_int_equal(found[k], best);
+        }
+        assert_int_equal(listed, k);
+    }
+}
+
+static void log_sum__equals_the_plain_sum_at_any_height(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        float scores[200], shift = (float)between(0, 2) * 300 - 300;
+        uint8_t left_out[200];
+        size_t count = some_scores(scores, left_out, 200);
+        double sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            sum += left_out[i] || isnan(scores[i]) ? 0 : exp(scores[i]);
+            scores[i] += shift;
+        }
+        kith__exp_sum s = kith__exp_sum_of(scores, count, left_out);
+        if (sum > 0)
+            assert_true(fabs(kith__log_sum(s) - shift - log(sum)) < 1e-4);
+        else
+            assert_true(isfinite(kith__log_sum(s)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -923,6 +982,8 @@ int main(void)
         cmocka_unit_test(row_thin__keeps_values_on_average_and_large_ones_as_they_are),
         cmocka_unit_test(rows_used__lists_where_some_row_is_not_0),
         cmocka_unit_test(row_broken__finds_what_is_not_finite),
+        cmocka_unit_test(topk__equals_taking_the_best_one_by_one),
+        cmocka_unit_test(log_sum__equals_the_plain_sum_at_any_height),
     };
     kith__rng_init(&rng, 3, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

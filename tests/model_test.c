@@ -617,8 +617,8 @@ static void encode__the_order_of_neighbours_matters_to_lstm_alone(void **state)
 /* T_r(e) = e - (w . e) w with w scaled to length 1, in double precision. */
 static void plain_transform(double *out, const kith_model *model, kith_neighbor next)
 {
-    const float *e = kith__row(&model->params.table[0], next.entity);
-    const float *w = kith__row(&model->params.table[2], next.relation);
+    const float *e = kith__row(kith__ent(&model->params), next.entity);
+    const float *w = kith__row(kith__trans(&model->params), next.relation);
     double square = 0, along = 0;
 
     for (int k = 0; k < DIM; k++) {
@@ -797,7 +797,7 @@ static void score__is_the_decoder_over_the_encodings(void **state)
             kith_model *model = model_with(graph, &s);
             for (uint32_t n = 0; n < 40; n++) {
                 kith_triple f = {n % 31, n % 4, n * 7 % 31};
-                const float *q = kith__row(&model->params.table[1], f.relation);
+                const float *q = kith__row(kith__rel(&model->params), f.relation);
                 float subject[DIM], object[DIM], found;
                 double expected = 0;
                 encode(subject, model, f.subject, f.relation, 0);

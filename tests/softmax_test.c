@@ -160,7 +160,7 @@ static double decoded(const scorer *s, const kith__softmax_query *a, const float
     uint32_t m = s->model->lists->relations / 2;
     bool reciprocal = s->settings->reciprocal, hidden = a->query >= m && !reciprocal;
     const float *relation =
-        kith__row(&s->model->params.table[1], reciprocal ? a->query : a->query % m);
+        kith__row(kith__rel(&s->model->params), reciprocal ? a->query : a->query % m);
 
     return kith__decode(kith__decoder_get(s->settings->decoder), s->settings->normalize,
                         hidden ? other : known, relation, hidden ? known : other, s->settings->dim,
@@ -171,7 +171,7 @@ static double decoded(const scorer *s, const kith__softmax_query *a, const float
 static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_t candidate,
                           bool inputs)
 {
-    const kith__table *ent = &s->model->params.table[0];
+    const kith__table *ent = kith__ent(&s->model->params);
     uint32_t m = s->model->lists->relations / 2;
     float *known = kith__calloc_aligned(2 * ent->stride, sizeof *known),
           *other = known + ent->stride;
@@ -299,7 +299,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
         kith__step_init(&step, &model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_init(&c, graph, 10, 2, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
-    float *row = kith__row(&model->params.table[0], c.shared[7]), before = row[3];
+    float *row = kith__row(kith__ent(&model->params), c.shared[7]), before = row[3];
     for (int i = 0; i < 3; i++) {
         row[3] = i == 0 ? before : i == 1 ? NAN : INFINITY;
         assert_int_equal(kith__step_ask(&step, asked, 4, &c, NULL), KITH_OK);
@@ -405,8 +405,8 @@ static void plain_table(double *out, const kith_model *model, uint32_t entity, u
     for (uint64_t s = lists->offset[entity]; s < lists->offset[entity + 1]; s++)
         sum += exp(plain_logit(model, s, query));
     for (uint64_t s = lists->offset[entity]; s < lists->offset[entity + 1]; s++) {
-        const float *e = kith__row(&params->table[0], lists->at[s].entity);
-        const float *w = kith__row(&params->table[2], lists->at[s].relation);
+        const float *e = kith__row(kith__ent(params), lists->at[s].entity);
+        const float *w = kith__row(kith__trans(params), lists->at[s].relation);
         double along = 0, square = 0, a = exp(plain_logit(model, s, query)) / sum;
         for (size_t k = 0; k < d; k++) {
             along += (double)w[k] * e[k];

@@ -832,7 +832,7 @@ static void learner_release(learner *l)
 /* How many rows of ent that the last step did not use moved in it. */
 static size_t idle_rows_that_moved(const learner *l, const float *before, size_t *idle)
 {
-    const kith__table *ent = &l->model->params.table[0];
+    const kith__table *ent = kith__ent(&l->model->params);
     size_t moved = 0;
 
     *idle = 0;
@@ -1217,7 +1217,7 @@ static void refused__weights_that_are_not_finite(void **state)
     kith_model *model = opened_run(folder);
 
     (void)state;
-    kith__row(&model->params.table[2], 1)[3] = NAN;
+    kith__row(kith__trans(&model->params), 1)[3] = NAN;
     assert_int_equal(kith__run_save_model(folder, model, NULL), KITH_OK);
     kith_model_free(model);
     check_refused(folder, false, "model.safetensors", "'trans'");

@@ -9,11 +9,11 @@ kith_status kith__gradients_init(kith__gradients *g, const kith__params *params,
     kith_status status;
 
     memset(g, 0, sizeof *g);
-    g->stride = params->table[0].stride;
-    shape.floats -= shape.table[0].rows * shape.table[0].stride;
-    shape.table[0].rows = 0;
+    g->stride = kith__ent(params)->stride;
+    shape.floats -= kith__ent(&shape)->rows * kith__ent(&shape)->stride;
+    shape.table[KITH__ENT].rows = 0;
     status = kith__params_like(&g->dense, &shape, error);
-    g->row_of = kith__calloc(params->table[0].rows, sizeof *g->row_of);
+    g->row_of = kith__calloc(kith__ent(params)->rows, sizeof *g->row_of);
     bool failed = !g->row_of;
     for (size_t i = 1; i < params->tables; i++) {
         g->touched[i] = kith__calloc(params->table[i].rows, 1);

@@ -11,9 +11,9 @@
 
 /* What every model has. */
 static const kith__table_spec common[] = {
-    {"ent", KITH__ENTITIES, KITH__DIM, false, KITH__XAVIER},
-    {"rel", KITH__RELATIONS, KITH__DIM, false, KITH__XAVIER},
-    {"trans", KITH__DIRECTED, KITH__DIM, true, KITH__XAVIER},
+    [KITH__ENT] = {"ent", KITH__ENTITIES, KITH__DIM, false, KITH__XAVIER},
+    [KITH__REL] = {"rel", KITH__RELATIONS, KITH__DIM, false, KITH__XAVIER},
+    [KITH__TRANS] = {"trans", KITH__DIRECTED, KITH__DIM, true, KITH__XAVIER},
 };
 static const kith__table_spec both_ways = {"rel", KITH__DIRECTED, KITH__DIM, false, KITH__XAVIER};
 
@@ -64,7 +64,7 @@ kith_status kith__params_init(kith__params *params, const kith_settings *setting
     memset(params, 0, sizeof *params);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         failed |=
-            add_table(params, i == 1 && settings->reciprocal ? &both_ways : &common[i], sizes);
+            add_table(params, i == KITH__REL && settings->reciprocal ? &both_ways : &common[i], sizes);
     for (size_t i = 0; i < agg->tables && !failed; i++)
         if (!agg->table[i].only_padded || settings->padding)
             failed |= add_table(params, &agg->table[i].spec, sizes);

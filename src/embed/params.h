@@ -38,6 +38,8 @@ typedef struct kith__table {
 } kith__table;
 
 enum { KITH__MOST_TABLES = 12 };
+/* The tables that every model has, in this order; those of its aggregator follow. */
+enum { KITH__ENT, KITH__REL, KITH__TRANS };
 
 typedef struct kith__params {
     kith__table table[KITH__MOST_TABLES];
@@ -58,15 +60,29 @@ void kith__params_release(kith__params *params);
  * seed. */
 void kith__params_start(kith__params *params, uint64_t seed);
 
+/* Input embeddings of the seen entities, the decoder's relations, and the relations' transforms. */
+static inline const kith__table *kith__ent(const kith__params *params)
+{
+    return &params->table[KITH__ENT];
+}
+static inline const kith__table *kith__rel(const kith__params *params)
+{
+    return &params->table[KITH__REL];
+}
+static inline const kith__table *kith__trans(const kith__params *params)
+{
+    return &params->table[KITH__TRANS];
+}
+
 /* The decoder's relation for a query, which is one of the 2m: inverse ones have a row of their own, or
  * share that of the relation with the sides swapped. */
 static inline bool kith__has_reciprocal(const kith__params *params)
 {
-    return params->table[1].rows == params->table[2].rows;
+    return kith__rel(params)->rows == kith__trans(params)->rows;
 }
 static inline size_t kith__relation_row(const kith__params *params, size_t query)
 {
-    return query % params->table[1].rows;
+    return query % kith__rel(params)->rows;
 }
 
 /* NULL where the model has no table of that name. */

@@ -6,6 +6,8 @@
 #include "core/mem.h"
 #include "run/fusion_files.h"
 #include "graph/known.h"
+#include "nn/log_sum.h"
+#include "nn/topk.h"
 
 void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candidates,
                    const float *scores, size_t count, uint32_t gold, const uint8_t *known)
@@ -48,27 +50,11 @@ typedef struct {
 
 static picked pick(const float *scores, size_t candidates, const uint8_t *marks)
 {
-    picked p = {0};
-    double sum = 0;
+    picked p = {.log_sum = kith__log_sum(kith__exp_sum_of(scores, candidates, marks))};
 
-    for (uint32_t i = 0; i < candidates; i++) {
-        size_t at = p.count;
-        p.known += marks[i];
-        if (marks[i] || isnan(scores[i]))
-            continue;
-        if (at == KITH_JUDGED && !(scores[i] > scores[p.best[at - 1]]))
-            continue;
-        while (at > 0 && scores[i] > scores[p.best[at - 1]])
-            at--;
-        p.count += p.count < KITH_JUDGED;
-        memmove(p.best + at + 1, p.best + at, (p.count - at - 1) * sizeof *p.best);
-        p.best[at] = i;
-    }
-    float top = p.count ? scores[p.best[0]] : 0;
     for (size_t i = 0; i < candidates; i++)
-        if (!marks[i] && !isnan(scores[i]))
-            sum += expf(scores[i] - top);
-    p.log_sum = top + log(sum + 1e-30);
+        p.known += marks[i];
+    p.count = kith__topk_of(p.best, KITH_JUDGED, scores, candidates, marks);
     return p;
 }
 

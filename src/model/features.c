@@ -1,4 +1,5 @@
 #include "model/features.h"
+#include "nn/log_sum.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -50,23 +51,20 @@ static float best_of(const float *figure)
 
 static void sum_up_embedding(kith__case *c)
 {
-    double sum = 0, squares = 0, exponentials = 0;
-    float top = -INFINITY;
+    double sum = 0, squares = 0;
 
-    for (size_t i = 0; i < c->candidates; i++) {
+    for (size_t i = 0; i < c->candidates; i++)
         sum += c->embedding[i];
-        top = c->embedding[i] > top ? c->embedding[i] : top; /* fmaxf would be a call */
-    }
     double mean = sum / (double)c->candidates;
     for (size_t i = 0; i < c->candidates; i++) {
         double off = c->embedding[i] - mean;
         squares += off * off;
-        exponentials += expf(c->embedding[i] - top);
     }
     double deviation = sqrt(squares / (double)c->candidates);
     c->e_mean = (float)mean;
     c->e_scale = deviation > 0 ? (float)(1 / deviation) : 0;
-    c->log_sum = top + (float)log(exponentials);
+    kith__exp_sum all = kith__exp_sum_of(c->embedding, c->candidates, NULL);
+    c->log_sum = all.top + (float)log(all.sum);
 }
 
 void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,

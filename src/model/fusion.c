@@ -7,6 +7,8 @@
 #include "core/mem.h"
 #include "core/radix.h"
 #include "model/linear.h"
+#include "nn/log_sum.h"
+#include "nn/topk.h"
 
 float *kith__log_degrees(const kith__index *x)
 {
@@ -114,33 +116,32 @@ static void score_told(kith__fusion_workspace *f)
     }
 }
 
-/* Whether a candidate is a known answer. These are sorted by entity, so that going up through all
- * candidates `next` goes up with them. */
-static bool is_known(size_t *next, const kith__fusion_workspace *f, size_t candidate)
+/* The candidates between two known answers, which are sorted by entity: the run that begins at `from`;
+ * `next` goes up with the runs. */
+static size_t run_end(size_t *next, const kith__fusion_workspace *f, size_t from)
 {
-    while (*next < f->known.count && f->known.at[*next].entity < candidate)
+    while (*next < f->known.count && f->known.at[*next].entity < from)
         ++*next;
-    return *next < f->known.count && f->known.at[*next].entity == candidate;
+    size_t end = *next < f->known.count ? f->known.at[*next].entity : f->at.candidates;
+    return end < f->at.candidates ? end : f->at.candidates;
 }
 
 /* The log of the sum of exponentials, without known answers: one may be so good that beside it nothing
  * counts, so it must not set the scale. */
 static double log_sum(const kith__fusion_workspace *f)
 {
-    const float *scores = f->scores;
+    kith__exp_sum s = {.top = -INFINITY};
     size_t count = f->at.candidates;
-    double sum = 0;
-    float top = -INFINITY;
 
-    for (size_t i = 0, next = 0; i < count; i++)
-        if (!is_known(&next, f, i))
-            top = scores[i] > top ? scores[i] : top; /* fmaxf would be a call */
-    if (top == -INFINITY) /* all are known answers */
-        top = 0;
-    for (size_t i = 0, next = 0; i < count; i++)
-        if (!is_known(&next, f, i))
-            sum += expf(scores[i] - top);
-    return top + log(sum + 1e-30);
+    for (size_t from = 0, to, next = 0; from < count; from = to + 1) {
+        to = run_end(&next, f, from);
+        kith__exp_sum_show(&s, f->scores + from, to - from, NULL);
+    }
+    for (size_t from = 0, to, next = 0; from < count; from = to + 1) {
+        to = run_end(&next, f, from);
+        kith__exp_sum_add(&s, f->scores + from, to - from, NULL);
+    }
+    return kith__log_sum(s);
 }
 
 kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self,
@@ -164,61 +165,17 @@ cleanup:
     return status;
 }
 
-/* ---- the best ---- */
-
-/* Whether a is the better candidate; of equal ones the smaller id. */
-static bool better(const float *scores, uint32_t a, uint32_t b)
-{
-    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
-}
-
-/* A heap with its worst entry on top. */
-static void sink(uint32_t *heap, size_t count, size_t at, const float *scores)
-{
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && better(scores, heap[child], heap[child + 1]))
-            child++;
-        if (!better(scores, heap[at], heap[child]))
-            return;
-        uint32_t swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-    }
-}
-
-static void heapify(uint32_t *heap, size_t count, const float *scores)
-{
-    for (size_t i = count / 2; i-- > 0;)
-        sink(heap, count, i, scores);
-}
-
 size_t kith__fusion_best(uint32_t *best, size_t most, const kith__fusion_workspace *f)
 {
-    size_t count = 0, next = 0;
+    kith__topk t = kith__topk_begin(best, most, f->scores);
 
-    for (uint32_t e = 0; e < f->at.candidates && most > 0; e++) {
-        if (count == most && !better(f->scores, e, best[0]))
-            continue;
-        if (is_known(&next, f, e))
-            continue;
-        if (count == most) {
-            best[0] = e;
-            sink(best, count, 0, f->scores);
-            continue;
-        }
-        best[count++] = e;
-        if (count == most)
-            heapify(best, count, f->scores);
+    for (size_t from = 0, to, next = 0; from < f->at.candidates; from = to + 1) {
+        to = run_end(&next, f, from);
+        for (size_t e = from; e < to; e++)
+            kith__topk_offer(&t, (uint32_t)e);
     }
-    if (count < most)
-        heapify(best, count, f->scores);
-    for (size_t end = count; end > 1; end--) { /* best first: the worst goes to the end */
-        uint32_t swap = best[0];
-        best[0] = best[end - 1];
-        best[end - 1] = swap;
-        sink(best, end - 1, 0, f->scores);
-    }
-    return count;
+    kith__topk_sort(&t);
+    return t.count;
 }
 
 float kith__fusion_probability(const kith__fusion_workspace *f, uint32_t candidate)

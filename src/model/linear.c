@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "nn/kernels.h"
+#include "nn/log_sum.h"
 
 enum { N = KITH__FEATURES_COUNT, PIECES = 16, ITERATIONS = 25 };
 _Static_assert((int)N % (int)KITH__LANES == 0, "a row of the hessian must be whole");
@@ -64,16 +65,14 @@ static void add_query(sums *s, const fitting *f, size_t query)
 {
     size_t from = f->rows->first[query], count = f->rows->first[query + 1] - from, used = 0;
     size_t right = f->rows->right[query] - from;
-    double top = -INFINITY, sum = 0, mean[N] = {0}, minus = -1;
+    double top, mean[N] = {0}, minus = -1;
 
     for (size_t i = 0; i < count; i++) {
         scaled(s->x[i], f, from + i);
         s->share[i] = f->rows->offset[from + i] + score_of(f, s->x[i]);
-        top = fmax(top, s->share[i]);
     }
-    s->loss += top - s->share[right];
-    for (size_t i = 0; i < count; i++)
-        sum += s->share[i] = exp(s->share[i] - top);
+    double score = s->share[right], sum = kith__exp_all(s->share, count, &top);
+    s->loss += top - score;
     s->loss += log(sum);
     for (int k = 0; k < N; k++)
         s->gradient[k] -= s->x[right][k];
@@ -199,18 +198,14 @@ kith_status kith__linear_fit(float weight[N], const kith__rows *rows, const doub
     return KITH_OK;
 }
 
-/* Without the largest score, so that none is too large for exp. */
 double kith__linear_loss(const float weight[N], const kith__rows *rows, size_t query)
 {
-    double score[KITH__MOST_ROWS], top = -INFINITY, sum = 0;
+    double score[KITH__MOST_ROWS], top;
     size_t from = rows->first[query], to = rows->first[query + 1];
 
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++)
         score[i - from] =
             rows->offset[i] + kith__linear(weight, rows->feature + i * KITH__FEATURES_COUNT);
-        top = fmax(top, score[i - from]);
-    }
-    for (size_t i = from; i < to; i++)
-        sum += exp(score[i - from] - top);
-    return log(sum) + top - score[rows->right[query] - from];
+    double right = score[rows->right[query] - from], sum = kith__exp_all(score, to - from, &top);
+    return log(sum) + top - right;
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/decoders/decoder.h"
 #include "embed/panels.h"
+#include "embed/query_vector.h"
 #include "nn/kernels.h"
 
 enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
@@ -98,23 +98,15 @@ static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kit
     return kith__encoder_forward(e, error);
 }
 
-static bool is_unit(const scoring *r)
+static void make_query_vector(scoring *r, size_t i, float *query_vector)
 {
-    return r->model->settings.normalize && kith__decoder_get(r->model->settings.decoder)->distance;
-}
-
-static void make_aim(scoring *r, size_t i, float *query_vector)
-{
-    const kith_settings *settings = &r->model->settings;
-    const kith__params *params = &r->model->params;
     const kith__query *q = &r->queries[r->order[i].index];
-    size_t ds = r->known.ds, row = kith__relation_row(params, query_for(r, q->fact.relation,
-                                                                       !q->subject_hidden));
+    size_t ds = r->known.ds;
 
-    kith__query_vector(kith__decoder_get(settings->decoder), settings->normalize, query_vector,
-                       r->vectors + i * ds, kith__row(&params->table[1], row),
-                       q->subject_hidden && !kith__has_reciprocal(params), r->known.d,
-                       r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
+    kith__query_vector_of(query_vector, &r->model->settings, &r->model->params,
+                          r->vectors + i * ds,
+                          query_for(r, q->fact.relation, !q->subject_hidden),
+                          r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
 }
 
 /* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
@@ -123,7 +115,7 @@ static void score_piece(void *context, size_t piece)
 {
     scoring *r = context;
     const kith__encoder *e = &r->model->encoder;
-    bool distance = kith__decoder_get(r->model->settings.decoder)->distance, unit = is_unit(r);
+    bool distance = kith__decoder_get(r->model->settings.decoder)->distance, unit = kith__is_unit(&r->model->settings);
     size_t count = r->candidates - r->encoded, to = r->encoded + count * (piece + 1) / PIECES;
 
     for (size_t c = r->encoded + count * piece / PIECES; c < to; c++) {
@@ -208,7 +200,7 @@ static kith_status score_groups(scoring *r, kith_error *error)
             TRY(encode_candidates(r, query_for(r, first->major, first->minor), r->from == 0,
                                   error));
         for (size_t i = r->from; i < r->to; i++)
-            make_aim(r, i, r->query_vectors + (i - r->from) * r->known.ds);
+            make_query_vector(r, i, r->query_vectors + (i - r->from) * r->known.ds);
         score_candidates(r);
         kith__pool_run(r->model->pool, call_piece, r, PIECES);
     }
@@ -233,7 +225,7 @@ static kith_status pack_units(scoring *r, const kith__table *ent, kith_error *er
 /* Which candidates are scored by their input embeddings, which only seen entities have. */
 static kith_status pack_inputs(scoring *r, kith_error *error)
 {
-    const kith__table *ent = &r->model->params.table[0];
+    const kith__table *ent = kith__ent(&r->model->params);
     kith_candidates by = r->model->settings.candidates;
     size_t seen = ent->rows < r->candidates ? ent->rows : r->candidates;
 
@@ -245,7 +237,7 @@ static kith_status pack_inputs(scoring *r, kith_error *error)
                                     sizeof *r->block);
     if (!r->block || kith__panels_reserve(&r->panels, seen, ent->cols))
         return kith__no_memory(error);
-    if (is_unit(r))
+    if (kith__is_unit(&r->model->settings))
         return pack_units(r, ent, error);
     kith__panels_pack(&r->panels, ent->at, ent->stride);
     return KITH_OK;
@@ -314,32 +306,20 @@ cleanup:
 
 /* ---- one fact ---- */
 
-/* The score of an answer by one of its vectors. */
-static float answer_score(const kith_model *model, uint32_t query, const float *known,
-                          const float *answer, float *scratch)
-{
-    const kith__params *params = &model->params;
-    const float *relation = kith__row(&params->table[1], kith__relation_row(params, query));
-    bool swapped = query >= model->lists->relations / 2 && !kith__has_reciprocal(params);
-
-    return kith__decode(kith__decoder_get(model->settings.decoder), model->settings.normalize,
-                        swapped ? answer : known, relation, swapped ? known : answer,
-                        model->encoder.d, scratch);
-}
-
 /* The score of an entity as the answer to a query, both encoded. */
 static float side_score(const kith_model *model, uint32_t query, const float *known,
                         const float *encoded, uint32_t answer, float *scratch)
 {
-    const kith__table *ent = &model->params.table[0];
+    const kith__table *ent = kith__ent(&model->params);
     bool by_input = answer < ent->rows && model->settings.candidates != KITH_CANDIDATES_ENCODED;
     bool by_encoding = !by_input || model->settings.candidates == KITH_CANDIDATES_MIX;
     float sum = 0;
 
     if (by_input)
-        sum += answer_score(model, query, known, kith__row(ent, answer), scratch);
+        sum += kith__answer_score(&model->settings, &model->params, known, query,
+                                  kith__row(ent, answer), scratch);
     if (by_encoding)
-        sum += answer_score(model, query, known, encoded, scratch);
+        sum += kith__answer_score(&model->settings, &model->params, known, query, encoded, scratch);
     return by_input && by_encoding ? sum / 2 : sum;
 }
 

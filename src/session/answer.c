@@ -7,8 +7,10 @@
 
 #include "core/mem.h"
 #include "graph/graph.h"
-#include "embed/decoders/decoder.h"
+#include "embed/query_vector.h"
 #include "nn/kernels.h"
+#include "nn/log_sum.h"
+#include "nn/topk.h"
 
 enum { CANDIDATES_AT_ONCE = 64, USUAL_TOP = 10, USUAL_RELATIONS = 64 };
 
@@ -29,6 +31,7 @@ static void free_asker(kith__workspace *a)
     kith__free(a->scores);
     kith__free(a->block);
     kith__free(a->sorted);
+    kith__free(a->best);
     if (a->fusing)
         kith__fusion_workspace_release(a->fusing);
     kith__free(a->fusing);
@@ -136,19 +139,6 @@ kith_status kith__encode_entities(kith_session *s, kith__workspace *a,
     return kith__encoder_forward(&a->encoder, error);
 }
 
-static void make_aim(float *query_vector, const kith_session *s, kith__workspace *a,
-                     const float *vector, uint32_t query)
-{
-    const kith_settings *settings = &s->model->settings;
-    const kith__params *params = &s->model->params;
-    bool swapped = query >= a->lists.relations / 2 && !kith__has_reciprocal(params);
-
-    kith__query_vector(
-        kith__decoder_get(settings->decoder), settings->normalize, query_vector, vector,
-        kith__row(&params->table[1], kith__relation_row(params, query)), swapped, a->encoder.d,
-        a->query_vectors + KITH__QUERIES_TOGETHER * a->encoder.ds); /* room for two more */
-}
-
 /* A block of candidates stays in the cache while all aims are compared with it. With `mix` the
  * scores become the mean of what they were and these. */
 static void compare(float *scores, const kith_session *s, const kith__workspace *a, size_t count,
@@ -215,12 +205,14 @@ kith_status kith__embedding_scores(float *scores, kith_session *s, kith__workspa
                                    const kith__query_entity *asked, size_t count,
                                    const uint32_t *queries, size_t query_count, kith_error *error)
 {
+    size_t ds = a->encoder.ds;
     kith_status status;
 
     TRY(kith__encode_entities(s, a, asked, count, queries[0], error));
     for (size_t i = 0; i < count; i++)
-        make_aim(a->query_vectors + i * a->encoder.ds, s, a,
-                 a->encoder.out.at + a->encoder.encoding_of[i] * a->encoder.ds, queries[0]);
+        kith__query_vector_of(a->query_vectors + i * ds, &s->model->settings, &s->model->params,
+                              a->encoder.out.at + a->encoder.encoding_of[i] * ds, queries[0],
+                              a->query_vectors + KITH__QUERIES_TOGETHER * ds); /* room for two */
     TRY(compare_all(scores, s, a, count, queries, query_count, error));
 cleanup:
     return status;
@@ -267,17 +259,10 @@ cleanup:
 static void sum_up(kith__workspace *a, size_t row, const float *scores)
 {
     size_t n = a->lists.seen, known = 0;
-    double sum = 0;
-    float top = -INFINITY;
 
-    for (size_t c = 0; c < n; c++) {
-        known += a->marks[c];
-        top = !a->marks[c] && scores[c] > top ? scores[c] : top;
-    }
     for (size_t c = 0; c < n; c++)
-        if (!a->marks[c] && !isnan(scores[c]))
-            sum += expf(scores[c] - top);
-    a->shares[row].log_sum = top + log(sum + 1e-30);
+        known += a->marks[c];
+    a->shares[row].log_sum = kith__log_sum(kith__exp_sum_of(scores, n, a->marks));
     a->shares[row].log_known = log1p((double)known);
 }
 
@@ -294,10 +279,10 @@ double kith__answer_probability(const kith_session *s, const kith__workspace *a,
 
 /* ---- the best of many ---- */
 
-/* A heap whose root is the worst of the best. */
+/* The best answers so far, in no order; those of one row of scores are added at a time. */
 typedef struct {
     kith_answer *at;
-    size_t count, most;
+    size_t count, capacity, most;
 } best;
 
 static bool is_worse(const kith_answer *a, const kith_answer *b)
@@ -309,63 +294,40 @@ static bool is_worse(const kith_answer *a, const kith_answer *b)
     return a->relation > b->relation;
 }
 
-static void sink(best *b, size_t i)
-{
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= b->count)
-            return;
-        if (child + 1 < b->count && is_worse(&b->at[child + 1], &b->at[child]))
-            child++;
-        if (!is_worse(&b->at[child], &b->at[i]))
-            return;
-        kith_answer swap = b->at[i];
-        b->at[i] = b->at[child];
-        b->at[child] = swap;
-        i = child;
-    }
-}
-
-static void offer(best *b, kith_answer answer)
-{
-    if (b->count == b->most) {
-        if (!is_worse(&b->at[0], &answer))
-            return;
-        b->at[0] = answer;
-        sink(b, 0);
-        return;
-    }
-    size_t i = b->count++;
-    for (; i > 0 && is_worse(&answer, &b->at[(i - 1) / 2]); i = (i - 1) / 2)
-        b->at[i] = b->at[(i - 1) / 2];
-    b->at[i] = answer;
-}
-
 static int better_first(const void *a, const void *b)
 {
     const kith_answer *x = a, *y = b;
     return is_worse(x, y) - is_worse(y, x);
 }
 
-/* Among the scores of one entity and query, which are a row of the asker's, each with `shift`
- * added. */
-static void offer_all(best *b, const kith_session *s, kith__workspace *a, const float *scores,
-                      float shift, uint32_t relation, bool new_only)
+static void keep_best(best *b)
+{
+    qsort(b->at, b->count, sizeof *b->at, better_first);
+    b->count = b->count < b->most ? b->count : b->most;
+}
+
+/* Add the best of the scores of one entity and query, which are a row of the workspace's, each with
+ * `shift` added. */
+static kith_status add_best(best *b, const kith_session *s, kith__workspace *a, const float *scores,
+                            float shift, uint32_t relation, bool new_only, kith_error *error)
 {
     size_t n = a->lists.seen, row = (size_t)(scores - a->scores) / n;
 
     if (!s->model->fused && s->model->calibrated)
         sum_up(a, row, scores);
-    for (size_t c = 0; c < n; c++) {
-        /* A score that is no number is no answer. */
-        float score = scores[c] + shift;
-        if (isnan(score) || (b->count == b->most && score < b->at[0].score) ||
-            (new_only && a->marks[c]))
-            continue;
-        offer(b, (kith_answer){.relation = relation, .entity = (uint32_t)c, .score = score,
-                               .probability = kith__answer_probability(s, a, row, scores[c]),
-                               .known = a->marks[c]});
+    if (kith__reserve(&a->best, &a->best_capacity, b->most, sizeof *a->best) ||
+        kith__reserve(&b->at, &b->capacity, b->count + b->most, sizeof *b->at))
+        return kith__no_memory(error);
+    size_t count = kith__topk_of(a->best, b->most, scores, n, new_only ? a->marks : NULL);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t c = a->best[i];
+        b->at[b->count++] =
+            (kith_answer){.relation = relation, .entity = c, .score = scores[c] + shift,
+                          .probability = kith__answer_probability(s, a, row, scores[c]),
+                          .known = a->marks[c]};
     }
+    keep_best(b);
+    return KITH_OK;
 }
 
 /* ---- known answers ---- */
@@ -392,15 +354,15 @@ static kith_status mark_known(const kith_session *s, kith__workspace *a,
     return status;
 }
 
-static kith_status offer_known(best *b, const kith_session *s, kith__workspace *a,
-                               const kith__query_entity *asked, uint32_t query, const float *scores,
+static kith_status add_known(best *b, const kith_session *s, kith__workspace *a,
+                             const kith__query_entity *asked, uint32_t query, const float *scores,
                                float shift, bool new_only, kith_error *error)
 {
     uint32_t m = a->lists.relations / 2;
     kith_status status = mark_known(s, a, asked, query, 1, error);
 
     if (status == KITH_OK)
-        offer_all(b, s, a, scores, shift, query < m ? query : query - m, new_only);
+        status = add_best(b, s, a, scores, shift, query < m ? query : query - m, new_only, error);
     if (mark_known(s, a, asked, query, 0, error) != KITH_OK)
         memset(a->marks, 0, a->lists.seen);
     return status;
@@ -518,13 +480,9 @@ static kith_status order_queries(likely *order, kith_session *s, kith__workspace
 static float to_likelihood(const float *scores, size_t n, float relation_implied)
 {
     const float least = 1e-6f; /* so that a relation that no rule leads to is unlikely, not out */
-    double most = -INFINITY, sum = 0;
 
-    for (size_t c = 0; c < n; c++)
-        most = scores[c] > most ? scores[c] : most;
-    for (size_t c = 0; c < n; c++)
-        sum += isnan(scores[c]) ? 0 : exp(scores[c] - most);
-    return (float)(log(relation_implied > least ? relation_implied : least) - most - log(sum));
+    return (float)(log(relation_implied > least ? relation_implied : least) -
+                   kith__log_sum(kith__exp_sum_of(scores, n, NULL)));
 }
 
 static kith_status answer_pairs(best *b, kith_answers *answers, kith_session *s, kith__workspace *a,
@@ -546,7 +504,7 @@ static kith_status answer_pairs(best *b, kith_answers *answers, kith_session *s,
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s, a, asked, 1, queries + i, count - i, error));
         float shift = to_likelihood(a->scores, a->lists.seen, order[i].implied);
-        TRY(offer_known(b, s, a, asked, queries[i], a->scores, shift, options->new_only, error));
+        TRY(add_known(b, s, a, asked, queries[i], a->scores, shift, options->new_only, error));
     }
     answers->relations = count;
     answers->all_relations = m;
@@ -577,17 +535,15 @@ static kith_status make_room(best *b, const asking *k, kith_error *error)
     size_t all = k->session->model->lists->seen;
 
     /* Pairs are more than there are candidates, and few want more than that. */
-    b->count = 0;
-    b->most = k->options.top < all ? k->options.top : all;
-    b->at = kith__alloc(b->most ? b->most : 1, sizeof *b->at);
-    return b->at ? KITH_OK : kith__no_memory(error);
+    *b = (best){.most = k->options.top < all ? k->options.top : all};
+    return kith__reserve(&b->at, &b->capacity, b->most + 1, sizeof *b->at) ? kith__no_memory(error)
+                                                                           : KITH_OK;
 }
 
 static void finish(const asking *k, size_t question, best *b)
 {
     kith_answers *answers = &k->answers[question];
 
-    qsort(b->at, b->count, sizeof *b->at, better_first);
     answers->at = b->at;
     answers->count = b->count;
 }
@@ -616,7 +572,7 @@ static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kit
         if (query == KITH__NO_ID)
             TRY(answer_pairs(&b, &k->answers[question], s, a, &asked[i], &k->options, error));
         else
-            TRY(offer_known(&b, s, a, &asked[i], query, a->scores + i * a->lists.seen, 0,
+            TRY(add_known(&b, s, a, &asked[i], query, a->scores + i * a->lists.seen, 0,
                             k->options.new_only, error));
         finish(k, question, &b);
         b.at = NULL;

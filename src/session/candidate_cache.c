@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/decoders/decoder.h"
+#include "embed/query_vector.h"
 
 /* In the place of a query: input embeddings, which are the same for all. */
 #define INPUTS UINT32_MAX
@@ -77,11 +77,6 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *mo
 }
 
 /* ---- candidates ---- */
-
-bool kith__is_unit(const kith_model *model)
-{
-    return model->settings.normalize && kith__decoder_get(model->settings.decoder)->distance;
-}
 
 static size_t row_bytes(const kith__candidate_cache *s)
 {
@@ -158,10 +153,10 @@ static void copy_piece(void *context, size_t piece)
     const copying *c = context;
     const kith__encoder *e = &c->shared->encoder;
     size_t n = c->shared->model->lists->seen;
-    bool unit = kith__is_unit(c->shared->model);
+    bool unit = kith__is_unit(&c->shared->model->settings);
 
     for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
-        const float *from = c->inputs ? kith__row(&c->shared->model->params.table[0], i)
+        const float *from = c->inputs ? kith__row(kith__ent(&c->shared->model->params), i)
                                       : e->out.at + e->encoding_of[i] * e->ds;
         if (unit)
             kith__normalize(c->rows + i * e->ds, from, e->d);
@@ -285,12 +280,12 @@ static void set_made(kith__candidate_cache *s, bool *made)
 
 static kith_status pack_inputs(kith__candidate_cache *s, kith_error *error)
 {
-    const kith__table *ent = &s->model->params.table[0];
+    const kith__table *ent = kith__ent(&s->model->params);
     float *units = NULL;
 
     if (kith__panels_reserve(&s->inputs, ent->rows, ent->cols))
         return kith__no_memory(error);
-    if (!kith__is_unit(s->model)) {
+    if (!kith__is_unit(&s->model->settings)) {
         kith__panels_pack(&s->inputs, ent->at, ent->stride);
         return KITH_OK;
     }

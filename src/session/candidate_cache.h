@@ -59,7 +59,4 @@ kith_status kith__candidate_cache_known(const kith__known **known, kith__candida
 kith_status kith__candidate_cache_implications(const kith__implications **rules,
                                                kith__candidate_cache *shared, kith_error *error);
 
-/* Whether scores are distances between vectors of length 1. */
-bool kith__is_unit(const kith_model *model);
-
 #endif

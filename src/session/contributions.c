@@ -6,7 +6,7 @@
 
 #include "core/mem.h"
 #include "graph/graph.h"
-#include "embed/decoders/decoder.h"
+#include "embed/query_vector.h"
 
 typedef struct {
     kith_explanation *out;
@@ -153,22 +153,14 @@ static kith_status add_rules(finding *f, kith_error *error)
 
 /* ---- the embedding, by neighbours ---- */
 
-/* The aim is linear in the entity's vector, but for what a vector of zeros gives. */
+/* The query vector is linear in the entity's vector, but for what a vector of zeros gives. */
 static void aim_at(finding *f, float *query_vector, const float *vector)
 {
     const kith_model *model = f->session->model;
-    uint32_t m = f->workspace->lists.relations / 2;
-    const float *relation =
-        kith__row(&model->params.table[1], kith__relation_row(&model->params, f->query));
-    bool swapped = f->query >= m && !kith__has_reciprocal(&model->params);
-    float *unit = f->workspace->query_vectors + KITH__QUERIES_TOGETHER * f->workspace->encoder.ds;
 
-    if (kith__is_unit(model)) {
-        kith__normalize(unit, relation, f->workspace->encoder.d);
-        relation = unit;
-    }
-    kith__decoder_get(model->settings.decoder)
-        ->query_vector(query_vector, vector, relation, swapped, f->workspace->encoder.d);
+    kith__query_vector_from_scaled(query_vector, &model->settings, &model->params, vector, f->query,
+                                   f->workspace->query_vectors +
+                                       KITH__QUERIES_TOGETHER * f->workspace->encoder.ds);
 }
 
 /* What the score changes by with each coordinate of the aim: -|aim - x| or aim . x. */
@@ -215,7 +207,8 @@ static kith_status add_neighbors(finding *f, kith_contributions *to, const float
         TRY(kith__no_memory(error));
     for (size_t k = 0; k < e->d; k++)
         length += (double)e->out.at[k] * e->out.at[k];
-    float scale = kith__is_unit(f->session->model) && length > 0 ? (float)(1 / sqrt(length)) : 1;
+    bool unit = kith__is_unit(&f->session->model->settings);
+    float scale = unit && length > 0 ? (float)(1 / sqrt(length)) : 1;
     find_slope(f, candidate);
     memset(f->visit, 0, e->ds * sizeof *f->visit);
     aim_at(f, f->start, f->visit);

@@ -39,6 +39,8 @@ typedef struct kith__workspace {
     kith__fusion_workspace *fusing; /* NULL where the model has no rule evidence */
     kith_neighbor *sorted; /* facts of the entity that was fused last */
     size_t sorted_capacity;
+    uint32_t *best; /* candidates of one row of scores */
+    size_t best_capacity;
     struct {
         double log_sum, log_known; /* what probabilities are made from */
     } shares[KITH__QUERIES_TOGETHER];

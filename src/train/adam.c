@@ -48,8 +48,8 @@ INLINE void fetch_rows(const moving *c, size_t entity)
     const kith__params *all[] = {c->params, &c->adam->m, &c->adam->v};
 
     for (size_t k = 0; k < 3; k++)
-        for (size_t at = 0; at < all[k]->table[0].stride; at += 16)
-            __builtin_prefetch(kith__row(&all[k]->table[0], entity) + at, 1);
+        for (size_t at = 0; at < kith__ent(all[k])->stride; at += 16)
+            __builtin_prefetch(kith__row(kith__ent(all[k]), entity) + at, 1);
 }
 
 /* Of entities that have a gradient only; the others are not even looked at. */
@@ -61,9 +61,9 @@ static void move_touched(moving *c, size_t piece)
     for (size_t k = g->rows * piece / PIECES; k < to; k++) {
         if (k + ROWS_AHEAD < to)
             fetch_rows(c, g->entity[k + ROWS_AHEAD]);
-        kith__adam_row(kith__row(&c->params->table[0], g->entity[k]),
-                       kith__row(&c->adam->m.table[0], g->entity[k]),
-                       kith__row(&c->adam->v.table[0], g->entity[k]), g->ent.at + k * g->stride,
+        kith__adam_row(kith__row(kith__ent(c->params), g->entity[k]),
+                       kith__row(kith__ent(&c->adam->m), g->entity[k]),
+                       kith__row(kith__ent(&c->adam->v), g->entity[k]), g->ent.at + k * g->stride,
                        &c->rates, g->stride);
     }
 }

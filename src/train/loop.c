@@ -179,7 +179,7 @@ static kith_status broken(const training *t, uint64_t step, kith_error *error)
         what = "the gradient of the table ";
     else if (kith__table_broken(&ent)) {
         what = "the gradient of the table ";
-        snprintf(tables, sizeof tables, "'%s'", t->model->params.table[0].spec->name);
+        snprintf(tables, sizeof tables, "'%s'", kith__ent(&t->model->params)->spec->name);
     }
     return kith__fail(
         error, KITH_ERR_DIVERGED,

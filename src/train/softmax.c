@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/decoders/decoder.h"
+#include "embed/query_vector.h"
 #include "nn/kernels.h"
 #include "nn/match.h"
 
@@ -77,7 +77,7 @@ static const kith__decoder *decoder_of(const kith__softmax *x)
 
 static bool is_unit(const kith__softmax *x)
 {
-    return x->settings->normalize && decoder_of(x)->distance;
+    return kith__is_unit(x->settings);
 }
 
 /* Whether shared candidates have the same vectors for all queries. */
@@ -101,17 +101,6 @@ static const kith__softmax_query *asked_at(const kith__softmax *x, size_t i)
     return &x->asked[x->order[i].index];
 }
 
-static const float *relation_row(const kith__softmax *x, size_t i)
-{
-    return kith__row(&x->params->table[1], kith__relation_row(x->params, asked_at(x, i)->query));
-}
-
-/* A reciprocal relation leads from the known side to the hidden one, as any other does. */
-static bool subject_hidden(const kith__softmax *x, size_t i)
-{
-    return asked_at(x, i)->query >= half_of(x) && !kith__has_reciprocal(x->params);
-}
-
 /* The answer, then the hard candidates of query i. */
 static uint32_t own_entity(const kith__softmax *x, size_t i, size_t slot)
 {
@@ -124,7 +113,7 @@ static uint32_t own_entity(const kith__softmax *x, size_t i, size_t slot)
 
 static const float *input_row(const kith__softmax *x, uint32_t entity)
 {
-    return kith__row(&x->params->table[0], entity);
+    return kith__row(kith__ent(x->params), entity);
 }
 
 /* ---- encodings ---- */
@@ -334,16 +323,16 @@ static size_t views_of(const running *c, size_t piece, const kith__shared_candid
     return count;
 }
 
-static void make_aims(const running *c, const workspace *w, size_t from, size_t to)
+static void make_query_vectors(const running *c, const workspace *w, size_t from, size_t to)
 {
     kith__softmax *x = c->x;
     size_t ds = x->encoder->ds;
 
     for (size_t i = from; i < to; i++)
-        kith__query_vector(decoder_of(x), x->settings->normalize,
-                           c->pass->query_vectors.at + i * ds,
-                           c->encoded_known ? encoded(x, i) : input_row(x, asked_at(x, i)->known),
-                           relation_row(x, i), subject_hidden(x, i), x->encoder->d, w->vectors);
+        kith__query_vector_of(
+            c->pass->query_vectors.at + i * ds, x->settings, x->params,
+            c->encoded_known ? encoded(x, i) : input_row(x, asked_at(x, i)->known),
+            asked_at(x, i)->query, w->vectors);
     memset(c->pass->query_vector_gradients.at + from * ds, 0, (to - from) * ds * sizeof(float));
 }
 
@@ -588,7 +577,7 @@ static void run_block(const running *c, size_t piece, size_t from, size_t to)
 {
     workspace w = workspace_of(c->x, piece);
 
-    make_aims(c, &w, from, to);
+    make_query_vectors(c, &w, from, to);
     score_shared(c, &w, piece, from, to);
     for (size_t i = from; i < to; i++) {
         score_own(c, &w, i);
@@ -667,13 +656,13 @@ static double run_pass(kith__softmax *x, kith__softmax_pass *pass, bool main)
 static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t i, float *known,
                         const float *vector)
 {
-    const kith__table *rel = &x->gradients->dense.table[1];
+    uint32_t query = asked_at(x, i)->query;
+    float *relation = kith__gradient_row(x->gradients, kith__rel(&x->gradients->dense),
+                                         kith__relation_row(x->params, query));
 
-    kith__query_vector_backward(
-        decoder_of(x), x->settings->normalize, known,
-        kith__gradient_row(x->gradients, rel, kith__relation_row(x->params, asked_at(x, i)->query)),
-        pass->query_vector_gradients.at + i * x->encoder->ds, vector, relation_row(x, i),
-        subject_hidden(x, i), x->encoder->d, x->scratch.at);
+    kith__query_vector_backward(known, relation,
+                                pass->query_vector_gradients.at + i * x->encoder->ds, x->settings,
+                                x->params, vector, query, x->scratch.at);
 }
 
 /* Before the encoder's backward pass: all that goes to encodings. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/decoders/decoder.h"
+#include "embed/query_vector.h"
 #include "nn/kernels.h"
 
 enum { PIECES = 8, MOST_ADDERS = 4, ROWS_DEALT = 16 };
@@ -16,7 +16,7 @@ kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__p
     s->settings = settings;
     s->params = params;
     kith__softmax_init(&s->softmax, encoder, params, settings);
-    s->relation_slot = kith__calloc(params->table[1].rows, sizeof *s->relation_slot);
+    s->relation_slot = kith__calloc(kith__rel(params)->rows, sizeof *s->relation_slot);
     if (!s->relation_slot)
         return kith__no_memory(error);
     return kith__gradients_init(&s->gradients, params, error);
@@ -139,16 +139,11 @@ static void forget_relations(kith__step *s)
         s->relation_slot[s->relation[k]] = 0;
 }
 
-static bool scales(const kith__step *s)
-{
-    return s->settings->normalize && kith__decoder_get(s->settings->decoder)->distance;
-}
-
 static void scale_row(const kith__step *s, kith__scaled *v, size_t i, const float *from)
 {
     float *to = v->row.at + i * s->encoder->ds;
 
-    if (scales(s))
+    if (kith__is_unit(s->settings))
         v->inverse.at[i] = kith__normalize(to, from, s->encoder->d);
     else
         memcpy(to, from, s->encoder->ds * sizeof *to);
@@ -158,18 +153,17 @@ static void scale_piece(void *context, size_t piece)
 {
     kith__step *s = context;
     const kith__encoder *e = s->encoder;
-    const kith__table *table = s->params->table;
 
     for (size_t i = e->count * piece / PIECES; i < e->count * (piece + 1) / PIECES; i++) {
         if (s->settings->subtask && i + 6 < e->count)
-            kith__fetch_row(kith__row(&table[0], e->entity[i + 6]), e->ds);
+            kith__fetch_row(kith__row(kith__ent(s->params), e->entity[i + 6]), e->ds);
         scale_row(s, &s->encodings, i, e->out.at + i * e->ds);
         if (s->settings->subtask)
-            scale_row(s, &s->inputs, i, kith__row(&table[0], e->entity[i]));
+            scale_row(s, &s->inputs, i, kith__row(kith__ent(s->params), e->entity[i]));
     }
     size_t count = s->relations.count;
     for (size_t k = count * piece / PIECES; k < count * (piece + 1) / PIECES; k++)
-        scale_row(s, &s->relations, k, kith__row(&table[1], s->relation[k]));
+        scale_row(s, &s->relations, k, kith__row(kith__rel(s->params), s->relation[k]));
 }
 
 static int make_vectors(kith__step *s)
@@ -294,7 +288,7 @@ static void unscale(const kith__step *s, float *to, const kith__scaled *v, size_
     size_t ds = s->encoder->ds;
     const float *gradient = v->gradient.at + row * ds;
 
-    if (scales(s))
+    if (kith__is_unit(s->settings))
         kith__normalize_backward(to, gradient, v->row.at + row * ds, v->inverse.at[row],
                                  s->encoder->d);
     else
@@ -353,7 +347,7 @@ static void scatter_relations(kith__step *s)
 {
     for (size_t k = 0; k < s->relations.count; k++)
         if (s->relations.touched[k])
-            unscale(s, kith__gradient_row(&s->gradients, &s->gradients.dense.table[1],
+            unscale(s, kith__gradient_row(&s->gradients, kith__rel(&s->gradients.dense),
                                           s->relation[k]),
                     &s->relations, k);
 }

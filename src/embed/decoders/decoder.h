@@ -1,4 +1,4 @@
-/* Decoders: how plausible a fact is, from three vectors. To add one, write dec_<name>.c and add a
+/* Decoders: how plausible a fact is, from three vectors. To add one, write <name>.c and add a
  * row to KITH__DECODERS. */
 #ifndef KITH_EMBED_DECODERS_DECODER_H
 #define KITH_EMBED_DECODERS_DECODER_H
@@ -40,14 +40,6 @@ const char *kith__decoder_names(void); /* "a|b|c" */
  * `scratch` has room for 3 padded rows. */
 float kith__decode(const kith__decoder *decoder, bool normalize, const float *s, const float *q,
                    const float *o, size_t width, float *scratch);
-
-/* `aim` and its gradient, scaled likewise. `scratch` has room for 2 padded rows, for the gradient
- * for 6. */
-void kith__query_vector(const kith__decoder *decoder, bool normalize, float *v, const float *known,
-               const float *q, bool subject_hidden, size_t width, float *scratch);
-void kith__query_vector_backward(const kith__decoder *decoder, bool normalize, float *gknown,
-                                 float *gq, const float *gv, const float *known, const float *q,
-                                 bool subject_hidden, size_t width, float *scratch);
 
 /* y = x / |x|; returns 1 / |x|. A vector of length 0 stays 0. */
 float kith__normalize(float *y, const float *x, size_t width);

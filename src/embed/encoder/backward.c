@@ -37,7 +37,7 @@ static void weigh(kith__encoder *e, size_t i)
 
     for (size_t v = e->first_visit[i]; v < to; v = end) {
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
-        kith__gather_dots(by_weight + v, grad, e->params->table[0].at, &e->neighbor[v].entity,
+        kith__gather_dots(by_weight + v, grad, kith__ent(e->params)->at, &e->neighbor[v].entity,
                           sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
         kith__fetch_neighbors(e, end);
         kith__gather_dots(dot, grad, e->unit.at, e->relation_ids + v, 1, e->id_count[v], e->ds);

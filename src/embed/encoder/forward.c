@@ -305,7 +305,7 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
 
     for (size_t v = e->first_visit[i]; v < to; v = end) {
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
-        kith__gather_sum(out, e->weight.at + v, e->params->table[0].at, &e->neighbor[v].entity,
+        kith__gather_sum(out, e->weight.at + v, kith__ent(e->params)->at, &e->neighbor[v].entity,
                          sizeof *e->neighbor / sizeof(uint32_t), end - v, e->ds);
         kith__fetch_neighbors(e, end);
         size_t count = find_relations(e, v, end);
@@ -319,7 +319,7 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
 void kith__visit_vector(float *out, const kith__encoder *e, size_t v)
 {
     size_t r = e->relation_row[e->neighbor[v].relation] - 1;
-    kith__minus(out, kith__row(&e->params->table[0], e->neighbor[v].entity), e->c.at[v],
+    kith__minus(out, kith__row(kith__ent(e->params), e->neighbor[v].entity), e->c.at[v],
                 e->unit.at + r * e->ds, e->ds);
 }
 

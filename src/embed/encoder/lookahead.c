@@ -105,7 +105,7 @@ static void encode_ahead(kith__encoder *e, size_t i, float *w)
         add_logic(w, e, i, e->column.at);
     for (size_t k = 0, count; k < n; k += count) {
         count = n - k < VISITS_AT_ONCE ? n - k : VISITS_AT_ONCE;
-        kith__gather_sums(out, e->expected_count, w + k * AHEAD, e->params->table[0].at,
+        kith__gather_sums(out, e->expected_count, w + k * AHEAD, kith__ent(e->params)->at,
                           &e->neighbor[from + k].entity, sizeof *e->neighbor / sizeof(uint32_t),
                           count, ds);
         relation_lanes(a, e, w + k * AHEAD, from + k, count);
