@@ -33,7 +33,7 @@ _kith_grid() {
 
 _kith() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='stats split rules train eval info tune predict explain shell export' options choices
+    local command=${COMP_WORDS[1]} commands='stats split rules train eval info tune predict explain shell export compare' options choices
 
     COMPREPLY=()
     if [[ $command == tune ]]; then
@@ -64,10 +64,12 @@ _kith() {
         rules) options='--kind --examples --relation --top --min-support --json --skip-bad --threads --help' ;;
         train) options='--output --preset --resume --threads --checkpoint-every --skip-bad --quiet
                         --json --help' ;;
-        eval) options='--split --candidates --without --filter --ranks --threads --json --help' ;;
+        eval) options='--split --candidates --without --filter --ranks --html --threads --json --help' ;;
+        compare) options='--split --candidates --threads --json --help' ;;
         info) options='--relation --json --help' ;;
         tune) options='--output --grid --preset --threads --skip-bad --quiet --json --help' ;;
-        predict | explain) options='--fact --facts --query --top --new-only --relations --threads
+        predict) options='--fact --facts --query --top --new-only --relations --threads --json --help' ;;
+        explain) options='--fact --facts --query --top --new-only --relations --html --threads
                         --json --help' ;;
         shell) options='--threads --help' ;;
         export) options='--output --format --table --relation --inverse --entity --entities --facts
@@ -80,8 +82,8 @@ _kith() {
     case $command:$previous in
         split:--strategy) _kith_reply 'subject object both' "$current"; return ;;
         *:--preset) _kith_reply 'kith triplets rules embedding release paper' "$current"; return ;;
-        eval:--split) _kith_reply 'dev test' "$current"; return ;;
-        eval:--candidates) _kith_reply 'seen all' "$current"; return ;;
+        eval:--split | compare:--split) _kith_reply 'dev test' "$current"; return ;;
+        eval:--candidates | compare:--candidates) _kith_reply 'seen all' "$current"; return ;;
         export:--format) _kith_reply 'npy word2vec tsv' "$current"; return ;;
         export:--table) _kith_reply 'ent rel trans query' "$current"; return ;;
         *:--fact | *:--query | predict:--relations | explain:--relations | predict:--top | \
@@ -92,7 +94,7 @@ _kith() {
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$current")
             return ;;
-        eval:--ranks) ;;
+        eval:--ranks | *:--html) ;;
         train:--* | tune:--*)
             if [[ " $options " != *[[:space:]]"$previous"[[:space:]]* ]]; then
                 choices=$(_kith_settings "$previous")

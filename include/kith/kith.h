@@ -570,6 +570,10 @@ typedef struct kith_rank {
     uint32_t optimistic, pessimistic;
     double realistic; /* their mean */
     uint32_t candidates; /* left after filtering, the right one included */
+    int kind;            /* of the relation, an index for kith_eval_kind_name */
+    int facts;           /* of the known entity, an index for kith_eval_bucket_name; of a labelled
+                            fact, of whichever end has fewer */
+    int correct;         /* of a labelled fact: it was classified correctly */
     /* Of a model with calibrated probabilities: its best answers that are not known already. */
     uint32_t judgements;
     struct {
@@ -601,7 +605,8 @@ typedef struct kith_eval {
     size_t no_candidate; /* hidden sides that are no candidates, so that they cannot be ranked */
     size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
     double seconds;      /* ranking or classifying alone */
-    kith_rank *ranks;    /* `realistic.queries` of them, by kith_evaluate */
+    kith_rank *ranks;    /* `realistic.queries` of them, by kith_evaluate; of labelled facts only
+                            fact, kind, facts and correct are set */
 } kith_eval;
 
 typedef struct kith_eval_options {

@@ -98,7 +98,7 @@ bool cut_question(fields *out, const char *text, char why[256])
 
 /* ---- the command line ---- */
 
-enum { FACT = 256, FACTS, QUERY, TOP, NEW_ONLY, RELATIONS, THREADS, JSON };
+enum { FACT = 256, FACTS, QUERY, TOP, NEW_ONLY, RELATIONS, THREADS, HTML, JSON };
 
 static int take_number(asking *a, const command *self, int option)
 {
@@ -137,6 +137,11 @@ static int take_option(asking *a, const command *self, int option, char **argv)
     case NEW_ONLY:
         a->ask.new_only = 1;
         return -1;
+    case HTML:
+        if (self != &cmd_explain)
+            return bad_option(self, '?', argv);
+        a->html = optarg;
+        return -1;
     case JSON:
         a->json = true;
         return -1;
@@ -156,6 +161,7 @@ int take_asking(asking *a, const command *self, int argc, char **argv)
                                             {"new-only", no_argument, NULL, NEW_ONLY},
                                             {"relations", required_argument, NULL, RELATIONS},
                                             {"threads", required_argument, NULL, THREADS},
+                                            {"html", required_argument, NULL, HTML},
                                             {"json", no_argument, NULL, JSON},
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};

@@ -25,6 +25,7 @@ typedef struct asking {
     size_t fact_count, file_count, query_count;
     kith_ask_options ask;
     bool json;
+    const char *html; /* of explain: a page to write */
     kith_model *model;
     kith_session *session;
 } asking;

@@ -20,7 +20,7 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-extern const command cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict, cmd_rules, cmd_shell,
+extern const command cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict, cmd_rules, cmd_shell,
     cmd_split, cmd_stats, cmd_train, cmd_tune;
 
 /* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */

@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/pages.h"
 
 typedef struct {
     kith_eval_options eval;
-    const char *ranks, *folder, *filter;
+    const char *ranks, *folder, *filter, *html;
     unsigned without; /* flags of kith_evidence_part */
     unsigned threads;
     bool json;
@@ -190,6 +191,17 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
     return object;
 }
 
+static int write_page(const kith_eval *e, const arguments *a)
+{
+    json_t *object = eval_json(e, a), *page = eval_page(object, a->folder);
+    kith_error error;
+    kith_status status = html_write(page, a->html, &error);
+
+    json_decref(object);
+    json_decref(page);
+    return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
+}
+
 static int evaluate(const arguments *a)
 {
     const kith_open_options open = {.threads = a->threads};
@@ -213,6 +225,8 @@ static int evaluate(const arguments *a)
         else if (a->ranks && kith_eval_write_ranks(&result, kith_model_graph(model), a->ranks,
                                                    &error) != KITH_OK)
             status = failure(&error);
+        if (a->html && status == EXIT_SUCCESS)
+            status = write_page(&result, a);
         if (a->json && status == EXIT_SUCCESS)
             status = print_json(eval_json(&result, a));
         else if (status == EXIT_SUCCESS)
@@ -224,7 +238,7 @@ static int evaluate(const arguments *a)
     return status;
 }
 
-enum { SPLIT = 256, CANDIDATES, RANKS, WITHOUT, FILTER, THREADS, JSON };
+enum { SPLIT = 256, CANDIDATES, RANKS, WITHOUT, FILTER, HTML, THREADS, JSON };
 
 static int take_option(arguments *a, const command *self, int option, char **argv)
 {
@@ -252,6 +266,9 @@ static int take_option(arguments *a, const command *self, int option, char **arg
     case FILTER:
         a->filter = optarg;
         return 0;
+    case HTML:
+        a->html = optarg;
+        return 0;
     case THREADS:
         if (!parse_count(&number, optarg) || number > 1024)
             return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
@@ -272,6 +289,7 @@ static int run(const command *self, int argc, char **argv)
                                             {"ranks", required_argument, NULL, RANKS},
                                             {"without", required_argument, NULL, WITHOUT},
                                             {"filter", required_argument, NULL, FILTER},
+                                            {"html", required_argument, NULL, HTML},
                                             {"threads", required_argument, NULL, THREADS},
                                             {"json", no_argument, NULL, JSON},
                                             {"help", no_argument, NULL, 'h'},
@@ -297,7 +315,7 @@ const command cmd_eval = {
     .name = "eval",
     .summary = "measure how good a trained model is",
     .usage = "RUN [--split dev|test] [--candidates seen|all] [--without PARTS] [--filter SOURCE]\n"
-             "       [--ranks FILE] [--json]",
+             "       [--ranks FILE] [--html FILE] [--json]",
     .help =
         "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
         "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
@@ -312,6 +330,7 @@ const command cmd_eval = {
         "count\n"
         "                          as wrong either\n"
         "  --ranks FILE            write every query and its ranks as TSV\n"
+        "  --html FILE             write a page with charts\n"
         "  --threads N             use N threads (default: one per core)\n"
         "  --json                  print one JSON object\n"
         "  -h, --help              print this help\n\n"

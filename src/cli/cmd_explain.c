@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "cli/answers.h"
+#include "report/pages.h"
 
 static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e)
 {
@@ -13,10 +14,22 @@ static json_t *one_json(const asking *a, const kith_question *q, const kith_expl
     return object;
 }
 
+static int write_page(const asking *a, const json_t *pages)
+{
+    json_t *page = explain_page(pages, json_array_size(pages), a->folder,
+                                kith_model_graph(a->model));
+    kith_error error;
+    kith_status status = html_write(page, a->html, &error);
+
+    json_decref(page);
+    return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
+}
+
 static int explain(asking *a, const questions *q)
 {
     const kith_graph *graph = kith_model_graph(a->model);
     json_t *results = a->json && q->count > 1 ? json_array() : NULL;
+    json_t *pages = a->html ? json_array() : NULL;
     kith_explanation e;
     kith_error error;
     int status = EXIT_SUCCESS;
@@ -28,6 +41,8 @@ static int explain(asking *a, const questions *q)
             status = failure(&error);
             break;
         }
+        if (pages)
+            json_array_append_new(pages, one_json(a, &q->at[i], &e));
         if (results) {
             json_array_append_new(results, one_json(a, &q->at[i], &e));
         } else if (a->json) {
@@ -39,6 +54,9 @@ static int explain(asking *a, const questions *q)
         }
         kith_explanation_release(&e);
     }
+    if (pages && status == EXIT_SUCCESS)
+        status = write_page(a, pages);
+    json_decref(pages);
     if (results && status == EXIT_SUCCESS)
         return print_json(json_pack("{so}", "results", results));
     json_decref(results);
@@ -53,7 +71,8 @@ static int run(const command *self, int argc, char **argv)
 const command cmd_explain = {
     .name = "explain",
     .summary = "answer as predict does, and say why",
-    .usage = "RUN --query 'NAME RELATION ?' [--fact 'NAME RELATION OTHER']... [--facts FILE]",
+    .usage = "RUN --query 'NAME RELATION ?' [--fact 'NAME RELATION OTHER']... [--facts FILE]\n"
+             "       [--html FILE]",
     .help =
         "Takes the arguments of kith predict and gives the same answers. Where the run has rules,\n"
         "it takes the scores of the first ones apart into rules, nearness, prior and embedding, "
@@ -70,6 +89,7 @@ const command cmd_explain = {
         "without a fact.\n\n"
         "  --fact, --facts, --query, --top, --new-only, --relations, --threads, --json\n"
         "                     as for kith predict\n"
+        "  --html FILE        write a page with charts as well\n"
         "  -h, --help         print this help\n\n"
         "examples:\n"
         "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",

@@ -160,14 +160,16 @@ static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error
         return status;
     result->realistic.queries = 0;
     for (size_t i = 0; i < count; i++) {
-        const kith_rank *r = &result->ranks[i];
+        kith_rank *r = &result->ranks[i];
         uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
         uint64_t facts = hood.offset[known + 1] - hood.offset[known];
+        r->kind = kinds[r->fact.relation];
+        r->facts = bucket_of(facts);
         add_rank(&result->realistic, r->realistic);
         add_rank(&result->optimistic, r->optimistic);
         add_rank(&result->pessimistic, r->pessimistic);
-        add_rank(&result->by_kind[kinds[r->fact.relation]], r->realistic);
-        add_rank(&result->by_facts[bucket_of(facts)], r->realistic);
+        add_rank(&result->by_kind[r->kind], r->realistic);
+        add_rank(&result->by_facts[r->facts], r->realistic);
         result->no_neighbors += facts == 0;
         bool direct;
         uint64_t answers;
@@ -268,6 +270,26 @@ cleanup:
     return status;
 }
 
+/* The group that each classified fact belongs to. */
+static kith_status group_verdicts(kith_eval *result, const kith_model *model, kith_error *error)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
+    uint8_t *kinds;
+    kith_status status = find_kinds(&kinds, model->graph, error);
+
+    for (size_t i = 0; status == KITH_OK && i < result->realistic.queries; i++) {
+        kith_rank *r = &result->ranks[i];
+        uint32_t s = r->fact.subject, o = r->fact.object;
+        uint64_t of_subject = hood.offset[s + 1] - hood.offset[s];
+        uint64_t of_object = hood.offset[o + 1] - hood.offset[o];
+        r->kind = kinds[r->fact.relation];
+        r->facts = bucket_of(of_subject < of_object ? of_subject : of_object);
+    }
+    if (status == KITH_OK)
+        kith__free(kinds);
+    return status;
+}
+
 static kith_status check_without(const kith_model *model, unsigned without, kith_error *error)
 {
     if (without && !model->fused)
@@ -303,6 +325,7 @@ kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_opt
         double began = now();
         TRY(kith__classify(&result, model, chosen, truth, count, options->without, error));
         result.seconds = now() - began;
+        TRY(group_verdicts(&result, model, error));
     } else {
         TRY(rank_part(&result, model, chosen, count, options, error));
     }
@@ -326,7 +349,7 @@ kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *gra
     fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
           file.stream);
     locale_t before = kith__plain_numbers();
-    for (size_t i = 0; result->ranks && i < result->realistic.queries; i++) {
+    for (size_t i = 0; !result->classification && i < result->realistic.queries; i++) {
         const kith_rank *r = &result->ranks[i];
         fprintf(file.stream, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
                 kith_graph_entity_name(graph, r->fact.subject),

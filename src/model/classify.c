@@ -300,9 +300,14 @@ kith_status kith__classify(kith_eval *result, kith_model *model, const kith_trip
         TRY(kith__no_memory(error));
     TRY(fit_on_dev(&j, model, without, error));
     TRY(look_at(samples, model, facts, count, without, error));
+    result->ranks = kith__calloc(count, sizeof *result->ranks);
+    if (!result->ranks)
+        TRY(kith__no_memory(error));
     for (size_t i = 0; i < count; i++) {
         uint32_t r = facts[i].relation;
-        right += (score_of(&j, &samples[i], r) >= j.threshold[r]) == (truth[i] == 1);
+        bool correct = (score_of(&j, &samples[i], r) >= j.threshold[r]) == (truth[i] == 1);
+        result->ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
+        right += correct;
         result->no_neighbors += kith__list_count(model->lists, facts[i].subject) == 0 ||
                                 kith__list_count(model->lists, facts[i].object) == 0;
     }

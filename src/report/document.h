@@ -1,0 +1,61 @@
+/* A document is a JSON value: {"title", "subtitle", "blocks"}. Pages are built as documents and
+ * then written as HTML or Markdown, so that both have the same content. Blocks by "type":
+ *   heading   "level" (2 or 3), "text"
+ *   text      "text"
+ *   list      "items", strings
+ *   table     "caption", "columns" ({"title", "number"}), "rows" of cells; a cell is a string or
+ *             {"text", "small": [strings], "mark": "better" | "worse", "bar": 0..1, "strong"}
+ *   figures   "items", charts that stand beside each other where there is room
+ *   details   "summary", "blocks": folded away until opened
+ * Charts, by "type", all with "title":
+ *   lines        "x", "y", "series" ({"name", "points": [[x, y]...]}), and "categories" where x are
+ *                indices of names
+ *   bars         "y", "bars" ({"name", "value", "note"})
+ *   reliability  "bins" ({"answers", "probability", "right"})
+ *   graph        "center", "edges" ({"relation", "entity", "weight", "inverse", "note"}) */
+#ifndef KITH_REPORT_DOCUMENT_H
+#define KITH_REPORT_DOCUMENT_H
+
+#include <jansson.h>
+
+#include "core/status.h"
+#include "report/text.h"
+
+json_t *document_new(const char *title, const char *subtitle);
+/* Append to a document or details block; takes the block over. */
+void document_add(json_t *document, json_t *block);
+void document_heading(json_t *document, int level, const char *heading);
+void document_text(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A table; columns are titles separated by '|', a number column begins with '#'. */
+json_t *table_new(const char *caption, const char *columns);
+void table_add_column(json_t *table, const char *title, int number);
+/* A new row; cells are appended to it. */
+json_t *table_row(json_t *table);
+void row_text(json_t *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+json_t *figures_new(void);
+void figures_add(json_t *figures, json_t *chart);
+json_t *details_new(const char *summary);
+
+json_t *lines_new(const char *title, const char *x, const char *y);
+/* The points of a new series, to which [x, y] are appended. */
+json_t *lines_series(json_t *chart, const char *name);
+void points_add(json_t *points, double x, double y);
+void lines_category(json_t *chart, const char *name);
+
+/* A string of a JSON object, "" where there is none; and a number, NAN where there is none. */
+const char *text_of(const json_t *object, const char *key);
+double number_of(const json_t *object, const char *key);
+/* Text that may not be UTF-8, as JSON. */
+json_t *safe_string(const char *plain);
+json_t *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+kith_status html_write(const json_t *document, const char *path, kith_error *error);
+kith_status markdown_write(const json_t *document, const char *path, kith_error *error);
+void html_put(text_buffer *out, const json_t *document);
+void markdown_put(text_buffer *out, const json_t *document);
+/* One chart as an <svg> element. */
+void svg_put(text_buffer *out, const json_t *chart);
+
+#endif

@@ -1,0 +1,383 @@
+/* Charts as inline SVG. Colours come from the page's style sheet by class, so that one drawing does
+ * for light and dark; the view box is as wide as a phone, so that text is readable there. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/document.h"
+
+enum {
+    WIDTH = 420,
+    HEIGHT = 270,
+    LEFT = 46,
+    RIGHT = 12,
+    TOP = 10,
+    BOTTOM = 42,
+    COLORS = 8,
+    MOST_BAR = 56, /* width of a bar */
+    MOST_MARKED = 60 /* points of a line that get a dot each */
+};
+
+static void begin(text_buffer *out, int width, int height, const char *title)
+{
+    text_add(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
+    text_put_html(out, title);
+    text_put(out, "\">\n");
+}
+
+static void put_label(text_buffer *out, double x, double y, const char *class, const char *label)
+{
+    text_add(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
+    text_put_html(out, label);
+    text_put(out, "</text>\n");
+}
+
+/* ---- axes ---- */
+
+typedef struct axis {
+    double low, high, step;
+} axis;
+
+/* Round steps, about `wanted` of them, around what is there. */
+static axis axis_over(double low, double high, int wanted)
+{
+    static const double rounds[] = {1, 2, 2.5, 5, 10};
+    if (!(high > low)) {
+        double pad = fabs(low) > 0 ? fabs(low) / 2 : 1;
+        low -= pad;
+        high += pad;
+    }
+    double raw = (high - low) / wanted, power = pow(10, floor(log10(raw)));
+    size_t i = 0;
+    while (i < 4 && rounds[i] * power < raw * .999)
+        i++;
+    double step = rounds[i] * power;
+    return (axis){floor(low / step + 1e-9) * step, ceil(high / step - 1e-9) * step, step};
+}
+
+static double place(const axis *a, double value, double from, double to)
+{
+    return from + (value - a->low) / (a->high - a->low) * (to - from);
+}
+
+static double x_of(const axis *x, double value)
+{
+    return place(x, value, LEFT, WIDTH - RIGHT);
+}
+
+static double y_of(const axis *y, double value)
+{
+    return place(y, value, HEIGHT - BOTTOM, TOP);
+}
+
+/* As many decimals as the step has. */
+static void tick_label(char out[32], double value, double step)
+{
+    int decimals = 0;
+    for (double s = step; decimals < 6 && fabs(s - round(s)) > 1e-6; s *= 10)
+        decimals++;
+    snprintf(out, 32, "%.*f", decimals, fabs(value) < step / 1e6 ? 0 : value);
+}
+
+static void put_y_axis(text_buffer *out, const axis *y, const char *name)
+{
+    char label[32];
+
+    for (double v = y->low; v <= y->high + y->step / 2; v += y->step) {
+        double at = y_of(y, v);
+        text_add(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, at, WIDTH - RIGHT);
+        tick_label(label, v, y->step);
+        put_label(out, LEFT - 6, at + 4, "tick end", label);
+    }
+    text_add(out, "<text transform=\"translate(11 %d) rotate(-90)\" class=\"name middle\">",
+             (TOP + HEIGHT - BOTTOM) / 2);
+    text_put_html(out, name);
+    text_put(out, "</text>\n");
+}
+
+static void put_x_name(text_buffer *out, const char *name)
+{
+    put_label(out, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6, "name middle", name);
+}
+
+static void put_x_axis(text_buffer *out, const axis *x, const char *name)
+{
+    char label[32];
+
+    for (double v = x->low; v <= x->high + x->step / 2; v += x->step) {
+        tick_label(label, v, x->step);
+        put_label(out, x_of(x, v), HEIGHT - BOTTOM + 16, "tick middle", label);
+    }
+    put_x_name(out, name);
+}
+
+/* ---- lines ---- */
+
+static void find_range(axis *x, axis *y, const json_t *series)
+{
+    size_t i, k;
+    const json_t *one, *point;
+
+    *x = *y = (axis){INFINITY, -INFINITY, 0};
+    json_array_foreach(series, i, one) {
+        json_array_foreach(json_object_get(one, "points"), k, point) {
+            double at[2] = {json_number_value(json_array_get(point, 0)),
+                            json_number_value(json_array_get(point, 1))};
+            x->low = fmin(x->low, at[0]);
+            x->high = fmax(x->high, at[0]);
+            y->low = fmin(y->low, at[1]);
+            y->high = fmax(y->high, at[1]);
+        }
+    }
+}
+
+/* A metric's axis begins at 0 unless that would leave more than half of the chart empty. */
+static axis y_axis(axis found)
+{
+    if (found.low >= 0 && found.low < found.high * .5)
+        found.low = 0;
+    return axis_over(found.low, found.high, 5);
+}
+
+static void put_series(text_buffer *out, const json_t *one, size_t color, const axis *x,
+                       const axis *y, const json_t *categories)
+{
+    const json_t *points = json_object_get(one, "points"), *point;
+    bool marked = json_array_size(points) <= MOST_MARKED;
+    size_t i;
+
+    text_add(out, "<path class=\"line c%zu\" d=\"", color % COLORS);
+    json_array_foreach(points, i, point)
+        text_add(out, "%c%.1f %.1f", i == 0 ? 'M' : 'L',
+                 x_of(x, json_number_value(json_array_get(point, 0))),
+                 y_of(y, json_number_value(json_array_get(point, 1))));
+    text_put(out, "\"/>\n");
+    json_array_foreach(points, i, point) {
+        double px = json_number_value(json_array_get(point, 0));
+        double py = json_number_value(json_array_get(point, 1));
+        if (!marked && i + 1 < json_array_size(points))
+            continue;
+        text_add(out, "<circle class=\"dot c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>",
+                 color % COLORS, x_of(x, px), y_of(y, py));
+        text_put_html(out, text_of(one, "name"));
+        const char *category = json_string_value(json_array_get(categories, (size_t)px));
+        if (category) {
+            text_put(out, ", ");
+            text_put_html(out, category);
+            text_add(out, ": %.4g</title></circle>\n", py);
+        } else {
+            text_add(out, ", %.6g: %.4g</title></circle>\n", px, py);
+        }
+    }
+}
+
+static void put_lines(text_buffer *out, const json_t *chart)
+{
+    const json_t *series = json_object_get(chart, "series"), *one, *name;
+    const json_t *categories = json_object_get(chart, "categories");
+    axis x, y;
+    size_t i;
+
+    find_range(&x, &y, series);
+    if (!(x.high >= x.low)) {
+        put_label(out, WIDTH / 2.0, HEIGHT / 2.0, "name middle", "no figures yet");
+        return;
+    }
+    y = y_axis(y);
+    put_y_axis(out, &y, text_of(chart, "y"));
+    if (categories) {
+        size_t count = json_array_size(categories);
+        x = (axis){-.3, (double)count - .7, 1};
+        json_array_foreach(categories, i, name)
+            put_label(out, x_of(&x, (double)i), HEIGHT - BOTTOM + 16, "tick middle",
+                      json_string_value(name));
+        put_x_name(out, text_of(chart, "x"));
+    } else {
+        axis found = x;
+        x = axis_over(x.low, x.high, 5);
+        if (found.low > x.low && found.low < found.high) /* no empty space beside the lines */
+            x.low = x.low + floor((found.low - x.low) / x.step) * x.step;
+        put_x_axis(out, &x, text_of(chart, "x"));
+    }
+    json_array_foreach(series, i, one)
+        put_series(out, one, i, &x, &y, categories);
+}
+
+/* ---- bars ---- */
+
+static void put_bars(text_buffer *out, const json_t *chart)
+{
+    const json_t *bars = json_object_get(chart, "bars"), *bar;
+    size_t i, count = json_array_size(bars);
+    double most = 0;
+
+    json_array_foreach(bars, i, bar)
+        most = fmax(most, number_of(bar, "value"));
+    axis y = axis_over(0, most > 0 ? most : 1, 5);
+    double step = (double)(WIDTH - LEFT - RIGHT) / (double)(count ? count : 1);
+    double wide = fmin(step * .68, MOST_BAR);
+    put_y_axis(out, &y, text_of(chart, "y"));
+    put_x_name(out, text_of(chart, "x"));
+    json_array_foreach(bars, i, bar) {
+        double value = number_of(bar, "value"), at = LEFT + step * (double)i;
+        double top = y_of(&y, isfinite(value) ? value : 0);
+        text_add(out, "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                      "rx=\"1.5\"><title>",
+                 at + (step - wide) / 2, top, wide, HEIGHT - BOTTOM - top);
+        text_put_html(out, text_of(bar, "name"));
+        text_add(out, ": %.4g", value);
+        if (*text_of(bar, "note")) {
+            text_put(out, ", ");
+            text_put_html(out, text_of(bar, "note"));
+        }
+        text_put(out, "</title></rect>\n");
+        put_label(out, at + step / 2, HEIGHT - BOTTOM + 16, "tick middle", text_of(bar, "name"));
+    }
+}
+
+/* ---- reliability ---- */
+
+/* An interval of two standard errors around a share (Wilson 1927); it does not vanish at 0 or 1. */
+static void wilson(double *low, double *high, double share, double n)
+{
+    const double z = 2;
+    double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+
+    *low = fmax(0, middle - half);
+    *high = fmin(1, middle + half);
+}
+
+/* Predicted against observed: a dot for each bin, larger for more answers, and an interval. */
+static void put_reliability(text_buffer *out, const json_t *chart)
+{
+    const json_t *bins = json_object_get(chart, "bins"), *bin;
+    const axis unit = {0, 1, .2};
+    double most = 1;
+    size_t i;
+
+    put_y_axis(out, &unit, "correct");
+    put_x_axis(out, &unit, "predicted probability");
+    text_add(out, "<path class=\"ideal\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x_of(&unit, 0),
+             y_of(&unit, 0), x_of(&unit, 1), y_of(&unit, 1));
+    json_array_foreach(bins, i, bin)
+        most = fmax(most, number_of(bin, "answers"));
+    json_array_foreach(bins, i, bin) {
+        double n = number_of(bin, "answers"), p = number_of(bin, "probability");
+        double right = number_of(bin, "right");
+        if (!(n > 0))
+            continue;
+        double low, high, x = x_of(&unit, p);
+        wilson(&low, &high, right, n);
+        text_add(out, "<path class=\"error c0\" d=\"M%.1f %.1fV%.1f\"/>\n", x, y_of(&unit, low),
+                 y_of(&unit, high));
+        text_add(out, "<circle class=\"dot c0\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>"
+                      "predicted %.3f, correct %.3f of %.0f answers</title></circle>\n",
+                 x, y_of(&unit, right), 2.5 + 5 * sqrt(log1p(n) / log1p(most)) * .6, p, right, n);
+    }
+}
+
+/* ---- neighbourhoods ---- */
+
+enum { GRAPH_WIDTH = 420, ROW = 34, BOX = 150, CUT = 30, MOST_EDGES = 14 };
+
+/* A name that fits its place; what is cut away is in the title. */
+static void put_cut(text_buffer *out, double x, double y, const char *class, const char *name,
+                    size_t most)
+{
+    char cut[4 * CUT + 8];
+    size_t bytes = 0, characters = 0;
+
+    while (name[bytes] && characters < most && bytes < sizeof cut - 8) {
+        do
+            bytes++;
+        while (((unsigned char)name[bytes] & 0xc0) == 0x80);
+        characters++;
+    }
+    snprintf(cut, sizeof cut, "%.*s%s", (int)bytes, name, name[bytes] ? "\xe2\x80\xa6" : "");
+    put_label(out, x, y, class, cut);
+}
+
+/* Relations of some graphs are paths: their last part says most. */
+static const char *last_part(const char *relation)
+{
+    const char *found = strrchr(relation, '/');
+    return found && found[1] && strlen(relation) > CUT ? found + 1 : relation;
+}
+
+static void put_edge(text_buffer *out, const json_t *edge, size_t i, double middle, double most)
+{
+    double y = ROW * ((double)i + .5) + 4, weight = number_of(edge, "weight");
+    bool inverse = json_is_true(json_object_get(edge, "inverse"));
+    double thick = .8 + 6.2 * (isfinite(weight) && most > 0 ? fabs(weight) / most : 0);
+    double head = 6 + thick * 1.1, half = 3 + thick * .9; /* of the arrow */
+    double from = 96, bend = from + 60, to = GRAPH_WIDTH - BOX - 2;
+
+    text_put(out, "<g><title>");
+    text_put_html(out, text_of(edge, "note"));
+    text_add(out, "</title><path class=\"edge%s\" stroke-width=\"%.2f\" "
+                  "d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f",
+             weight < 0 ? " against" : "", thick, from, middle, from + 32, middle, bend - 28, y,
+             bend, y);
+    /* The arrow points to the object; towards the entity in the middle where that is it. */
+    if (inverse)
+        text_add(out, "M%.1f %.1fH%.1f\"/><path class=\"arrow\" d=\"M%.1f %.1fl%.1f %.1fv%.1fz\"/>",
+                 bend + head - 1, y, to, bend, y, head, -half, 2 * half);
+    else
+        text_add(out, "H%.1f\"/><path class=\"arrow\" d=\"M%.1f %.1fl%.1f %.1fv%.1fz\"/>",
+                 to - head + 1, to, y, -head, -half, 2 * half);
+    put_cut(out, (bend + to) / 2, y - 8, "relation middle", last_part(text_of(edge, "relation")),
+            22);
+    put_cut(out, GRAPH_WIDTH - BOX + 6, y + 4, "entity", text_of(edge, "entity"), 22);
+    text_put(out, "</g>\n");
+}
+
+static void put_graph(text_buffer *out, const json_t *chart)
+{
+    const json_t *edges = json_object_get(chart, "edges"), *edge;
+    size_t i, count = json_array_size(edges);
+    double most = 0, middle;
+
+    count = count > MOST_EDGES ? MOST_EDGES : count;
+    middle = ROW * (double)(count ? count : 1) / 2 + 4;
+    json_array_foreach(edges, i, edge)
+        if (isfinite(number_of(edge, "weight")))
+            most = fmax(most, fabs(number_of(edge, "weight")));
+    json_array_foreach(edges, i, edge)
+        if (i < count)
+            put_edge(out, edge, i, middle, most);
+    text_add(out, "<g><title>");
+    text_put_html(out, text_of(chart, "center"));
+    text_add(out, "</title><rect class=\"center\" x=\"2\" y=\"%.1f\" width=\"94\" height=\"30\" "
+                  "rx=\"15\"/>", middle - 15);
+    put_cut(out, 49, middle + 4, "middle inside", text_of(chart, "center"), 13);
+    text_put(out, "</g>\n");
+}
+
+static int graph_height(const json_t *chart)
+{
+    size_t count = json_array_size(json_object_get(chart, "edges"));
+    count = count > MOST_EDGES ? MOST_EDGES : count ? count : 1;
+    return (int)(ROW * count + 8);
+}
+
+/* ---- all of them ---- */
+
+void svg_put(text_buffer *out, const json_t *chart)
+{
+    static const struct {
+        const char *type;
+        void (*put)(text_buffer *, const json_t *);
+    } kinds[] = {{"lines", put_lines}, {"bars", put_bars}, {"reliability", put_reliability},
+                 {"graph", put_graph}};
+    const char *type = text_of(chart, "type");
+    bool graph = strcmp(type, "graph") == 0;
+
+    begin(out, graph ? GRAPH_WIDTH : WIDTH, graph ? graph_height(chart) : HEIGHT,
+          text_of(chart, "title"));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].type, type) == 0)
+            kinds[i].put(out, chart);
+    text_put(out, "</svg>\n");
+}

@@ -1,0 +1,324 @@
+/* Comparisons against a plain computation; charts and pages: well-formed, nothing from outside, names
+ * escaped. */
+#include <math.h>
+
+#include "report/compare.h"
+#include "report/document.h"
+#include "report/pages.h"
+#include "support.h"
+
+#define assert_near(a, b) check_near(a, b, __FILE__, __LINE__)
+static void check_near(double a, double b, const char *file, int line)
+{
+    if (!(fabs(a - b) <= 1e-12 * (1 + fabs(b)))) {
+        print_error("found %.17g, expected %.17g\n", a, b);
+        _fail(file, line);
+    }
+}
+
+/* ---- statistics ---- */
+
+enum { QUERIES = 400 };
+
+static void random_ranks(outcomes *o, double *ranks, kith__rng *rng, size_t from)
+{
+    kith_error error;
+
+    *o = (outcomes){0};
+    for (size_t i = from; i < QUERIES; i++) {
+        ranks[i] = 1 + (double)kith__rng_below(rng, 60) / 2;
+        assert_int_equal(outcomes_add_rank(o, outcome_key(format("s%zu", i), "r", "o", "object"),
+                                           ranks[i], (int)(i % 4), (int)(i % 7), &error),
+                         KITH_OK);
+    }
+    outcomes_sort(o);
+}
+
+static double metric_of(metric m, double rank)
+{
+    switch (m) {
+    case METRIC_MR:
+        return rank;
+    case METRIC_MRR:
+        return 1 / rank;
+    case METRIC_HITS1:
+        return rank <= 1;
+    case METRIC_HITS3:
+        return rank <= 3;
+    default:
+        return rank <= 10;
+    }
+}
+
+/* Two passes: the mean, then the squares around it. */
+static estimate plainly(const double *values, size_t count)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    double mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return (estimate){count, mean,
+                      sqrt(squares / (double)(count - 1)) / sqrt((double)count)};
+}
+
+static void compare__means_and_errors_are_those_of_a_plain_computation(void **state)
+{
+    kith__rng rng;
+    double ranks[QUERIES], values[QUERIES];
+    outcomes o;
+
+    (void)state;
+    kith__rng_init(&rng, 5, 1);
+    random_ranks(&o, ranks, &rng, 0);
+    for (int m = 0; m < METRIC_ACCURACY; m++) {
+        for (size_t i = 0; i < QUERIES; i++)
+            values[i] = metric_of((metric)m, ranks[i]);
+        estimate wanted = plainly(values, QUERIES);
+        estimate found = outcomes_estimate(&o, (metric)m, GROUP_ALL, 0);
+        assert_int_equal(found.queries, QUERIES);
+        assert_near(found.mean, wanted.mean);
+        assert_near(found.error, wanted.error);
+    }
+    outcomes_release(&o);
+}
+
+static void compare__differences_are_paired_query_by_query(void **state)
+{
+    kith__rng rng;
+    double a_ranks[QUERIES], b_ranks[QUERIES], values[QUERIES];
+    outcomes a, b;
+
+    (void)state;
+    kith__rng_init(&rng, 6, 1);
+    random_ranks(&a, a_ranks, &rng, 0);
+    random_ranks(&b, b_ranks, &rng, 100); /* lacks the first hundred */
+    for (int group = -1; group < 7; group++) {
+        grouping by = group < 0 ? GROUP_ALL : group < 4 ? GROUP_KIND : GROUP_FACTS;
+        size_t count = 0;
+        for (size_t i = 100; i < QUERIES; i++)
+            if (group < 0 || (int)(i % (by == GROUP_KIND ? 4 : 7)) == group)
+                values[count++] = 1 / b_ranks[i] - 1 / a_ranks[i];
+        estimate wanted = plainly(values, count);
+        estimate found = outcomes_difference(&a, &b, METRIC_MRR, by, group);
+        assert_int_equal(found.queries, count);
+        assert_near(found.mean, wanted.mean);
+        assert_near(found.error, wanted.error);
+    }
+    outcomes both[] = {a, b};
+    assert_int_equal(outcomes_intersect(both, 2), QUERIES - 100);
+    assert_int_equal(both[0].count, QUERIES - 100);
+    outcomes_release(&both[0]);
+    outcomes_release(&both[1]);
+}
+
+static void compare__seeds_are_averaged_by_query(void **state)
+{
+    kith__rng rng;
+    double ranks[2][QUERIES], values[QUERIES];
+    outcomes of[2], mean;
+    kith_error error;
+
+    (void)state;
+    kith__rng_init(&rng, 7, 1);
+    random_ranks(&of[0], ranks[0], &rng, 0);
+    random_ranks(&of[1], ranks[1], &rng, 0);
+    assert_int_equal(outcomes_average(&mean, of, 2, &error), KITH_OK);
+    for (size_t i = 0; i < QUERIES; i++)
+        values[i] = (1 / ranks[0][i] + 1 / ranks[1][i]) / 2;
+    estimate wanted = plainly(values, QUERIES);
+    estimate found = outcomes_estimate(&mean, METRIC_MRR, GROUP_ALL, 0);
+    assert_near(found.mean, wanted.mean);
+    assert_near(found.error, wanted.error);
+    outcomes_release(&of[0]);
+    outcomes_release(&of[1]);
+    outcomes_release(&mean);
+}
+
+static void compare__marks_differences_beyond_two_and_three_errors(void **state)
+{
+    static const struct {
+        estimate difference;
+        int mark;
+    } cases[] = {{{9, .019, .01}, 0}, {{9, -.021, .01}, 2}, {{9, .031, .01}, 3}, {{9, 0, 0}, 0},
+                 {{9, .1, 0}, 3},     {{1, .5, NAN}, 0},    {{0, NAN, NAN}, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(significance(&cases[i].difference), cases[i].mark);
+}
+
+static void compare__reads_a_file_of_ranks_and_refuses_a_bad_one(void **state)
+{
+    const char *good = file("ranks.tsv", "subject\trelation\tobject\thidden\toptimistic\t"
+                                         "pessimistic\trealistic\tcandidates\n"
+                                         "a\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
+    const char *bad = file("ranks.tsv", "subject\trelation\tobject\thidden\trealistic\n"
+                                        "a\tr\tb\tobject\tfirst\n");
+    outcomes o;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(outcomes_read(&o, good, &error), KITH_OK);
+    assert_near(outcomes_estimate(&o, METRIC_MR, GROUP_ALL, 0).mean, 2.75);
+    outcomes_release(&o);
+    assert_int_equal(outcomes_read(&o, bad, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "line 2");
+}
+
+/* ---- pages ---- */
+
+/* Elements that HTML closes by itself. */
+static bool is_void(const char *name, size_t length)
+{
+    return (length == 4 && strncmp(name, "meta", 4) == 0) ||
+           (length == 2 && strncmp(name, "br", 2) == 0);
+}
+
+/* Every element is closed in its turn; style sheets are skipped. */
+static void assert_well_formed(const char *page)
+{
+    const char *open[64];
+    size_t depth = 0, lengths[64];
+
+    for (const char *at = strchr(page, '<'); at; at = strchr(at, '<')) {
+        const char *end = strchr(at, '>');
+        assert_non_null(end);
+        size_t length = strcspn(at + 1, " />\n");
+        if (at[1] == '/') {
+            assert_true(depth > 0);
+            depth--;
+            length = strcspn(at + 2, ">");
+            if (length != lengths[depth] || strncmp(at + 2, open[depth], length) != 0)
+                fail_msg("found </%.*s>, expected </%.*s>", (int)length, at + 2,
+                         (int)lengths[depth], open[depth]);
+        } else if (at[1] != '!' && end[-1] != '/' && !is_void(at + 1, length)) {
+            assert_true(depth < 64);
+            open[depth] = at + 1;
+            lengths[depth++] = length;
+            if (length == 5 && strncmp(at + 1, "style", 5) == 0)
+                end = strstr(at, "</style>") - 1;
+        }
+        at = end + 1;
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void assert_asks_for_nothing(const char *page)
+{
+    static const char *const outside[] = {"http:", "https:", "src=", "href=", "url(", "@import",
+                                          "<script", "<link", "<img", "<iframe"};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        if (strstr(page, outside[i]))
+            fail_msg("the page holds '%s'", outside[i]);
+}
+
+static const char hostile[] = "<script>alert(\"x\")</script> & 'y' \x1b[31m \xe2\x80\xae|\xc2\x9b";
+
+static json_t *hostile_document(void)
+{
+    json_t *document = document_new(hostile, hostile), *figures = figures_new();
+    json_t *table = table_new(hostile, "a|#b"), *row = table_row(table);
+    json_t *lines = lines_new(hostile, hostile, hostile), *points = lines_series(lines, hostile);
+    json_t *details = details_new(hostile);
+
+    document_heading(document, 2, hostile);
+    document_text(document, "%s", hostile);
+    row_text(row, "%s", hostile);
+    json_array_append_new(row, json_pack("{ss s[s] sf ss}", "text", hostile, "small", hostile,
+                                         "bar", .5, "mark", "worse"));
+    points_add(points, 0, .1);
+    points_add(points, 1, .3);
+    lines_category(lines, hostile);
+    lines_category(lines, "b");
+    figures_add(figures, lines);
+    figures_add(figures, json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile,
+                                   "y", "MRR", "bars", "name", hostile, "value", .3, "note",
+                                   hostile));
+    figures_add(figures, json_pack("{ss ss s[{si sf sf}{si sf sf}]}", "type", "reliability",
+                                   "title", hostile, "bins", "answers", 0, "probability", 0.,
+                                   "right", 0., "answers", 4, "probability", .9, "right", 1.));
+    figures_add(figures, json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type",
+                                   "graph", "title", hostile, "center", hostile, "edges",
+                                   "relation", hostile, "entity", hostile, "weight", .4, "inverse",
+                                   1, "note", hostile, "relation", "r", "entity", "e", "weight",
+                                   -.2, "inverse", 0, "note", ""));
+    document_add(document, table);
+    document_add(document, figures);
+    document_text(details, "%s", hostile);
+    document_add(document, details);
+    document_add(document, json_pack("{ss s[s]}", "type", "list", "items", hostile));
+    return document;
+}
+
+static void html__is_well_formed_with_hostile_names_and_asks_for_nothing(void **state)
+{
+    json_t *document = hostile_document();
+    text_buffer page = {0};
+
+    (void)state;
+    html_put(&page, document);
+    assert_false(page.failed);
+    assert_well_formed(page.at);
+    assert_asks_for_nothing(page.at);
+    assert_contains(page.at, "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; &#39;y&#39;");
+    assert_null(strchr(page.at, 0x1b));
+    assert_null(strstr(page.at, "\xe2\x80\xae"));
+    assert_null(strstr(page.at, "\xc2\x9b"));
+    text_release(&page);
+    json_decref(document);
+}
+
+static void markdown__has_the_same_content_with_names_escaped(void **state)
+{
+    json_t *document = hostile_document();
+    text_buffer page = {0};
+
+    (void)state;
+    markdown_put(&page, document);
+    assert_null(strstr(page.at, "<script"));
+    assert_contains(page.at, "\\|");
+    assert_contains(page.at, "| predicted probability | correct | answers |");
+    assert_contains(page.at, "| 0.900 | 1.000 | 4 |");
+    text_release(&page);
+    json_decref(document);
+}
+
+static void svg__an_empty_chart_is_still_a_chart(void **state)
+{
+    json_t *document = document_new("t", ""), *figures = figures_new();
+    json_t *one = lines_new("one point", "x", "y");
+    text_buffer page = {0};
+
+    (void)state;
+    points_add(lines_series(one, "s"), 3, .5);
+    figures_add(figures, lines_new("none", "x", "y"));
+    figures_add(figures, one);
+    figures_add(figures, json_pack("{ss ss s[]}", "type", "bars", "title", "t", "bars"));
+    figures_add(figures, json_pack("{ss ss ss s[]}", "type", "graph", "title", "t", "center", "c",
+                                   "edges"));
+    document_add(document, figures);
+    html_put(&page, document);
+    assert_well_formed(page.at);
+    assert_null(strstr(page.at, "nan"));
+    assert_null(strstr(page.at, "inf\""));
+    text_release(&page);
+    json_decref(document);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compare__means_and_errors_are_those_of_a_plain_computation),
+        cmocka_unit_test(compare__differences_are_paired_query_by_query),
+        cmocka_unit_test(compare__seeds_are_averaged_by_query),
+        cmocka_unit_test(compare__marks_differences_beyond_two_and_three_errors),
+        cmocka_unit_test(compare__reads_a_file_of_ranks_and_refuses_a_bad_one),
+        cmocka_unit_test(html__is_well_formed_with_hostile_names_and_asks_for_nothing),
+        cmocka_unit_test(markdown__has_the_same_content_with_names_escaped),
+        cmocka_unit_test(svg__an_empty_chart_is_still_a_chart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
