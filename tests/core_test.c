@@ -1,8 +1,11 @@
 /* core: what everything else stands on, beside names (names_test.c). */
+#include <sched.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/cores.h"
 #include "core/pool.h"
 #include "core/stages.h"
 #include "support.h"
@@ -114,6 +117,110 @@ static void stages__threads_add_up_and_call_one_at_a_time(void **state)
     kith__watch_release(&watch);
 }
 
+/* ---- cores ---- */
+
+static const char *folder_in(const char *root, const char *path)
+{
+    const char *whole = keep(format("%s%s", root, path));
+
+    for (char *slash = strchr((char *)whole + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(whole, 0777);
+        *slash = '/';
+    }
+    mkdir(whole, 0777);
+    return whole;
+}
+
+static double quota(const char *groups, const char *folder, const char *name, const char *text,
+                    const char *period)
+{
+    const char *root = new_folder();
+
+    put(folder_in(root, "/proc/self"), "cgroup", groups);
+    put(folder_in(root, folder), name, text);
+    if (period)
+        put(folder_in(root, folder), "cpu.cfs_period_us", period);
+    return kith__cgroup_cores(root);
+}
+
+static void cores__the_cgroups_quota_counts(void **state)
+{
+    const char *v1 = "5:memory:/a\n4:cpu,cpuacct:/a\n3:cpuset:/\n";
+
+    (void)state;
+    assert_float_equal(quota("0::/a/b\n", "/sys/fs/cgroup/a/b", "cpu.max", "150000 100000\n", NULL),
+                       1.5, 1e-9);
+    assert_float_equal(quota("0::/a/b\n", "/sys/fs/cgroup/a", "cpu.max", "50000 100000\n", NULL),
+                       0.5, 1e-9);
+    assert_float_equal(quota("0::/host/c\n", "/sys/fs/cgroup", "cpu.max", "300000 100000\n", NULL),
+                       3.0, 1e-9);
+    assert_float_equal(quota("0::/\n", "/sys/fs/cgroup", "cpu.max", "max 100000\n", NULL), 0.0,
+                       1e-9);
+    assert_float_equal(
+        quota(v1, "/sys/fs/cgroup/cpu/a", "cpu.cfs_quota_us", "250000\n", "100000\n"), 2.5, 1e-9);
+    assert_float_equal(
+        quota(v1, "/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us", "100000\n", "100000\n"), 1.0,
+        1e-9);
+    assert_float_equal(quota(v1, "/sys/fs/cgroup/cpu/a", "cpu.cfs_quota_us", "-1\n", "100000\n"),
+                       0.0, 1e-9);
+    assert_float_equal(quota("nonsense\n", "/sys", "x", "", NULL), 0.0, 1e-9);
+    assert_float_equal(kith__cgroup_cores(new_folder()), 0.0, 1e-9);
+}
+
+static void cores__a_process_bound_to_one_core_gets_one_thread(void **state)
+{
+    cpu_set_t before, one;
+    int first = 0;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    while (!CPU_ISSET(first, &before))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    kith__pool *pool = kith__pool_new(0);
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_non_null(pool);
+    assert_int_equal(kith__pool_size(pool), 1);
+    kith__pool_free(pool);
+}
+
+/* ---- the pool ---- */
+
+static void sleep_in_the_first(void *context, size_t piece)
+{
+    (void)context;
+    if (piece == 0)
+        usleep(3000);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void pool__who_waits_long_sleeps(void **state)
+{
+    enum { ROUNDS = 100 };
+    kith__pool *pool = kith__pool_new(0);
+    unsigned threads = kith__pool_size(pool);
+
+    (void)state;
+    double before = cpu_seconds();
+    for (int i = 0; i < ROUNDS; i++)
+        kith__pool_run(pool, sleep_in_the_first, NULL, 2);
+    /* Each thread but the one in the piece waits about 3 ms a round; it may spin for a fifth of
+     * one. */
+    assert_true(cpu_seconds() - before < 0.0004 * ROUNDS * threads);
+    kith__pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +228,9 @@ int main(void)
         cmocka_unit_test(stages__who_stops_is_not_called_again_and_the_message_names_the_stage),
         cmocka_unit_test(stages__nobody_need_watch),
         cmocka_unit_test(stages__threads_add_up_and_call_one_at_a_time),
+        cmocka_unit_test(cores__the_cgroups_quota_counts),
+        cmocka_unit_test(cores__a_process_bound_to_one_core_gets_one_thread),
+        cmocka_unit_test(pool__who_waits_long_sleeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

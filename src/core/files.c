@@ -108,7 +108,8 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
         status = system_error(error, file->path, "write");
     if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
         status = system_error(error, file->path, "rename the finished file to it");
-    /* So that files that were written one after the other are there in that order after a power cut. */
+    /* So that files that were written one after the other are there in that order after a power
+     * cut. */
     if (status == KITH_OK && file->temporary)
         (void)sync_parent(file->path, NULL);
     if (status != KITH_OK && file->temporary)

@@ -7,8 +7,8 @@
 
 #include "core/status.h"
 
-/* A file being written at "PATH.tmp-ID", with the thread's id; it becomes PATH on commit. Where PATH is a
- * pipe or a device it is written to at once. */
+/* A file being written at "PATH.tmp-ID", with the thread's id; it becomes PATH on commit. Where
+ * PATH is a pipe or a device it is written to at once. */
 typedef struct kith__new_file {
     FILE *stream;
     char *path, *temporary; /* NULL where there is none */

@@ -3,16 +3,22 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <unistd.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
 
+#include "core/cores.h"
 #include "core/mem.h"
 
 struct kith__pool {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     pthread_t *threads;
-    unsigned helpers; /* threads beside the caller's */
-    int looks;        /* how often one that waits looks before it sleeps */
+    unsigned helpers;     /* threads beside the caller's */
+    bool more_than_cores; /* threads share cores among themselves */
+    atomic_bool crowded;  /* others want the cores too */
+    pthread_t asker;      /* whose these are, at the last question */
+    uint64_t next_check, interrupted, worked;
     atomic_ulong round;
     atomic_uint working;
     atomic_bool stopping;
@@ -29,48 +35,119 @@ static void take_pieces(kith__pool *pool)
         pool->work(pool->context, piece);
 }
 
+/* ---- spinning ---- */
+
 /* Steps follow each other within microseconds, and waking a thread takes longer than that: who
- * waits looks for a moment, then sleeps. Where each has a core to itself the moment is about a
- * millisecond, which is more than what a batch's caller does alone between two steps. */
-enum { LOOKS_ALONE = 1000, LOOKS_CROWDED = 100 };
+ * waits spins for a moment, then sleeps. Time spent spinning is taken from whoever else wants
+ * the core, so nobody spins while there are others: a thread that the scheduler has interrupted
+ * more than once in BUSY of its time is not alone. */
+enum {
+    SPIN = 200 * 1000,              /* nanoseconds */
+    SPINS_A_LOOK = 16,              /* pauses between two looks at the clock */
+    CHECK_EVERY = 50 * 1000 * 1000, /* nanoseconds between two questions to the scheduler */
+    BUSY = 20 * 1000                /* microseconds of the thread's own time */
+};
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t microseconds(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_usec;
+}
+
+/* Ask the scheduler, at times, how the caller's thread has fared since the last question. */
+static void see_who_else_is_there(kith__pool *pool)
+{
+    uint64_t time = now();
+    struct rusage used;
+
+    if (time < pool->next_check || getrusage(RUSAGE_THREAD, &used) != 0)
+        return;
+    pool->next_check = time + CHECK_EVERY;
+    uint64_t worked = microseconds(used.ru_utime) + microseconds(used.ru_stime);
+    uint64_t interrupted = (uint64_t)used.ru_nivcsw;
+    bool same = pthread_equal(pool->asker, pthread_self());
+    bool crowded = same && (interrupted - pool->interrupted) * BUSY > worked - pool->worked;
+    pool->asker = pthread_self();
+    pool->interrupted = interrupted;
+    pool->worked = worked;
+    atomic_store_explicit(&pool->crowded, crowded, memory_order_relaxed);
+}
 
 static void pause_briefly(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
 #endif
 }
 
-static bool has_work(kith__pool *pool, unsigned long done)
+static bool may_spin(const kith__pool *pool)
+{
+    return !pool->more_than_cores && !atomic_load_explicit(&pool->crowded, memory_order_relaxed);
+}
+
+/* Spin until there is what is waited for, for a moment at most; whether it came. */
+static bool spin(kith__pool *pool, bool (*came)(kith__pool *, unsigned long), unsigned long done)
+{
+    uint64_t end = 0;
+
+    if (came(pool, done))
+        return true;
+    while (may_spin(pool)) {
+        for (int i = 0; i < SPINS_A_LOOK; i++) {
+            pause_briefly();
+            if (came(pool, done))
+                return true;
+        }
+        uint64_t time = now();
+        if (end == 0)
+            end = time + SPIN;
+        else if (time >= end)
+            break;
+    }
+    return false;
+}
+
+static bool work_came(kith__pool *pool, unsigned long done)
 {
     return atomic_load(&pool->round) != done || atomic_load(&pool->stopping);
 }
 
+static bool end_came(kith__pool *pool, unsigned long done)
+{
+    (void)done;
+    return atomic_load(&pool->working) == 0;
+}
+
 static void await_work(kith__pool *pool, unsigned long done)
 {
-    for (int look = 0; look < pool->looks; look++) {
-        if (has_work(pool, done))
-            return;
-        pause_briefly();
-    }
+    if (spin(pool, work_came, done))
+        return;
     pthread_mutex_lock(&pool->lock);
-    while (!has_work(pool, done))
+    while (!work_came(pool, done))
         pthread_cond_wait(&pool->begin, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
 
 static void await_end(kith__pool *pool)
 {
-    for (int look = 0; look < pool->looks; look++) {
-        if (atomic_load(&pool->working) == 0)
-            return;
-        pause_briefly();
-    }
+    if (spin(pool, end_came, 0))
+        return;
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->working) > 0)
+    while (!end_came(pool, 0))
         pthread_cond_wait(&pool->end, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
+
+/* ---- threads ---- */
 
 static void *help(void *argument)
 {
@@ -94,16 +171,17 @@ static void *help(void *argument)
 
 kith__pool *kith__pool_new(unsigned threads)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned cores = threads == 1 ? 1 : kith__cores();
+
     if (threads == 0)
-        threads = cores < 1 ? 1 : (unsigned)cores;
+        threads = cores;
     kith__pool *pool = kith__calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->begin, NULL);
     pthread_cond_init(&pool->end, NULL);
-    pool->looks = (long)threads <= cores ? LOOKS_ALONE : LOOKS_CROWDED;
+    pool->more_than_cores = threads > cores;
     pool->threads = kith__alloc(threads, sizeof *pool->threads);
     if (!pool->threads) {
         kith__pool_free(pool);
@@ -145,6 +223,7 @@ void kith__pool_run(kith__pool *pool, void (*work)(void *, size_t), void *contex
     pool->pieces = pieces;
     atomic_store(&pool->next, 0);
     if (pieces > 1 && pool->helpers > 0) {
+        see_who_else_is_there(pool);
         pthread_mutex_lock(&pool->lock);
         atomic_store(&pool->working, pool->helpers);
         atomic_fetch_add(&pool->round, 1);

@@ -6,7 +6,8 @@
 
 typedef struct kith__pool kith__pool;
 
-/* `threads` 0 means one per core. NULL where memory or threads are short. */
+/* `threads` 0 means one per core that the process may use (core/cores.h). NULL where memory or
+ * threads are short. */
 kith__pool *kith__pool_new(unsigned threads);
 void kith__pool_free(kith__pool *pool);
 unsigned kith__pool_size(const kith__pool *pool);

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Up to 2^14 streams are written to at a time: more passes with fewer took longer, because a batch's
- * items fit in the second cache. Each thread has counts of its own. */
+/* Up to 2^14 streams are written to at a time: more passes with fewer took longer, because a
+ * batch's items fit in the second cache. Each thread has counts of its own. */
 enum { MOST_BITS = 14, MOST_PIECES = 4, LEAST_A_PIECE = 4096 };
 
 typedef struct {

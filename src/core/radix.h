@@ -11,9 +11,9 @@ typedef struct kith__item {
     uint32_t major, minor, index;
 } kith__item;
 
-/* Sort by (major, minor), keeping the order of equal ones; the result is in `items`, and `spare` must
- * have as much room. There are fewer than 2^32 items; `majors` and `minors` are upper bounds of the
- * values. */
+/* Sort by (major, minor), keeping the order of equal ones; the result is in `items`, and `spare`
+ * must have as much room. There are fewer than 2^32 items; `majors` and `minors` are upper
+ * bounds of the values. */
 void kith__radix_sort(kith__item *items, kith__item *spare, size_t count, uint64_t majors,
                       uint64_t minors);
 

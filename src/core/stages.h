@@ -1,4 +1,5 @@
-/* Long work says how far it is and can be stopped: one watch is passed down to whatever takes long. */
+/* Long work says how far it is and can be stopped: one watch is passed down to whatever takes
+ * long. */
 #ifndef KITH_CORE_STAGES_H
 #define KITH_CORE_STAGES_H
 
@@ -24,13 +25,13 @@ typedef struct kith__watch {
 void kith__watch_init(kith__watch *watch, kith_watch_call call, void *context);
 void kith__watch_release(kith__watch *watch);
 
-/* Begin a stage and report it at once. `name` must outlive it; `total` 0: not known. Not to be called
- * while other threads tick. KITH_ERR_STOPPED where the caller wants to stop. */
+/* Begin a stage and report it at once. `name` must outlive it; `total` 0: not known. Not to be
+ * called while other threads tick. KITH_ERR_STOPPED where the caller wants to stop. */
 kith_status kith__watch_begin(kith__watch *watch, const char *name, uint64_t total,
                               kith_error *error);
 
-/* So much of the stage is done: cheap enough for every few microseconds of work. Nonzero where the work
- * is to stop; it stays so. */
+/* So much of the stage is done: cheap enough for every few microseconds of work. Nonzero where
+ * the work is to stop; it stays so. */
 int kith__watch_tick(kith__watch *watch, uint64_t done, uint64_t total);
 /* The same for threads that each know only what they have done since their last call. */
 int kith__watch_add(kith__watch *watch, uint64_t more);
