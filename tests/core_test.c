@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/cores.h"
+#include "core/numbers.h"
 #include "core/pool.h"
 #include "core/stages.h"
 #include "support.h"
@@ -221,6 +222,82 @@ static void pool__who_waits_long_sleeps(void **state)
     kith__pool_free(pool);
 }
 
+/* ---- numbers ---- */
+
+static void numbers__a_count_is_digits_alone(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "0x10",
+                                      "1e3",
+                                      "1.0",
+                                      "1,",
+                                      "inf",
+                                      "٣",
+                                      "11",
+                                      "18446744073709551616"};
+    uint64_t value = 7;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (kith__parse_count(&value, bad[i], 0, 10) || value != 7)
+            fail_msg("'%s' is taken for a count", bad[i]);
+    assert_false(kith__parse_count(&value, "2", 3, 10));
+    assert_true(kith__parse_count(&value, "010", 0, 10));
+    assert_int_equal(value, 10);
+    assert_true(kith__parse_count(&value, "18446744073709551615", 0, UINT64_MAX));
+    assert_true(value == UINT64_MAX);
+    assert_false(kith__parse_count(&value, "18446744073709551616", 0, UINT64_MAX));
+    assert_false(kith__parse_count(&value, "99999999999999999999999", 0, UINT64_MAX));
+    assert_true(kith__parse_digits(&value, "12x", 2, 12));
+    assert_int_equal(value, 12);
+}
+
+static void numbers__a_real_is_decimal(void **state)
+{
+    static const char *const bad[] = {"",    "-",     ".",   "e3",  "1e",    "0x10", "0x1p3",
+                                      "inf", "nan",   " 1",  "1 ",  "+1",    "1,5",  "1.5x",
+                                      "--1", "1e999", "101", "-11", "1e+-3", "1.2.3"};
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {{"1", 1},     {"-1", -1},    {".5", .5},   {"5.", 5},   {"2.5e-3", .0025},
+                {"1E+1", 10}, {"1e-999", 0}, {"100", 100}, {"-10", -10}};
+    double value = 7;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (kith__parse_real(&value, bad[i], -10, 100) || value != 7)
+            fail_msg("'%s' is taken for a number", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        if (!kith__parse_real(&value, good[i].text, -10, 100))
+            fail_msg("'%s' is not taken for a number", good[i].text);
+        assert_true(value == good[i].value);
+    }
+}
+
+static void numbers__settings_take_strict_numbers(void **state)
+{
+    static const char *const bad[][2] = {
+        {"dim", "1e3"},    {"dim", "0x10"},  {"dim", "10.0"}, {"dim", " 10"},
+        {"dim", "+10"},    {"lr", "0x1p-4"}, {"lr", "nan"},   {"lr", " .1"},
+        {"epochs", "1e2"}, {"seed", "0x1"},  {"seed", "-1"},  {"attention-width", "1e1"}};
+    kith_settings settings;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_settings_init(&settings, "release", NULL), KITH_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (kith_settings_set(&settings, bad[i][0], bad[i][1], &error) != KITH_ERR_ARGUMENT)
+            fail_msg("%s takes '%s'", bad[i][0], bad[i][1]);
+    assert_int_equal(kith_settings_set(&settings, "lr", "1e-3", &error), KITH_OK);
+    assert_int_equal(kith_settings_set(&settings, "dim", "1000", &error), KITH_OK);
+    assert_int_equal(settings.dim, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +308,9 @@ int main(void)
         cmocka_unit_test(cores__the_cgroups_quota_counts),
         cmocka_unit_test(cores__a_process_bound_to_one_core_gets_one_thread),
         cmocka_unit_test(pool__who_waits_long_sleeps),
+        cmocka_unit_test(numbers__a_count_is_digits_alone),
+        cmocka_unit_test(numbers__a_real_is_decimal),
+        cmocka_unit_test(numbers__settings_take_strict_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* Every layout in, and every bad input refused. */
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph/duplicates.h"
 #include "support.h"
 
 #define EURO "\xe2\x82\xac"
@@ -1278,6 +1280,160 @@ static void open__bad_turtle_names_its_line(void **state)
                 KITH_ERR_INPUT, "g.ttl:3:", "found", "Turtle", NULL);
 }
 
+/* A statement on line 3 with `depth` levels of brackets; they are closed where `close` is given. */
+static const char *nested(const char *open, const char *inner, const char *close, int depth)
+{
+    draft t = {0};
+
+    add(&t, "@prefix e: <http://e/> .\ne:a e:r e:b .\ne:s e:p ");
+    for (int i = 0; i < depth; i++)
+        add(&t, "%s", open);
+    add(&t, "%s", inner);
+    for (int i = 0; i < depth && close; i++)
+        add(&t, "%s", close);
+    if (close)
+        add(&t, " .\n");
+    const char *path = file("g.ttl", t.at);
+    draft_release(&t);
+    return path;
+}
+
+static void *refuse_nested(void *unused)
+{
+    static const struct {
+        const char *open, *inner, *close;
+        int depth;
+    } cases[] = {{"[ e:b ", "e:x", " ]", 20000}, {"[ e:b ", "e:x", NULL, 20000},
+                 {"( ", "e:x", " )", 50000},     {"( ", "e:x", NULL, 50000},
+                 {"[ e:b ( ", "e:x", " ) ]", 900}, {"[ e:b ", "e:x", " ]", 129}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refused(nested(cases[i].open, cases[i].inner, cases[i].close, cases[i].depth),
+                KITH_ERR_INPUT, "g.ttl:3:", "nested more than 128 deep", NULL);
+    return unused;
+}
+
+static void open__deeply_nested_turtle_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    refuse_nested(NULL);
+}
+
+static void open__deeply_nested_turtle_is_refused_on_a_small_stack_too(void **state)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+
+    (void)state;
+    pthread_attr_init(&small);
+    assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+    assert_int_equal(pthread_create(&thread, &small, refuse_nested, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+}
+
+static void open__turtle_is_nested_128_deep_and_brackets_elsewhere_do_not_count(void **state)
+{
+    draft many = {0};
+    kith_graph *graph = opened(nested("[ e:b ", "e:x", " ]", 128));
+
+    (void)state;
+    assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, 130);
+    kith_graph_free(graph);
+    for (int i = 0; i < 1000; i++)
+        add(&many, "[(");
+    graph = opened(file("g.ttl", format("@prefix e: <http://e/> .\n"
+                                        "# %.300s\n"
+                                        "e:a e:r \"%.300s\\\"%.300s\" , '%.300s' , '' , \"\" .\n"
+                                        "e:a e:r \"\"\"%.300s\"\"%.300s\\\"\"\"\" , e:\\(\\( .\n"
+                                        "<http://e/(((> e:r [ ] , [ ] , ( e:x ( ) ) .\n",
+                                        many.at, many.at, many.at, many.at, many.at, many.at)));
+    assert_true(kith_graph_facts(graph, KITH_TRAIN).count > 8);
+    kith_graph_free(graph);
+    draft_release(&many);
+}
+
+static void skip_bad__turtle_goes_on_behind_what_is_nested_too_deep(void **state)
+{
+    size_t length;
+    char *text = contents(nested("[ e:b ", "e:x", " ]", 20000), &length);
+    const char more[] = "e:c e:r e:d .\n";
+
+    (void)state;
+    text = realloc(text, length + sizeof more);
+    memcpy(text + length, more, sizeof more);
+    kith_graph *graph = opened_with(file("g.ttl", text), 0, true);
+    uint32_t entity;
+    assert_int_equal(kith_graph_report(graph).bad_lines, 1);
+    assert_contains(kith_graph_report(graph).first_bad, "g.ttl:3:");
+    assert_int_equal(kith_graph_find_entity(&entity, graph, "http://e/d"), KITH_OK);
+    kith_graph_free(graph);
+    free(text);
+}
+
+/* ---- duplicates while reading ---- */
+
+static void duplicates__memory_goes_by_distinct_facts(void **state)
+{
+    enum { LINES = 10 << 20 };
+    kith__facts facts = {0};
+    kith__collector collector = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < LINES; i++) {
+        int8_t truth = i < 5;
+        assert_int_equal(kith__collect(&facts, &collector, (kith_triple){i % 5, 0, 7}, &truth), 0);
+    }
+    assert_true(facts.capacity <= 2 << 20);
+    assert_int_equal(facts.count + collector.dropped, LINES);
+    for (uint32_t i = 0; i < 5; i++) { /* the first of equal facts stays, with its label */
+        assert_int_equal(facts.at[i].subject, i);
+        assert_int_equal(facts.truth[i], 1);
+    }
+    kith__facts_release(&facts);
+}
+
+static void duplicates__what_is_distinct_is_kept_in_order(void **state)
+{
+    enum { LINES = 5 << 20, DISTINCT = 1500000 };
+    kith__facts facts = {0};
+    kith__collector collector = {0};
+    size_t dropped = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < LINES; i++)
+        assert_int_equal(
+            kith__collect(&facts, &collector, (kith_triple){i % DISTINCT, 1, 2}, NULL), 0);
+    assert_int_equal(facts.count + collector.dropped, LINES);
+    assert_true(collector.dropped > 0);
+    assert_int_equal(kith__drop_duplicates(&dropped, &facts, NULL, NULL), KITH_OK);
+    assert_int_equal(facts.count, DISTINCT);
+    for (uint32_t i = 0; i < DISTINCT; i++)
+        if (facts.at[i].subject != i)
+            fail_msg("fact %u is %u", i, facts.at[i].subject);
+    kith__facts_release(&facts);
+}
+
+static void duplicates__are_counted_in_columns_and_in_rdf(void **state)
+{
+    enum { LINES = 1200000 };
+    static const char *const lines[] = {"a\tr\tb\n", "<x:a> <x:r> <x:b> .\n"};
+    static const char *const names[] = {"g.tsv.gz", "g.nt.gz"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        size_t length = strlen(lines[i]);
+        char *text = malloc(LINES * length + 1);
+        for (size_t at = 0; at < LINES; at++)
+            memcpy(text + at * length, lines[i], length + 1);
+        kith_graph *graph = opened(put_gzip(new_folder(), names[i], text, NULL));
+        assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, 1);
+        assert_int_equal(kith_graph_report(graph).duplicates, LINES - 1);
+        kith_graph_free(graph);
+        free(text);
+    }
+}
+
 /* ---- skip_bad ---- */
 
 static void check_skipped(const char *path, size_t bad, const char *first, const char *what,
@@ -1641,6 +1797,13 @@ int main(void)
         cmocka_unit_test(open__bad_n_triples_name_their_line),
         cmocka_unit_test(open__n_triples_with_nul_are_refused),
         cmocka_unit_test(open__bad_turtle_names_its_line),
+        cmocka_unit_test(open__deeply_nested_turtle_is_refused_with_its_line),
+        cmocka_unit_test(open__deeply_nested_turtle_is_refused_on_a_small_stack_too),
+        cmocka_unit_test(open__turtle_is_nested_128_deep_and_brackets_elsewhere_do_not_count),
+        cmocka_unit_test(skip_bad__turtle_goes_on_behind_what_is_nested_too_deep),
+        cmocka_unit_test(duplicates__memory_goes_by_distinct_facts),
+        cmocka_unit_test(duplicates__what_is_distinct_is_kept_in_order),
+        cmocka_unit_test(duplicates__are_counted_in_columns_and_in_rdf),
         cmocka_unit_test(skip_bad__counts_bad_lines_and_reports_the_first),
         cmocka_unit_test(skip_bad__goes_on_behind_bad_labels_ids_and_names),
         cmocka_unit_test(skip_bad__a_skipped_line_leaves_no_names_behind),

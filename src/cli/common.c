@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/numbers.h"
 
 int usage_error(const command *self, const char *format, ...)
 {
@@ -43,22 +44,12 @@ int print_help(const command *self)
 
 bool parse_count(uint64_t *value, const char *text)
 {
-    char *end;
-
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return errno == 0 && *end == '\0';
+    return kith__parse_count(value, text, 0, UINT64_MAX);
 }
 
 bool parse_share(double *value, const char *text, double low, double high)
 {
-    char *end;
-
-    errno = 0;
-    *value = strtod(text, &end);
-    return errno == 0 && end != text && *end == '\0' && *value >= low && *value <= high;
+    return kith__parse_real(value, text, low, high);
 }
 
 json_t *text_json(const char *text)

@@ -137,34 +137,10 @@ static void print_real(char *text, size_t size, double number)
 
 /* ---- setting ---- */
 
-static bool parse_number(double *number, const char *value, double low, double high, bool whole)
-{
-    locale_t before = kith__plain_numbers();
-    char *end;
-
-    errno = 0;
-    *number = strtod(value, &end);
-    kith__usual_numbers(before);
-    return errno == 0 && end != value && *end == '\0' && *number >= low && *number <= high &&
-           (!whole || *number == floor(*number));
-}
-
-static bool parse_seed(uint64_t *seed, const char *value)
-{
-    char *end;
-
-    errno = 0;
-    uint64_t number = strtoull(value, &end, 10);
-    if (errno != 0 || value[0] < '0' || value[0] > '9' || *end != '\0' || number > INT64_MAX)
-        return false;
-    *seed = number;
-    return true;
-}
-
 static bool store(kith_settings *settings, const setting *s, const char *value)
 {
     char *field = (char *)settings + s->offset;
-    double number;
+    uint64_t count;
     int index;
 
     switch (s->kind) {
@@ -183,22 +159,19 @@ static bool store(kith_settings *settings, const setting *s, const char *value)
     case WIDTH:
         if (strcmp(value, "d") == 0 || strcmp(value, "2d") == 0)
             *(int64_t *)field = value[0] == 'd' ? KITH_WIDTH_D : KITH_WIDTH_2D;
-        else if (parse_number(&number, value, s->low, s->high, true))
-            *(int64_t *)field = (int64_t)number;
+        else if (kith__parse_count(&count, value, (uint64_t)s->low, (uint64_t)s->high))
+            *(int64_t *)field = (int64_t)count;
         else
             return false;
         return true;
     case SEED:
-        return parse_seed((uint64_t *)field, value);
+        return kith__parse_count((uint64_t *)field, value, 0, INT64_MAX);
     case REAL:
-        if (!parse_number(&number, value, s->low, s->high, false))
-            return false;
-        *(double *)field = number;
-        return true;
+        return kith__parse_real((double *)field, value, s->low, s->high);
     case COUNT:
-        if (!parse_number(&number, value, s->low, s->high, true))
+        if (!kith__parse_count(&count, value, (uint64_t)s->low, (uint64_t)s->high))
             return false;
-        *(uint32_t *)field = (uint32_t)number;
+        *(uint32_t *)field = (uint32_t)count;
         return true;
     }
     return false;

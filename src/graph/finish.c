@@ -3,104 +3,10 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "graph/duplicates.h"
 #include "graph/graph.h"
-#include "graph/triple_set.h"
 
 enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096 };
-
-/* ---- duplicates ---- */
-
-/* Each piece looks at the triples of its share of the hashes, in file order, so the first of equal
- * ones stays whatever the number of pieces. */
-typedef struct {
-    const kith_triple *at;
-    size_t count, pieces;
-    uint8_t *drop; /* one byte per triple, so that pieces do not share any */
-    struct {
-        uint32_t *slots; /* index + 1 of a triple, 0 free */
-        size_t mask;     /* number of slots, a power of two, less one */
-        size_t dropped;
-        bool no_memory;
-    } piece[MOST_RANGES];
-} dedupe;
-
-static size_t share_of(uint64_t hash, size_t pieces)
-{
-    return (size_t)(((hash >> 40) * pieces) >> 24);
-}
-
-static void look_up(dedupe *d, size_t piece, size_t i, uint64_t hash)
-{
-    uint32_t *slots = d->piece[piece].slots;
-    size_t mask = d->piece[piece].mask;
-
-    for (size_t at = hash & mask;; at = (at + 1) & mask) {
-        if (slots[at] == 0) {
-            slots[at] = (uint32_t)i + 1;
-            return;
-        }
-        if (kith__triple_equal(d->at[slots[at] - 1], d->at[i])) {
-            d->drop[i] = 1;
-            d->piece[piece].dropped++;
-            return;
-        }
-    }
-}
-
-static bool make_slots(dedupe *d, size_t piece)
-{
-    size_t mine = 0, slots = 16;
-
-    for (size_t i = 0; i < d->count; i++)
-        mine += share_of(kith__triple_hash(d->at[i]), d->pieces) == piece;
-    while (slots < mine + mine / 4)
-        slots *= 2;
-    d->piece[piece].mask = slots - 1;
-    d->piece[piece].slots = kith__calloc(slots, sizeof *d->piece[piece].slots);
-    d->piece[piece].no_memory = d->piece[piece].slots == NULL;
-    return !d->piece[piece].no_memory;
-}
-
-static void dedupe_piece(void *context, size_t piece)
-{
-    dedupe *d = context;
-    uint64_t hashes[AHEAD];
-    size_t waiting[AHEAD], queued = 0;
-
-    if (!make_slots(d, piece))
-        return;
-    /* A slot is fetched AHEAD triples before it is looked at. */
-    for (size_t i = 0; i < d->count; i++) {
-        uint64_t hash = kith__triple_hash(d->at[i]);
-        if (share_of(hash, d->pieces) != piece)
-            continue;
-        size_t turn = queued % AHEAD;
-        if (queued >= AHEAD)
-            look_up(d, piece, waiting[turn], hashes[turn]);
-        hashes[turn] = hash;
-        waiting[turn] = i;
-        queued++;
-        __builtin_prefetch(&d->piece[piece].slots[hash & d->piece[piece].mask]);
-    }
-    size_t left = queued < AHEAD ? queued : AHEAD;
-    for (size_t k = queued - left; k < queued; k++)
-        look_up(d, piece, waiting[k % AHEAD], hashes[k % AHEAD]);
-}
-
-static void compact(kith__facts *facts, const uint8_t *drop)
-{
-    size_t to = 0;
-
-    for (size_t i = 0; i < facts->count; i++) {
-        if (drop[i])
-            continue;
-        facts->at[to] = facts->at[i];
-        if (facts->truth)
-            facts->truth[to] = facts->truth[i];
-        to++;
-    }
-    facts->count = to;
-}
 
 /* Waking a thread costs more than a few thousand facts do. */
 static size_t pieces_for(const kith__pool *pool, size_t facts)
@@ -110,35 +16,6 @@ static size_t pieces_for(const kith__pool *pool, size_t facts)
     if (size > worth)
         size = worth;
     return size > MOST_RANGES ? MOST_RANGES : size;
-}
-
-static kith_status drop_duplicates(kith_graph *graph, kith__facts *facts, kith__pool *pool,
-                                   kith_error *error)
-{
-    dedupe d = {.at = facts->at, .count = facts->count, .pieces = pieces_for(pool, facts->count)};
-    size_t dropped = 0;
-    kith_status status = KITH_OK;
-
-    if (facts->count < 2)
-        return KITH_OK;
-    if (facts->count >= UINT32_MAX)
-        return kith__fail(error, KITH_ERR_INPUT,
-                          "a part has %zu facts, expected fewer than 2^32 - 1", facts->count);
-    d.drop = kith__calloc(facts->count, 1);
-    if (!d.drop)
-        return kith__no_memory(error);
-    kith__pool_run(pool, dedupe_piece, &d, d.pieces);
-    for (size_t i = 0; i < d.pieces; i++) {
-        dropped += d.piece[i].dropped;
-        if (d.piece[i].no_memory)
-            status = kith__no_memory(error);
-        kith__free(d.piece[i].slots);
-    }
-    if (status == KITH_OK && dropped > 0)
-        compact(facts, d.drop);
-    graph->duplicates += dropped;
-    kith__free(d.drop);
-    return status;
 }
 
 /* ---- seen ids first ---- */
@@ -462,7 +339,7 @@ static kith_status drop_train_duplicates(kith_graph *graph, kith__pool *pool, ki
     TRY(find_repeats(&found, graph, pool, error));
     if (!found)
         goto cleanup;
-    TRY(drop_duplicates(graph, &graph->splits[KITH_TRAIN], pool, error));
+    TRY(kith__drop_duplicates(&graph->duplicates, &graph->splits[KITH_TRAIN], pool, error));
     kith__free(graph->offset);
     kith__free(graph->neighbors);
     graph->offset = NULL;
@@ -481,7 +358,7 @@ kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *
                           "the graph has %u relations, expected at most 2^31 so that each has an "
                           "inverse", graph->relations.count);
     for (int split = KITH_DEV; split < KITH_SPLITS; split++)
-        TRY(drop_duplicates(graph, &graph->splits[split], pool, error));
+        TRY(kith__drop_duplicates(&graph->duplicates, &graph->splits[split], pool, error));
     TRY(put_seen_first(graph, error));
     TRY(build_neighborhoods(graph, pool, error));
     TRY(drop_train_duplicates(graph, pool, error));

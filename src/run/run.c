@@ -336,13 +336,9 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
     most[FACTS] = (double)facts;
     most[BEST] = most[FINISHED] = 1;
     for (int i = 0; i < NOTES; i++) {
-        char *end;
         if (!notes[i].value[0])
             return kith__fail(error, KITH_ERR_INPUT, "%s: does not say its %s", path, notes[i].key);
-        locale_t before = kith__plain_numbers();
-        values[i] = strtod(notes[i].value, &end);
-        kith__usual_numbers(before);
-        if (*end || !(values[i] >= (i == BEST ? -1 : 0) && values[i] <= most[i]))
+        if (!kith__parse_real(&values[i], notes[i].value, i == BEST ? -1 : 0, most[i]))
             return kith__fail(
                 error, KITH_ERR_INPUT,
                 "%s: its %s is '%s', expected a number up to %g as config.json has it", path,

@@ -7,10 +7,14 @@
 
 #include "core/mem.h"
 #include "core/utf8.h"
+#include "graph/duplicates.h"
 #include "graph/read/fields.h"
 #include "graph/read/merge.h"
+#include "graph/read/nesting.h"
 
-enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21 };
+/* KITH__MOST_NESTED levels take a third of MOST_STACK. What gets deeper has found a string that serd and
+ * kith do not end at the same place. */
+enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21, MOST_STACK = 96 << 10 };
 
 /* A piece of text that grows. */
 typedef struct {
@@ -22,9 +26,13 @@ typedef struct {
     kith__loader *loader;
     kith__input *input;
     SerdEnv *env;
+    kith__collector collector;
     text name;      /* of the node at hand, where it has to be put together */
     text line_text; /* the line at hand, where lines are read one by one */
     bool turtle;
+    kith__nesting nesting;
+    bool too_deep;     /* serd is told that the file ends here */
+    const char *stack; /* where it was when serd was called */
     kith_status status; /* what went wrong outside serd */
     bool complained;    /* something was found wrong since the last look */
     unsigned line;      /* where, counted from where serd began; 0 where serd has not said */
@@ -53,7 +61,24 @@ static bool object_to(reading *r, const char *name, size_t length, const char *w
     return false;
 }
 
+static void object_to_depth(reading *r)
+{
+    if (!r->complained)
+        snprintf(r->complaint, sizeof r->complaint,
+                 "brackets are nested more than %d deep, which kith does not read",
+                 KITH__MOST_NESTED);
+    r->complained = r->too_deep = true;
+}
+
 /* ---- bytes for serd ---- */
+
+/* Called before each start of serd on a file. */
+static void begin(reading *r, const char *stack)
+{
+    r->nesting = (kith__nesting){0};
+    r->too_deep = false;
+    r->stack = stack;
+}
 
 static size_t fill(char *buffer, size_t size, reading *r)
 {
@@ -79,8 +104,14 @@ static size_t fill(char *buffer, size_t size, reading *r)
  * end. */
 static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
 {
-    size_t filled = fill(buffer, size * count, stream);
+    reading *r = stream;
+    size_t filled = r->too_deep ? 0 : fill(buffer, size * count, r);
 
+    for (size_t i = 0; r->turtle && i < filled; i++)
+        if (!kith__nesting_add(&r->nesting, ((const char *)buffer)[i])) {
+            object_to_depth(r);
+            filled = i;
+        }
     if (memchr(buffer, '\0', filled))
         object_to(stream, "\0", 1, "is no text");
     return filled;
@@ -110,9 +141,15 @@ static bool next_byte(reading *r, char *byte)
 
 static size_t give_byte(void *buffer, size_t size, size_t count, void *stream)
 {
+    reading *r = stream;
+
     (void)size;
     (void)count;
-    return next_byte(stream, buffer) ? 1 : 0;
+    if (r->too_deep || !next_byte(r, buffer))
+        return 0;
+    if (!kith__nesting_add(&r->nesting, *(const char *)buffer))
+        object_to_depth(r);
+    return r->too_deep ? 0 : 1;
 }
 
 static int stream_failed(void *stream)
@@ -246,6 +283,8 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
 
     (void)flags;
     (void)graph;
+    if (r->stack && r->stack - (const char *)__builtin_frame_address(0) > MOST_STACK)
+        object_to_depth(r);
     if (r->complained)
         return SERD_ERR_UNKNOWN;
     /* A statement that is going to be skipped must leave no names behind. */
@@ -260,7 +299,7 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
         !intern(&t.relation, r, &g->relations, predicate, NULL, NULL) ||
         !intern(&t.object, r, &g->entities, object, datatype, language))
         return SERD_ERR_UNKNOWN;
-    if (kith__facts_add(&g->splits[KITH_TRAIN], t)) {
+    if (kith__collect(&g->splits[KITH_TRAIN], &r->collector, t, NULL)) {
         r->status = kith__no_memory(r->loader->error);
         return SERD_ERR_UNKNOWN;
     }
@@ -367,6 +406,7 @@ static kith_status read_statements(reading *r, SerdReader *reader)
         r->complained = false;
         r->line = 0;
         r->last = '\0';
+        begin(r, __builtin_frame_address(0));
         serd_reader_start_source_stream(reader, give_byte, stream_failed, r,
                                         (const uint8_t *)kith__input_path(r->input), 1);
         SerdStatus code;
@@ -412,6 +452,7 @@ cleanup:
 
 static kith_status read_strictly(reading *r, SerdReader *reader)
 {
+    begin(r, __builtin_frame_address(0));
     SerdStatus code = serd_reader_read_source(
         reader, give_page, stream_failed, r, (const uint8_t *)kith__input_path(r->input), PAGE);
     if (r->status != KITH_OK)
@@ -481,6 +522,7 @@ static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *in
         kith_graph *own = pieces[i].loader.graph;
         TRY(kith__merge_piece(loader, KITH_TRAIN, &own->entities, &own->relations,
                               &own->splits[KITH_TRAIN]));
+        loader->graph->duplicates += pieces[i].reading.collector.dropped;
     }
 cleanup:
     for (size_t i = 0; i < count; i++) {
@@ -516,6 +558,7 @@ kith_status kith__read_rdf(kith__loader *loader, kith__input *input, bool turtle
     serd_reader_set_strict(reader, true);
     serd_reader_set_error_sink(reader, on_error, r);
     TRY(loader->skip_bad ? read_leniently(r, reader) : read_strictly(r, reader));
+    loader->graph->duplicates += r->collector.dropped;
     if (loader->graph->splits[KITH_TRAIN].count == 0 && loader->graph->bad_lines == 0)
         TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no facts, expected at least one",
                        kith__input_path(input)));

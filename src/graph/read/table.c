@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "core/utf8.h"
+#include "graph/duplicates.h"
 #include "graph/read/fields.h"
 #include "graph/read/merge.h"
 
@@ -43,6 +44,7 @@ typedef struct {
     kith__names own_entities, own_relations;
     kith__lines lines;
     kith__facts facts;
+    kith__collector collector;
     bool labelled, skip_bad;
     bool plain; /* the block at hand is ASCII without NUL, so no line has to be looked at */
     row rows[BATCH];
@@ -195,8 +197,7 @@ static void store_row(piece *p, const row *r)
         !resolve(&t.object, p, r, 2) || (!relation_first && !resolve(&t.relation, p, r, 1)))
         return;
     p->good++;
-    if (p->labelled ? kith__facts_add_labelled(&p->facts, t, r->truth)
-                    : kith__facts_add(&p->facts, t))
+    if (kith__collect(&p->facts, &p->collector, t, p->labelled ? &r->truth : NULL))
         p->status = kith__no_memory(&p->error);
 }
 
@@ -321,6 +322,7 @@ static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader
                               p->relations == &p->own_relations ? p->relations : NULL, &p->facts));
         line += p->line;
         good += p->good;
+        loader->graph->duplicates += p->collector.dropped;
         bad_lines += p->bad;
         piece_release(p);
     }
