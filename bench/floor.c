@@ -46,7 +46,7 @@ static int stream_init(stream *s, const kith_model *model, kith__rng *rng)
 {
     const kith__neighbor_lists *lists = model->lists;
 
-    s->encoder = &model->encoder;
+    s->encoder = model->encoder;
     s->ds = kith__padded(model->settings.dim);
     s->hs = kith__padded(kith__attention_width(&model->settings));
     s->ent = random_rows(lists->seen, s->ds, rng);
@@ -62,13 +62,14 @@ static void stream_piece(void *context, size_t piece)
     stream *s = context;
     const kith__encoder *e = s->encoder;
     float *sum = s->sums + piece * (s->ds + s->hs), *layer = sum + s->ds;
-    size_t to = e->count * (piece + 1) / PIECES;
+    size_t all = kith__encoder_count(e), to = all * (piece + 1) / PIECES, count;
 
-    for (size_t i = e->count * piece / PIECES; i < to; i++) {
-        if (s->backward && !e->active[i])
+    for (size_t i = all * piece / PIECES; i < to; i++) {
+        const kith_neighbor *neighbors = kith__encoder_neighbors(&count, e, i);
+        if (s->backward && !kith__encoder_active(e, i))
             continue;
-        for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++) {
-            kith_neighbor at = e->neighbor[v];
+        for (size_t v = 0; v < count; v++) {
+            kith_neighbor at = neighbors[v];
             kith__axpy2(sum, .5f, s->ent + at.entity * s->ds, .5f, s->trans + at.relation * s->ds,
                         s->ds);
             kith__minus(layer, s->be + at.entity * s->hs, .5f, s->bw + at.relation * s->hs, s->hs);
@@ -102,7 +103,7 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
     size_t count = model->settings.batch;
     kith_triple *positive = kith__alloc(count, sizeof *positive);
     kith_triple *negative = kith__alloc(count, sizeof *negative);
-    kith__encoder *e = &model->encoder;
+    kith__encoder *e = model->encoder;
     kith__step step = {0};
     stream s = {0};
     kith__rng rng;
@@ -116,9 +117,12 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
         draw(positive, negative, count, model, &rng);
         TRY(kith__step_run(&step, positive, negative, count, 1, error));
         kith__gradients_clear(&step.gradients);
-        for (size_t i = 0; i < e->count; i++)
-            all->active += e->active[i] ? (double)kith__degree(e, i) : 0;
-        all->visits += (double)e->visits;
+        for (size_t i = 0; i < kith__encoder_count(e); i++) {
+            size_t visits;
+            kith__encoder_neighbors(&visits, e, i);
+            all->active += kith__encoder_active(e, i) ? (double)visits : 0;
+            all->visits += (double)visits;
+        }
         double began = now();
         s.backward = false;
         kith__pool_run(model->pool, stream_piece, &s, PIECES);

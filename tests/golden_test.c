@@ -357,27 +357,30 @@ static bool check_lists(const char *lists_key, const char *denominator_key, uint
 
 /* ---- encode_*.json ---- */
 
-static bool check_visits(const kith__encoder *e, const json_t *record)
+static bool check_visits(const kith__encoder *e, size_t d, const json_t *record)
 {
-    size_t count = e->visits;
-    bool good = true;
-    float *flat = malloc((count * e->d + 1) * sizeof *flat),
-          *t = kith__calloc_aligned(e->ds, sizeof *t);
+    static const char *const keys[] = {"softmax", "logic", "weight"};
+    size_t count;
+    kith__encoder_neighbors(&count, e, 0);
+    float *flat = malloc((count * d + 1) * sizeof *flat), *got = malloc((count + 1) * sizeof *got),
+          *t = kith__calloc_aligned(kith__encoder_stride(e), sizeof *t);
 
     for (size_t v = 0; v < count; v++) {
-        kith__visit_vector(t, e, v);
-        memcpy(flat + v * e->d, t, e->d * sizeof *t);
+        kith__encoder_neighbor_vector(t, e, 0, v);
+        memcpy(flat + v * d, t, d * sizeof *t);
     }
-    good = floats_close("transformed", flat, json_object_get(record, "transformed"), count * e->d);
-    if (json_object_get(record, "softmax"))
-        good =
-            good && floats_close("softmax", e->logit.at, json_object_get(record, "softmax"), count);
-    if (json_object_get(record, "logic"))
-        good = good && floats_close("logic", e->logic.at, json_object_get(record, "logic"), count);
-    if (json_object_get(record, "weight"))
-        good =
-            good && floats_close("weight", e->weight.at, json_object_get(record, "weight"), count);
+    bool good =
+        floats_close("transformed", flat, json_object_get(record, "transformed"), count * d);
+    for (int k = 0; k < 3; k++) {
+        for (size_t v = 0; v < count; v++) {
+            kith__neighbor_weight w = kith__encoder_weight(e, 0, v);
+            got[v] = k == 0 ? w.attention : k == 1 ? w.logic : w.weight;
+        }
+        if (json_object_get(record, keys[k]))
+            good = good && floats_close(keys[k], got, json_object_get(record, keys[k]), count);
+    }
     free(flat);
+    free(got);
     free(t);
     return good;
 }
@@ -391,7 +394,9 @@ static bool check_explained(kith_model *model, const kith__encoder *e, const jso
     const kith_question question = {query < m ? entity : NULL,
                                     kith_graph_relation_name(graph, query % m),
                                     query < m ? NULL : entity};
-    float *found = calloc(3 * (e->visits + 1), sizeof *found);
+    size_t visits;
+    const kith_neighbor *at = kith__encoder_neighbors(&visits, e, 0);
+    float *found = calloc(3 * (visits + 1), sizeof *found);
     kith_explanation told;
     kith_session *session;
     kith_error error;
@@ -402,17 +407,17 @@ static bool check_explained(kith_model *model, const kith__encoder *e, const jso
     for (size_t i = 0; i < told.neighbor_count; i++) {
         const kith_weighted_neighbor *n = &told.neighbors[i];
         uint32_t relation = n->relation + (n->inverse ? m : 0);
-        for (size_t v = 0; v < e->visits; v++)
-            if (e->neighbor[v].relation == relation && e->neighbor[v].entity == n->entity) {
+        for (size_t v = 0; v < visits; v++)
+            if (at[v].relation == relation && at[v].entity == n->entity) {
                 found[v] = (float)n->logic;
-                found[e->visits + v] = (float)n->attention;
-                found[2 * e->visits + v] = (float)n->weight;
+                found[visits + v] = (float)n->attention;
+                found[2 * visits + v] = (float)n->weight;
             }
     }
     for (int k = 0; k < 3 && good; k++)
         if (json_object_get(record, keys[k]))
-            good = floats_close(keys[k], found + (size_t)k * e->visits,
-                                json_object_get(record, keys[k]), e->visits);
+            good = floats_close(keys[k], found + (size_t)k * visits,
+                                json_object_get(record, keys[k]), visits);
     kith_explanation_release(&told);
     kith_session_free(session);
     free(found);
@@ -421,15 +426,17 @@ static bool check_explained(kith_model *model, const kith__encoder *e, const jso
 
 static bool check_encoded(kith_model *model, const json_t *record)
 {
-    kith__encoder *e = &model->encoder;
+    kith__encoder *e = model->encoder;
     kith_error error;
 
     kith__encoder_begin(e);
     kith__encoder_request(e, (uint32_t)whole(record, "entity"), (uint32_t)whole(record, "query"),
                           NULL);
     must(kith__encoder_forward(e, &error), &error);
-    return floats_close("vector", e->out.at, json_object_get(record, "vector"), e->d) &&
-           check_visits(e, record) && (e->visits == 0 || check_explained(model, e, record));
+    size_t visits, d = model->settings.dim;
+    kith__encoder_neighbors(&visits, e, 0);
+    return floats_close("vector", kith__encoder_vector(e, 0), json_object_get(record, "vector"), d) &&
+           check_visits(e, d, record) && (visits == 0 || check_explained(model, e, record));
 }
 
 static void check_encode_file(const char *name)
@@ -530,7 +537,7 @@ static void check_case_file(const char *name)
     kith__step step;
     kith_error error;
 
-    must(kith__step_init(&step, &model->encoder, &model->params, &model->settings, &error), &error);
+    must(kith__step_init(&step, model->encoder, &model->params, &model->settings, &error), &error);
     must(kith__step_run(&step, positive, negative, count, 1, &error), &error);
     report(name, check_scores(&step, json_object_get(file, "scores")) &&
                      check_losses(&step, json_object_get(file, "losses")) &&
@@ -559,7 +566,7 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
     s.margin = 1;
     set(&s, "epsilon", epsilon);
     kith_model *model = model_of(&s, encode);
-    must(kith__step_init(&step, &model->encoder, &model->params, &model->settings, &error), &error);
+    must(kith__step_init(&step, model->encoder, &model->params, &model->settings, &error), &error);
     must(kith__adam_init(&adam, &model->params, &error), &error);
     for (size_t i = 0; i < json_array_size(steps) && good; i++) {
         const json_t *after = json_array_get(steps, i), *nested = json_object_get(after, "params");

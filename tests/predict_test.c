@@ -903,7 +903,7 @@ static void check_left_out(kith_model *model, const kith_explanation *e)
 
 static void check_weights(const kith_model *model, const kith_explanation *e)
 {
-    const kith__aggregator *agg = model->encoder.aggregator;
+    const kith__aggregator *agg = kith__aggregator_get(model->settings.aggregator);
     double wins = 0, attention = 0;
 
     for (size_t i = 0; i < e->neighbor_count; i++) {
@@ -1111,7 +1111,7 @@ static void sharing__the_cache_keeps_to_its_bytes(void **state)
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
     kith__candidate_cache *shared = model->shared;
-    size_t one = (size_t)kith_graph_seen_entity_count(graph) * shared->encoder.ds * sizeof(float);
+    size_t one = (size_t)kith_graph_seen_entity_count(graph) * shared->stride * sizeof(float);
     static const uint32_t order[] = {0, 1, 0, 2, 0, 1};
 
     (void)state;

@@ -238,7 +238,7 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     kith__rng_init(&rng, 9, 0);
     assert_int_equal(kith_model_new(&s.model, graph, settings, 2, NULL), KITH_OK);
     stir(s.model);
-    assert_int_equal(kith__step_init(&step, &s.model->encoder, &s.model->params,
+    assert_int_equal(kith__step_init(&step, s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_init(&c, graph, 17, 3, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_draw(&c, asked, count, &rng, NULL), KITH_OK);
@@ -296,7 +296,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
     assert_int_equal(
-        kith__step_init(&step, &model->encoder, &model->params, &model->settings, NULL), KITH_OK);
+        kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_init(&c, graph, 10, 2, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
     float *row = kith__row(kith__ent(&model->params), c.shared[7]), before = row[3];
@@ -327,7 +327,7 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
 
     kith__rng_init(&rng, 9, 0);
     TRY(kith_model_new(&model, graph, settings, 1, error));
-    TRY(kith__step_init(&step, &model->encoder, &model->params, &model->settings, error));
+    TRY(kith__step_init(&step, model->encoder, &model->params, &model->settings, error));
     TRY(kith__softmax_negatives_init(&c, graph, 10, 2, error));
     TRY(kith__neighbor_lists_capped(&capped, model->lists, 3, error));
     TRY(kith__softmax_negatives_draw(&c, asked, 9, &rng, error));

@@ -806,7 +806,7 @@ static void learner_init(learner *l, kith_adam kind)
     s.padding = 0;
     memset(l, 0, sizeof *l);
     assert_int_equal(kith_model_new(&l->model, graph, &s, 1, NULL), KITH_OK);
-    assert_int_equal(kith__step_init(&l->step, &l->model->encoder, &l->model->params,
+    assert_int_equal(kith__step_init(&l->step, l->model->encoder, &l->model->params,
                                      &l->model->settings, NULL), KITH_OK);
     assert_int_equal(kith__adam_init(&l->adam, &l->model->params, NULL), KITH_OK);
 }

@@ -1,7 +1,6 @@
-#include <string.h>
+#include "embed/gradients.h"
 
-#include "core/mem.h"
-#include "embed/encoder/encoder.h"
+#include <string.h>
 
 kith_status kith__gradients_init(kith__gradients *g, const kith__params *params, kith_error *error)
 {

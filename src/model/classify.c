@@ -94,9 +94,9 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
 static kith_status look_at_embedding(kith__sample *samples, kith_model *model,
                                      const kith_triple *facts, size_t count, kith_error *error)
 {
-    kith__encoder *e = &model->encoder;
+    kith__encoder *e = model->encoder;
     uint32_t m = model->lists->relations / 2;
-    float *scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
+    float *scratch = kith__calloc_aligned(6 * kith__encoder_stride(e), sizeof *scratch);
     kith_status status = KITH_OK;
 
     if (!scratch)
@@ -110,9 +110,10 @@ static kith_status look_at_embedding(kith__sample *samples, kith_model *model,
         }
         TRY(kith__encoder_forward(e, error));
         for (size_t i = from; i < to; i++) {
-            const uint32_t *at = e->encoding_of + 2 * (i - from);
-            samples[i].x[PHI] = kith__score_fact(model, facts[i], e->out.at + at[0] * e->ds,
-                                                 e->out.at + at[1] * e->ds, scratch);
+            size_t subject = 2 * (i - from);
+            samples[i].x[PHI] =
+                kith__score_fact(model, facts[i], kith__encoder_answer(e, subject),
+                                 kith__encoder_answer(e, subject + 1), scratch);
         }
     }
 cleanup:

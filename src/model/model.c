@@ -54,7 +54,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
                           kith_graph_seen_relation_count(graph),
                           model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
                           error));
-    TRY(kith__encoder_init(&model->encoder, settings, model->lists, model->rules, &model->params,
+    TRY(kith__encoder_new(&model->encoder, settings, model->lists, model->rules, &model->params,
                            model->pool, error));
 cleanup:
     return status;
@@ -107,7 +107,7 @@ void kith_model_free(kith_model *model)
     if (model->free_shared)
         model->free_shared(model->shared);
     pthread_mutex_destroy(&model->lock);
-    kith__encoder_release(&model->encoder);
+    kith__encoder_free(model->encoder);
     kith__params_release(&model->params);
     kith__neighbor_lists_free(model->lists);
     kith__implications_free(model->rules);
@@ -145,7 +145,7 @@ static kith_status check_ids(const kith_model *model, uint32_t entity, uint32_t 
 kith_status kith_model_encode(float *vector, kith_model *model, uint32_t entity, uint32_t relation,
                               int inverse, kith_error *error)
 {
-    kith__encoder *e = &model->encoder;
+    kith__encoder *e = model->encoder;
     uint32_t query = relation + (inverse ? model->lists->relations / 2 : 0);
     kith_status status;
 
@@ -153,29 +153,29 @@ kith_status kith_model_encode(float *vector, kith_model *model, uint32_t entity,
     kith__encoder_begin(e);
     kith__encoder_request(e, entity, query, NULL);
     TRY(kith__encoder_forward(e, error));
-    memcpy(vector, e->out.at, e->d * sizeof *vector);
+    memcpy(vector, kith__encoder_answer(e, 0), model->settings.dim * sizeof *vector);
 cleanup:
     return status;
 }
 
 kith_status kith_model_score(float *score, kith_model *model, kith_triple fact, kith_error *error)
 {
-    kith__encoder *e = &model->encoder;
+    kith__encoder *e = model->encoder;
     uint32_t m = model->lists->relations / 2;
     float *scratch = NULL;
     kith_status status;
 
     TRY(check_ids(model, fact.subject, fact.relation, error));
     TRY(check_ids(model, fact.object, fact.relation, error));
-    scratch = kith__calloc_aligned(6 * e->ds, sizeof *scratch);
+    scratch = kith__calloc_aligned(6 * kith__encoder_stride(e), sizeof *scratch);
     if (!scratch)
         TRY(kith__no_memory(error));
     kith__encoder_begin(e);
     size_t s = kith__encoder_request(e, fact.subject, fact.relation, NULL);
     size_t o = kith__encoder_request(e, fact.object, fact.relation + m, NULL);
     TRY(kith__encoder_forward(e, error));
-    *score = kith__score_fact(model, fact, e->out.at + e->encoding_of[s] * e->ds,
-                              e->out.at + e->encoding_of[o] * e->ds, scratch);
+    *score = kith__score_fact(model, fact, kith__encoder_answer(e, s), kith__encoder_answer(e, o),
+                              scratch);
 cleanup:
     kith__free(scratch);
     return status;

@@ -14,7 +14,7 @@ struct kith_model {
     kith__implications *rules; /* NULL without logic weights */
     kith__neighbor_lists *lists;
     kith__params params;
-    kith__encoder encoder;
+    kith__encoder *encoder;
     bool calibrated; /* without rule evidence: whether scores mean probabilities, and by which */
     float calibration[3]; /* numbers (fuse/calibrate.h) */
     struct kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */

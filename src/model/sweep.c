@@ -11,7 +11,8 @@ enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
-    kith__encoder known;      /* of the queries' known sides; candidates use the model's */
+    kith__encoder *known;     /* of the queries' known sides; candidates use the model's */
+    size_t d, ds;             /* width of vectors, and their stride */
     const kith__query *queries;
     kith__item *order;        /* major: relation, minor: side, index: query */
     size_t count, candidates;
@@ -37,7 +38,7 @@ static uint32_t query_for(const scoring *r, uint32_t relation, bool subject)
 
 static kith_status encode_known(scoring *r, kith_error *error)
 {
-    kith__encoder *e = &r->known;
+    kith__encoder *e = r->known;
     kith_status status = KITH_OK;
 
     for (size_t from = 0; from < r->count; from += KNOWN_AT_ONCE) {
@@ -50,8 +51,8 @@ static kith_status encode_known(scoring *r, kith_error *error)
         }
         TRY(kith__encoder_forward(e, error));
         for (size_t i = from; i < to; i++)
-            memcpy(r->vectors + i * e->ds, e->out.at + e->encoding_of[i - from] * e->ds,
-                   e->ds * sizeof *r->vectors);
+            memcpy(r->vectors + i * r->ds, kith__encoder_answer(e, i - from),
+                   r->ds * sizeof *r->vectors);
     }
 cleanup:
     return status;
@@ -60,7 +61,7 @@ cleanup:
 /* How many queries are told ahead: the vectors of all candidates are made for each. */
 static size_t most_ahead(const scoring *r)
 {
-    size_t most = BYTES_AHEAD / (r->candidates * r->known.ds * sizeof(float) + 1);
+    size_t most = BYTES_AHEAD / (r->candidates * r->ds * sizeof(float) + 1);
     return most < 1 ? 1 : most < KITH__LOOKAHEAD ? most : KITH__LOOKAHEAD;
 }
 
@@ -79,13 +80,13 @@ static kith_status expect_queries(scoring *r, kith_error *error)
         queries[count++] = query;
     }
     r->expected = i;
-    return kith__encoder_prefetch(&r->model->encoder, queries, count, error);
+    return kith__encoder_prefetch(r->model->encoder, queries, count, error);
 }
 
 /* The first query that the candidates are encoded for makes what later ones share. */
 static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kith_error *error)
 {
-    kith__encoder *e = &r->model->encoder;
+    kith__encoder *e = r->model->encoder;
     kith_status status = KITH_OK;
 
     if (!first && r->from >= r->expected)
@@ -101,7 +102,7 @@ static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kit
 static void make_query_vector(scoring *r, size_t i, float *query_vector)
 {
     const kith__query *q = &r->queries[r->order[i].index];
-    size_t ds = r->known.ds;
+    size_t ds = r->ds;
 
     kith__query_vector_of(query_vector, &r->model->settings, &r->model->params,
                           r->vectors + i * ds,
@@ -114,15 +115,15 @@ static void make_query_vector(scoring *r, size_t i, float *query_vector)
 static void score_piece(void *context, size_t piece)
 {
     scoring *r = context;
-    const kith__encoder *e = &r->model->encoder;
+    const kith__encoder *e = r->model->encoder;
     bool distance = kith__decoder_get(r->model->settings.decoder)->distance, unit = kith__is_unit(&r->model->settings);
     size_t count = r->candidates - r->encoded, to = r->encoded + count * (piece + 1) / PIECES;
 
     for (size_t c = r->encoded + count * piece / PIECES; c < to; c++) {
-        const float *x = e->out.at + e->encoding_of[c - r->encoded] * e->ds;
+        const float *x = kith__encoder_answer(e, c - r->encoded);
         if (unit) {
-            float *scaled = r->unit + piece * kith__apart(e->ds);
-            kith__normalize(scaled, x, e->d);
+            float *scaled = r->unit + piece * kith__apart(r->ds);
+            kith__normalize(scaled, x, r->d);
             x = scaled;
         }
         float *scores = r->scores + c;
@@ -132,10 +133,10 @@ static void score_piece(void *context, size_t piece)
         for (size_t i = 0; mixes && i < query_vectors; i++)
             by_input[i] = scores[i * r->candidates];
         if (distance)
-            kith__l1_rows(scores, r->candidates, x, r->query_vectors, query_vectors, e->ds);
+            kith__l1_rows(scores, r->candidates, x, r->query_vectors, query_vectors, r->ds);
         for (size_t i = 0; i < query_vectors; i++) {
             float *score = &scores[i * r->candidates];
-            *score = distance ? -*score : kith__dot(r->query_vectors + i * e->ds, x, e->ds);
+            *score = distance ? -*score : kith__dot(r->query_vectors + i * r->ds, x, r->ds);
             if (mixes)
                 *score = (by_input[i] + *score) / 2;
         }
@@ -149,7 +150,7 @@ static void score_panels(void *context, size_t piece)
     const float *query_vectors[KITH__SCORED_TOGETHER];
 
     for (size_t i = 0; i < r->to - r->from; i++)
-        query_vectors[i] = r->query_vectors + i * r->known.ds;
+        query_vectors[i] = r->query_vectors + i * r->ds;
     for (size_t p = piece; p < kith__panel_count(&r->panels); p += PIECES)
         kith__panel_score(r->scores, r->candidates, &r->panels, p, query_vectors, r->to - r->from,
                           distance, 1, false,
@@ -200,7 +201,7 @@ static kith_status score_groups(scoring *r, kith_error *error)
             TRY(encode_candidates(r, query_for(r, first->major, first->minor), r->from == 0,
                                   error));
         for (size_t i = r->from; i < r->to; i++)
-            make_query_vector(r, i, r->query_vectors + (i - r->from) * r->known.ds);
+            make_query_vector(r, i, r->query_vectors + (i - r->from) * r->ds);
         score_candidates(r);
         kith__pool_run(r->model->pool, call_piece, r, PIECES);
     }
@@ -249,9 +250,10 @@ static kith_status scoring_init(scoring *r, kith_error *error)
     kith__item *spare = kith__alloc(r->count, sizeof *spare);
     kith_status status;
 
-    TRY(kith__encoder_init(&r->known, &model->settings, model->lists, model->rules, &model->params,
+    TRY(kith__encoder_new(&r->known, &model->settings, model->lists, model->rules, &model->params,
                            model->pool, error));
-    size_t ds = r->known.ds;
+    size_t ds = r->ds = kith__encoder_stride(r->known);
+    r->d = model->settings.dim;
     r->order = kith__alloc(r->count, sizeof *r->order);
     r->vectors = kith__calloc_aligned(r->count * ds, sizeof *r->vectors);
     r->query_vectors =
@@ -271,7 +273,7 @@ cleanup:
 
 static void scoring_release(scoring *r)
 {
-    kith__encoder_release(&r->known);
+    kith__encoder_free(r->known);
     kith__free(r->order);
     kith__free(r->vectors);
     kith__free(r->query_vectors);

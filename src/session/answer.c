@@ -18,7 +18,7 @@ enum { CANDIDATES_AT_ONCE = 64, USUAL_TOP = 10, USUAL_RELATIONS = 64 };
 
 static void free_asker(kith__workspace *a)
 {
-    kith__encoder_release(&a->encoder);
+    kith__encoder_free(a->encoder);
     kith__pool_free(a->pool);
     kith__free(a->lists.own_offset);
     kith__free(a->lists.own_at);
@@ -67,15 +67,16 @@ static kith__workspace *new_asker(const kith_model *model)
     a->lists.cap = SIZE_MAX; /* they are cut before they get there */
     a->pool = kith__pool_new(1);
     if (!a->lists.offset || !a->pool ||
-        kith__encoder_init(&a->encoder, &model->settings, &a->lists, model->rules, &model->params,
+        kith__encoder_new(&a->encoder, &model->settings, &a->lists, model->rules, &model->params,
                            a->pool, NULL) != KITH_OK) {
         free_asker(a);
         return NULL;
     }
+    a->stride = kith__encoder_stride(a->encoder);
     a->relations = kith__calloc(a->lists.relations, 1);
     a->marks = kith__calloc(n, 1);
     a->query_vectors =
-        kith__calloc_aligned((together + 2) * a->encoder.ds, sizeof *a->query_vectors);
+        kith__calloc_aligned((together + 2) * a->stride, sizeof *a->query_vectors);
     a->scores = kith__calloc_aligned(together * n, sizeof *a->scores);
     a->block = kith__calloc_aligned(together * KITH__PANEL, sizeof *a->block);
     if (!a->relations || !a->marks || !a->query_vectors || !a->scores || !a->block ||
@@ -133,10 +134,10 @@ kith_status kith__encode_entities(kith_session *s, kith__workspace *a,
 {
     if (cut_lists(s, a, asked, count))
         return kith__no_memory(error);
-    kith__encoder_begin(&a->encoder);
+    kith__encoder_begin(a->encoder);
     for (size_t i = 0; i < count; i++)
-        kith__encoder_request(&a->encoder, (uint32_t)i, query, NULL);
-    return kith__encoder_forward(&a->encoder, error);
+        kith__encoder_request(a->encoder, (uint32_t)i, query, NULL);
+    return kith__encoder_forward(a->encoder, error);
 }
 
 /* A block of candidates stays in the cache while all aims are compared with it. With `mix` the
@@ -145,7 +146,7 @@ static void compare(float *scores, const kith_session *s, const kith__workspace 
                     const float *rows, bool mix)
 {
     bool distance = kith__decoder_get(s->model->settings.decoder)->distance;
-    size_t n = a->lists.seen, ds = a->encoder.ds;
+    size_t n = a->lists.seen, ds = a->stride;
 
     for (size_t from = 0, to; from < n; from = to) {
         to = n - from < CANDIDATES_AT_ONCE ? n : from + CANDIDATES_AT_ONCE;
@@ -169,7 +170,7 @@ static void compare_inputs(float *scores, const kith_session *s, const kith__wor
     const float *query_vectors[KITH__QUERIES_TOGETHER];
 
     for (size_t i = 0; i < count; i++)
-        query_vectors[i] = a->query_vectors + i * a->encoder.ds;
+        query_vectors[i] = a->query_vectors + i * a->stride;
     for (size_t p = 0; p < kith__panel_count(inputs); p++)
         kith__panel_score(scores, a->lists.seen, inputs, p, query_vectors, count, distance, 1,
                           false, a->block);
@@ -205,13 +206,13 @@ kith_status kith__embedding_scores(float *scores, kith_session *s, kith__workspa
                                    const kith__query_entity *asked, size_t count,
                                    const uint32_t *queries, size_t query_count, kith_error *error)
 {
-    size_t ds = a->encoder.ds;
+    size_t ds = a->stride;
     kith_status status;
 
     TRY(kith__encode_entities(s, a, asked, count, queries[0], error));
     for (size_t i = 0; i < count; i++)
         kith__query_vector_of(a->query_vectors + i * ds, &s->model->settings, &s->model->params,
-                              a->encoder.out.at + a->encoder.encoding_of[i] * ds, queries[0],
+                              kith__encoder_answer(a->encoder, i), queries[0],
                               a->query_vectors + KITH__QUERIES_TOGETHER * ds); /* room for two */
     TRY(compare_all(scores, s, a, count, queries, query_count, error));
 cleanup:
@@ -728,7 +729,8 @@ kith_status kith_session_encode(float *vector, kith_session *s, const char *enti
     TRY(kith__session_facts(&asked.count, NULL, a, s, r.entity, error));
     asked.facts = a->facts;
     TRY(kith__encode_entities(s, a, &asked, 1, r.query, error));
-    memcpy(vector, a->encoder.out.at, a->encoder.d * sizeof *vector);
+    memcpy(vector, kith__encoder_answer(a->encoder, 0),
+           s->model->settings.dim * sizeof *vector);
 cleanup:
     return status;
 }

@@ -23,7 +23,7 @@ static void free_shared(void *pointer)
         kith__free(c->rows);
         kith__free(c);
     }
-    kith__encoder_release(&s->encoder);
+    kith__encoder_free(s->encoder);
     kith__panels_release(&s->inputs);
     kith__known_release(&s->known[0]);
     kith__known_release(&s->known[1]);
@@ -48,8 +48,9 @@ static kith_status new_shared(kith__candidate_cache **out, kith_model *model, ki
     s->pool = kith__pool_new(kith__pool_size(model->pool));
     if (!s->pool)
         TRY(kith__no_memory(error));
-    TRY(kith__encoder_init(&s->encoder, &model->settings, model->lists, model->rules,
-                           &model->params, s->pool, error));
+    TRY(kith__encoder_new(&s->encoder, &model->settings, model->lists, model->rules,
+                          &model->params, s->pool, error));
+    s->stride = kith__encoder_stride(s->encoder);
     *out = s;
     s = NULL;
 cleanup:
@@ -80,7 +81,7 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *mo
 
 static size_t row_bytes(const kith__candidate_cache *s)
 {
-    return (size_t)s->model->lists->seen * s->encoder.ds * sizeof(float);
+    return (size_t)s->model->lists->seen * s->stride * sizeof(float);
 }
 
 /* Under `lock`: let go of what was used longest ago while there is too much. */
@@ -119,15 +120,12 @@ static const kith__candidates *find_and_pin(kith__candidate_cache *s, uint32_t q
 static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries, size_t count,
                               kith_error *error)
 {
-    kith__encoder *e = &s->encoder;
+    kith__encoder *e = s->encoder;
     kith_status status = KITH_OK;
-    bool expected = false;
 
     if (s->encoded) {
         s->encoded = false; /* as long as something may fail */
-        for (size_t i = 0; i < e->expected_count; i++)
-            expected |= e->expected[i] == queries[0];
-        if (!expected && count > 1)
+        if (count > 1 && !kith__encoder_expects(e, queries[0]))
             TRY(kith__encoder_prefetch(e, queries, count, error));
         TRY(kith__encoder_reencode(e, queries[0], error));
         s->encoded = true;
@@ -151,17 +149,18 @@ typedef struct {
 static void copy_piece(void *context, size_t piece)
 {
     const copying *c = context;
-    const kith__encoder *e = &c->shared->encoder;
+    const kith__encoder *e = c->shared->encoder;
+    size_t ds = c->shared->stride;
     size_t n = c->shared->model->lists->seen;
     bool unit = kith__is_unit(&c->shared->model->settings);
 
     for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
         const float *from = c->inputs ? kith__row(kith__ent(&c->shared->model->params), i)
-                                      : e->out.at + e->encoding_of[i] * e->ds;
+                                      : kith__encoder_answer(e, i);
         if (unit)
-            kith__normalize(c->rows + i * e->ds, from, e->d);
+            kith__normalize(c->rows + i * ds, from, c->shared->model->settings.dim);
         else
-            memcpy(c->rows + i * e->ds, from, e->ds * sizeof *from);
+            memcpy(c->rows + i * ds, from, ds * sizeof *from);
     }
 }
 
@@ -211,7 +210,7 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_c
     kith__candidates *made = NULL;
     kith_status status = KITH_OK;
 
-    if (queries[0] != INPUTS && !s->encoder.aggregator->query_aware) {
+    if (queries[0] != INPUTS && !kith__encoder_query_aware(s->encoder)) {
         queries = &any;
         count = 1;
     }

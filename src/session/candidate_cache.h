@@ -28,7 +28,8 @@ typedef struct kith__candidate_cache {
     pthread_mutex_t
         making; /* of what follows; whoever holds it may take `lock`, never the reverse */
     kith__pool *pool;
-    kith__encoder encoder;
+    kith__encoder *encoder;
+    size_t stride; /* of vectors */
     bool encoded; /* the encoder has all candidates, for one query or another */
     kith__panels inputs;  /* the candidates' input embeddings, where scores take them */
     kith__known known[2]; /* [subject hidden] */

@@ -160,68 +160,58 @@ static void aim_at(finding *f, float *query_vector, const float *vector)
 
     kith__query_vector_from_scaled(query_vector, &model->settings, &model->params, vector, f->query,
                                    f->workspace->query_vectors +
-                                       KITH__QUERIES_TOGETHER * f->workspace->encoder.ds);
+                                       KITH__QUERIES_TOGETHER * f->workspace->stride);
 }
 
 /* What the score changes by with each coordinate of the aim: -|aim - x| or aim . x. */
 static void find_slope(finding *f, const float *candidate)
 {
-    const kith__encoder *e = &f->workspace->encoder;
     bool distance = kith__decoder_get(f->session->model->settings.decoder)->distance;
     const float *query_vector = f->workspace->query_vectors;
 
-    for (size_t k = 0; k < e->ds; k++) {
+    for (size_t k = 0; k < f->workspace->stride; k++) {
         float off = query_vector[k] - candidate[k];
         f->toward[k] = !distance ? candidate[k] : off > 0 ? -1 : off < 0 ? 1 : 0;
     }
 }
 
-/* What one visit adds to the entity's vector. */
-static void share_of_visit(finding *f, size_t v, float scale, uint8_t *taken)
+/* What the entity's vector is scaled by before it is compared. */
+static float scale_of(const finding *f, const float *vector)
 {
-    const kith__encoder *e = &f->workspace->encoder;
-    const float *out = e->out.at;
+    double length = 0;
 
-    kith__visit_vector(f->visit, e, v);
-    for (size_t k = 0; k < e->d; k++) {
-        if (f->out->weighing != KITH_WEIGH_MAX) {
-            f->visit[k] *= e->weight.at[v] * scale;
-            continue;
-        }
-        bool wins = !taken[k] && f->visit[k] == out[k];
-        taken[k] |= wins;
-        f->visit[k] = wins ? f->visit[k] * scale : 0;
-    }
+    for (size_t k = 0; k < f->workspace->stride; k++)
+        length += (double)vector[k] * vector[k];
+    return kith__is_unit(&f->session->model->settings) && length > 0 ? (float)(1 / sqrt(length)) : 1;
 }
 
 /* Add what each neighbour has in the score by this vector of the candidate, times `factor`. */
 static kith_status add_neighbors(finding *f, kith_contributions *to, const float *candidate,
                                  double factor, kith_error *error)
 {
-    const kith__encoder *e = &f->workspace->encoder;
-    uint8_t *taken = kith__calloc(e->ds, 1);
-    double *by_visit = kith__calloc(e->visits, sizeof *by_visit), length = 0;
+    const kith__encoder *e = f->workspace->encoder;
+    float scale = scale_of(f, kith__encoder_vector(e, 0));
+    size_t count, ds = f->workspace->stride;
     kith_status status = KITH_OK;
 
-    if (!taken || !by_visit)
+    kith__encoder_neighbors(&count, e, 0);
+    double *by_visit = kith__calloc(count, sizeof *by_visit);
+    if (!by_visit)
         TRY(kith__no_memory(error));
-    for (size_t k = 0; k < e->d; k++)
-        length += (double)e->out.at[k] * e->out.at[k];
-    bool unit = kith__is_unit(&f->session->model->settings);
-    float scale = unit && length > 0 ? (float)(1 / sqrt(length)) : 1;
     find_slope(f, candidate);
-    memset(f->visit, 0, e->ds * sizeof *f->visit);
+    memset(f->visit, 0, ds * sizeof *f->visit);
     aim_at(f, f->start, f->visit);
-    for (size_t v = 0; v < e->visits; v++) {
-        share_of_visit(f, v, scale, taken);
+    for (size_t v = 0; v < count; v++) {
+        kith__encoder_share(f->visit, e, 0, v);
+        for (size_t k = 0; k < ds; k++)
+            f->visit[k] *= scale;
         aim_at(f, f->aimed, f->visit);
-        for (size_t k = 0; k < e->ds; k++)
+        for (size_t k = 0; k < ds; k++)
             by_visit[v] += (double)f->toward[k] * (f->aimed[k] - f->start[k]);
     }
     for (size_t i = 0; i < f->out->neighbor_count; i++)
         to->neighbors[i] += factor * by_visit[f->out->neighbors[i].place];
 cleanup:
-    kith__free(taken);
     kith__free(by_visit);
     return status;
 }
@@ -253,7 +243,7 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, double s
             to->neighbors = kith__calloc(f->out->neighbor_count, sizeof *to->neighbors);
         status = !to->neighbors ? kith__no_memory(error)
                                 : add_neighbors(f, to, rows->rows + to->entity *
-                                                                        f->workspace->encoder.ds,
+                                                                        f->workspace->stride,
                                                 share * points_per_score(f, to->entity), error);
     }
     return status;
@@ -299,7 +289,7 @@ static void add_rest(finding *f)
 
 static int make_room(finding *f)
 {
-    size_t ds = f->workspace->encoder.ds;
+    size_t ds = f->workspace->stride;
 
     f->visit = kith__calloc_aligned(4 * ds, sizeof *f->visit);
     f->contributions = kith__calloc(f->count, sizeof *f->contributions);

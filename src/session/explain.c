@@ -78,68 +78,34 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 /* ---- neighbours ---- */
 
-static kith_weighing weighing_of(const kith_model *model)
+static kith_weighing weighing_of(const explaining *x)
 {
-    const kith__aggregator *agg = kith__aggregator_get(model->settings.aggregator);
-
-    if (model->settings.evidence == KITH_EVIDENCE_RULES)
+    if (x->session->model->settings.evidence == KITH_EVIDENCE_RULES)
         return KITH_WEIGH_NONE; /* no vector counts */
-    if (agg->logic || agg->attention)
-        return KITH_WEIGH_ATTENTION;
-    if (strcmp(agg->name, "max") == 0)
-        return KITH_WEIGH_MAX;
-    return agg->ordered ? KITH_WEIGH_NONE : KITH_WEIGH_EQUAL;
+    return kith__encoder_weighing(x->workspace->encoder);
 }
 
-/* Which visit has the largest value in each coordinate, the first of equal ones. */
-static kith_status count_wins(explaining *x, kith_error *error)
+static kith_weighted_neighbor neighbor_at(const explaining *x, size_t v, kith_neighbor next,
+                                          bool added)
 {
-    const kith__encoder *e = &x->workspace->encoder;
-    float *vector = kith__calloc_aligned(2 * e->ds, sizeof *vector), *most = vector + e->ds;
-    size_t *winner = kith__calloc(e->ds, sizeof *winner);
-    kith_status status = KITH_OK;
-
-    if (!vector || !winner)
-        TRY(kith__no_memory(error));
-    for (size_t v = 0; v < e->visits; v++) {
-        kith__visit_vector(vector, e, v);
-        for (size_t k = 0; k < e->d; k++)
-            if (v == 0 || vector[k] > most[k]) {
-                most[k] = vector[k];
-                winner[k] = v;
-            }
-    }
-    for (size_t k = 0; k < e->d; k++)
-        x->out->neighbors[winner[k]].wins++;
-cleanup:
-    kith__free(vector);
-    kith__free(winner);
-    return status;
-}
-
-static kith_weighted_neighbor evidence_at(const explaining *x, size_t v, bool added)
-{
-    const kith__encoder *e = &x->workspace->encoder;
     const kith_graph *g = x->session->model->graph;
-    kith_neighbor next = e->neighbor[v];
+    kith__neighbor_weight got = kith__encoder_weight(x->workspace->encoder, 0, v);
     kith_weighted_neighbor found = {.relation = kith__undirected(g, next.relation),
                                     .entity = next.entity,
                                     .place = v,
                                     .inverse = next.relation >= g->seen_relations,
                                     .added = added,
-                                    .weight = NAN,
-                                    .logic = NAN,
-                                    .attention = NAN};
+                                    .weight = got.weight,
+                                    .logic = got.logic,
+                                    .attention = got.attention,
+                                    .wins = got.wins};
 
-    if (x->out->weighing == KITH_WEIGH_ATTENTION || x->out->weighing == KITH_WEIGH_EQUAL)
-        found.weight = e->weight.at[v];
-    if (e->aggregator->logic) {
-        found.logic = e->logic.at[v];
+    if (x->out->weighing == KITH_WEIGH_NONE)
+        found.weight = NAN;
+    if (!isnan(got.logic)) {
         found.rule = rule_for(x, next.relation);
         found.redundant_with = fellow_of(x, next.relation);
     }
-    if (e->aggregator->attention)
-        found.attention = e->logit.at[v]; /* the softmax is made in place */
     return found;
 }
 
@@ -147,27 +113,25 @@ static kith_weighted_neighbor evidence_at(const explaining *x, size_t v, bool ad
 static kith_status gather(explaining *x, kith_error *error)
 {
     kith_explanation *out = x->out;
-    const kith__encoder *e = &x->workspace->encoder;
+    const kith_neighbor *at;
     size_t fact = 0;
     kith_status status;
 
     TRY(kith__encode_entities(x->session, x->workspace, &x->asked, 1, x->query, error));
-    out->weighing = weighing_of(x->session->model);
-    out->neighbor_count = e->visits;
-    out->unread = x->asked.count - e->visits;
-    out->neighbors = kith__calloc(e->visits, sizeof *out->neighbors);
+    at = kith__encoder_neighbors(&out->neighbor_count, x->workspace->encoder, 0);
+    out->weighing = weighing_of(x);
+    out->unread = x->asked.count - out->neighbor_count;
+    out->neighbors = kith__calloc(out->neighbor_count, sizeof *out->neighbors);
     if (!out->neighbors)
         TRY(kith__no_memory(error));
     mark_relations(x, 1);
-    for (size_t v = 0; v < e->visits; v++, fact++) {
-        while (x->asked.facts[fact].relation != e->neighbor[v].relation ||
-               x->asked.facts[fact].entity != e->neighbor[v].entity)
+    for (size_t v = 0; v < out->neighbor_count; v++, fact++) {
+        while (x->asked.facts[fact].relation != at[v].relation ||
+               x->asked.facts[fact].entity != at[v].entity)
             fact++;
-        out->neighbors[v] = evidence_at(x, v, fact >= x->of_graph);
+        out->neighbors[v] = neighbor_at(x, v, at[v], fact >= x->of_graph);
     }
     mark_relations(x, 0);
-    if (out->weighing == KITH_WEIGH_MAX)
-        TRY(count_wins(x, error));
 cleanup:
     return status;
 }

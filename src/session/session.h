@@ -29,7 +29,8 @@ typedef struct kith__workspace {
     kith__pool *pool; /* of one thread */
     kith__neighbor_lists lists; /* of the entities at hand; `entities` says how many */
     size_t at_capacity, denominator_capacity;
-    kith__encoder encoder;
+    kith__encoder *encoder;
+    size_t stride; /* of vectors */
     kith_neighbor *facts; /* of those entities, uncut */
     size_t fact_count, fact_capacity;
     uint8_t *kept, *relations, *marks; /* marks: one per candidate, all 0 between questions */

@@ -2,7 +2,8 @@
 #ifndef KITH_TRAIN_ADAM_H
 #define KITH_TRAIN_ADAM_H
 
-#include "embed/encoder/encoder.h"
+#include "core/pool.h"
+#include "embed/gradients.h"
 
 typedef struct kith__adam_state {
     kith__params m, v;

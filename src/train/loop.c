@@ -57,12 +57,11 @@ static void begin_epoch(training *t)
 {
     kith__order_shuffle(&t->order, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
     /* Never 0, which means the order of the list. */
-    t->model->encoder.order_seed = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
-    if (!t->sampled)
-        return;
-    kith__neighbor_lists_draw(t->sampled, t->model->lists,
-                              stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
-    t->model->encoder.lists = t->sampled;
+    uint64_t order = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
+    if (t->sampled)
+        kith__neighbor_lists_draw(t->sampled, t->model->lists,
+                                  stream(SAMPLE, t->at.epoch, 0) ^ t->settings->seed);
+    kith__encoder_use(t->model->encoder, t->sampled ? t->sampled : t->model->lists, order);
 }
 
 static bool replaces_object(const training *t, kith__rng *rng)
@@ -231,8 +230,7 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
                                  .seed = t->settings->seed};
     kith_eval result;
 
-    t->model->encoder.order_seed = 0;
-    t->model->encoder.lists = t->model->lists;
+    kith__encoder_use(t->model->encoder, t->model->lists, 0);
     kith_status status = kith_evaluate(&result, t->model, &options, error);
     if (status != KITH_OK)
         return status;
@@ -349,7 +347,7 @@ static kith_status training_init(training *t, kith_error *error)
                                 s->hard_negatives, error));
     TRY(drop_facts(t, error));
     pack_lists(t);
-    TRY(kith__step_init(&t->step, &t->model->encoder, &t->model->params, s, error));
+    TRY(kith__step_init(&t->step, t->model->encoder, &t->model->params, s, error));
     TRY(kith__adam_init(&t->adam, &t->model->params, error));
     t->positive = kith__alloc(s->batch, sizeof *t->positive);
     t->negative = kith__alloc((size_t)s->batch * s->negatives, sizeof *t->negative);

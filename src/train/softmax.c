@@ -26,6 +26,8 @@ void kith__softmax_init(kith__softmax *x, kith__encoder *encoder, const kith__pa
     x->encoder = encoder;
     x->params = params;
     x->settings = settings;
+    x->d = settings->dim;
+    x->ds = kith__encoder_stride(encoder);
     x->by_input = settings->candidates != KITH_CANDIDATES_ENCODED;
     x->by_encoding = settings->candidates != KITH_CANDIDATES_INPUT;
 }
@@ -63,11 +65,6 @@ void kith__softmax_release(kith__softmax *x)
     memset(x, 0, sizeof *x);
 }
 
-static int room(kith__floats *floats, size_t need)
-{
-    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
-}
-
 /* ---- what is what ---- */
 
 static const kith__decoder *decoder_of(const kith__softmax *x)
@@ -83,12 +80,12 @@ static bool is_unit(const kith__softmax *x)
 /* Whether shared candidates have the same vectors for all queries. */
 static bool is_fixed(const kith__softmax *x)
 {
-    return !x->by_encoding || !x->encoder->aggregator->query_aware;
+    return !x->by_encoding || !kith__encoder_query_aware(x->encoder);
 }
 
 static uint32_t half_of(const kith__softmax *x)
 {
-    return x->encoder->lists->relations / 2;
+    return (uint32_t)kith__trans(x->params)->rows / 2;
 }
 
 static uint32_t inverse_of(const kith__softmax *x, uint32_t query)
@@ -120,12 +117,12 @@ static const float *input_row(const kith__softmax *x, uint32_t entity)
 
 static size_t encoding_of(const kith__softmax *x, size_t request)
 {
-    return x->encoder->encoding_of[x->request[request]];
+    return kith__encoder_find(x->encoder, x->request[request]);
 }
 
 static const float *encoded(const kith__softmax *x, size_t request)
 {
-    return x->encoder->out.at + encoding_of(x, request) * x->encoder->ds;
+    return kith__encoder_vector(x->encoder, encoding_of(x, request));
 }
 
 static size_t own_request(const kith__softmax *x, size_t i, size_t slot)
@@ -155,8 +152,8 @@ static int sort_queries(kith__softmax *x)
         return -1;
     for (size_t i = 0; i < x->count; i++)
         x->order[i] = (kith__item){x->asked[i].query, x->asked[i].known, (uint32_t)i};
-    kith__radix_sort(x->order, x->spare, x->count, x->encoder->lists->relations,
-                     x->encoder->lists->seen);
+    kith__radix_sort(x->order, x->spare, x->count, kith__trans(x->params)->rows,
+                     kith__ent(x->params)->rows);
     find_groups(x);
     return 0;
 }
@@ -200,11 +197,11 @@ static kith_status encode(kith__softmax *x, kith_error *error)
 
 static int room_for_shared(const kith__softmax *x, kith__shared_candidates *s, size_t pieces)
 {
-    size_t floats = x->stride * x->encoder->ds;
+    size_t floats = x->stride * x->ds;
 
-    if (room(&s->rows, floats) || room(&s->inverse, x->stride) ||
-        room(&s->gradient, pieces * floats) ||
-        kith__panels_reserve(&s->panels, x->shared, x->encoder->d))
+    if (kith__floats_reserve(&s->rows, floats) || kith__floats_reserve(&s->inverse, x->stride) ||
+        kith__floats_reserve(&s->gradient, pieces * floats) ||
+        kith__panels_reserve(&s->panels, x->shared, x->d))
         return -1;
     memset(s->rows.at, 0, floats * sizeof(float));
     memset(s->gradient.at, 0, pieces * floats * sizeof(float));
@@ -215,14 +212,14 @@ static int room_for_shared(const kith__softmax *x, kith__shared_candidates *s, s
 static void load_shared(const kith__softmax *x, kith__shared_candidates *s, bool encodings,
                         size_t group)
 {
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
 
     for (size_t j = 0; j < x->shared; j++) {
         const float *from = encodings ? encoded(x, shared_request(x, group, j))
                                       : input_row(x, x->negatives->shared[j]);
         float *to = s->rows.at + j * ds;
         if (is_unit(x))
-            s->inverse.at[j] = kith__normalize(to, from, x->encoder->d);
+            s->inverse.at[j] = kith__normalize(to, from, x->d);
         else
             memcpy(to, from, ds * sizeof *to);
     }
@@ -250,7 +247,7 @@ static int prepare_shared(kith__softmax *x)
 static void add_shared(const kith__softmax *x, float *to, const kith__shared_candidates *s,
                        size_t j, float *gradient)
 {
-    size_t ds = x->encoder->ds, d = x->encoder->d;
+    size_t ds = x->ds, d = x->d;
 
     memset(gradient + d, 0, (ds - d) * sizeof *gradient); /* kernels leave something there */
     if (is_unit(x))
@@ -262,7 +259,7 @@ static void add_shared(const kith__softmax *x, float *to, const kith__shared_can
 /* What the pieces found, all in the first one's place. */
 static void sum_pieces(const kith__softmax *x, kith__shared_candidates *s)
 {
-    size_t floats = x->stride * x->encoder->ds;
+    size_t floats = x->stride * x->ds;
 
     for (size_t p = 1; p < PIECES; p++)
         kith__axpy(s->gradient.at, 1, s->gradient.at + p * floats, floats);
@@ -287,7 +284,7 @@ typedef struct {
 static size_t workspace_floats(const kith__softmax *x)
 {
     size_t widest = x->stride > x->own_stride ? x->stride : x->own_stride;
-    return BLOCK * x->stride + BLOCK * KITH__PANEL + widest + VECTORS * x->encoder->ds;
+    return BLOCK * x->stride + BLOCK * KITH__PANEL + widest + VECTORS * x->ds;
 }
 
 static workspace workspace_of(const kith__softmax *x, size_t piece)
@@ -308,7 +305,7 @@ static size_t views_of(const running *c, size_t piece, const kith__shared_candid
                        float *gradient[2])
 {
     kith__softmax *x = c->x;
-    size_t count = 0, floats = x->stride * x->encoder->ds;
+    size_t count = 0, floats = x->stride * x->ds;
 
     if (c->by_input) {
         view[count] = &x->input;
@@ -326,7 +323,7 @@ static size_t views_of(const running *c, size_t piece, const kith__shared_candid
 static void make_query_vectors(const running *c, const workspace *w, size_t from, size_t to)
 {
     kith__softmax *x = c->x;
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
 
     for (size_t i = from; i < to; i++)
         kith__query_vector_of(
@@ -346,7 +343,7 @@ static void score_shared(const running *c, const workspace *w, size_t piece, siz
     size_t views = views_of(c, piece, view, gradient);
 
     for (size_t i = from; i < to; i++)
-        query_vectors[i - from] = c->pass->query_vectors.at + i * x->encoder->ds;
+        query_vectors[i - from] = c->pass->query_vectors.at + i * x->ds;
     for (size_t v = 0; v < views; v++)
         for (size_t p = 0; p < kith__panel_count(&view[v]->panels); p++)
             kith__panel_score(w->scores, x->stride, &view[v]->panels, p, query_vectors, to - from,
@@ -377,14 +374,14 @@ static const float *scaled(const kith__softmax *x, const float *vector, float *s
 {
     if (!is_unit(x))
         return vector;
-    kith__normalize(scratch, vector, x->encoder->d);
+    kith__normalize(scratch, vector, x->d);
     return scratch;
 }
 
 static void score_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
     const float *query_vector = c->pass->query_vectors.at + i * ds, *vector[2];
     float *own = c->pass->own.at + i * x->own_stride;
 
@@ -440,7 +437,7 @@ static void close_query(const running *c, const workspace *w, size_t i, size_t p
 static void own_backward(const kith__softmax *x, float *to, float g, const float *query_vector,
                          const float *vector, float *scratch)
 {
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
     float *unit = scratch, *gradient = scratch + ds;
 
     if (!decoder_of(x)->distance) {
@@ -448,10 +445,10 @@ static void own_backward(const kith__softmax *x, float *to, float g, const float
     } else if (!is_unit(x)) {
         kith__sign_axpy(to, g, query_vector, vector, ds);
     } else {
-        float inverse = kith__normalize(unit, vector, x->encoder->d);
+        float inverse = kith__normalize(unit, vector, x->d);
         memset(gradient, 0, ds * sizeof *gradient);
         kith__sign_axpy(gradient, g, query_vector, unit, ds);
-        kith__normalize_backward(to, gradient, unit, inverse, x->encoder->d);
+        kith__normalize_backward(to, gradient, unit, inverse, x->d);
     }
 }
 
@@ -465,7 +462,7 @@ static float own_derivative(const kith__softmax *x, const kith__softmax_pass *pa
 static void aim_from_own(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
     const float *query_vector = c->pass->query_vectors.at + i * ds, *vector[2];
     float *gaim = c->pass->query_vector_gradients.at + i * ds;
 
@@ -518,7 +515,7 @@ static void shared_distances_backward(const running *c, const workspace *w,
                                       size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
     meeting met[BLOCK];
     size_t count = find_meetings(met, x, w, to - from);
 
@@ -542,7 +539,7 @@ static void shared_products_backward(const running *c, const workspace *w,
                                      size_t from, size_t to)
 {
     const kith__softmax *x = c->x;
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
     const float *g[BLOCK], *query_vectors[BLOCK];
 
     for (size_t i = from; i < to; i++) {
@@ -558,7 +555,7 @@ static void block_backward(const running *c, const workspace *w, size_t piece, s
                            size_t to)
 {
     const kith__softmax *x = c->x;
-    size_t ds = x->encoder->ds, d = x->encoder->d;
+    size_t ds = x->ds, d = x->d;
     const kith__shared_candidates *view[2];
     float *gradient[2];
 
@@ -602,7 +599,7 @@ static size_t piece_start(const kith__softmax *x, size_t piece)
 static void close_group(const kith__softmax *x, size_t piece, size_t group)
 {
     kith__shared_candidates *s = (kith__shared_candidates *)&x->encoded[piece];
-    size_t ds = x->encoder->ds;
+    size_t ds = x->ds;
 
     for (size_t j = 0; j < x->shared; j++)
         add_shared(x, kith__encoder_grad(x->encoder, encoding_of(x, shared_request(x, group, j))),
@@ -631,9 +628,9 @@ static void run_piece(void *context, size_t piece)
 
 static int room_for_pass(const kith__softmax *x, kith__softmax_pass *p)
 {
-    size_t floats = x->count * x->encoder->ds;
-    return room(&p->query_vectors, floats) || room(&p->query_vector_gradients, floats) ||
-           room(&p->own, x->count * x->own_stride) || room(&p->loss, x->count);
+    size_t floats = x->count * x->ds;
+    return kith__floats_reserve(&p->query_vectors, floats) || kith__floats_reserve(&p->query_vector_gradients, floats) ||
+           kith__floats_reserve(&p->own, x->count * x->own_stride) || kith__floats_reserve(&p->loss, x->count);
 }
 
 /* Returns the loss. */
@@ -645,7 +642,7 @@ static double run_pass(kith__softmax *x, kith__softmax_pass *pass, bool main)
     c.by_input = !main || x->by_input;
     c.by_encoding = main && x->by_encoding;
     c.weight = (float)x->settings->scale / (float)(c.by_input + c.by_encoding);
-    kith__pool_run(x->encoder->pool, run_piece, &c, PIECES);
+    kith__pool_run(kith__encoder_pool(x->encoder), run_piece, &c, PIECES);
     for (size_t i = 0; i < x->count; i++)
         sum += pass->loss.at[i];
     return sum / (double)x->count;
@@ -661,7 +658,7 @@ static void close_known(kith__softmax *x, const kith__softmax_pass *pass, size_t
                                          kith__relation_row(x->params, query));
 
     kith__query_vector_backward(known, relation,
-                                pass->query_vector_gradients.at + i * x->encoder->ds, x->settings,
+                                pass->query_vector_gradients.at + i * x->ds, x->settings,
                                 x->params, vector, query, x->scratch.at);
 }
 
@@ -680,7 +677,7 @@ static void close_encodings(kith__softmax *x)
             size_t request = own_request(x, i, k);
             if (g != 0)
                 own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
-                             x->out.query_vectors.at + i * e->ds, encoded(x, request),
+                             x->out.query_vectors.at + i * x->ds, encoded(x, request),
                              x->scratch.at);
         }
     if (!is_fixed(x))
@@ -688,7 +685,7 @@ static void close_encodings(kith__softmax *x)
     sum_pieces(x, &x->encoded[0]);
     for (size_t j = 0; j < x->shared; j++)
         add_shared(x, kith__encoder_grad(e, encoding_of(x, shared_request(x, 0, j))),
-                   &x->encoded[0], j, x->encoded[0].gradient.at + j * e->ds);
+                   &x->encoded[0], j, x->encoded[0].gradient.at + j * x->ds);
 }
 
 /* Own candidates whose entity is this piece's, in the order of queries. */
@@ -704,7 +701,7 @@ static void own_piece(void *context, size_t piece)
             uint32_t entity = own_entity(x, i, k);
             if (g != 0 && entity % PIECES == piece)
                 own_backward(x, kith__gradient_of(x->gradients, entity), g,
-                             c->pass->query_vectors.at + i * x->encoder->ds, input_row(x, entity),
+                             c->pass->query_vectors.at + i * x->ds, input_row(x, entity),
                              scratch);
         }
 }
@@ -736,14 +733,14 @@ static int close_inputs(kith__softmax *x)
     sum_pieces(x, &x->input);
     for (size_t j = 0; j < x->shared; j++)
         add_shared(x, kith__gradient_of(x->gradients, x->negatives->shared[j]), &x->input, j,
-                   x->input.gradient.at + j * x->encoder->ds);
+                   x->input.gradient.at + j * x->ds);
     c.pass = &x->out;
     if (x->by_input)
-        kith__pool_run(x->encoder->pool, own_piece, &c, PIECES);
+        kith__pool_run(kith__encoder_pool(x->encoder), own_piece, &c, PIECES);
     c.pass = &x->in;
     if (!x->settings->subtask)
         return 0;
-    kith__pool_run(x->encoder->pool, own_piece, &c, PIECES);
+    kith__pool_run(kith__encoder_pool(x->encoder), own_piece, &c, PIECES);
     for (size_t i = 0; i < x->count; i++) {
         uint32_t known = asked_at(x, i)->known;
         close_known(x, &x->in, i, kith__gradient_of(x->gradients, known), input_row(x, known));
@@ -755,7 +752,7 @@ static int prepare(kith__softmax *x)
 {
     return prepare_shared(x) || room_for_pass(x, &x->out) ||
            (x->settings->subtask && room_for_pass(x, &x->in)) ||
-           room(&x->scratch, PIECES * workspace_floats(x)) ||
+           kith__floats_reserve(&x->scratch, PIECES * workspace_floats(x)) ||
            kith__renew(&x->listed, &x->listed_capacity, PIECES * BLOCK, sizeof *x->listed) ||
            kith__renew(&x->ids, &x->id_capacity, PIECES * ID_LISTS * (x->stride + 1),
                        sizeof *x->ids);

@@ -32,6 +32,7 @@ typedef struct kith__softmax {
     kith__encoder *encoder;
     const kith_settings *settings;
     const kith__params *params;
+    size_t d, ds; /* width of vectors, and their stride */
     kith__gradients *gradients; /* while a batch runs */
     bool by_input, by_encoding; /* what candidates are scored by; both: the mean */
     /* The batch, sorted by query. */

@@ -15,6 +15,8 @@ kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__p
     s->encoder = encoder;
     s->settings = settings;
     s->params = params;
+    s->d = settings->dim;
+    s->ds = kith__encoder_stride(encoder);
     kith__softmax_init(&s->softmax, encoder, params, settings);
     s->relation_slot = kith__calloc(kith__rel(params)->rows, sizeof *s->relation_slot);
     if (!s->relation_slot)
@@ -69,7 +71,7 @@ static kith_triple fact_at(const kith__step *s, size_t f)
  * true fact is hidden from its ends it is hidden there too. */
 static void request_fact(kith__step *s, size_t f)
 {
-    uint32_t m = s->encoder->lists->relations / 2;
+    uint32_t m = (uint32_t)kith__trans(s->params)->rows / 2;
     kith_triple t = fact_at(s, f), p = f < s->count ? t : s->positive[(f - s->count) / s->per];
     kith_neighbor from_subject = {p.relation, p.object}, from_object = {p.relation + m, p.subject};
     bool mask = s->settings->mask;
@@ -90,7 +92,7 @@ static kith_status encode(kith__step *s, kith_error *error)
         kith__renew(&s->by_out.at, &s->by_out.capacity, facts, sizeof(float)) ||
         kith__renew(&s->by_in.at, &s->by_in.capacity, facts, sizeof(float)) ||
         kith__renew(&s->relation, &s->relation_capacity, facts, sizeof *s->relation) ||
-        kith__renew(&s->scratch.at, &s->scratch.capacity, MOST_ADDERS * 3 * s->encoder->ds,
+        kith__renew(&s->scratch.at, &s->scratch.capacity, MOST_ADDERS * 3 * s->ds,
                     sizeof(float)))
         return kith__no_memory(error);
     kith__encoder_begin(s->encoder);
@@ -101,7 +103,7 @@ static kith_status encode(kith__step *s, kith_error *error)
 
 static size_t encoding_of(const kith__step *s, size_t f, int side)
 {
-    return s->encoder->encoding_of[s->request[2 * f + (size_t)side]];
+    return kith__encoder_find(s->encoder, s->request[2 * f + (size_t)side]);
 }
 
 /* ---- vectors ---- */
@@ -141,12 +143,12 @@ static void forget_relations(kith__step *s)
 
 static void scale_row(const kith__step *s, kith__scaled *v, size_t i, const float *from)
 {
-    float *to = v->row.at + i * s->encoder->ds;
+    float *to = v->row.at + i * s->ds;
 
     if (kith__is_unit(s->settings))
-        v->inverse.at[i] = kith__normalize(to, from, s->encoder->d);
+        v->inverse.at[i] = kith__normalize(to, from, s->d);
     else
-        memcpy(to, from, s->encoder->ds * sizeof *to);
+        memcpy(to, from, s->ds * sizeof *to);
 }
 
 static void scale_piece(void *context, size_t piece)
@@ -154,12 +156,12 @@ static void scale_piece(void *context, size_t piece)
     kith__step *s = context;
     const kith__encoder *e = s->encoder;
 
-    for (size_t i = e->count * piece / PIECES; i < e->count * (piece + 1) / PIECES; i++) {
-        if (s->settings->subtask && i + 6 < e->count)
-            kith__fetch_row(kith__row(kith__ent(s->params), e->entity[i + 6]), e->ds);
-        scale_row(s, &s->encodings, i, e->out.at + i * e->ds);
+    for (size_t i = s->encodings.count * piece / PIECES; i < s->encodings.count * (piece + 1) / PIECES; i++) {
+        if (s->settings->subtask && i + 6 < s->encodings.count)
+            kith__fetch_row(kith__row(kith__ent(s->params), kith__encoder_entity(e, i + 6)), s->ds);
+        scale_row(s, &s->encodings, i, kith__encoder_vector(e, i));
         if (s->settings->subtask)
-            scale_row(s, &s->inputs, i, kith__row(kith__ent(s->params), e->entity[i]));
+            scale_row(s, &s->inputs, i, kith__row(kith__ent(s->params), kith__encoder_entity(e, i)));
     }
     size_t count = s->relations.count;
     for (size_t k = count * piece / PIECES; k < count * (piece + 1) / PIECES; k++)
@@ -168,14 +170,14 @@ static void scale_piece(void *context, size_t piece)
 
 static int make_vectors(kith__step *s)
 {
-    size_t count = s->encoder->count, width = s->encoder->ds;
+    size_t count = kith__encoder_count(s->encoder), width = s->ds;
 
     find_relations(s);
     if (room_for(&s->relations, s->relations.count, width) ||
         room_for(&s->encodings, count, width) ||
         (s->settings->subtask && room_for(&s->inputs, count, width)))
         return -1;
-    kith__pool_run(s->encoder->pool, scale_piece, s, PIECES);
+    kith__pool_run(kith__encoder_pool(s->encoder), scale_piece, s, PIECES);
     return 0;
 }
 
@@ -194,10 +196,10 @@ static places places_of(const kith__step *s, size_t f)
 
 static float score_of(const kith__step *s, const kith__scaled *ends, places at)
 {
-    size_t ds = s->encoder->ds;
+    size_t ds = s->ds;
     return kith__decoder_get(s->settings->decoder)
         ->score(ends->row.at + at.row[0] * ds, s->relations.row.at + at.row[1] * ds,
-                ends->row.at + at.row[2] * ds, s->encoder->d);
+                ends->row.at + at.row[2] * ds, s->d);
 }
 
 static void score_piece(void *context, size_t piece)
@@ -231,10 +233,10 @@ static bool owns(const deriving *c, size_t piece, size_t row)
 
 static float *gradient_row(const kith__step *s, kith__scaled *v, size_t row)
 {
-    float *at = v->gradient.at + row * s->encoder->ds;
+    float *at = v->gradient.at + row * s->ds;
 
     if (!v->touched[row])
-        memset(at, 0, s->encoder->ds * sizeof *at);
+        memset(at, 0, s->ds * sizeof *at);
     v->touched[row] = 1;
     return at;
 }
@@ -245,7 +247,7 @@ static void add_fact(const deriving *c, size_t f, size_t piece, float *others)
 {
     kith__step *s = c->step;
     kith__scaled *of[3] = {c->ends, &s->relations, c->ends};
-    size_t ds = s->encoder->ds;
+    size_t ds = s->ds;
     places at = places_of(s, f);
     float *to[3];
     bool any = false;
@@ -265,7 +267,7 @@ static void add_fact(const deriving *c, size_t f, size_t piece, float *others)
     kith__decoder_get(s->settings->decoder)
         ->backward(to[0], to[1], to[2], c->by[f], c->ends->row.at + at.row[0] * ds,
                    s->relations.row.at + at.row[1] * ds, c->ends->row.at + at.row[2] * ds,
-                   s->encoder->d);
+                   s->d);
     if (loop)
         kith__axpy(to[0], 1, to[2], ds);
 }
@@ -273,7 +275,7 @@ static void add_fact(const deriving *c, size_t f, size_t piece, float *others)
 static void add_piece(void *context, size_t piece)
 {
     const deriving *c = context;
-    size_t facts = facts_of(c->step), ds = c->step->encoder->ds;
+    size_t facts = facts_of(c->step), ds = c->step->ds;
     float *others = c->step->scratch.at + piece * 3 * ds;
 
     memset(others, 0, 3 * ds * sizeof *others);
@@ -285,12 +287,12 @@ static void add_piece(void *context, size_t piece)
 /* to += the gradient by a row as it is, from that by the row as scores take it. */
 static void unscale(const kith__step *s, float *to, const kith__scaled *v, size_t row)
 {
-    size_t ds = s->encoder->ds;
+    size_t ds = s->ds;
     const float *gradient = v->gradient.at + row * ds;
 
     if (kith__is_unit(s->settings))
         kith__normalize_backward(to, gradient, v->row.at + row * ds, v->inverse.at[row],
-                                 s->encoder->d);
+                                 s->d);
     else
         kith__axpy(to, 1, gradient, ds);
 }
@@ -308,17 +310,17 @@ static void unscale_encodings(void *context, size_t piece)
 /* From the derivatives by scores to the gradients by rows. */
 static deriving derive(kith__step *s, kith__scaled *ends, const float *by)
 {
-    deriving c = {s, ends, by, kith__pool_size(s->encoder->pool)};
+    deriving c = {s, ends, by, kith__pool_size(kith__encoder_pool(s->encoder))};
 
     c.adders = c.adders < MOST_ADDERS ? c.adders : MOST_ADDERS;
-    kith__pool_run(s->encoder->pool, add_piece, &c, c.adders);
+    kith__pool_run(kith__encoder_pool(s->encoder), add_piece, &c, c.adders);
     return c;
 }
 
 static void scatter_out(kith__step *s)
 {
     derive(s, &s->encodings, s->by_out.at);
-    kith__pool_run(s->encoder->pool, unscale_encodings, s, PIECES);
+    kith__pool_run(kith__encoder_pool(s->encoder), unscale_encodings, s, PIECES);
 }
 
 /* Of encodings with the same entity, each thread takes all or none. */
@@ -328,8 +330,8 @@ static void unscale_inputs(void *context, size_t piece)
     const kith__step *s = c->step;
 
     for (size_t i = 0; i < s->inputs.count; i++)
-        if (s->inputs.touched[i] && owns(c, piece, s->encoder->entity[i]))
-            unscale(s, kith__gradient_of(&s->gradients, s->encoder->entity[i]), &s->inputs, i);
+        if (s->inputs.touched[i] && owns(c, piece, kith__encoder_entity(s->encoder, i)))
+            unscale(s, kith__gradient_of(&s->gradients, kith__encoder_entity(s->encoder, i)), &s->inputs, i);
 }
 
 static int scatter_in(kith__step *s)
@@ -337,9 +339,9 @@ static int scatter_in(kith__step *s)
     deriving c = derive(s, &s->inputs, s->by_in.at);
 
     for (size_t i = 0; i < s->inputs.count; i++)
-        if (s->inputs.touched[i] && kith__gradient_make(&s->gradients, s->encoder->entity[i]))
+        if (s->inputs.touched[i] && kith__gradient_make(&s->gradients, kith__encoder_entity(s->encoder, i)))
             return -1;
-    kith__pool_run(s->encoder->pool, unscale_inputs, &c, c.adders);
+    kith__pool_run(kith__encoder_pool(s->encoder), unscale_inputs, &c, c.adders);
     return 0;
 }
 
@@ -385,7 +387,7 @@ kith_status kith__step_run(kith__step *s, const kith_triple *positive, const kit
     TRY(encode(s, error));
     if (make_vectors(s))
         TRY(kith__no_memory(error));
-    kith__pool_run(s->encoder->pool, score_piece, s, PIECES);
+    kith__pool_run(kith__encoder_pool(s->encoder), score_piece, s, PIECES);
     s->loss_out = loss(s->by_out.at, s->by_out.at + count, s->out.at, s->out.at + count, count, per,
                        s->settings->margin);
     scatter_out(s);

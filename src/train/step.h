@@ -17,6 +17,7 @@ typedef struct kith__step {
     kith__encoder *encoder;
     const kith_settings *settings;
     const kith__params *params;
+    size_t d, ds; /* width of vectors, and their stride */
     kith__gradients gradients;
     /* The batch. */
     const kith_triple *positive, *negative;

@@ -1,4 +1,4 @@
-/* Aggregators: how an entity's neighbours become one vector. To add one, write agg_<name>.c and add
+/* Aggregators: how an entity's neighbours become one vector. To add one, write <name>.c and add
  * a row to KITH__AGGREGATORS.
  *
  * The encoder (encoder.h) prepares the visits of a batch, one for each neighbour of each encoding:
@@ -11,6 +11,14 @@
 #include "embed/params.h"
 
 typedef struct kith__encoder kith__encoder;
+
+/* What a neighbour had to do with an encoding's vector; NAN where the aggregator has no such weight. */
+typedef struct kith__neighbor_weight {
+    float weight;    /* the factor of its T in the vector */
+    float logic;     /* of which the rules', */
+    float attention; /* and the attention's share */
+    uint32_t wins;   /* coordinates of the vector that are this neighbour's */
+} kith__neighbor_weight;
 
 typedef struct kith__aggregator {
     const char *name;
@@ -39,6 +47,13 @@ typedef struct kith__aggregator {
      * gradients are read. On the caller's thread; may use the pool. */
     void (*forward_all)(kith__encoder *encoder);
     void (*backward_all)(kith__encoder *encoder);
+    /* For explanations: how neighbours are weighed, and what a visit of encoding i got, from a weight
+     * whose members are NAN and 0. NULL where the vector is not a sum over neighbours. */
+    kith_weighing weighing;
+    void (*explain)(kith__neighbor_weight *weight, const kith__encoder *encoder, size_t i,
+                    size_t visit);
+    /* What a visit adds to the vector, where it is not weight times T. */
+    void (*share)(float *share, const kith__encoder *encoder, size_t i, size_t visit);
 } kith__aggregator;
 
 /* The table: one row per aggregator, in the order of the setting's values. The first part is the

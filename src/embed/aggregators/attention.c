@@ -2,7 +2,7 @@
  * (paper, eq. 5-9) and the parts of it that its table 5 compares. */
 #include <math.h>
 
-#include "embed/encoder/encoder.h"
+#include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
 /* Softmax of the logits, which are replaced by it. */
@@ -49,6 +49,27 @@ static void softmax_backward(kith__encoder *e, size_t i)
         e->logit_gradient.at[v] = a[v] * (ga[v] - mean);
 }
 
+/* The logits have become the attention's shares. */
+static void attention_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
+{
+    (void)i;
+    to->weight = e->weight.at[v];
+    to->attention = e->logit.at[v];
+}
+
+static void logic_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
+{
+    (void)i;
+    to->weight = e->weight.at[v];
+    to->logic = e->logic.at[v];
+}
+
+static void lan_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
+{
+    attention_explain(to, e, i, v);
+    logic_explain(to, e, i, v);
+}
+
 #define ATTENTION_TABLES                                             \
     {{"att_w", KITH__HIDDEN, KITH__2DIM, true, KITH__XAVIER}, false}, \
     {{"att_u", KITH__ONE, KITH__HIDDEN, true, KITH__XAVIER}, false}
@@ -62,6 +83,8 @@ const kith__aggregator kith__agg_attention_global = {
     .table = {ATTENTION_TABLES},
     .forward = attention_forward,
     .backward = softmax_backward,
+    .weighing = KITH_WEIGH_ATTENTION,
+    .explain = attention_explain,
 };
 
 const kith__aggregator kith__agg_attention_query = {
@@ -73,6 +96,8 @@ const kith__aggregator kith__agg_attention_query = {
     .table = {QUERY_TABLE, ATTENTION_TABLES},
     .forward = attention_forward,
     .backward = softmax_backward,
+    .weighing = KITH_WEIGH_ATTENTION,
+    .explain = attention_explain,
 };
 
 const kith__aggregator kith__agg_logic = {
@@ -81,6 +106,8 @@ const kith__aggregator kith__agg_logic = {
     .logic = true,
     .weighted = true,
     .forward = logic_forward,
+    .weighing = KITH_WEIGH_ATTENTION,
+    .explain = logic_explain,
 };
 
 const kith__aggregator kith__agg_lan = {
@@ -93,4 +120,6 @@ const kith__aggregator kith__agg_lan = {
     .table = {QUERY_TABLE, ATTENTION_TABLES},
     .forward = lan_forward,
     .backward = softmax_backward,
+    .weighing = KITH_WEIGH_ATTENTION,
+    .explain = lan_explain,
 };

@@ -9,7 +9,7 @@
 
 #include "core/mem.h"
 #include "embed/decoders/decoder.h"
-#include "embed/encoder/encoder.h"
+#include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
 enum { STEPS_A_GROUP = 4096, LSTM_PIECES = 4 };

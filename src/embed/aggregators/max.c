@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/encoder/encoder.h"
+#include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
 /* Which visit gave each coordinate of each encoding. */
@@ -62,5 +62,27 @@ static int prepare(kith__encoder *e)
                                                                                             : 0;
 }
 
-const kith__aggregator kith__agg_max = {
-    .name = "max", .prepare = prepare, .forward = forward, .visit_gradient = visit_gradient};
+/* T where the visit gave the coordinate, else 0. */
+static void share(float *to, const kith__encoder *e, size_t i, size_t visit)
+{
+    const uint32_t *winner = winners(e, i);
+
+    kith__visit_vector(to, e, visit);
+    for (size_t k = 0; k < e->ds; k++)
+        if (winner[k] != visit - e->first_visit[i])
+            to[k] = 0;
+}
+
+static void explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t visit)
+{
+    for (size_t k = 0; k < e->d; k++)
+        to->wins += winners(e, i)[k] == visit - e->first_visit[i];
+}
+
+const kith__aggregator kith__agg_max = {.name = "max",
+                                        .prepare = prepare,
+                                        .forward = forward,
+                                        .visit_gradient = visit_gradient,
+                                        .weighing = KITH_WEIGH_MAX,
+                                        .explain = explain,
+                                        .share = share};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "embed/decoders/decoder.h"
-#include "embed/encoder/encoder.h"
+#include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
 static void set_weights(kith__encoder *e, size_t i, float weight)
@@ -83,6 +83,12 @@ static void sum_forward(kith__encoder *e, size_t i)
     kith__sum_weighted(e, i);
 }
 
+static void explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
+{
+    (void)i;
+    to->weight = e->weight.at[v];
+}
+
 const kith__aggregator kith__agg_mean = {
     .name = "mean",
     .tables = 2,
@@ -91,6 +97,9 @@ const kith__aggregator kith__agg_mean = {
     .forward = mean_forward,
     .forward_all = mean_forward_all,
     .backward_all = mean_backward_all,
+    .weighing = KITH_WEIGH_EQUAL,
+    .explain = explain,
 };
 
-const kith__aggregator kith__agg_sum = {.name = "sum", .forward = sum_forward};
+const kith__aggregator kith__agg_sum = {
+    .name = "sum", .forward = sum_forward, .weighing = KITH_WEIGH_EQUAL, .explain = explain};

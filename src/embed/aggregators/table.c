@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/encoder/encoder.h"
+#include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
 enum { PIECES = 16 };
@@ -155,6 +155,13 @@ static void backward_all(kith__encoder *e)
         }
 }
 
+static void explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
+{
+    (void)i;
+    to->weight = e->weight.at[v];
+    to->logic = e->logic.at[v];
+}
+
 const kith__aggregator kith__agg_table = {
     .name = "table",
     .query_aware = true,
@@ -166,4 +173,6 @@ const kith__aggregator kith__agg_table = {
     .forward = forward,
     .backward = backward,
     .backward_all = backward_all,
+    .weighing = KITH_WEIGH_ATTENTION,
+    .explain = explain,
 };

@@ -5,11 +5,15 @@
 
 /* ---- making and freeing ---- */
 
-kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
-                               const kith__neighbor_lists *lists, const kith__implications *rules,
-                               const kith__params *params, kith__pool *pool, kith_error *error)
+kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *settings,
+                              const kith__neighbor_lists *lists, const kith__implications *rules,
+                              const kith__params *params, kith__pool *pool, kith_error *error)
 {
-    memset(e, 0, sizeof *e);
+    kith__encoder *e = kith__calloc(1, sizeof *e);
+
+    *encoder = NULL;
+    if (!e)
+        return kith__no_memory(error);
     e->aggregator = kith__aggregator_get(settings->aggregator);
     e->settings = settings;
     e->lists = lists;
@@ -28,14 +32,17 @@ kith_status kith__encoder_init(kith__encoder *e, const kith_settings *settings,
     e->relation_of = kith__calloc(lists->relations, sizeof *e->relation_of);
     e->relation_marks = kith__calloc((size_t)lists->relations * PIECES, 1);
     if (!e->relation_row || !e->relation_of || !e->relation_marks) {
-        kith__encoder_release(e);
+        kith__encoder_free(e);
         return kith__no_memory(error);
     }
+    *encoder = e;
     return KITH_OK;
 }
 
-void kith__encoder_release(kith__encoder *e)
+void kith__encoder_free(kith__encoder *e)
 {
+    if (!e)
+        return;
     kith__floats *floats[] = {&e->out,
                               &e->grad,
                               &e->c,
@@ -90,7 +97,106 @@ void kith__encoder_release(kith__encoder *e)
         kith__free(e->ahead[q].at);
     if (e->free_state && e->aggregator_state)
         e->free_state(e->aggregator_state);
-    memset(e, 0, sizeof *e);
+    kith__free(e);
+}
+
+void kith__encoder_use(kith__encoder *e, const kith__neighbor_lists *lists, uint64_t order_seed)
+{
+    e->lists = lists;
+    e->order_seed = order_seed;
+}
+
+/* ---- what others see ---- */
+
+size_t kith__encoder_stride(const kith__encoder *e)
+{
+    return e->ds;
+}
+
+kith__pool *kith__encoder_pool(const kith__encoder *e)
+{
+    return e->pool;
+}
+
+const kith__neighbor_lists *kith__encoder_lists(const kith__encoder *e)
+{
+    return e->lists;
+}
+
+bool kith__encoder_query_aware(const kith__encoder *e)
+{
+    return e->aggregator->query_aware;
+}
+
+size_t kith__encoder_count(const kith__encoder *e)
+{
+    return e->count;
+}
+
+size_t kith__encoder_find(const kith__encoder *e, size_t request)
+{
+    return e->encoding_of[request];
+}
+
+const float *kith__encoder_vector(const kith__encoder *e, size_t encoding)
+{
+    return e->out.at + encoding * e->ds;
+}
+
+uint32_t kith__encoder_entity(const kith__encoder *e, size_t encoding)
+{
+    return e->entity[encoding];
+}
+
+bool kith__encoder_active(const kith__encoder *e, size_t encoding)
+{
+    return e->active[encoding];
+}
+
+bool kith__encoder_expects(const kith__encoder *e, uint32_t query)
+{
+    for (size_t i = 0; i < e->expected_count; i++)
+        if (e->expected[i] == query)
+            return true;
+    return false;
+}
+
+const kith_neighbor *kith__encoder_neighbors(size_t *count, const kith__encoder *e, size_t encoding)
+{
+    *count = kith__degree(e, encoding);
+    return e->neighbor + e->first_visit[encoding];
+}
+
+kith_weighing kith__encoder_weighing(const kith__encoder *e)
+{
+    return e->aggregator->explain ? e->aggregator->weighing : KITH_WEIGH_NONE;
+}
+
+kith__neighbor_weight kith__encoder_weight(const kith__encoder *e, size_t encoding, size_t k)
+{
+    kith__neighbor_weight weight = {NAN, NAN, NAN, 0};
+
+    if (e->aggregator->explain)
+        e->aggregator->explain(&weight, e, encoding, e->first_visit[encoding] + k);
+    return weight;
+}
+
+void kith__encoder_share(float *share, const kith__encoder *e, size_t encoding, size_t neighbor)
+{
+    size_t v = e->first_visit[encoding] + neighbor;
+
+    if (e->aggregator->share) {
+        e->aggregator->share(share, e, encoding, v);
+        return;
+    }
+    kith__visit_vector(share, e, v);
+    for (size_t k = 0; k < e->ds; k++)
+        share[k] *= e->weight.at[v];
+}
+
+void kith__encoder_neighbor_vector(float *vector, const kith__encoder *e, size_t encoding, size_t k)
+{
+    kith__visit_vector(vector, e, e->first_visit[encoding] + k);
 }
 
 /* ---- requests to encodings ---- */

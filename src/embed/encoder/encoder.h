@@ -1,7 +1,8 @@
 /* Encodes entities from their neighbours, a batch at a time, and takes gradients back.
  *
- *   request (entity, query, perhaps a neighbour to leave out) ... -> plan -> forward
- *   -> set grad rows of encodings -> backward
+ *   begin, request (entity, query, perhaps a neighbour to leave out) ..., forward
+ *   -> vectors of the distinct encodings, and what their neighbours had to do with them
+ *   -> gradients by these vectors, backward -> gradients of the parameters
  *
  * Costs: a neighbour's T_r(e) = e - c w has c = w . e. Its attention logit is
  * u . tanh(A z_q + B e - c B w): A z, B e and B w are products of whole tables, made once per batch
@@ -15,175 +16,82 @@
 #include "core/pool.h"
 #include "core/radix.h"
 #include "embed/aggregators/aggregator.h"
+#include "embed/gradients.h"
 #include "embed/neighbor_lists.h"
 
-/* Room on which arrays are kept from batch to batch: they grow, and soon stop growing. */
-typedef struct kith__floats {
-    float *at;
-    size_t capacity;
-} kith__floats;
+enum { KITH__LOOKAHEAD = 8 };
 
-/* Gradients of a step. Tables but `ent` have a dense block, in which only touched rows are not 0;
- * of `ent` only the rows of entities that were touched exist. */
-typedef struct kith__gradients {
-    kith__params dense; /* its first table, ent, has no rows */
-    uint8_t *touched[KITH__MOST_TABLES]; /* per row of a dense table */
-    uint32_t *row_of;   /* per seen entity, its row + 1; 0 where it has none */
-    uint32_t *entity;   /* per row */
-    size_t rows, entity_capacity;
-    kith__floats ent;
-    size_t stride;
-} kith__gradients;
+kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *settings,
+                              const kith__neighbor_lists *lists, const kith__implications *rules,
+                              const kith__params *params, kith__pool *pool, kith_error *error);
+void kith__encoder_free(kith__encoder *encoder);
 
-kith_status kith__gradients_init(kith__gradients *gradients, const kith__params *params,
-                                 kith_error *error);
-void kith__gradients_release(kith__gradients *gradients);
-/* Make room for so many rows, so that it need not grow on the way there; -1 where memory is short. */
-int kith__gradients_reserve(kith__gradients *gradients, size_t rows);
-/* Make sure that an entity has a row; -1 where memory is short. Rows move when others are made. */
-int kith__gradient_make(kith__gradients *gradients, uint32_t entity);
-/* The same, but a new row is not cleared: the caller does it. */
-int kith__gradient_make_raw(kith__gradients *gradients, uint32_t entity);
-static inline float *kith__gradient_of(const kith__gradients *g, uint32_t entity)
-{
-    return g->ent.at + (g->row_of[entity] - 1) * g->stride;
-}
-/* A row of a table but ent, marked as touched. */
-float *kith__gradient_row(kith__gradients *gradients, const kith__table *table, size_t row);
-/* All 0 again. */
-void kith__gradients_clear(kith__gradients *gradients);
+/* From now on look at these lists, and where the order of neighbours matters shuffle them by this seed;
+ * 0 leaves them in the list's order, as a new encoder does. */
+void kith__encoder_use(kith__encoder *encoder, const kith__neighbor_lists *lists,
+                       uint64_t order_seed);
 
-enum { KITH__LOOKAHEAD = 8, KITH__PIECES = 16 /* of forward work */ };
+/* What it was made with. Vectors are `stride` floats long, with zeros behind the settings' width. */
+size_t kith__encoder_stride(const kith__encoder *encoder);
+kith__pool *kith__encoder_pool(const kith__encoder *encoder);
+const kith__neighbor_lists *kith__encoder_lists(const kith__encoder *encoder);
+/* Whether vectors depend on the query, not only on the entity. */
+bool kith__encoder_query_aware(const kith__encoder *encoder);
 
-struct kith__encoder {
-    const kith__aggregator *aggregator;
-    const kith_settings *settings;
-    const kith__neighbor_lists *lists;
-    const kith__implications *rules; /* NULL without logic weights */
-    const kith__params *params;
-    kith__pool *pool;
-    size_t d, ds, h, hs; /* widths of embeddings and attention layer, and their strides */
-    const kith__table *trans, *att_w, *att_u, *queries; /* NULL where the model has none */
-    float u_sum;                                        /* of att_u */
-
-    uint64_t order_seed; /* where the order matters: 0 as in the list, else shuffled */
-
-    /* Encodings: by (query, entity), each once. */
-    kith__item *requests, *sorted; /* major: query, minor: entity, index: the request's */
-    kith_neighbor *request_mask;
-    size_t request_count, request_capacity, sorted_capacity, mask_capacity;
-    uint32_t *encoding_of; /* per request */
-    size_t encoding_of_capacity;
-    size_t count;
-    uint32_t *entity, *query;
-    kith_neighbor *mask;
-    size_t *first_visit; /* count + 1 */
-    uint32_t *query_row; /* which row of az */
-    uint8_t *active;     /* whether grad is set */
-    size_t count_capacity[6];
-    kith__floats out, grad;
-
-    /* Visits: those of encoding i are first_visit[i] .. first_visit[i + 1] - 1. */
-    size_t visits;
-    kith_neighbor *neighbor;
-    uint32_t *encoding;
-    size_t neighbor_capacity, visit_encoding_capacity;
-    kith__floats c, logit, logic, weight, weight_gradient, logit_gradient;
-    /* Each encoding's visits are taken some at a time; from the first of these on: the rows of their
-     * relations, each once or now and then twice, and which of them each visit has. */
-    uint32_t *relation_ids;
-    uint8_t *which, *id_count; /* per visit; per first visit */
-    size_t relation_ids_capacity, which_capacity, id_count_capacity;
-
-    /* The same by neighbour and relation. */
-    kith__item *items, *spare; /* major: entity, minor: relation, index: visit */
-    uint32_t *item_encoding;   /* per item */
-    size_t item_capacity, spare_capacity, item_encoding_capacity;
-    size_t *row_start; /* items of the k-th distinct neighbour */
-    size_t row_capacity, rows;
-    size_t piece_rows[KITH__PIECES]; /* of which each piece found so many */
-
-    /* Products, per distinct row of the batch. */
-    uint32_t *relation_row; /* per relation, its row + 1; 0 where the batch lacks it */
-    uint32_t *relation_of;  /* per row */
-    uint8_t *relation_marks; /* per piece and relation */
-    size_t relation_rows;
-    uint32_t *query_of;
-    size_t query_rows, query_of_capacity;
-    kith__floats unit, inverse_norm; /* w_r and 1 / |trans_r| */
-    kith__floats be, bw, az; /* B e, B w and A z, times KITH__POWER_SCALE */
-    bool has_be; /* be is that of the parameters as they are */
-    kith__floats ez;                       /* 2^az */
-    kith__floats be_most, bw_most, az_most; /* per row, the largest |value| */
-    kith__floats b_transposed, a_transposed; /* W_a's halves, d x h */
-
-    /* Vectors for expected queries, made together. Values of the eight lie beside each other. */
-    uint32_t expected[KITH__LOOKAHEAD];
-    size_t expected_count, pairs; /* pairs of neighbour and relation; 0: not numbered yet */
-    kith__floats ahead[KITH__LOOKAHEAD]; /* as out */
-    uint32_t *pair_of;                       /* per visit */
-    size_t pair_capacity;
-    kith__floats pair_logit, lanes; /* per pair; per piece and neighbour of an encoding */
-    size_t most_visits;             /* of one encoding */
-
-    /* Backward. Of the distinct neighbours only those with an active visit take part. */
-    kith__gradients *gradients; /* where they go, while backward runs */
-    kith__item *active_items, *some_items; /* visits of active encodings; all items, or some */
-    uint32_t *active_encoding, *some_encoding; /* per item */
-    size_t active_visits, some_capacity, some_encoding_capacity;
-    uint32_t *active_rows;
-    size_t *active_start; /* items before each of them, and all at the end */
-    size_t active_count, active_capacity, active_start_capacity;
-    uint32_t *relation_slot, *query_slot;         /* per row: its place among the active ones */
-    uint32_t *active_relations, *active_queries; /* rows */
-    size_t active_relation_count, active_query_count;
-    size_t slot_capacity[4];
-    size_t pieces; /* of backward: each has its own gaz, gbw, gunit, gu */
-    kith__floats gbe, gaz, gbw, gunit, gu, ga, gb, gz, partial, b_plain, a_plain, products;
-    const float **row_pointer;
-    size_t pointer_capacity;
-    kith__floats column; /* P(. => q), one per piece */
-    void *aggregator_state;
-    void (*free_state)(void *);
-    bool no_memory;
-};
-
-kith_status kith__encoder_init(kith__encoder *encoder, const kith_settings *settings,
-                               const kith__neighbor_lists *lists, const kith__implications *rules,
-                               const kith__params *params, kith__pool *pool, kith_error *error);
-void kith__encoder_release(kith__encoder *encoder);
+/* ---- encodings ---- */
 
 void kith__encoder_begin(kith__encoder *encoder);
 /* Ask for an encoding; returns the request's number. `mask` (or NULL) is a neighbour to leave out. */
 size_t kith__encoder_request(kith__encoder *encoder, uint32_t entity, uint32_t query,
                              const kith_neighbor *mask);
-/* Find the distinct encodings and encode them. Then encoding_of[request] says which it is, and
- * its vector is out + i * ds. */
+/* Find the distinct encodings and encode them. */
 kith_status kith__encoder_forward(kith__encoder *encoder, kith_error *error);
+
+/* After a forward pass: how many encodings there are, which one a request has, and of an encoding the
+ * vector and the entity. */
+size_t kith__encoder_count(const kith__encoder *encoder);
+size_t kith__encoder_find(const kith__encoder *encoder, size_t request);
+const float *kith__encoder_vector(const kith__encoder *encoder, size_t encoding);
+uint32_t kith__encoder_entity(const kith__encoder *encoder, size_t encoding);
+static inline const float *kith__encoder_answer(const kith__encoder *encoder, size_t request)
+{
+    return kith__encoder_vector(encoder, kith__encoder_find(encoder, request));
+}
 
 /* After a forward pass, with the parameters as they were: encode the same entities for another
  * query, all of them for the same one. What does not depend on the query is not done again. */
 kith_status kith__encoder_reencode(kith__encoder *encoder, uint32_t query, kith_error *error);
 
-/* Say which queries the next calls of requery will be for (at most KITH__LOOKAHEAD): what they
+/* Say which queries the next calls of reencode will be for (at most KITH__LOOKAHEAD): what they
  * share is then done once for all. */
 kith_status kith__encoder_prefetch(kith__encoder *encoder, const uint32_t *queries, size_t count,
-                                 kith_error *error);
+                                   kith_error *error);
+/* Whether a query's vectors have been made that way, and not been taken yet. */
+bool kith__encoder_expects(const kith__encoder *encoder, uint32_t query);
+
+/* ---- explanations ---- */
+
+/* The neighbours that an encoding looked at, in the order of the list. */
+const kith_neighbor *kith__encoder_neighbors(size_t *count, const kith__encoder *encoder,
+                                             size_t encoding);
+/* How the aggregator weighs neighbours, and what the k-th one of an encoding got. */
+kith_weighing kith__encoder_weighing(const kith__encoder *encoder);
+kith__neighbor_weight kith__encoder_weight(const kith__encoder *encoder, size_t encoding, size_t k);
+/* What the k-th neighbour adds to the encoding's vector, unless the aggregator weighs nothing: there
+ * the vector is not a sum over neighbours. */
+void kith__encoder_share(float *share, const kith__encoder *encoder, size_t encoding, size_t k);
+/* T of the k-th neighbour. */
+void kith__encoder_neighbor_vector(float *vector, const kith__encoder *encoder, size_t encoding,
+                                   size_t k);
+
+/* ---- gradients ---- */
 
 /* Rows of gradients by an encoding's vector; marks the encoding as active. */
 float *kith__encoder_grad(kith__encoder *encoder, size_t encoding);
+/* Whether it is. */
+bool kith__encoder_active(const kith__encoder *encoder, size_t encoding);
 /* Add what the grad rows of active encodings mean for the parameters. */
 kith_status kith__encoder_backward(kith__encoder *encoder, kith__gradients *gradients,
                                    kith_error *error);
-
-/* For aggregators. */
-static inline size_t kith__degree(const kith__encoder *e, size_t i)
-{
-    return e->first_visit[i + 1] - e->first_visit[i];
-}
-/* out += sum of weight T over the visits of encoding i. */
-void kith__sum_weighted(kith__encoder *encoder, size_t i);
-/* T of a visit. */
-void kith__visit_vector(float *out, const kith__encoder *encoder, size_t visit);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-#include "core/mem.h"
-#include "embed/encoder/encoder.h"
+#include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
 enum {
@@ -19,11 +18,6 @@ enum {
     ROW_FORWARD = 6,    /* a row's product takes as long as so many items; measured */
     ROW_BACKWARD = 9
 };
-
-static inline int kith__floats_reserve(kith__floats *floats, size_t need)
-{
-    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
-}
 
 static inline void kith__piece_of(size_t *from, size_t *to, size_t count, size_t piece,
                                   size_t pieces)
