@@ -5,9 +5,11 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   := build
 ASAN    := build-asan
+FUZZ    := build-fuzz
+TIME    ?= 60
 MESON   := meson setup --prefix $(PREFIX)
 
-.PHONY: all demo test asan bench install clean setup-build setup-test setup-demo setup-bench
+.PHONY: all demo test asan bench fuzz install clean setup-build setup-test setup-demo setup-bench setup-fuzz
 
 # Build a folder, silent unless something is wrong.
 define ninja
@@ -18,7 +20,7 @@ endef
 all: setup-build $(BUILD)/build.ninja
 	$(call ninja,$(BUILD))
 
-setup-build setup-test setup-demo setup-bench: setup-%:
+setup-build setup-test setup-demo setup-bench setup-fuzz: setup-%:
 	@tools/setup $*
 
 $(BUILD)/build.ninja: | setup-build
@@ -46,10 +48,20 @@ bench: setup-bench all
 	$(call ninja,$(BUILD))
 	@bench/run $(BUILD)
 
+# Look for inputs that break something, for TIME seconds per target. What is found is left in $(FUZZ)/found.
+$(FUZZ)/build.ninja: | setup-fuzz
+	@CC=clang $(MESON) $(FUZZ) --buildtype debugoptimized -Dfuzz=true -Db_sanitize=address,undefined \
+	    -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link > $(FUZZ).log || (cat $(FUZZ).log; exit 1)
+	@mv $(FUZZ).log $(FUZZ)/setup.log
+
+fuzz: setup-fuzz $(FUZZ)/build.ninja
+	$(call ninja,$(FUZZ))
+	@tools/fuzz $(FUZZ) $(TIME)
+
 install: all
 	@meson configure $(BUILD) --prefix $(PREFIX) > /dev/null
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) > $(BUILD)/install.log || (cat $(BUILD)/install.log; exit 1)
 	@grep '^Installing' $(BUILD)/install.log
 
 clean:
-	rm -rf $(BUILD) $(ASAN)
+	rm -rf $(BUILD) $(ASAN) $(FUZZ)

@@ -1,0 +1,9 @@
+/* Folders: splits as names or ids, OpenKE, WordNet; which one is decided by the files. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    unpack(data, size);
+    open_source(scratch_folder_kept());
+    return 0;
+}
