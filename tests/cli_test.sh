@@ -5,6 +5,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
 
 kith=${KITH:?says where the program is}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -170,6 +171,173 @@ check 'split of a bad file' 1 'bad.tsv:2:' "$kith" split bad.tsv -o c
 check 'split into a missing parent' 1 'no/such' "$kith" split folder -o no/such --rate 100
 [ ! -e c ] && [ ! -e no ] && ! ls -d ./*.tmp-* >/dev/null 2>&1
 report $? 'nothing that failed left anything behind' "$(ls)"
+
+# ---- hostile names ----
+
+# The same graph twice: with plain names, and with names that hold every kind of harmful character.
+python3 - <<'PYTHON'
+import os
+harmful = ["\x1b[2J", "\a", "\b", "\x7f", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029",
+           "\u200f", "\u061c", "\x85", "\x01"]
+def write(folder, bad):
+    os.mkdir(folder)
+    name = lambda kind, i: f"{kind}{i}{harmful[i % len(harmful)]}!" if bad else f"{kind}{i}!"
+    with open(folder + "/train", "w") as out:
+        for i in range(60):
+            print(name("p", i), name("plays", 0), name("team", i % 4), sep="\t", file=out)
+            print(name("p", i), name("lives", 1), name("city", i % 4), sep="\t", file=out)
+            print(name("p", i), name("knows", 5), name("p", i * 7 % 60), sep="\t", file=out)
+    for split, i in ("dev", 3), ("test", 8):
+        with open(f"{folder}/{split}", "w") as out:
+            print(name("p", i), name("knows", 5), name("p", i + 1), sep="\t", file=out)
+    with open(folder + "/entity_name.txt", "w") as out:
+        for i in range(4):
+            print(name("p", i), name("label", i + 1), sep="\t", file=out)
+    with open(folder + "/new.tsv", "w") as out:
+        print(name("new", 0), name("plays", 0), name("team", 1), sep="\t", file=out)
+        print(name("new", 1), name("unknown", 2), name("team", 1), sep="\t", file=out)
+    with open(folder + "/names.sh", "w") as out:
+        for variable, value in ("new", name("new", 0)), ("plays", name("plays", 0)), \
+                ("lives", name("lives", 1)), ("team", name("team", 1)), ("odd", name("odd", 2)), \
+                ("split", name("p", 5).replace("/", "")):
+            print(f"{variable}=$'" + "".join(f"\\x{b:02x}" for b in value.encode()) + "'", file=out)
+write("plain", False)
+write("hostile", True)
+PYTHON
+# every_command FOLDER: all that people read, of every command, with the folder's names.
+every_command() {
+    local new plays lives team odd split run="$1-run $(printf '\033[1m')" command
+    . "./$1/names.sh"
+    "$kith" stats "$1"
+    "$kith" stats "nowhere$odd"
+    "$kith" stats "$1" "--$odd"
+    "$kith" stats "$1" "-$odd"
+    "$kith" "$odd"
+    "$kith" help "$odd"
+    "$kith" stats "$1" --threads "$odd"
+    "$kith" split "$1" -o "$1-split$odd" --rate 100 --force
+    "$kith" split "$1" -o x --strategy "$odd"
+    "$kith" rules "$1"
+    "$kith" rules "$1" --kind ABC --examples --top 100
+    "$kith" rules "$1" --relation "$odd"
+    "$kith" train "$1" -o "$run" --dim 8 --epochs 2
+    "$kith" train "$1" -o "$run"
+    "$kith" train "$1" -o lan-$1 --preset release --dim 8 --epochs 2 --eval-every 0
+    "$kith" train "$1" -o x --preset "$odd"
+    "$kith" train "$1" -o x --aggregator "$odd"
+    "$kith" train --resume "nothing$odd"
+    "$kith" tune "$1" -o "$1-tuned$odd" --grid dim=4,8 --epochs 1
+    "$kith" tune "$1" -o x --grid "$odd=3"
+    "$kith" eval "$run"
+    "$kith" eval "$run" --filter "$1" --without "$odd"
+    "$kith" info "$run" --relation "$plays"
+    "$kith" info "$run" --relation "$odd"
+    for command in predict explain; do
+        for run in "$run" lan-$1; do
+            "$kith" $command "$run" --facts "$1/new.tsv" --query "$new	$lives	?"
+            "$kith" $command "$run" --facts "$1/new.tsv" --query "$new	?	?"
+            "$kith" $command "$run" --query "$split	$lives	?" --top 100
+            "$kith" $command "$run" --query "$odd	$lives	?"
+            "$kith" $command "$run" --query "$new	$odd	?" --fact "$new	$plays	$team"
+            "$kith" $command "$run" --fact "$new	$odd	$team" --query "$odd"
+            "$kith" $command "$run" --fact "$odd" --query "$new	$lives	?"
+        done
+    done
+    printf '%s\n' "$new	$plays	$team" "$new	$odd	$team" "$new	$lives	?" why facts "find team" \
+        "find $odd" "$odd" undo | "$kith" shell "$run"
+    "$kith" export lan-$1 -o "vectors$odd" --table "$odd"
+    "$kith" export lan-$1 -o "vectors$odd" --relation "$lives" --facts "$1/new.tsv"
+    "$kith" export lan-$1 -o "vectors$odd" --relation "$lives" --entity "$odd"
+}
+for names in plain hostile; do
+    every_command $names >$names.out 2>&1 </dev/null
+done
+python3 - >out 2>&1 <<'PYTHON'
+plain, hostile = (open(f + ".out", encoding="utf-8", newline="\n").read() for f in ("plain", "hostile"))
+harmful = [c for c in hostile if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or
+           c in "\u061c\u200e\u200f" or "\u2028" <= c <= "\u202e" or "\u2066" <= c <= "\u2069")]
+assert not harmful, (set(harmful), [l for l in hostile.split("\n") if harmful[0] in l][:3])
+for escape in r"\x1b[2J", r"\x07", r"\x08", r"\x7f", r"\u009b", r"\u202e", r"\u2028", r"\u200f":
+    assert escape in hostile, escape
+assert len(plain) > 10000 and plain.count("\n") == hostile.count("\n"), \
+    (len(plain), plain.count("\n"), hostile.count("\n"))
+PYTHON
+report $? 'no command prints a control character of a name' "$(tail -3 out)"
+lives=$(. ./plain/names.sh; printf %s "$lives")
+"$kith" predict lan-plain --fact $'new\nkith: all is well\t'"plays0!	team1!" \
+    --fact $'new\nfalse line\tno\nrelation\tx' --query $'new\nkith: all is well\t'"$lives	?" >out 2>&1
+grep -qF 'new\nkith: all is well  lives1!  ?' out && grep -qF "ignored 'new\\nfalse line no\\nrelation x'" out &&
+    ! grep -qE '^(kith: all is well|false line|relation)' out
+report $? 'a line end in the name of a fact forges no line' "$(cat out)"
+"$kith" stats $'a\nkith: b' >out 2>&1
+[ "$(wc -l <out)" = 1 ] && grep -qF 'a\nkith: b: cannot open' out
+report $? 'nor does one in a path' "$(cat out)"
+. ./hostile/names.sh
+for command in "stats hostile" "rules hostile" "rules hostile --kind ABC" "info lan-hostile" \
+    "eval lan-hostile --filter hostile"; do
+    # shellcheck disable=SC2086 # words on purpose
+    "$kith" $command --json
+done >all.json 2>err
+for command in predict explain; do
+    "$kith" $command lan-hostile --facts hostile/new.tsv --query "$new	$lives	?" --json
+    "$kith" $command lan-hostile --facts hostile/new.tsv --query "$new	$lives	?" --query "$new	?	?" --json
+done >>all.json 2>>err
+python3 - >out 2>&1 <<'PYTHON'
+import json
+text = open("all.json", encoding="utf-8", newline="\n").read()
+harmful = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or
+           "\u2028" <= c <= "\u202e" or "\u2066" <= c <= "\u2069")]
+assert not harmful, set(harmful)
+decoder, at, count = json.JSONDecoder(), 0, 0
+names = set()
+def walk(o):
+    for v in (o.values() if isinstance(o, dict) else o if isinstance(o, list) else ()):
+        walk(v)
+    if isinstance(o, str):
+        names.add(o)
+while text[at:].strip():
+    o, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+    count += 1
+    walk(o)
+assert count == 9, count
+assert "city1\a!" in names and "lives1\a!" in names and "knows5\u202e!" in names, names
+PYTHON
+report $? '--json escapes them, and gives the names back' "$(cat out err)"
+"$kith" eval lan-hostile --ranks ranks.tsv >out 2>err
+[ "$(awk -F'\t' '{ print NF }' ranks.tsv | sort -u)" = 8 ] && grep -q "$(printf 'p8\342\200\251!')" ranks.tsv
+report $? 'ranks for programs keep names as they are' "$(cat -v ranks.tsv)"
+! grep -nE '\b(f?printf|puts|fputs|perror|putc)\(' "$root"/src/cli/cmd_*.c
+report $? 'commands print through the function that escapes' ''
+
+# ---- signals ----
+
+# signalled NAME STATUS COMMAND...: while the command waits for the pipe, it is told to end.
+mkfifo pipe
+signalled() {
+    local name=$1 status=$2 pid
+    shift 2
+    "$@" >out 2>err <pipe &
+    pid=$!
+    exec 7>pipe
+    for _ in $(seq 100); do # until it is far enough to heed it
+        sleep .1
+        kill "-$name" $pid 2>/dev/null || break
+    done
+    kill -9 $pid 2>/dev/null
+    wait $pid
+    [ $? = "$status" ]
+    report $? "$2, stopped by $name, ends with status $status" "$(cat out err)"
+    exec 7>&-
+}
+for signal in INT:130 TERM:143; do
+    for command in "stats /dev/stdin" "rules /dev/stdin" "split /dev/stdin -o s" "train /dev/stdin -o s" \
+        "tune /dev/stdin -o s" "eval lan-plain --filter /dev/stdin" "shell lan-plain" \
+        "predict lan-plain --facts - --query x" "explain lan-plain --facts - --query x" \
+        "export lan-plain -o s --relation lives1! --entities -"; do
+        # shellcheck disable=SC2086 # words on purpose
+        signalled ${signal%:*} ${signal#*:} "$kith" $command
+    done
+done
 
 # ---- output that cannot be written ----
 

@@ -305,14 +305,17 @@ interrupt() { # signal, command...: sent once training is under way; the status 
     kill $guard
 }
 interrupt INT "$kith" train source -o stopped "${endless[@]}"
-[ $ended = 0 ] && grep -q 'stopped with a checkpoint; go on with: kith train --resume stopped' out
-report $? 'Ctrl-C stops with a checkpoint and status 0' "status $ended $(cat out err)"
+[ $ended = 130 ] && grep -q 'stopped with a checkpoint; go on with: kith train --resume stopped' out
+report $? 'Ctrl-C stops with a checkpoint and status 130' "status $ended $(cat out err)"
 [ -s stopped/checkpoint.safetensors ]
 report $? 'the checkpoint is there' "$(ls stopped)"
 check 'a stopped run can be evaluated' 0 realistic "$kith" eval stopped
 interrupt TERM "$kith" train --resume stopped --quiet
-[ $ended = 0 ] && grep -q 'stopped with a checkpoint' out
-report $? 'so does a request to end, after resuming' "status $ended $(cat out err)"
+[ $ended = 143 ] && grep -q 'stopped with a checkpoint' out
+report $? 'a request to end does so too, with status 143, after resuming' "status $ended $(cat out err)"
+check 'an unfinished run says so' 0 'r0' "$kith" predict stopped --query '? r0 e1' --query '? r1 e1'
+[ "$(grep -c 'stopped: training was stopped after epoch [0-9]*; finish it with' err)" = 1 ]
+report $? 'once' "$(cat err)"
 history 'history goes on where it stopped' stopped "$(wc -l <stopped/history.jsonl)"
 
 # ---- a full disk ----

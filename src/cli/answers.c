@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/run_files.h"
+
 enum {
     NAMED = 10, /* ignored facts that are told one by one */
     SHOWN = 10  /* neighbours that are shown to a person */
@@ -170,10 +172,8 @@ int take_asking(asking *a, const command *self, int argc, char **argv)
     a->facts = calloc((size_t)argc, sizeof *a->facts);
     a->files = calloc((size_t)argc, sizeof *a->files);
     a->queries = calloc((size_t)argc, sizeof *a->queries);
-    if (!a->facts || !a->files || !a->queries) {
-        fprintf(stderr, "kith: out of memory\n");
-        return EXIT_FAILED;
-    }
+    if (!a->facts || !a->files || !a->queries)
+        return out_of_memory();
     opterr = 0;
     while (status == -1 && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1)
         status = take_option(a, self, option, argv);
@@ -201,7 +201,7 @@ static int say_facts(asking *a, const command *self)
                                               &error);
         free(f.copy);
         if (status != KITH_OK) {
-            fprintf(stderr, "kith: fact %zu: %s\n", i + 1, error.message);
+            put(stderr, "kith: fact %zu: %s\n", i + 1, error.message);
             return status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
         }
     }
@@ -226,6 +226,7 @@ int begin_asking(asking *a, const command *self)
     if (kith_model_open(&a->model, a->folder, a->ask.threads, &error) != KITH_OK ||
         kith_session_new(&a->session, a->model, &error) != KITH_OK)
         return failure(&error);
+    tell_unfinished(a->folder);
     return say_facts(a, self);
 }
 
@@ -252,10 +253,8 @@ static int add_question(questions *q, size_t *capacity, kith_question question)
     if (q->count == *capacity) {
         size_t wanted = *capacity ? 2 * *capacity : 16;
         kith_question *grown = realloc(q->at, wanted * sizeof *grown);
-        if (!grown) {
-            fprintf(stderr, "kith: out of memory\n");
-            return EXIT_FAILED;
-        }
+        if (!grown)
+            return out_of_memory();
         q->at = grown;
         *capacity = wanted;
     }
@@ -296,7 +295,7 @@ int read_questions(questions *q, const asking *a, const command *self)
                                  (kith_question){f->name[0], f->name[1], f->name[2]});
     }
     if (status == EXIT_SUCCESS && q->count == 0) {
-        fprintf(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
+        put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
         return EXIT_USAGE;
     }
     return status;
@@ -337,7 +336,7 @@ static void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
-    printf("%s  %s  %s\n", subject ? subject : "", q->relation ? q->relation : "?",
+    say("%s  %s  %s\n", subject ? subject : "", q->relation ? q->relation : "?",
            object ? object : "");
     free(subject);
     free(object);
@@ -349,18 +348,18 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = &answers->at[i];
         char *entity = readable_entity(graph, a->entity);
-        printf("%4zu  %10.4f", i + 1, a->score);
+        say("%4zu  %10.4f", i + 1, a->score);
         if (!isnan(a->probability))
-            printf("  %5.1f %%", 100 * a->probability);
+            say("  %5.1f %%", 100 * a->probability);
         if (!q->relation)
-            printf("  %s", kith_graph_relation_name(graph, a->relation));
-        printf("  %s%s\n", entity ? entity : "", a->known ? "  [known]" : "");
+            say("  %s", kith_graph_relation_name(graph, a->relation));
+        say("  %s%s\n", entity ? entity : "", a->known ? "  [known]" : "");
         free(entity);
     }
     if (answers->count == 0)
-        printf("      no answer\n");
+        say("      no answer\n");
     if (answers->relations < answers->all_relations)
-        printf("      over the %zu relations, of %zu, that the entity's own imply most\n",
+        say("      over the %zu relations, of %zu, that the entity's own imply most\n",
                answers->relations, answers->all_relations);
 }
 
@@ -401,11 +400,11 @@ void print_ignored(const kith_session *session, const kith_graph *graph, size_t 
             continue;
         }
         told++;
-        fprintf(stderr, "kith: ignored '%.200s %.200s %.200s': %s%s\n", f.subject, f.relation,
+        put(stderr, "kith: ignored '%.200s %.200s %.200s': %s%s\n", f.subject, f.relation,
                 f.object, kith_fact_use_text(f.use), meant(text, &f, graph));
     }
     if (more > 0)
-        fprintf(stderr, "kith: ignored %zu more facts; --json names all\n", more);
+        put(stderr, "kith: ignored %zu more facts; --json names all\n", more);
 }
 
 /* ---- for programs ---- */
@@ -494,7 +493,7 @@ static char *readable_fact(const kith_weighted_neighbor *n, const kith_question 
 static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
                        const char *to)
 {
-    printf("%s  %s  %s", inverse ? to : from, kith_graph_relation_name(graph, relation),
+    say("%s  %s  %s", inverse ? to : from, kith_graph_relation_name(graph, relation),
            inverse ? from : to);
 }
 
@@ -506,14 +505,14 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
     char *to = readable_entity(graph, answer);
     char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
 
-    printf("  %.3f %c %6u of %-6u ", r->confidence, kith_part_letter(r->kind), r->support,
+    say("  %.3f %c %6u of %-6u ", r->confidence, kith_part_letter(r->kind), r->support,
            r->body_count);
     print_atom(graph, r->first, r->first_inverse, r->kind == KITH_PART_SHARED ? to : who,
                r->kind == KITH_PART_DIRECT ? to
                : between                   ? between
                                            : "");
     if (r->kind == KITH_PART_PATH) {
-        printf("\n%27s", "");
+        say("\n%27s", "");
         print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
     }
     putchar('\n');
@@ -529,7 +528,7 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
 
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
         char *to = readable_entity(graph, g->path[i].entity);
-        printf("  %-24s ", i == 0 ? "way there" : "");
+        say("  %-24s ", i == 0 ? "way there" : "");
         print_atom(graph, g->path[i].relation, g->path[i].inverse, from ? from : "", to ? to : "");
         putchar('\n');
         free(from);
@@ -546,16 +545,16 @@ static void print_grounds(const kith_explanation *e, const kith_question *q,
         if (g->feature_count == 0)
             break; /* no rules: the neighbours say all */
         char *entity = readable_entity(graph, g->entity);
-        printf("\n  %s: %.3f = rules %+.3f, near %+.3f, prior %+.3f, embedding %+.3f\n",
+        say("\n  %s: %.3f = rules %+.3f, near %+.3f, prior %+.3f, embedding %+.3f\n",
                entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
         if (i == 0 && g->reason_count > 0)
-            printf("  conf. kind  right of      because\n");
+            say("  conf. kind  right of      because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
             print_reason(&g->reasons[k], q, g->entity, graph);
         if (g->reason_count > REASONS_SHOWN)
-            printf("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
+            say("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
         if (g->reason_count == 0)
-            printf("  no rule speaks for it\n");
+            say("  no rule speaks for it\n");
         print_path(g, q, graph);
         free(entity);
     }
@@ -573,20 +572,20 @@ static void print_weight(const kith_explanation *e, const kith_weighted_neighbor
     double value = weight_of(e, (size_t)(n - e->neighbors));
 
     if (e->weighing == KITH_WEIGH_NONE) {
-        printf("  ");
+        say("  ");
         return;
     }
     if (!isnan(n->logic) && !isnan(n->attention))
-        printf("  %7.4f  %7.4f  %7.4f", value, n->logic, n->attention);
+        say("  %7.4f  %7.4f  %7.4f", value, n->logic, n->attention);
     else if (e->weighing == KITH_WEIGH_MAX)
-        printf("  %7u", n->wins);
+        say("  %7u", n->wins);
     else
-        printf("  %7.4f", value);
+        say("  %7.4f", value);
     bar(text, most > 0 ? value / most : 0, WIDTH);
     int columns = 0;
     for (const char *c = text; *c; c++)
         columns += (*c & 0xc0) != 0x80;
-    printf("  %s%*s  ", text, WIDTH - columns, "");
+    say("  %s%*s  ", text, WIDTH - columns, "");
 }
 
 static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *graph)
@@ -594,15 +593,15 @@ static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *gr
     char text[GROUPED];
 
     if (n->rule.confidence > 0)
-        printf("%12s%s%s => %s%s, confidence %.4f, support %s\n", "",
+        say("%12s%s%s => %s%s, confidence %.4f, support %s\n", "",
                kith_graph_relation_name(graph, n->rule.premise), direction(n->rule.premise_inverse),
                kith_graph_relation_name(graph, n->rule.conclusion),
                direction(n->rule.conclusion_inverse), n->rule.confidence,
                grouped(text, n->rule.support));
     else if (!isnan(n->logic))
-        printf("%12sno rule leads from it to what is asked\n", "");
+        say("%12sno rule leads from it to what is asked\n", "");
     if (n->redundant_with.confidence > 0)
-        printf("%12sless, as %s%s implies it: confidence %.4f, support %s\n", "",
+        say("%12sless, as %s%s implies it: confidence %.4f, support %s\n", "",
                kith_graph_relation_name(graph, n->redundant_with.premise),
                direction(n->redundant_with.premise_inverse), n->redundant_with.confidence,
                grouped(text, n->redundant_with.support));
@@ -624,46 +623,46 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
     size_t shown = e->neighbor_count < SHOWN ? e->neighbor_count : SHOWN;
 
     if (e->weighing == KITH_WEIGH_NONE)
-        printf("\n  what is known about it\n");
+        say("\n  what is known about it\n");
     else
-        printf("\n  what it is made of, for %s\n", kith_graph_relation_name(graph, e->relation));
+        say("\n  what it is made of, for %s\n", kith_graph_relation_name(graph, e->relation));
     if (e->weighing == KITH_WEIGH_MAX)
-        printf("  largest in so many coordinates\n");
+        say("  largest in so many coordinates\n");
     else if (shown > 0 && !isnan(e->neighbors[0].logic) && !isnan(e->neighbors[0].attention))
-        printf("   weight =  logic + attention\n");
+        say("   weight =  logic + attention\n");
     for (size_t i = 0; i < shown; i++) {
         char *fact = readable_fact(&e->neighbors[i], q, graph);
         print_weight(e, &e->neighbors[i], weight_of(e, 0));
-        printf("%s%s\n", fact ? fact : "", e->neighbors[i].added ? "" : "  [graph]");
+        say("%s%s\n", fact ? fact : "", e->neighbors[i].added ? "" : "  [graph]");
         if (!told_before(e, i))
             print_rules_of(&e->neighbors[i], graph);
         free(fact);
     }
     if (e->neighbor_count > shown)
-        printf("  and %zu more; --json has all\n", e->neighbor_count - shown);
+        say("  and %zu more; --json has all\n", e->neighbor_count - shown);
     if (e->unread > 0)
-        printf("  %zu facts are beyond what the model looks at\n", e->unread);
+        say("  %zu facts are beyond what the model looks at\n", e->unread);
 }
 
 static void print_left_out(const kith_explanation *e, const kith_question *q,
                            const kith_graph *graph)
 {
     if (e->ablation_count > 0)
-        printf("\n  without a fact, where the first answers come among all candidates\n");
+        say("\n  without a fact, where the first answers come among all candidates\n");
     for (size_t i = 0; i < e->ablation_count; i++) {
         const kith_ablation *l = &e->left_out[i];
         char *fact = readable_fact(&e->neighbors[l->neighbor], q, graph);
         char *best = readable_entity(graph, l->best);
-        printf("  without  %s\n", fact ? fact : "");
+        say("  without  %s\n", fact ? fact : "");
         for (size_t k = 0; k < e->compared && k < GROUNDS_SHOWN; k++) {
             char *entity = readable_entity(graph, e->answers.at[k].entity);
-            printf("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->moves[k].rank,
+            say("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->moves[k].rank,
                    l->moves[k].rank_masked, l->moves[k].score, l->moves[k].score_masked,
                    entity ? entity : "");
             free(entity);
         }
         if (l->best != e->answers.at[0].entity)
-            printf("%12sfirst is then %s\n", "", best ? best : "");
+            say("%12sfirst is then %s\n", "", best ? best : "");
         free(fact);
         free(best);
     }

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/text.h"
+
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 typedef struct command {
@@ -28,8 +30,9 @@ int usage_error(const command *self, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What getopt_long gave for an option that is wrong: '?' unknown, ':' without its value. */
 int bad_option(const command *self, int option, char **argv);
-/* Say what failed; returns EXIT_FAILED, or EXIT_USAGE for KITH_ERR_ARGUMENT. */
+/* Say what failed; returns EXIT_FAILED, EXIT_USAGE for KITH_ERR_ARGUMENT, or the status of a signal. */
 int failure(const kith_error *error);
+int out_of_memory(void); /* says so and returns EXIT_FAILED */
 int print_help(const command *self);
 
 /* Numbers from the command line; false where the text is none or out of range. */
@@ -40,13 +43,6 @@ bool parse_share(double *value, const char *text, double low, double high);
 json_t *text_json(const char *text);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
-
-/* 1234567 as 1,234,567; the text lives in `out`. */
-#define GROUPED 32
-const char *grouped(char out[GROUPED], uint64_t number);
-
-/* A bar of a text chart, `width` columns at a share of 1; `out` must have 3 * width + 4 bytes. */
-const char *bar(char *out, double share, int width);
 
 /* Open a source and say on stderr what was skipped or dropped. */
 kith_status open_source(kith_graph **graph, const char *path, const kith_open_options *options,

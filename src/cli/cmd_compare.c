@@ -81,7 +81,7 @@ static void print_value(const comparison *c, size_t run, metric m, grouping by, 
     char text[64], error[32] = "";
 
     if (run == 0) {
-        printf("%*.*f", FIRST, info->decimals, info->scale * e.mean);
+        say("%*.*f", FIRST, info->decimals, info->scale * e.mean);
         return;
     }
     estimate d = outcomes_difference(&c->of[0], &c->of[run], m, by, group);
@@ -89,21 +89,21 @@ static void print_value(const comparison *c, size_t run, metric m, grouping by, 
         snprintf(error, sizeof error, " (%.*f)", info->decimals, info->scale * d.error);
     snprintf(text, sizeof text, "%+.*f%s%s", info->decimals, info->scale * d.mean, error,
              stars(&d));
-    printf("  %8.*f %-*s", info->decimals, info->scale * e.mean, OTHERS - 11, text);
+    say("  %8.*f %-*s", info->decimals, info->scale * e.mean, OTHERS - 11, text);
 }
 
 /* A name that is too long shows its end, which tells runs apart. */
 static void print_names(const char *title, const arguments *a)
 {
-    printf("%-26s", title);
+    say("%-26s", title);
     for (size_t run = 0; run < a->count; run++) {
         int width = run == 0 ? FIRST : OTHERS - 3;
         size_t length = strlen(a->runs[run]), most = (size_t)width - 1;
         const char *name = a->runs[run] + (length > most ? length - most : 0);
         if (run == 0)
-            printf("%*s", width, name);
+            say("%*s", width, name);
         else
-            printf("   %-*s", width, name);
+            say("   %-*s", width, name);
     }
     putchar('\n');
 }
@@ -114,7 +114,7 @@ static void print_overall(const comparison *c, const arguments *a)
     for (int m = 0; m < METRICS; m++) {
         if (!applies(c, m))
             continue;
-        printf("  %-24s", metric_table[m].title);
+        say("  %-24s", metric_table[m].title);
         for (size_t run = 0; run < a->count; run++)
             print_value(c, run, (metric)m, GROUP_ALL, 0);
         putchar('\n');
@@ -126,12 +126,12 @@ static void print_groups(const comparison *c, const arguments *a, grouping by, c
     metric m = c->classification ? METRIC_ACCURACY : METRIC_MRR;
     char text[GROUPED];
 
-    printf("\n%s by %s\n", metric_table[m].title, title);
+    say("\n%s by %s\n", metric_table[m].title, title);
     for (int group = 0; group < group_count(by); group++) {
         size_t queries = outcomes_estimate(&c->of[0], m, by, group).queries;
         if (queries == 0)
             continue;
-        printf("  %-6s%10s queries", group_name(by, group), grouped(text, queries));
+        say("  %-6s%10s queries", group_name(by, group), grouped(text, queries));
         for (size_t run = 0; run < a->count; run++)
             print_value(c, run, m, by, group);
         putchar('\n');
@@ -140,7 +140,7 @@ static void print_groups(const comparison *c, const arguments *a, grouping by, c
 
 static void print_comparison(const comparison *c, const arguments *a)
 {
-    printf("%zu %s of %s that all runs have. Differences from the first run are paired, with\n"
+    say("%zu %s of %s that all runs have. Differences from the first run are paired, with\n"
            "their standard errors in brackets; * beyond two of them, ** beyond three.\n\n",
            c->shared, c->classification ? "facts" : "queries",
            a->eval.split == KITH_DEV ? "dev" : "test");
@@ -149,7 +149,7 @@ static void print_comparison(const comparison *c, const arguments *a)
     print_groups(c, a, GROUP_FACTS, "facts of the known entity");
     for (size_t run = 0; run < a->count; run++)
         if (c->evaluated[run] > c->shared)
-            fprintf(stderr, "kith: %s: %zu of its %zu queries are not in every run\n", a->runs[run],
+            put(stderr, "kith: %s: %zu of its %zu queries are not in every run\n", a->runs[run],
                     c->evaluated[run] - c->shared, c->evaluated[run]);
 }
 

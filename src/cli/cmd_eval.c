@@ -53,13 +53,13 @@ static void print_row(const char *name, const kith_metrics *m)
 
     if (m->queries == 0)
         return;
-    printf("  %-12s %9s %9.1f %8.4f %8.4f %8.4f %8.4f\n", name, grouped(text, m->queries), m->mr,
+    say("  %-12s %9s %9.1f %8.4f %8.4f %8.4f %8.4f\n", name, grouped(text, m->queries), m->mr,
            m->mrr, m->hits1, m->hits3, m->hits10);
 }
 
 static void print_header(const char *title)
 {
-    printf("\n%-14s %9s %9s %8s %8s %8s %8s\n", title, "queries", "MR", "MRR", "Hits@1", "Hits@3",
+    say("\n%-14s %9s %9s %8s %8s %8s %8s\n", title, "queries", "MR", "MRR", "Hits@1", "Hits@3",
            "Hits@10");
 }
 
@@ -69,14 +69,14 @@ static void print_reliability(const kith_eval *e)
 
     if (e->calibration_error < 0)
         return;
-    printf("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
+    say("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
     for (int i = 0; i < KITH_RELIABILITY; i++)
         if (e->reliability[i].answers > 0)
-            printf("  .%d to %-6s %9s %9.3f %9.3f\n", i,
+            say("  .%d to %-6s %9s %9.3f %9.3f\n", i,
                    i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
                    grouped(text, e->reliability[i].answers), e->reliability[i].probability,
                    e->reliability[i].right);
-    printf("  expected calibration error %.4f\n", e->calibration_error);
+    say("  expected calibration error %.4f\n", e->calibration_error);
 }
 
 static void print_ranking(const kith_eval *e)
@@ -102,26 +102,26 @@ static void print_ranking(const kith_eval *e)
 
 static void print_eval(const kith_eval *e, const arguments *a)
 {
-    printf("%s: %s, %zu facts\n", a->folder, a->eval.split == KITH_DEV ? "dev" : "test", e->facts);
+    say("%s: %s, %zu facts\n", a->folder, a->eval.split == KITH_DEV ? "dev" : "test", e->facts);
     if (e->unusable > 0)
-        printf("  %zu left out, because train lacks their relation\n", e->unusable);
+        say("  %zu left out, because train lacks their relation\n", e->unusable);
     if (e->no_candidate > 0)
-        printf("  %zu hidden sides not ranked, because they are unseen and no candidates; "
+        say("  %zu hidden sides not ranked, because they are unseen and no candidates; "
                "--candidates all ranks them too\n", e->no_candidate);
     if (e->no_neighbors > 0)
-        printf("  %zu with an entity that has no usable neighbour, scored with zeros\n",
+        say("  %zu with an entity that has no usable neighbour, scored with zeros\n",
                e->no_neighbors);
     char text[64];
     if (a->without)
-        printf("  without %s of the evidence\n", name_parts(text, a->without));
+        say("  without %s of the evidence\n", name_parts(text, a->without));
     if (a->filter && !e->classification)
-        printf("  filtered by the facts of %s as well\n", a->filter);
+        say("  filtered by the facts of %s as well\n", a->filter);
     if (e->classification)
-        printf("\n  accuracy %.4f over %zu facts, what is true chosen on dev\n", e->accuracy,
+        say("\n  accuracy %.4f over %zu facts, what is true chosen on dev\n", e->accuracy,
                e->realistic.queries);
     else
         print_ranking(e);
-    printf("\n  %.2f seconds\n", e->seconds);
+    say("\n  %.2f seconds\n", e->seconds);
 }
 
 /* ---- for programs ---- */
@@ -220,7 +220,7 @@ static int evaluate(const arguments *a)
         status = failure(&error);
     } else {
         if ((a->ranks || a->filter) && result.classification)
-            fprintf(stderr, "kith: a part with labels is classified, so there are no ranks%s\n",
+            put(stderr, "kith: a part with labels is classified, so there are no ranks%s\n",
                     a->filter ? " to filter" : "");
         else if (a->ranks && kith_eval_write_ranks(&result, kith_model_graph(model), a->ranks,
                                                    &error) != KITH_OK)

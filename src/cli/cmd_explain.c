@@ -48,7 +48,7 @@ static int explain(asking *a, const questions *q)
         } else if (a->json) {
             status = print_json(one_json(a, &q->at[i], &e));
         } else {
-            printf("%s", i > 0 ? "\n" : "");
+            say("%s", i > 0 ? "\n" : "");
             print_answers(&e.answers, &q->at[i], graph);
             print_explanation(&e, &q->at[i], graph);
         }

@@ -30,12 +30,6 @@ static void free_names(row_names *n)
     free(n->labels);
 }
 
-static int out_of_memory(void)
-{
-    fprintf(stderr, "kith: out of memory\n");
-    return EXIT_FAILED;
-}
-
 /* ---- tables ---- */
 
 static int name_entities(row_names *n, const kith_graph *graph, size_t count)
@@ -85,7 +79,7 @@ static int save(const arguments *a, const char *name, kith_vectors v, const row_
     free(stem);
     if (status != KITH_OK)
         return failure(&error);
-    printf("%s/%s: %zu vectors of %zu numbers\n", a->output, name, v.rows, v.columns);
+    say("%s/%s: %zu vectors of %zu numbers\n", a->output, name, v.rows, v.columns);
     return EXIT_SUCCESS;
 }
 
@@ -171,7 +165,7 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
     int status = EXIT_SUCCESS;
 
     if (!in) {
-        fprintf(stderr, "kith: %s: cannot open: %s\n", path, strerror(errno));
+        put(stderr, "kith: %s: cannot open: %s\n", path, strerror(errno));
         return EXIT_FAILED;
     }
     while (status == EXIT_SUCCESS && (length = getline(&line, &capacity, in)) > 0) {
@@ -218,7 +212,7 @@ static int choose_entities(row_names *n, size_t *count, const arguments *a,
     for (uint32_t i = 0; status == EXIT_SUCCESS && i < seen; i++)
         status = add_name(n, count, kith_graph_entity_name(graph, i), graph);
     if (status == EXIT_SUCCESS && *count == 0) {
-        fprintf(stderr, "kith: there is no entity to encode\n");
+        put(stderr, "kith: there is no entity to encode\n");
         return EXIT_USAGE;
     }
     return status;
@@ -279,7 +273,7 @@ static int export_run(const arguments *a, const command *self)
         return failure(&error);
     status = check_tables(a, self, model);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
+        put(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
         status = EXIT_FAILED;
     }
     if (status == EXIT_SUCCESS)

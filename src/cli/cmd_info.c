@@ -11,24 +11,24 @@ static void print_weights(const kith_model *model, uint32_t relation)
     int own[2];
 
     if (relation == UINT32_MAX) {
-        printf("\n  %-10s %-32s %9s\n", "part", "what", "weight");
+        say("\n  %-10s %-32s %9s\n", "part", "what", "weight");
     } else {
         for (int side = 0; side < 2; side++)
             own[side] = kith_model_relation_weight(&weight[side], model, relation, side, 0);
-        printf("\n  Weights for %s, objects asked for: %s; subjects: %s\n\n",
+        say("\n  Weights for %s, objects asked for: %s; subjects: %s\n\n",
                kith_graph_relation_name(kith_model_graph(model), relation),
                own[0] ? "its own" : "the common ones", own[1] ? "its own" : "the common ones");
-        printf("  %-10s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
+        say("  %-10s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
     }
     for (size_t i = 0; (name = kith_model_fusion_weight(&common, &part, model, i)); i++) {
         for (int side = 0; side < 2; side++)
             kith_model_relation_weight(&weight[side], model, relation, side, i);
         if (common == 0 && weight[0] == 0 && weight[1] == 0)
             continue;
-        printf("  %-10s %-32s %9.4f", kith_part_name(part), name, common);
+        say("  %-10s %-32s %9.4f", kith_part_name(part), name, common);
         if (relation != UINT32_MAX)
-            printf(" %9.4f %9.4f", weight[0], weight[1]);
-        printf("\n");
+            say(" %9.4f %9.4f", weight[0], weight[1]);
+        say("\n");
     }
 }
 
@@ -36,13 +36,13 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
 {
     char text[GROUPED];
 
-    printf("\nRules\n  kind A %19s\n", grouped(text, info->rules_a));
-    printf("  kind B %19s\n", grouped(text, info->rules_b));
-    printf("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
-    printf("  set aside %16s of them to calibrate\n", grouped(text, info->calibration_queries));
-    printf("  loss there %15.4f\n", info->loss);
+    say("\nRules\n  kind A %19s\n", grouped(text, info->rules_a));
+    say("  kind B %19s\n", grouped(text, info->rules_b));
+    say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
+    say("  set aside %16s of them to calibrate\n", grouped(text, info->calibration_queries));
+    say("  loss there %15.4f\n", info->loss);
     if (info->own > 0)
-        printf("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
+        say("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
                grouped(text, info->own), info->pull);
     print_weights(model, relation);
 }
@@ -55,13 +55,13 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
     const char *name;
     char text[64], number[GROUPED];
 
-    printf("%s\n\nGraph\n", folder);
-    printf("  relations %16s\n", grouped(number, kith_graph_seen_relation_count(graph)));
-    printf("  seen entities %12s\n", grouped(number, kith_graph_seen_entity_count(graph)));
-    printf("  train facts %14s\n", grouped(number, kith_graph_facts(graph, KITH_TRAIN).count));
-    printf("\nSettings\n");
+    say("%s\n\nGraph\n", folder);
+    say("  relations %16s\n", grouped(number, kith_graph_seen_relation_count(graph)));
+    say("  seen entities %12s\n", grouped(number, kith_graph_seen_entity_count(graph)));
+    say("  train facts %14s\n", grouped(number, kith_graph_facts(graph, KITH_TRAIN).count));
+    say("\nSettings\n");
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
-        printf("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
+        say("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
     kith_model_fusion(&info, model);
     if (info.fused)
         print_fusion(model, &info, relation);

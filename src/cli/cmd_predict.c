@@ -10,26 +10,34 @@ static int print_one_json(const asking *a, const kith_question *q, const kith_an
                                 ignored_json(a->session)));
 }
 
+/* One result of many on a line of its own. */
+static int put_compact(json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+
+    json_decref(value);
+    if (!text)
+        return out_of_memory();
+    put_json_text(stdout, text);
+    free(text);
+    return EXIT_SUCCESS;
+}
+
 static int print_all_json(const asking *a, const questions *q, const kith_answers *answers)
 {
-    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(10);
-    json_t *ignored = ignored_json(a->session);
     int status = EXIT_SUCCESS;
 
-    printf("{\"results\": [\n");
-    for (size_t i = 0; i < q->count; i++) {
-        json_t *one = json_pack("{so so}", "query", question_json(&q->at[i]), "answers",
-                                answers_json(&answers[i], &q->at[i], kith_model_graph(a->model)));
-        if (!one || json_dumpf(one, stdout, flags) != 0)
-            status = EXIT_FAILED;
-        printf("%s\n", i + 1 < q->count ? "," : "");
-        json_decref(one);
+    say("{\"results\": [\n");
+    for (size_t i = 0; i < q->count && status == EXIT_SUCCESS; i++) {
+        status = put_compact(json_pack("{so so}", "query", question_json(&q->at[i]), "answers",
+                                       answers_json(&answers[i], &q->at[i],
+                                                    kith_model_graph(a->model))));
+        say("%s\n", i + 1 < q->count ? "," : "");
     }
-    printf("], \"ignored\": ");
-    if (!ignored || json_dumpf(ignored, stdout, flags) != 0)
-        status = EXIT_FAILED;
-    printf("}\n");
-    json_decref(ignored);
+    say("], \"ignored\": ");
+    if (status == EXIT_SUCCESS)
+        status = put_compact(ignored_json(a->session));
+    say("}\n");
     return status;
 }
 
@@ -38,7 +46,7 @@ static int print_all(const asking *a, const questions *q, const kith_answers *an
     print_ignored(a->session, kith_model_graph(a->model), 0);
     for (size_t i = 0; i < q->count; i++) {
         if (i > 0)
-            printf("\n");
+            say("\n");
         print_answers(&answers[i], &q->at[i], kith_model_graph(a->model));
     }
     return EXIT_SUCCESS;
@@ -50,10 +58,8 @@ static int answer(asking *a, const questions *q)
     kith_error error;
     int status;
 
-    if (!answers) {
-        fprintf(stderr, "kith: out of memory\n");
-        return EXIT_FAILED;
-    }
+    if (!answers)
+        return out_of_memory();
     if (kith_session_ask_all(answers, a->session, q->at, q->count, &a->ask, &error) != KITH_OK) {
         print_ignored(a->session, kith_model_graph(a->model), 0);
         free(answers);

@@ -32,15 +32,15 @@ static void print_rules(const kith_implication *rules, size_t count, const kith_
 {
     char text[GROUPED];
 
-    printf("confidence    support  rule (an entity that has the first also has the second)\n");
+    say("confidence    support  rule (an entity that has the first also has the second)\n");
     for (size_t i = 0; i < count; i++)
-        printf("    %.4f %10s  %s%s => %s%s\n", rules[i].confidence,
+        say("    %.4f %10s  %s%s => %s%s\n", rules[i].confidence,
                grouped(text, rules[i].support), kith_graph_relation_name(graph, rules[i].premise),
                rules[i].premise_inverse ? " (inverse)" : "",
                kith_graph_relation_name(graph, rules[i].conclusion),
                rules[i].conclusion_inverse ? " (inverse)" : "");
     if (count == 0)
-        printf("none\n");
+        say("none\n");
 }
 
 /* ---- rules that name an answer ---- */
@@ -48,7 +48,7 @@ static void print_rules(const kith_implication *rules, size_t count, const kith_
 static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
                        const char *to)
 {
-    printf("%s(%s, %s)", kith_graph_relation_name(graph, relation), inverse ? to : from,
+    say("%s(%s, %s)", kith_graph_relation_name(graph, relation), inverse ? to : from,
            inverse ? from : to);
 }
 
@@ -58,17 +58,17 @@ static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
         r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->constant) : NULL;
     char support[GROUPED], body_count[GROUPED];
 
-    printf("    %.4f %8s of %-8s %c  ", r->confidence, grouped(support, r->support),
+    say("    %.4f %8s of %-8s %c  ", r->confidence, grouped(support, r->support),
            grouped(body_count, r->body_count), kith_part_letter(r->kind));
     print_atom(graph, r->first, r->first_inverse, "s",
                r->kind == KITH_PART_DIRECT ? "o"
                : r->kind == KITH_PART_PATH ? "x"
                                            : constant);
     if (r->kind == KITH_PART_PATH) {
-        printf(", ");
+        say(", ");
         print_atom(graph, r->second, r->second_inverse, "x", "o");
     }
-    printf(" => ");
+    say(" => ");
     print_atom(graph, r->conclusion, r->conclusion_inverse, "s",
                r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->answer) : "o");
     putchar('\n');
@@ -78,17 +78,17 @@ static void print_examples(const kith_rule_example *at, size_t count, const char
                            const kith_graph *graph, bool between)
 {
     for (size_t i = 0; i < count; i++) {
-        printf("%36s s = %s", what, kith_graph_entity_label(graph, at[i].subject));
+        say("%36s s = %s", what, kith_graph_entity_label(graph, at[i].subject));
         if (between)
-            printf(", x = %s", kith_graph_entity_label(graph, at[i].between));
-        printf(", o = %s\n", kith_graph_entity_label(graph, at[i].object));
+            say(", x = %s", kith_graph_entity_label(graph, at[i].between));
+        say(", o = %s\n", kith_graph_entity_label(graph, at[i].object));
     }
 }
 
 static void print_answer_rules(const kith_rule *rules, size_t count, const kith_graph *graph,
                                bool examples)
 {
-    printf("confidence    right of        kind  rule\n");
+    say("confidence    right of        kind  rule\n");
     for (size_t i = 0; i < count; i++) {
         print_answer_rule(&rules[i], graph);
         if (!examples)
@@ -99,7 +99,7 @@ static void print_answer_rules(const kith_rule *rules, size_t count, const kith_
                        rules[i].kind == KITH_PART_PATH);
     }
     if (count == 0)
-        printf("none\n");
+        say("none\n");
 }
 
 static json_t *atom_json(const kith_graph *graph, uint32_t relation, int inverse)

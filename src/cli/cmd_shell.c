@@ -20,11 +20,11 @@ static const kith_session *completing;
 static void complain(shell *s, const char *what, const char *why)
 {
     fflush(stdout);
-    fprintf(stderr, "kith: %s%s%s\n", what, *what ? ": " : "", why);
+    put(stderr, "kith: %s%s%s\n", what, *what ? ": " : "", why);
     s->failed = true;
 }
 
-static void say(shell *s, const char *text)
+static void add_fact(shell *s, const char *text)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
     size_t before = kith_session_fact_count(s->a.session);
@@ -40,7 +40,7 @@ static void say(shell *s, const char *text)
     if (kith_session_add(&use, s->a.session, f.name[0], f.name[1], f.name[2], &error) != KITH_OK)
         complain(s, "", error.message);
     else if (use == KITH_FACT_USED)
-        printf("noted; %zu facts\n", before + 1);
+        say("noted; %zu facts\n", before + 1);
     else
         print_ignored(s->a.session, graph, before);
     free(f.copy);
@@ -101,7 +101,7 @@ static void do_undo(shell *s, const char *rest)
         complain(s, "undo", "there is no fact to take back");
         return;
     }
-    printf("taken back: %s  %s  %s\n", f.subject, f.relation, f.object);
+    say("taken back: %s  %s  %s\n", f.subject, f.relation, f.object);
     kith_session_undo(s->a.session);
 }
 
@@ -110,7 +110,7 @@ static void do_facts(shell *s, const char *rest)
     (void)rest;
     for (size_t i = 0; i < kith_session_fact_count(s->a.session); i++) {
         kith_session_fact f = kith_session_fact_at(s->a.session, i);
-        printf("%4zu  %s  %s  %s%s%s%s\n", i + 1, f.subject, f.relation, f.object,
+        say("%4zu  %s  %s  %s%s%s%s\n", i + 1, f.subject, f.relation, f.object,
                f.use == KITH_FACT_USED ? "" : "  [ignored: ",
                f.use == KITH_FACT_USED ? "" : kith_fact_use_text(f.use),
                f.use == KITH_FACT_USED ? "" : "]");
@@ -126,12 +126,12 @@ static void do_find(shell *s, const char *rest)
 
     for (size_t i = 0; i < entities; i++) {
         char *text = readable_entity(graph, ids[i]);
-        printf("  %s\n", text ? text : "");
+        say("  %s\n", text ? text : "");
         free(text);
     }
     size_t relations = kith_graph_suggest_relations(ids, FOUND, graph, rest);
     for (size_t i = 0; i < relations; i++)
-        printf("  %s  [relation]\n", kith_graph_relation_name(graph, ids[i]));
+        say("  %s  [relation]\n", kith_graph_relation_name(graph, ids[i]));
     if (entities + relations == 0)
         complain(s, rest, "no name is like this");
 }
@@ -181,10 +181,10 @@ enum { LINES = sizeof lines / sizeof *lines };
 static void do_help(shell *s, const char *rest)
 {
     (void)s, (void)rest;
-    printf("  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks\n"
+    say("  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks\n"
            "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n");
     for (size_t i = 0; i < LINES; i++)
-        printf("  %-24s  %s\n", lines[i].name, lines[i].help);
+        say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
 
 /* Facts and questions have three fields, so a command is one word, or one that takes text. */
@@ -221,7 +221,7 @@ static void run_line(shell *s, char *text)
     if (fact)
         free(f.copy);
     if (fact || !run_command(s, text))
-        say(s, text);
+        add_fact(s, text);
 }
 
 /* ---- completion ---- */
@@ -288,7 +288,8 @@ static char *next_match(const char *word, int state)
     }
     for (const char *name; (name = name_at(index, relation));) {
         index++;
-        char *match = strncmp(name, rl_line_buffer + begins, typed) == 0
+        /* libedit lists matches as they are, so a name with control characters is not offered. */
+        char *match = strncmp(name, rl_line_buffer + begins, typed) == 0 && is_plain(name)
                           ? quoted_rest(name, skip, open) : NULL;
         /* The word may begin with the quote itself. */
         if (match && open && start < begins) {
@@ -332,7 +333,7 @@ static void talk(shell *s)
     rl_completer_word_break_characters = (char *)" \t";
     if (history)
         read_history(history);
-    printf("%s: say facts, ask with ?, and 'help' helps\n", s->a.folder);
+    say("%s: say facts, ask with ?, and 'help' helps\n", s->a.folder);
     while (!s->finished && (line = readline("kith> "))) {
         if (*line)
             add_history(line);
@@ -341,7 +342,7 @@ static void talk(shell *s)
         free(line);
     }
     if (!s->finished)
-        printf("\n");
+        say("\n");
     if (history)
         write_history(history);
     free(history);

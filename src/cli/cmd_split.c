@@ -53,22 +53,22 @@ static void print_split(const arguments *a, const kith_dataset_report *r, const 
 {
     char b[8][GROUPED];
 
-    printf("%s: from %s\n\n", a->folder, a->source);
-    printf("  %12s test facts sampled, %s candidates to be unseen\n", grouped(b[0], r->sampled),
+    say("%s: from %s\n\n", a->folder, a->source);
+    say("  %12s test facts sampled, %s candidates to be unseen\n", grouped(b[0], r->sampled),
            grouped(b[1], r->candidates));
-    printf("  %12s of them have a seen neighbour and are unseen entities now\n",
+    say("  %12s of them have a seen neighbour and are unseen entities now\n",
            grouped(b[2], r->unseen));
-    printf("  %12s entities of the source are in no part\n", grouped(b[3], r->left_out));
+    say("  %12s entities of the source are in no part\n", grouped(b[3], r->left_out));
     if (r->known > 0)
-        printf("  %12s dev and test facts dropped because train or aux holds them\n",
+        say("  %12s dev and test facts dropped because train or aux holds them\n",
                grouped(b[0], r->known));
     if (r->ignored > 0)
-        printf("  %12s facts of the source not looked at (its aux, and facts labelled false)\n",
+        say("  %12s facts of the source not looked at (its aux, and facts labelled false)\n",
                grouped(b[0], r->ignored));
     if (r->without_false > 0)
-        printf("  %12s true facts for which no false one could be made\n",
+        say("  %12s true facts for which no false one could be made\n",
                grouped(b[0], r->without_false));
-    printf("\n  train %s, dev %s, test %s, aux %s facts\n",
+    say("\n  train %s, dev %s, test %s, aux %s facts\n",
            grouped(b[4], kith_graph_facts(graph, KITH_TRAIN).count),
            grouped(b[5], kith_graph_facts(graph, KITH_DEV).count),
            grouped(b[6], kith_graph_facts(graph, KITH_TEST).count),

@@ -15,7 +15,7 @@ static double share(size_t part, size_t whole)
 static void print_number(const char *what, uint64_t number)
 {
     char text[GROUPED];
-    printf("  %-20s %12s\n", what, grouped(text, number));
+    say("  %-20s %12s\n", what, grouped(text, number));
 }
 
 static void print_part(const kith_stats *s, int part)
@@ -24,13 +24,13 @@ static void print_part(const kith_stats *s, int part)
 
     if (part != KITH_TRAIN && s->facts[part] == 0)
         return;
-    printf("  %-20s %12s", part_names[part], grouped(text, s->facts[part]));
+    say("  %-20s %12s", part_names[part], grouped(text, s->facts[part]));
     if (s->untrue[part] > 0)
-        printf("  %s labelled false", grouped(text, s->untrue[part]));
+        say("  %s labelled false", grouped(text, s->untrue[part]));
     if (s->unusable[part] > 0)
-        printf("  %s with a relation that train lacks", grouped(text, s->unusable[part]));
+        say("  %s with a relation that train lacks", grouped(text, s->unusable[part]));
     if (s->leaked[part] > 0)
-        printf("  %s also in train", grouped(text, s->leaked[part]));
+        say("  %s also in train", grouped(text, s->leaked[part]));
     putchar('\n');
 }
 
@@ -43,7 +43,7 @@ static void print_degrees(const kith_stats *s)
     for (size_t i = 0; i < s->bucket_count; i++)
         if (s->buckets[i].entities > most)
             most = s->buckets[i].entities;
-    printf("\nEntities by number of neighbours\n");
+    say("\nEntities by number of neighbours\n");
     for (size_t i = 0; i < s->bucket_count; i++) {
         const kith_degree_bucket *b = &s->buckets[i];
         if (b->low == b->high)
@@ -51,7 +51,7 @@ static void print_degrees(const kith_stats *s)
         else
             snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)b->low,
                      (unsigned long long)b->high);
-        printf("  %15s %10s %s\n", range, grouped(text, b->entities),
+        say("  %15s %10s %s\n", range, grouped(text, b->entities),
                bar(drawn, share(b->entities, most), WIDTH));
     }
 }
@@ -61,33 +61,33 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
     char text[GROUPED];
     size_t train = s->facts[KITH_TRAIN];
 
-    printf("\nCommonest relations\n");
+    say("\nCommonest relations\n");
     for (size_t i = 0; i < s->common_count; i++)
-        printf("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i].facts),
+        say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i].facts),
                100 * share(s->common[i].facts, train),
                kith_graph_relation_name(graph, s->common[i].relation));
-    printf("\nRepeated by other facts (train)\n");
-    printf("  %4.1f %% of facts have their pair linked by another relation the same way, %4.1f %% "
+    say("\nRepeated by other facts (train)\n");
+    say("  %4.1f %% of facts have their pair linked by another relation the same way, %4.1f %% "
            "the other way\n", 100 * share(s->duplicate_facts, train),
            100 * share(s->inverse_facts, train));
-    printf("  %zu relations are mostly duplicates (80 %% of their facts), %zu mostly inverses\n",
+    say("  %zu relations are mostly duplicates (80 %% of their facts), %zu mostly inverses\n",
            s->duplicate_relations, s->inverse_relations);
 }
 
 static void print_stats(const kith_stats *s, const kith_graph *graph, const char *path)
 {
-    printf("%s (%s)\n\n", path, kith_graph_layout(graph));
+    say("%s (%s)\n\n", path, kith_graph_layout(graph));
     print_number("relations", s->relations);
     print_number("seen entities", s->seen);
     print_number("unseen entities", s->unseen);
     print_number("isolated entities", s->isolated);
-    printf("\nFacts\n");
+    say("\nFacts\n");
     for (int part = 0; part < KITH_SPLITS; part++)
         print_part(s, part);
-    printf("\nNeighbours per entity\n");
+    say("\nNeighbours per entity\n");
     print_number("min", s->neighbors_min);
     print_number("max", s->neighbors_max);
-    printf("  %-20s %12.1f\n", "mean", s->neighbors_mean);
+    say("  %-20s %12.1f\n", "mean", s->neighbors_mean);
     print_degrees(s);
     print_relations(s, graph);
 }

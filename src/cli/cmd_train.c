@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "cli/progress.h"
+#include "cli/run_files.h"
 #include "cli/settings.h"
+#include "cli/signals.h"
 
 enum { MOST_SETTINGS = 64 };
 
@@ -39,35 +41,21 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
     kith_settings settings;
     kith_status status;
 
-    if (a->resume)
+    if (a->resume) {
+        stop_gently();
         return kith_train_resume(end, a->resume, &a->train, error);
+    }
     /* What is wrong with the settings is said before a large source is read. */
     status = make_settings(&settings, a, a->preset ? a->preset : "kith", error);
     if (status == KITH_OK)
         status = open_source(&graph, source, &a->open, error);
     if (status == KITH_OK && !a->preset)
         status = make_settings(&settings, a, preset_for(graph), error);
+    stop_gently();
     if (status == KITH_OK)
         return kith_train_consuming(end, a->folder, graph, &settings, &a->train, error);
     kith_graph_free(graph);
     return status;
-}
-
-/* On how many facts of held-out entities the run's evidence was weighed; -1 where it has none. Opening
- * the run would say so too, but reads the whole graph. */
-static long long facts_fitted_on(const char *folder)
-{
-    char *path = NULL;
-    long long queries = -1;
-
-    if (asprintf(&path, "%s/fusion.json", folder) < 0)
-        return -1;
-    json_t *fusion = json_load_file(path, 0, NULL);
-    if (fusion)
-        queries = json_integer_value(json_object_get(fusion, "queries"));
-    json_decref(fusion);
-    free(path);
-    return queries;
 }
 
 static int tell_end(kith_train_end end, const arguments *a)
@@ -79,15 +67,15 @@ static int tell_end(kith_train_end end, const arguments *a)
     if (a->json)
         return print_json(json_pack("{ss ss}", "run", folder, "state", words[end]));
     if (end == KITH_TRAIN_STOPPED)
-        printf("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder,
+        say("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder,
                folder);
     else if (end == KITH_TRAIN_WAS_FINISHED)
-        printf("%s: is finished already, nothing to do\n", folder);
+        say("%s: is finished already, nothing to do\n", folder);
     else
-        printf("%s: finished; see how good it is with: kith eval %s\n", folder, folder);
+        say("%s: finished; see how good it is with: kith eval %s\n", folder, folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)
-        printf("The graph is small: %lld facts of held-out entities were there to weigh evidence "
+        say("The graph is small: %lld facts of held-out entities were there to weigh evidence "
                "on, so "
                "take probabilities as a guess.\n",
                fitted);
@@ -106,7 +94,10 @@ static int go(const arguments *a, const char *source)
     with.train.context = &d;
     kith_status status = train(&end, &with, source, &error);
     display_end(&d);
-    return status == KITH_OK ? tell_end(end, a) : failure(&error);
+    if (status != KITH_OK)
+        return failure(&error);
+    int told = tell_end(end, a);
+    return told == EXIT_SUCCESS && end == KITH_TRAIN_STOPPED ? stopped_status() : told;
 }
 
 enum { PRESET = 256, RESUME, THREADS, SKIP_BAD, JSON, QUIET, EVERY };

@@ -5,6 +5,7 @@
 
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "cli/signals.h"
 
 enum { MOST_SETTINGS = 64, MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
 
@@ -187,6 +188,7 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
     snprintf(run, sizeof run, "%s/%s", a->folder, name);
     snprintf(title, sizeof title, "%zu/%zu %s  ", o->point + 1, points, name);
     display_begin(&d, a->quiet, title);
+    stop_gently();
     train.progress = show_progress;
     train.context = &d;
     if (status == KITH_OK && stat(run, &info) == 0) {
@@ -241,13 +243,13 @@ static int show_results(const arguments *a, outcome *outcomes, size_t count)
     qsort(outcomes, count, sizeof *outcomes, better_first);
     if (a->json)
         return print_json(results_json(a, outcomes, count));
-    printf("     dev  epoch  settings\n");
+    say("     dev  epoch  settings\n");
     for (size_t i = 0; i < count; i++) {
         describe(name, sizeof name, a, outcomes[i].point, "  ");
         if (outcomes[i].dev < 0)
-            printf("       -      -  %s  (%s)\n", name, outcomes[i].state);
+            say("       -      -  %s  (%s)\n", name, outcomes[i].state);
         else
-            printf("  %.4f  %5ld  %s%s\n", outcomes[i].dev, outcomes[i].epoch, name,
+            say("  %.4f  %5ld  %s%s\n", outcomes[i].dev, outcomes[i].epoch, name,
                    strcmp(outcomes[i].state, "diverged") == 0 ? "  (diverged later)" : "");
     }
     return EXIT_SUCCESS;
@@ -283,18 +285,20 @@ static int tune(const command *self, const arguments *a)
     else
         status = check_graph(self, a, graph);
     if (!status && mkdir(a->folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "kith: %s: cannot make a folder: %s\n", a->folder, strerror(errno));
+        put(stderr, "kith: %s: cannot make a folder: %s\n", a->folder, strerror(errno));
         status = EXIT_FAILED;
     }
-    for (; !status && done < points && !was_interrupted(); done++) {
+    for (; !status && done < points && !was_stopped(); done++) {
         outcomes[done] = (outcome){.point = done, .dev = -1, .state = "stopped"};
         if (train_point(&outcomes[done], a, graph, points, &error) != KITH_OK)
             status = failure(&error);
     }
     if (!status) {
         status = show_results(a, outcomes, done);
-        if (was_interrupted())
-            fprintf(stderr, "kith: stopped; the same command goes on\n");
+        if (was_stopped()) {
+            put(stderr, "kith: stopped; the same command goes on\n");
+            status = status ? status : stopped_status();
+        }
     }
     kith_graph_free(graph);
     free(outcomes);

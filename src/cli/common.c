@@ -6,14 +6,15 @@
 
 #include "cli/cli.h"
 #include "core/numbers.h"
+#include "cli/signals.h"
 
 int usage_error(const command *self, const char *format, ...)
 {
     va_list arguments;
 
-    fprintf(stderr, "kith %s: ", self->name);
+    put(stderr, "kith %s: ", self->name);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vput(stderr, format, arguments);
     va_end(arguments);
     fprintf(stderr, "\nusage: kith %s %s\nTry 'kith help %s'.\n", self->name, self->usage,
             self->name);
@@ -29,7 +30,11 @@ int bad_option(const command *self, int option, char **argv)
 
 int failure(const kith_error *error)
 {
-    fprintf(stderr, "kith: %s\n", error->message);
+    if (error->status == KITH_ERR_STOPPED) {
+        put(stderr, "kith: stopped\n");
+        return stopped_status();
+    }
+    put(stderr, "kith: %s\n", error->message);
     return error->status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -68,43 +73,24 @@ json_t *text_json(const char *text)
 
 int print_json(json_t *value)
 {
-    int failed = !value || json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
 
     json_decref(value);
-    if (failed || putchar('\n') == EOF) {
-        fprintf(stderr, "kith: cannot write the result: %s\n", strerror(errno));
+    if (!text)
+        return out_of_memory();
+    put_json_text(stdout, text);
+    free(text);
+    if (putchar('\n') == EOF) {
+        put(stderr, "kith: cannot write the result: %s\n", strerror(errno));
         return EXIT_FAILED;
     }
     return EXIT_SUCCESS;
 }
 
-const char *grouped(char out[GROUPED], uint64_t number)
+int out_of_memory(void)
 {
-    char digits[GROUPED];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, number), to = 0;
-
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            out[to++] = ',';
-        out[to++] = digits[i];
-    }
-    out[to] = '\0';
-    return out;
-}
-
-const char *bar(char *out, double share, int width)
-{
-    /* Eighths of a block: U+2588 down to U+258F. */
-    int eighths = (int)(share * width * 8 + .5), to = 0;
-
-    if (share > 0 && eighths == 0)
-        eighths = 1;
-    for (; eighths >= 8; eighths -= 8)
-        to += sprintf(out + to, "\xe2\x96\x88");
-    if (eighths > 0)
-        to += sprintf(out + to, "\xe2\x96%c", 0x90 - eighths);
-    out[to] = '\0';
-    return out;
+    put(stderr, "kith: out of memory\n");
+    return EXIT_FAILED;
 }
 
 kith_status open_source(kith_graph **graph, const char *path, const kith_open_options *options,
@@ -115,10 +101,10 @@ kith_status open_source(kith_graph **graph, const char *path, const kith_open_op
     if (status == KITH_OK) {
         kith_load_report report = kith_graph_report(*graph);
         if (report.bad_lines > 0)
-            fprintf(stderr, "kith: skipped %zu bad line%s; the first: %s\n", report.bad_lines,
+            put(stderr, "kith: skipped %zu bad line%s; the first: %s\n", report.bad_lines,
                     report.bad_lines == 1 ? "" : "s", report.first_bad);
         if (report.duplicates > 0)
-            fprintf(stderr, "kith: dropped %zu duplicate fact%s\n", report.duplicates,
+            put(stderr, "kith: dropped %zu duplicate fact%s\n", report.duplicates,
                     report.duplicates == 1 ? "" : "s");
     }
     return status;

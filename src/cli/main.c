@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __GLIBC__
@@ -5,6 +6,7 @@
 #endif
 
 #include "cli/cli.h"
+#include "cli/signals.h"
 
 static const command *const commands[] = {&cmd_stats, &cmd_split, &cmd_rules, &cmd_train, &cmd_eval,
                                        &cmd_info, &cmd_tune, &cmd_predict, &cmd_explain,
@@ -21,11 +23,11 @@ static const command *find_command(const char *name)
 
 static void print_overview(FILE *out)
 {
-    fprintf(out, "kith answers questions about things a knowledge graph has only just met.\n\n"
+    put(out, "kith answers questions about things a knowledge graph has only just met.\n\n"
                  "usage: kith COMMAND [ARGUMENTS]\n\ncommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "  help     show how to use a command: kith help COMMAND\n"
+        put(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    put(out, "  help     show how to use a command: kith help COMMAND\n"
                  "  version  print the version\n\n"
                  "A SOURCE is a folder with train, dev, test and aux; an OpenKE folder; WordNet's\n"
                  "database folder; or one file of triples: tab-separated, N-Triples or Turtle,\n"
@@ -34,7 +36,7 @@ static void print_overview(FILE *out)
 
 static int unknown_command(const char *name)
 {
-    fprintf(stderr, "kith: there is no command '%s'. Try 'kith help'.\n", name);
+    put(stderr, "kith: there is no command '%s'. Try 'kith help'.\n", name);
     return EXIT_USAGE;
 }
 
@@ -58,7 +60,7 @@ static int run(int argc, char **argv)
         strcmp(argv[1], "-h") == 0)
         return help(argc - 1, argv + 1);
     if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
-        printf("kith %s\n", kith_version());
+        say("kith %s\n", kith_version());
         return EXIT_SUCCESS;
     }
     const command *wanted = find_command(argv[1]);
@@ -78,11 +80,12 @@ static void free_to_the_system(void)
 int main(int argc, char **argv)
 {
     free_to_the_system();
+    catch_signals();
     int status = run(argc, argv);
 
     /* A full disk or a closed pipe shows only when the last bytes are flushed. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("kith: cannot write the output");
+        put(stderr, "kith: cannot write the output: %s\n", strerror(errno));
         return status == EXIT_SUCCESS ? EXIT_FAILED : status;
     }
     return status;

@@ -1,4 +1,4 @@
-/* Progress of training on a terminal, and stopping it with Ctrl-C. */
+/* Progress of training on a terminal. */
 #ifndef KITH_CLI_PROGRESS_H
 #define KITH_CLI_PROGRESS_H
 
@@ -11,11 +11,9 @@ typedef struct display {
     bool terminal, quiet;
 } display;
 
-/* From here on Ctrl-C and SIGTERM ask training to stop; a second one ends the program at once. */
 void display_begin(display *d, bool quiet, const char *title);
 void display_end(const display *d);
 /* A kith_progress_call; its context is a display. */
 int show_progress(void *context, const kith_progress *progress);
-bool was_interrupted(void);
 
 #endif

@@ -36,9 +36,9 @@ void print_settings_help(void)
 
     if (kith_settings_init(&s, "kith", &error) != KITH_OK)
         return;
-    printf("settings (defaults of --preset kith in brackets):\n");
+    say("settings (defaults of --preset kith in brackets):\n");
     for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++) {
         kith_settings_get(value, sizeof value, &s, name);
-        printf("  --%s %s\n        %s [%s]\n", name, choices, help, value);
+        say("  --%s %s\n        %s [%s]\n", name, choices, help, value);
     }
 }

@@ -1,0 +1,63 @@
+#include "cli/run_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static FILE *open_file(const char *folder, const char *name)
+{
+    char *path = NULL;
+    FILE *in = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "re");
+
+    free(path);
+    return in;
+}
+
+long long facts_fitted_on(const char *folder)
+{
+    FILE *in = open_file(folder, "fusion.json");
+    json_t *fusion = in ? json_loadf(in, 0, NULL) : NULL;
+    long long queries = fusion ? json_integer_value(json_object_get(fusion, "queries")) : -1;
+
+    json_decref(fusion);
+    if (in)
+        fclose(in);
+    return queries;
+}
+
+/* The notes in the header of checkpoint.safetensors: eight bytes of length, then JSON. */
+static json_t *checkpoint_notes(const char *folder)
+{
+    enum { MOST = 1 << 20 };
+    FILE *in = open_file(folder, "checkpoint.safetensors");
+    unsigned char head[8];
+    size_t length = 0;
+    char *text = NULL;
+    json_t *header = NULL;
+
+    if (in && fread(head, 1, sizeof head, in) == sizeof head)
+        for (int i = 7; i >= 0; i--)
+            length = length << 8 | head[i];
+    if (length > 0 && length < MOST && (text = malloc(length)) &&
+        fread(text, 1, length, in) == length)
+        header = json_loadb(text, length, 0, NULL);
+    json_t *notes = json_incref(json_object_get(header, "__metadata__"));
+    json_decref(header);
+    free(text);
+    if (in)
+        fclose(in);
+    return notes;
+}
+
+void tell_unfinished(const char *folder)
+{
+    json_t *notes = checkpoint_notes(folder);
+    const char *finished = json_string_value(json_object_get(notes, "finished"));
+    const char *epoch = json_string_value(json_object_get(notes, "epoch"));
+
+    if (finished && epoch && strcmp(finished, "0") == 0)
+        put(stderr, "kith: %s: training was stopped after epoch %s; finish it with: kith train "
+                    "--resume %s\n", folder, epoch, folder);
+    json_decref(notes);
+}
