@@ -419,9 +419,9 @@ static void setup_open(setup *s, const char *folder, const char *preset, unsigne
     if (kith_model_new(&s->model, s->graph, &settings, threads, &error) != KITH_OK)
         fail_msg("%s", error.message);
     assert_int_equal(kith__evidence_new(&s->evidence, s->graph, s->model->pool, &error), KITH_OK);
-    s->log_degree = kith__log_degrees(s->evidence->index);
+    s->log_degree = kith__log_degrees(s->evidence->base->index);
     s->seen = kith_graph_seen_entity_count(s->graph);
-    s->relations = s->evidence->index->relations;
+    s->relations = s->evidence->base->index->relations;
 }
 
 static void setup_close(setup *s)
@@ -572,7 +572,7 @@ static void fuse(kith__fusion_workspace *f, const setup *s, uint32_t entity, uin
                  const float *embedding, size_t candidates)
 {
     kith_error error;
-    kith__span facts = kith__facts_of(s->evidence->index, entity);
+    kith__span facts = kith__facts_of(s->evidence->base->index, entity);
 
     assert_int_equal(kith__fusion_run(f, facts, entity, query, embedding, candidates, &error),
                      KITH_OK);
@@ -772,7 +772,7 @@ static void fuse__shares_are_of_what_is_not_known(void **state)
     float *embedding = calloc(s.seen, sizeof *embedding);
     kith__span known = {0};
     for (uint32_t r = 0; known.count == 0; r++)
-        known = kith__reached(s.evidence->index, s.seen, r);
+        known = kith__reached(s.evidence->base->index, s.seen, r);
     uint32_t right = known.at[0].entity == 0 ? 1 : 0;
     embedding[known.at[0].entity] = 1000;
     embedding[right] = 100;
@@ -1360,7 +1360,7 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
     for (size_t i = 0; i < e->realistic.queries; i++) {
         kith_triple t = e->ranks[i].fact;
         uint32_t better = 0, equal = 0, left = 0;
-        kith__span facts = kith__facts_of(fused->evidence->index, t.subject);
+        kith__span facts = kith__facts_of(fused->evidence->base->index, t.subject);
         assert_int_equal(kith__fusion_run(&f, facts, t.subject, t.relation, NULL, s->seen, &error),
                          KITH_OK);
         for (uint32_t c = 0; c < s->seen; c++) {
@@ -1553,8 +1553,8 @@ static void files__hold_all_that_was_mined_and_fitted(void **state)
 
     (void)state;
     assert_int_equal(kith__evidence_new(&mined, model->graph, model->pool, &error), KITH_OK);
-    check_same_patterns(&mined->pairs, &model->fused->evidence->pairs);
-    check_same_patterns(&mined->paths, &model->fused->evidence->paths);
+    check_same_patterns(&mined->rules->pairs, &model->fused->evidence->rules->pairs);
+    check_same_patterns(&mined->rules->paths, &model->fused->evidence->rules->paths);
     kith__evidence_free(mined);
     kith_model_free(model);
 }
@@ -1569,7 +1569,7 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
     kith__rng_init(&rng, 112, 0);
     const char *folder = new_folder();
     assert_false(kith__fusion_saved(folder));
-    assert_int_equal(kith__rules_save(folder, model->fused->evidence, &error), KITH_OK);
+    assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
     for (int i = 0; i < 20; i++) {
         kith__fusion f = random_fusion(&rng);
         f.common.all[0] = 0;
@@ -1717,7 +1717,7 @@ static void files__rules_of_another_graph_are_refused(void **state)
     kith_error error = {KITH_OK, ""};
 
     (void)state;
-    assert_int_equal(kith__rules_save(folder, model->fused->evidence, &error), KITH_OK);
+    assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
     assert_int_equal(kith__fusion_save(folder, &model->fused->fusion, &error), KITH_OK);
     assert_int_equal(kith_model_new(&foreign, other, &settings, 1, &error), KITH_OK);
     assert_int_equal(kith__fused_open(foreign, folder, &error), KITH_ERR_INPUT);

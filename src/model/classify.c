@@ -66,9 +66,9 @@ static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
     x += q->subject_hidden ? SUBJECT : OBJECT;
     x[SHARE] = f->scores[hidden] - f->log_sum;
     if (!(f->without & KITH_PART_PROXIMITY))
-        x[PROXIMITY] = f->asking.proximity.proximity[hidden];
-    x[OFTEN] = log(.2 + f->asking.answered[hidden]);
-    x[TYPE] = f->asking.type_score_all[hidden];
+        x[PROXIMITY] = kith__proximity_of(&f->asking.proximity, hidden);
+    x[OFTEN] = log(.2 + kith__evidence_answered(&f->asking, hidden));
+    x[TYPE] = f->asking.table->type_score_all[hidden];
 }
 
 static kith_status look_at_evidence(kith__sample *samples, kith_model *model,

@@ -34,8 +34,7 @@ static float log_of(float confidence)
 
 static const float *figures_of(const kith__evidence_query *asked, uint32_t candidate)
 {
-    uint32_t row = asked->row_of[candidate];
-    return row ? asked->rows[row - 1].figure : NULL;
+    return kith__evidence_row(asked, candidate);
 }
 
 static void copy_figures(float *to, const float *from, unsigned without)
@@ -71,7 +70,6 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
                      const float *embedding, const float *log_degree, size_t candidates,
                      unsigned without)
 {
-    const kith__index *x = asked->evidence->index;
     kith__span known = kith__span_of(facts, asked->query);
     float best_a = 0;
 
@@ -81,7 +79,8 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
                       .embedding = embedding,
                       .log_degree = log_degree,
                       .candidates = candidates,
-                      .log_answers = logf(1 + (float)kith__answer_count(x, asked->query)),
+                      .log_answers =
+                          logf(1 + (float)kith__view_answer_count(&asked->view, asked->query)),
                       .log_known = logf(1 + (float)known.count),
                       .log_facts = logf(1 + (float)facts.count)};
     if (c->embedding)
@@ -175,13 +174,14 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
                          unsigned without)
 {
     float figure[KITH__RULE_FEATURES];
-    kith__plain plain = {
-        .prior = logf(.2f + (float)c->asked->answered[candidate]) - c->log_answers,
-        .degree = c->log_degree[candidate],
-        .fits = c->asked->fits[candidate],
-        .type_score_all = c->asked->type_score_all[candidate],
-        .proximity = without & KITH_PART_PROXIMITY ? 0 : c->asked->proximity.proximity[candidate]};
+    kith__plain plain = {.prior = logf(.2f + (float)kith__evidence_answered(c->asked, candidate)) -
+                                  c->log_answers,
+                         .degree = kith__evidence_log_degree(c->asked, candidate),
+                         .proximity = without & KITH_PART_PROXIMITY
+                                          ? 0
+                                          : kith__proximity_of(&c->asked->proximity, candidate)};
 
+    kith__evidence_type(&plain.fits, &plain.type_score_all, c->asked, candidate);
     copy_figures(figure, figures_of(c->asked, candidate), without);
     if (c->embedding) {
         plain.e_score = (c->embedding[candidate] - c->e_mean) * c->e_scale;

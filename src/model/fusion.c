@@ -48,7 +48,9 @@ kith_status kith__fusion_workspace_init(kith__fusion_workspace *f, const kith__f
     f->fusion = fusion;
     f->log_degree = log_degree;
     f->without = without;
-    return kith__evidence_query_init(&f->asking, evidence, error);
+    (void)error;
+    kith__evidence_query_init(&f->asking, evidence, NULL);
+    return KITH_OK;
 }
 
 void kith__fusion_workspace_release(kith__fusion_workspace *f)
@@ -72,6 +74,7 @@ static float plain_score(const kith__fusion_workspace *f, kith__plain plain)
 static void score_untold(kith__fusion_workspace *f)
 {
     const kith__case *c = &f->at;
+    const kith__relation_table *table = c->asked->table;
     float *scores = f->scores, never = logf(.2f) - c->log_answers;
     float start = plain_score(f, (kith__plain){0});
     float prior = plain_score(f, (kith__plain){.prior = 1}) - start;
@@ -88,18 +91,18 @@ static void score_untold(kith__fusion_workspace *f)
     if (c->embedding)
         base += by_share * (c->e_mean - c->log_sum);
     for (size_t i = 0; i < c->candidates; i++)
-        scores[i] = base + degree * c->log_degree[i] + fits * c->asked->fits[i] +
-                    type_score_all * c->asked->type_score_all[i];
+        scores[i] = base + degree * c->log_degree[i] + fits * table->type_score[i] +
+                    type_score_all * table->type_score_all[i];
     const kith__proximity *n = &c->asked->proximity;
     size_t reached = f->without & KITH_PART_PROXIMITY ? 0 : n->reached_count;
     for (size_t i = 0; i < reached; i++)
-        if (n->reached[i] < c->candidates)
-            scores[n->reached[i]] += proximity * n->proximity[n->reached[i]];
+        if (kith__proximity_entity(n, i) < c->candidates)
+            scores[kith__proximity_entity(n, i)] += proximity * kith__proximity_value(n, i);
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
         scores[i] += slope * (c->embedding[i] - c->e_mean);
     for (size_t i = 0; i < c->candidates; i++)
-        if (c->asked->answered[i])
-            scores[i] += prior * (logf(.2f + (float)c->asked->answered[i]) - logf(.2f));
+        if (table->answered[i])
+            scores[i] += prior * (logf(.2f + (float)table->answered[i]) - logf(.2f));
 }
 
 static void score_told(kith__fusion_workspace *f)
@@ -150,7 +153,7 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
 {
     kith_status status;
 
-    f->asking.proximity.through = candidates > f->asking.evidence->index->seen;
+    f->asking.proximity.through = candidates > f->asking.evidence->base->index->seen;
     TRY(kith__evidence_query_run(&f->asking, facts, self, query, error));
     if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
         TRY(kith__no_memory(error));
@@ -229,7 +232,7 @@ static void fuse_one(void *context, size_t query, size_t slot, const float *embe
 {
     fusing_all *a = context;
     const kith__query *q = &a->queries[query];
-    const kith__index *x = a->evidence->index;
+    const kith__index *x = a->evidence->base->index;
     uint32_t s = kith__known_side(q);
     uint32_t relation = kith__query_relation(q, x);
     kith__fusion_workspace *room = take_room(a);
@@ -268,7 +271,7 @@ static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
         for (size_t i = 0; i < a->count; i++)
             items[i] = (kith__item){a->queries[i].fact.relation, a->queries[i].subject_hidden,
                                     (uint32_t)i};
-        kith__radix_sort(items, items + a->count, a->count, a->evidence->index->relations, 2);
+        kith__radix_sort(items, items + a->count, a->count, a->evidence->base->index->relations, 2);
         for (size_t i = 0; i < a->count; i++)
             order[i] = items[i].index;
         a->order = order;
@@ -302,7 +305,7 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
                     .context = context,
                     .lock = PTHREAD_MUTEX_INITIALIZER,
                     .given = PTHREAD_COND_INITIALIZER};
-    float *degrees = kith__log_degrees(evidence->index);
+    float *degrees = kith__log_degrees(evidence->base->index);
     size_t wanted = kith__pool_size(model->pool), made = 0; /* as many as run at once */
     kith__fusion_workspace *rooms = kith__calloc(wanted, sizeof *rooms);
     kith_status status = KITH_OK;

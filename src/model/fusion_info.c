@@ -8,10 +8,11 @@ void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
     *info = (kith_fusion_info){0};
     if (!f)
         return;
+    const kith__rule_set *rules = f->evidence->rules;
     *info = (kith_fusion_info){.fused = 1,
                                .embedding = f->embedding,
-                               .rules_a = f->evidence->pairs.offset[f->evidence->pairs.relations],
-                               .rules_b = f->evidence->paths.offset[f->evidence->paths.relations],
+                               .rules_a = rules->pairs.offset[rules->relations],
+                               .rules_b = rules->paths.offset[rules->relations],
                                .queries = f->fusion.queries,
                                .calibration_queries = f->fusion.calibration_queries,
                                .loss = f->fusion.loss,

@@ -10,7 +10,6 @@
 /* Bounds on what one fact of s may cost, so that hubs do not stall a query. Beyond them lists are
  * thinned out evenly. */
 enum {
-    MOST_FITTING = 1 << 22,
     MOST_FELLOWS = 256,
     MOST_LOCAL = 256,
     MOST_STEPS = 512,
@@ -18,17 +17,34 @@ enum {
     MOST_SHARING = 256
 };
 
-kith_status kith__evidence_new(kith__evidence **out, const kith_graph *graph, kith__pool *pool,
-                               kith_error *error)
+kith_status kith__evidence_over(kith__evidence **out, const kith_graph *graph,
+                                kith__rule_set *rules, bool borrowed, kith__pool *pool,
+                                kith_error *error)
 {
     kith__evidence *e = kith__calloc(1, sizeof *e);
     kith_status status;
 
     if (!e)
         return kith__no_memory(error);
-    TRY(kith__index_new(&e->index, graph, pool, error));
-    TRY(kith__mine_pairs(&e->pairs, e->index, pool, error));
-    TRY(kith__mine_paths(&e->paths, e->index, pool, error));
+    e->borrowed = true; /* until nothing can fail any more */
+    TRY(kith__fact_base_new(&e->base, graph, pool, error));
+    e->rules = rules;
+    e->borrowed = borrowed;
+    *out = e;
+    e = NULL;
+cleanup:
+    kith__evidence_free(e);
+    return status;
+}
+
+kith_status kith__evidence_new(kith__evidence **out, const kith_graph *graph, kith__pool *pool,
+                               kith_error *error)
+{
+    kith__evidence *e = NULL;
+    kith_status status;
+
+    TRY(kith__evidence_over(&e, graph, NULL, false, pool, error));
+    TRY(kith__rule_set_new(&e->rules, e->base->index, pool, error));
     *out = e;
     e = NULL;
 cleanup:
@@ -40,187 +56,145 @@ void kith__evidence_free(kith__evidence *e)
 {
     if (!e)
         return;
-    kith__index_free(e->index);
-    kith__rules_release(&e->pairs);
-    kith__rules_release(&e->paths);
+    kith__fact_base_free(e->base);
+    if (!e->borrowed)
+        kith__rule_set_free(e->rules);
     kith__free(e);
 }
 
-kith_status kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence,
-                                      kith_error *error)
+void kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence,
+                               const kith__overlay *added)
 {
-    const kith__index *x = evidence->index;
+    kith__view view = {evidence->base->index, added};
 
-    *a = (kith__evidence_query){.evidence = evidence, .query = UINT32_MAX};
-    a->pair_confidence = kith__calloc(x->relations, sizeof *a->pair_confidence);
-    a->answers_at = kith__calloc(x->entities, sizeof *a->answers_at);
-    a->answered = kith__calloc(x->entities, sizeof *a->answered);
-    a->row_of = kith__calloc(x->entities, sizeof *a->row_of);
-    a->tally = kith__calloc(x->entities, sizeof *a->tally);
-    a->fits = kith__calloc(x->entities, sizeof *a->fits);
-    a->type_score_all = kith__calloc(x->entities, sizeof *a->type_score_all);
-    a->together = kith__calloc(x->relations, sizeof *a->together);
-    a->met = kith__alloc(x->relations, sizeof *a->met);
-    a->speaks = kith__calloc(x->relations, sizeof *a->speaks);
-    if (!a->fits || !a->type_score_all || !a->together || !a->met || !a->speaks ||
-        !a->pair_confidence || !a->answers_at || !a->answered || !a->row_of || !a->tally)
-        return kith__no_memory(error);
-    return kith__proximity_init(&a->proximity, x, error);
+    *a = (kith__evidence_query){.evidence = evidence, .view = view, .query = UINT32_MAX};
+    kith__proximity_init(&a->proximity, view);
 }
 
 void kith__evidence_query_release(kith__evidence_query *a)
 {
+    if (a->evidence)
+        kith__fact_base_give(a->evidence->base, a->table);
     kith__proximity_release(&a->proximity);
-    kith__free(a->pair_confidence);
-    kith__free(a->answers_at);
-    kith__free(a->answered);
-    kith__free(a->fits);
-    kith__free(a->type_score_all);
-    kith__free(a->together);
-    kith__free(a->met);
-    kith__free(a->speaks);
-    kith__free(a->row_of);
-    kith__free(a->rows);
+    kith__slots_release(&a->slots);
+    kith__free(a->row);
     kith__free(a->tally);
+    kith__free(a->rows);
     kith__free(a->tallied);
     kith__free(a->shared);
     memset(a, 0, sizeof *a);
 }
 
-/* ---- what queries with the same relation share ---- */
+/* ---- the relation ---- */
 
-static void each_owner(kith__evidence_query *a, uint32_t query, bool set)
+static kith_status set_query(kith__evidence_query *a, uint32_t query, kith_error *error)
 {
-    const kith__index *x = a->evidence->index;
+    bool unseen = a->proximity.through;
 
-    for (uint32_t e = x->seen; a->unseen && e < x->entities; e++)
-        a->answered[e] = set ? (uint32_t)kith__reached(x, e, kith__inverse(x, query)).count : 0;
-
-    for (uint64_t i = x->owner_offset[query]; i < x->owner_offset[query + 1]; i++) {
-        kith__span answers = kith__reached(x, x->owner[i], query);
-        a->answers_at[x->owner[i]] = set ? (uint64_t)(answers.at - x->at) + 1 : 0;
-        for (size_t k = 0; k < answers.count; k++)
-            a->answered[answers.at[k].entity] = set ? a->answered[answers.at[k].entity] + 1 : 0;
-    }
-}
-
-/* How many of the answers have each relation; returns how many relations there are in `met`. */
-static size_t count_together(kith__evidence_query *a, uint32_t answering)
-{
-    const kith__index *x = a->evidence->index;
-    size_t count = 0;
-
-    for (uint64_t i = x->owner_offset[answering]; i < x->owner_offset[answering + 1]; i++) {
-        kith__span facts = kith__facts_of(x, x->owner[i]);
-        for (size_t k = 0; k < facts.count; k++) {
-            uint32_t r = facts.at[k].relation;
-            if (r == answering || (k > 0 && facts.at[k - 1].relation == r))
-                continue;
-            if (a->together[r]++ == 0)
-                a->met[count++] = r;
-        }
-    }
-    return count;
-}
-
-/* The same for unseen entities, by their own facts. */
-static void fit_unseen(kith__evidence_query *a)
-{
-    const kith__index *x = a->evidence->index;
-
-    for (uint32_t e = x->seen; e < x->entities; e++) {
-        kith__span facts = kith__facts_of(x, e);
-        for (size_t k = 0; k < facts.count; k++) {
-            float confidence = a->speaks[facts.at[k].relation];
-            if (confidence == 0 || (k > 0 && facts.at[k - 1].relation == facts.at[k].relation))
-                continue;
-            a->fits[e] = fmaxf(a->fits[e], logf(1 + 100 * confidence));
-            a->type_score_all[e] += -logf(1 - (confidence < .999f ? confidence : .999f));
-        }
-    }
-}
-
-/* What speaks for an entity being an answer to anybody. Beyond MOST_FITTING looks the rest goes
- * without. */
-static void find_fitting(kith__evidence_query *a, uint32_t query)
-{
-    const kith__index *x = a->evidence->index;
-    size_t count = count_together(a, kith__inverse(x, query)), looks = 0;
-
-    memset(a->fits, 0, x->entities * sizeof *a->fits);
-    memset(a->type_score_all, 0, x->entities * sizeof *a->type_score_all);
-    for (size_t m = 0; m < count; m++) {
-        uint32_t r = a->met[m];
-        uint64_t owners = x->owner_offset[r + 1] - x->owner_offset[r];
-        float confidence = kith__shrunk(a->together[r], (double)owners);
-        a->together[r] = 0;
-        if (confidence < .01f || (looks += (size_t)owners) > MOST_FITTING)
-            continue;
-        float adds = -logf(1 - (confidence < .999f ? confidence : .999f));
-        a->speaks[r] = confidence;
-        confidence = logf(1 + 100 * confidence);
-        for (uint64_t i = x->owner_offset[r]; i < x->owner_offset[r + 1]; i++) {
-            if (confidence > a->fits[x->owner[i]])
-                a->fits[x->owner[i]] = confidence;
-            a->type_score_all[x->owner[i]] += adds;
-        }
-    }
-    if (a->unseen)
-        fit_unseen(a);
-    for (size_t m = 0; m < count; m++)
-        a->speaks[a->met[m]] = 0;
-    for (uint32_t e = 0; e < (a->unseen ? x->entities : x->seen); e++)
-        if (a->type_score_all[e] > 0)
-            a->type_score_all[e] = logf(1 + a->type_score_all[e]);
-}
-
-static void set_query(kith__evidence_query *a, uint32_t query)
-{
-    const kith__rules *pairs = &a->evidence->pairs;
-
-    if (query == a->query && a->unseen == a->proximity.through)
-        return;
-    if (a->query != UINT32_MAX) {
-        for (uint64_t i = pairs->offset[a->query]; i < pairs->offset[a->query + 1]; i++)
-            a->pair_confidence[pairs->at[i].first] = 0;
-        each_owner(a, a->query, false);
-    }
+    if (a->table && query == a->query && unseen == a->table->unseen)
+        return KITH_OK;
+    kith__fact_base_give(a->evidence->base, a->table);
+    a->table = NULL;
     a->query = query;
-    a->unseen = a->proximity.through;
-    for (uint64_t i = pairs->offset[query]; i < pairs->offset[query + 1]; i++)
-        a->pair_confidence[pairs->at[i].first] = pairs->at[i].confidence;
-    each_owner(a, query, true);
-    find_fitting(a, query);
+    return kith__fact_base_take(&a->table, a->evidence->base, query, unseen, error);
 }
 
-/* The answers of a seen entity to the query relation at hand. */
-static kith__span answers_of(const kith__evidence_query *a, uint32_t entity)
+/* The answers of an entity that may not be used unless rules may go on from it. */
+static kith__spans answers_of(const kith__evidence_query *a, uint32_t entity)
 {
-    const kith__index *x = a->evidence->index;
-    kith__span found = {NULL, 0};
+    const kith__index *x = a->view.base;
+    kith__spans found = {{NULL, 0}, {NULL, 0}, 0};
 
-    if (entity >= x->seen || a->answers_at[entity] == 0)
+    if (a->view.added && kith__view_knows(&a->view, entity))
+        return kith__view_reached(&a->view, entity, a->query);
+    if (entity >= x->seen || a->table->answer_first[entity] == 0)
         return found;
-    uint64_t at = a->answers_at[entity] - 1;
-    found.at = x->at + at;
+    uint64_t at = x->offset[entity] + a->table->answer_first[entity] - 1;
+    found.base.at = x->at + at;
     for (; at < x->offset[entity + 1] && x->at[at].relation == a->query; at++)
         found.count++;
+    found.base.count = found.count;
     return found;
+}
+
+static bool has_answers(const kith__evidence_query *a, uint32_t entity)
+{
+    if (a->view.added)
+        return answers_of(a, entity).count > 0;
+    return entity < a->view.base->seen && a->table->answer_first[entity] != 0;
+}
+
+void kith__evidence_type(float *best, float *all, const kith__evidence_query *a, uint32_t candidate)
+{
+    kith__spans facts = {{NULL, 0}, {NULL, 0}, 0};
+
+    if (a->view.added)
+        facts = kith__view_facts(&a->view, candidate);
+    if (facts.added.count > 0 || candidate >= a->view.base->entities) {
+        kith__type_scores(best, all, a->table, facts.base, facts.added);
+        return;
+    }
+    *best = a->table->type_score[candidate];
+    *all = a->table->type_score_all[candidate];
+}
+
+float kith__evidence_log_degree(const kith__evidence_query *a, uint32_t candidate)
+{
+    if (!a->view.added)
+        return a->evidence->base->log_degree[candidate];
+    return logf(1 + (float)kith__view_facts(&a->view, candidate).count);
 }
 
 /* ---- rows ---- */
 
-static float *row_for(kith__evidence_query *a, uint32_t entity)
+/* An array by slot, zero past those that there were. */
+static int widen(uint32_t **array, size_t *capacity, size_t need)
 {
-    if (a->row_of[entity] == 0) {
+    size_t before = *capacity;
+
+    if (kith__reserve(array, capacity, need, sizeof **array))
+        return -1;
+    memset(*array + before, 0, (*capacity - before) * sizeof **array);
+    return 0;
+}
+
+static int add_room(kith__evidence_query *a, size_t need)
+{
+    return kith__slots_reserve(&a->slots, 1) || widen(&a->row, &a->row_capacity, need) ||
+           widen(&a->tally, &a->tally_capacity, need) ||
+           kith__reserve(&a->tallied, &a->tallied_capacity, need, sizeof *a->tallied);
+}
+
+/* The slot of an entity; KITH__NO_SLOT where memory is short. */
+static uint32_t slot_for(kith__evidence_query *a, uint32_t entity)
+{
+    size_t need = kith__slots_length(&a->slots, 1);
+
+    if ((need > a->tallied_capacity || !kith__slots_has_room(&a->slots, 1)) && add_room(a, need)) {
+        a->no_memory = 1;
+        return KITH__NO_SLOT;
+    }
+    return kith__slot_add(&a->slots, entity);
+}
+
+static float *row_of_slot(kith__evidence_query *a, uint32_t slot)
+{
+    if (a->row[slot] == 0) {
         if (kith__reserve(&a->rows, &a->capacity, a->count + 1, sizeof *a->rows)) {
             a->no_memory = 1;
             return NULL;
         }
-        a->rows[a->count] = (kith__candidate_evidence){.entity = entity};
-        a->row_of[entity] = (uint32_t)++a->count;
+        a->rows[a->count] =
+            (kith__candidate_evidence){.entity = kith__slot_entity(&a->slots, slot)};
+        a->row[slot] = (uint32_t)++a->count;
     }
-    return a->rows[a->row_of[entity] - 1].figure;
+    return a->rows[a->row[slot] - 1].figure;
+}
+
+static float *row_for(kith__evidence_query *a, uint32_t entity)
+{
+    uint32_t slot = slot_for(a, entity);
+    return slot == KITH__NO_SLOT ? NULL : row_of_slot(a, slot);
 }
 
 /* Best, second best and all of a kind. `all` is kept as -log(1 - all) while rules are added. */
@@ -249,19 +223,18 @@ static void tell(const kith__evidence_query *a, kith__reason reason)
 static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a,
                             uint32_t o, uint32_t relation, uint32_t self)
 {
-    const kith__index *x = a->evidence->index;
-    kith__span facts = kith__facts_of(x, o);
-    kith__span with = kith__span_of(facts, kith__inverse(x, relation));
-    kith__span right = kith__span_of(facts, kith__inverse(x, a->query));
+    uint32_t inverse = kith__inverse(a->view.base, a->query);
+    kith__spans facts = kith__view_facts(&a->view, o);
+    kith__spans with = kith__spans_of(&facts, kith__inverse(a->view.base, relation));
+    kith__spans right = kith__spans_of(&facts, inverse);
     size_t taken = with.count < MOST_LOCAL ? with.count : MOST_LOCAL;
 
     for (size_t i = 0; i < taken; i++) {
-        uint32_t s = with.at[taken == with.count ? i : i * with.count / taken].entity;
-        if (s == self || s >= x->seen || a->answers_at[s] == 0 ||
-            (s == o && relation == kith__inverse(x, a->query)))
+        uint32_t s = kith__spans_pick(&with, taken, i).entity;
+        if (s == self || !has_answers(a, s) || (s == o && relation == inverse))
             continue;
         ++*body_count;
-        *support += (uint32_t)kith__span_has(right, s);
+        *support += (uint32_t)kith__spans_has(&right, s);
     }
 }
 
@@ -291,39 +264,27 @@ static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t
 }
 
 /* With the rule's own counts, which say more to a person than those around here. */
-static void tell_pair(const kith__evidence_query *a, uint32_t relation, uint32_t candidate,
+static void tell_pair(const kith__evidence_query *a, const kith__rule *rule, uint32_t candidate,
                       float confidence)
 {
-    const kith__rules *pairs = &a->evidence->pairs;
-    uint64_t low = pairs->offset[a->query], high = pairs->offset[a->query + 1];
-
-    if (!a->tell)
-        return;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (pairs->at[middle].first < relation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < pairs->offset[a->query + 1] && pairs->at[low].first == relation)
-        tell(a, (kith__reason){KITH_PART_DIRECT, relation, KITH__NO_RELATION, UINT32_MAX, candidate,
-                               confidence, pairs->at[low].support, pairs->at[low].body_count});
+    tell(a, (kith__reason){KITH_PART_DIRECT, rule->first, KITH__NO_RELATION, UINT32_MAX, candidate,
+                           confidence, rule->support, rule->body_count});
 }
 
 static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span known, uint32_t self)
 {
     for (size_t from = 0, to; from < facts.count; from = to) {
         uint32_t r = facts.at[from].relation, hits_here = 0, bodies_here = 0;
-        float mined = a->pair_confidence[r];
         for (to = from; to < facts.count && facts.at[to].relation == r; to++)
             ;
         if (r == a->query)
             continue;
         count_links(a, facts.at + from, to - from);
+        const kith__rule *rule = kith__rule_set_direct(a->evidence->rules, a->query, r);
+        float mined = rule ? rule->confidence : 0;
         if (mined == 0)
             continue;
-        bool inverse = r == kith__inverse(a->evidence->index, a->query);
+        bool inverse = r == kith__inverse(a->view.base, a->query);
         count_at_subject(&hits_here, &bodies_here, (kith__span){facts.at + from, to - from}, known,
                          inverse ? self : UINT32_MAX);
         for (size_t i = from; i < to; i++) {
@@ -343,7 +304,7 @@ static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span know
             if (mined > figure[KITH__A_GLOBAL])
                 figure[KITH__A_GLOBAL] = mined;
             figure[KITH__A_COUNT]++;
-            tell_pair(a, r, o, local);
+            tell_pair(a, rule, o, local);
         }
     }
 }
@@ -352,11 +313,11 @@ static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span know
 
 static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, uint32_t self)
 {
-    kith__span ends = kith__reached(a->evidence->index, x, rule->second);
+    kith__spans ends = kith__view_reached(&a->view, x, rule->second);
     size_t taken = ends.count < MOST_STEPS ? ends.count : MOST_STEPS;
 
     for (size_t i = 0; i < taken; i++) {
-        uint32_t o = ends.at[taken == ends.count ? i : i * ends.count / taken].entity;
+        uint32_t o = kith__spans_pick(&ends, taken, i).entity;
         float *figure = o == self || o == x ? NULL : row_for(a, o);
         if (!figure)
             continue;
@@ -369,7 +330,7 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, ui
 
 static void ask_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
 {
-    const kith__rules *paths = &a->evidence->paths;
+    const kith__rules *paths = &a->evidence->rules->paths;
 
     for (uint64_t i = paths->offset[a->query]; i < paths->offset[a->query + 1]; i++) {
         kith__span first = kith__span_of(facts, paths->at[i].first);
@@ -383,36 +344,42 @@ static void ask_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
 
 static void tally(kith__evidence_query *a, uint32_t entity)
 {
-    if (a->tally[entity]++ == 0) {
-        if (kith__reserve(&a->tallied, &a->tallied_capacity, a->tallied_count + 1,
-                          sizeof *a->tallied)) {
-            a->no_memory = 1;
-            a->tally[entity] = 0;
-            return;
-        }
-        a->tallied[a->tallied_count++] = entity;
+    uint32_t slot = slot_for(a, entity);
+
+    if (slot != KITH__NO_SLOT && a->tally[slot]++ == 0)
+        a->tallied[a->tallied_count++] = slot;
+}
+
+/* Returns how many of those that share a fact with s have some q, and tallies what it is. */
+static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
+{
+    kith__spans sharing =
+        kith__view_reached(&a->view, fact.entity, kith__inverse(a->view.base, fact.relation));
+    size_t taken = sharing.count < MOST_FELLOWS ? sharing.count : MOST_FELLOWS;
+    uint32_t body_count = 0;
+
+    for (size_t i = 0; i < taken; i++) {
+        uint32_t s = kith__spans_pick(&sharing, taken, i).entity;
+        if (s == self)
+            continue;
+        kith__spans answers = answers_of(a, s);
+        body_count += answers.count > 0;
+        for (size_t k = 0; k < answers.count; k++)
+            tally(a, kith__spans_at(&answers, k).entity);
     }
+    return body_count;
 }
 
 static void ask_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
 {
-    const kith__index *x = a->evidence->index;
-    kith__span fellows = kith__reached(x, fact.entity, kith__inverse(x, fact.relation));
-    size_t taken = fellows.count < MOST_FELLOWS ? fellows.count : MOST_FELLOWS;
-    uint32_t body_count = 0;
+    uint32_t body_count = tally_answers(a, fact, self);
 
-    for (size_t i = 0; i < taken; i++) {
-        uint32_t s = fellows.at[taken == fellows.count ? i : i * fellows.count / taken].entity;
-        kith__span answers = s == self ? (kith__span){NULL, 0} : answers_of(a, s);
-        body_count += answers.count > 0;
-        for (size_t k = 0; k < answers.count; k++)
-            tally(a, answers.at[k].entity);
-    }
     for (size_t i = 0; i < a->tallied_count; i++) {
-        uint32_t o = a->tallied[i], support = a->tally[o];
+        uint32_t slot = a->tallied[i], support = a->tally[slot],
+                 o = kith__slot_entity(&a->slots, slot);
         float confidence = kith__shrunk(support, body_count);
-        float *figure = o == self ? NULL : row_for(a, o);
-        a->tally[o] = 0;
+        float *figure = o == self ? NULL : row_of_slot(a, slot);
+        a->tally[slot] = 0;
         if (!figure)
             continue;
         add_confidence(&figure[KITH__C_BEST], &figure[KITH__C_SECOND], &figure[KITH__C_ALL],
@@ -435,22 +402,21 @@ static int by_fact(const void *a, const void *b)
     return x->entity < y->entity ? -1 : x->entity > y->entity;
 }
 
-/* All facts of the known answers, sorted; -1 where memory is short. */
+/* Facts of the known answers, sorted; none where memory is short. */
 static size_t gather_shared(kith__evidence_query *a, kith__span known, size_t taken)
 {
-    const kith__index *x = a->evidence->index;
     size_t count = 0;
 
     for (size_t i = 0; i < taken; i++) {
-        kith__span facts =
-            kith__facts_of(x, known.at[taken == known.count ? i : i * known.count / taken].entity);
+        size_t place = taken == known.count ? i : i * known.count / taken;
+        kith__spans facts = kith__view_facts(&a->view, known.at[place].entity);
         size_t some = facts.count < MOST_SHARING ? facts.count : MOST_SHARING;
         if (kith__reserve(&a->shared, &a->shared_capacity, count + some, sizeof *a->shared)) {
             a->no_memory = 1;
             return 0;
         }
         for (size_t k = 0; k < some; k++)
-            a->shared[count++] = facts.at[some == facts.count ? k : k * facts.count / some];
+            a->shared[count++] = kith__spans_pick(&facts, some, k);
     }
     if (count > 1)
         qsort(a->shared, count, sizeof *a->shared, by_fact);
@@ -460,15 +426,15 @@ static size_t gather_shared(kith__evidence_query *a, kith__span known, size_t ta
 static void ask_shared(kith__evidence_query *a, kith_neighbor fact, uint32_t support, size_t known,
                        uint32_t self)
 {
-    const kith__index *x = a->evidence->index;
-    kith__span having = kith__reached(x, fact.entity, kith__inverse(x, fact.relation));
+    kith__spans having =
+        kith__view_reached(&a->view, fact.entity, kith__inverse(a->view.base, fact.relation));
     float confidence = kith__shrunk(support, (double)having.count);
     float share = (float)support / ((float)known + 1);
 
     if (having.count > MOST_SHARING || having.count <= support)
         return;
     for (size_t i = 0; i < having.count; i++) {
-        uint32_t o = having.at[i].entity;
+        uint32_t o = kith__spans_at(&having, i).entity;
         float *figure = o == self ? NULL : row_for(a, o);
         if (!figure)
             continue;
@@ -510,22 +476,37 @@ static void close_rows(kith__evidence_query *a)
     }
 }
 
-kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, uint32_t self,
-                                     uint32_t query, kith_error *error)
+/* All that is by slot is 0 between queries. */
+static void begin(kith__evidence_query *a)
 {
     for (size_t i = 0; i < a->count; i++)
-        a->row_of[a->rows[i].entity] = 0;
-    a->count = 0;
+        a->row[kith__slot_find(&a->slots, a->rows[i].entity)] = 0;
+    for (size_t i = 0; i < a->tallied_count; i++) /* where memory was short */
+        a->tally[a->tallied[i]] = 0;
+    a->count = a->tallied_count = 0;
     a->no_memory = 0;
-    set_query(a, query);
-    kith__span known = kith__span_of(facts, query);
+    a->proximity.view = a->view;
+    kith__slots_begin(&a->slots, kith__view_entities(&a->view));
+}
+
+kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, uint32_t self,
+                                     uint32_t relation, kith_error *error)
+{
+    kith_status status;
+
+    begin(a);
+    TRY(set_query(a, relation, error));
+    kith__span known = kith__span_of(facts, relation);
     a->known = known.count;
     ask_pairs(a, facts, known, self);
     ask_paths(a, facts, self);
     for (size_t i = 0; i < facts.count && !a->no_memory; i++)
         ask_constant(a, facts.at[i], self);
     ask_known(a, known, self);
-    kith__proximity_find(&a->proximity, facts, self);
+    TRY(kith__proximity_find(&a->proximity, facts, self, error));
     close_rows(a);
-    return a->no_memory ? kith__no_memory(error) : KITH_OK;
+    if (a->no_memory)
+        TRY(kith__no_memory(error));
+cleanup:
+    return status;
 }

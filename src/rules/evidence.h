@@ -1,28 +1,42 @@
-/* What rules say about the answers to a query q(s, ?), where s is given by its facts alone.
+/* Evidence for the answers to a query q(s, ?), where s is given by its facts alone.
  *
- * Kinds of rules:
- *   A   r(s, o)            => q(s, o)     mined beforehand; its confidence is mixed with how often it
- *                                         holds at this s and at this o
- *   B   r1(s, x), r2(x, o) => q(s, o)     mined beforehand
- *   C   r(s, c)            => q(s, o)     c and o are constants: counted over the seen entities that
- *                                         share (r, c) with s and have some q
- *   D   r(o, c)            => q(s, o)     c and s are constants: counted over the answers of q(s, ?)
- *                                         that are known
- * Each candidate that some rule speaks for gets a row of figures. */
+ * Kinds of rules (kinds.h):
+ *   direct         r(s, o)            => q(s, o)   mined; its confidence is mixed with how often it
+ *                                                  holds at this s and at this o
+ *   path           r1(s, x), r2(x, o) => q(s, o)   mined
+ *   constant       r(s, c)            => q(s, o)   c and o are constants: counted over the entities
+ *                                                  that share (r, c) with s and have some q
+ *   shared-answer  r(o, c)            => q(s, o)   c and s are constants: counted over the answers of
+ *                                                  q(s, ?) that are known
+ * Each candidate that some rule supports gets a row of rule features. All others differ only in what
+ * the table of the relation has, in their degree and in their proximity to s.
+ *
+ * Mined confidences are learned. All other counts are of what is known now, the base and added facts
+ * alike; only how relations hint at types is counted over the base alone. */
 #ifndef KITH_RULES_EVIDENCE_H
 #define KITH_RULES_EVIDENCE_H
 
+#include "rules/fact_base.h"
 #include "rules/kinds.h"
-#include "rules/mine.h"
 #include "rules/proximity.h"
+#include "rules/rule_set.h"
 
+/* What was learned, and what is known now. */
 typedef struct kith__evidence {
-    kith__index *index;
-    kith__rules pairs, paths; /* kinds A and B */
+    kith__rule_set *rules;
+    kith__fact_base *base;
+    bool borrowed; /* the rules are another's */
 } kith__evidence;
 
+/* A graph's facts, and rules mined from them. */
 kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *graph, kith__pool *pool,
                                kith_error *error);
+/* A graph's facts with given rules, which are taken over where the call succeeds, or, with
+ * `borrowed`, must live as long as the result. The graph must have the relations of the rules, in
+ * their order (kith__graph_align). */
+kith_status kith__evidence_over(kith__evidence **evidence, const kith_graph *graph,
+                                kith__rule_set *rules, bool borrowed, kith__pool *pool,
+                                kith_error *error);
 void kith__evidence_free(kith__evidence *evidence);
 
 typedef struct kith__candidate_evidence {
@@ -30,7 +44,7 @@ typedef struct kith__candidate_evidence {
     float figure[KITH__RULE_FEATURES];
 } kith__candidate_evidence;
 
-/* One rule that speaks for a candidate. */
+/* One rule that supports a candidate. */
 typedef struct kith__reason {
     kith_evidence_part kind;
     uint32_t first, second; /* relations; second of a path alone */
@@ -40,45 +54,68 @@ typedef struct kith__reason {
     uint32_t support, body_count;  /* what it was counted from */
 } kith__reason;
 
-/* Room for one thread; keeps what queries with the same q share. */
+/* Workspace of one thread, sized by what queries touch. */
 typedef struct kith__evidence_query {
     const kith__evidence *evidence;
-    uint32_t query; /* UINT32_MAX: none yet */
-    bool
-        unseen; /* whether what follows holds for unseen entities too: where walks go through them */
-    /* For the query relation at hand. */
-    float *pair_confidence; /* per relation */
-    uint64_t *answers_at; /* per seen entity: 1 + where its answers begin, in index->at; 0: none */
-    uint32_t *answered;     /* per entity: how often it is an answer */
-    float *fits;            /* per entity: log(1 + 100 P), where P is the largest confidence with
-                               which one of its other relations implies that it is an answer at all */
-    float *type_score_all;        /* the same of all of them, log(1 + the sum of -log(1 - P)) */
-    uint32_t *together, *met; /* per relation: answers that have it; those that are not 0 */
-    float *speaks;          /* per relation: how surely who has it is an answer */
+    kith__view view; /* `added` may be set before any query */
+    uint32_t query;  /* UINT32_MAX: none yet */
+    const kith__relation_table
+        *table; /* of the query relation; held until another one is asked for */
     /* For the query at hand. */
-    uint32_t *row_of;       /* per entity: its row + 1; 0 where nothing speaks for it */
-    kith__candidate_evidence *rows;
+    kith__slots slots;     /* entities that rules met */
+    uint32_t *row, *tally; /* per slot: its row + 1; a count that is 0 between rules */
+    size_t row_capacity, tally_capacity;
+    kith__candidate_evidence
+        *rows; /* candidates that some rule supports, in the order they were met */
     size_t count, capacity;
-    uint32_t *tally, *tallied; /* per entity; those that are not 0 */
+    uint32_t *tallied; /* slots whose tally is not 0 */
     size_t tallied_count, tallied_capacity;
     kith_neighbor *shared;
     size_t shared_capacity;
-    size_t known;           /* answers of q(s, ?) among the facts */
+    size_t known;              /* answers of q(s, ?) among the facts */
     kith__proximity proximity; /* of all entities to s */
-    /* Where not NULL, called for every rule that speaks for a candidate. */
+    /* Where not NULL, called for every rule that supports a candidate. */
     void (*tell)(void *context, const kith__reason *reason);
     void *context;
     int no_memory;
 } kith__evidence_query;
 
-kith_status kith__evidence_query_init(kith__evidence_query *asking, const kith__evidence *evidence,
-                              kith_error *error);
-void kith__evidence_query_release(kith__evidence_query *asking);
+/* `added` may be NULL. */
+void kith__evidence_query_init(kith__evidence_query *query, const kith__evidence *evidence,
+                               const kith__overlay *added);
+void kith__evidence_query_release(kith__evidence_query *query);
 
-/* Ask q(s, ?). `facts` are those of s, sorted by kith__sort_facts; `self` is its id, or UINT32_MAX
- * for a newcomer. Afterwards rows[0 .. count - 1] are the candidates some rule speaks for, in the
- * order in which they were met, and `answered` holds for q. */
-kith_status kith__evidence_query_run(kith__evidence_query *asking, kith__span facts, uint32_t self,
-                                     uint32_t query, kith_error *error);
+/* Ask q(s, ?). `facts` are all those of s, added ones too, sorted by kith__sort_facts; `self` is its
+ * id, or UINT32_MAX for an entity that neither the base nor the overlay has. Afterwards rows[0 ..
+ * count - 1] are the candidates that some rule supports. */
+kith_status kith__evidence_query_run(kith__evidence_query *query, kith__span facts, uint32_t self,
+                                     uint32_t relation, kith_error *error);
+
+/* ---- afterwards, about one candidate ---- */
+
+/* Its rule features; NULL where no rule supports it. */
+static inline const float *kith__evidence_row(const kith__evidence_query *a, uint32_t candidate)
+{
+    uint32_t slot = kith__slot_find(&a->slots, candidate);
+    return slot >= a->row_capacity || a->row[slot] == 0 ? NULL : a->rows[a->row[slot] - 1].figure;
+}
+
+/* How often it is an answer. */
+static inline uint32_t kith__evidence_answered(const kith__evidence_query *a, uint32_t candidate)
+{
+    const kith__index *x = a->view.base;
+    uint32_t base = candidate < x->entities ? a->table->answered[candidate] : 0;
+
+    if (!a->view.added)
+        return base;
+    kith__span added = kith__overlay_facts(a->view.added, candidate);
+    return base + (uint32_t)kith__span_of(added, kith__inverse(x, a->query)).count;
+}
+
+/* How well it fits among the answers by its other relations: the best hint, and all together. */
+void kith__evidence_type(float *best, float *all, const kith__evidence_query *query,
+                         uint32_t candidate);
+/* log(1 + its facts). */
+float kith__evidence_log_degree(const kith__evidence_query *query, uint32_t candidate);
 
 #endif

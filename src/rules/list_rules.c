@@ -234,11 +234,11 @@ kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph 
         l.best[i] = (kith__best){
             .size = sizeof(kith_rule), .top = options->top, .compare = stronger_first};
     TRY(kith__evidence_new(&evidence, graph, pool, error));
-    l.index = evidence->index;
+    l.index = evidence->base->index;
     if (kinds & KITH_PART_DIRECT)
-        list_patterns(&l, &evidence->pairs, KITH_PART_DIRECT);
+        list_patterns(&l, &evidence->rules->pairs, KITH_PART_DIRECT);
     if (kinds & KITH_PART_PATH)
-        list_patterns(&l, &evidence->paths, KITH_PART_PATH);
+        list_patterns(&l, &evidence->rules->paths, KITH_PART_PATH);
     if (kinds & KITH_PART_CONSTANT)
         kith__pool_run(pool, constants_piece, &l, PIECES);
     if (gather(&l))

@@ -10,24 +10,15 @@
 enum { STEPS = KITH__PROXIMITY_STEPS, MOST_FOLLOWED = 20000, USUAL = 20 };
 static const float least = 1e-5f, fade = .7f;
 
-kith_status kith__proximity_init(kith__proximity *n, const kith__index *index, kith_error *error)
+void kith__proximity_init(kith__proximity *n, kith__view view)
 {
-    *n = (kith__proximity){.index = index};
-    n->proximity = kith__calloc(index->entities, sizeof *n->proximity);
-    n->mass = kith__calloc(index->entities, sizeof *n->mass);
-    n->next = kith__calloc(index->entities, sizeof *n->next);
-    /* Lists are written one past their end. */
-    n->reached = kith__alloc((size_t)index->entities + 1, sizeof *n->reached);
-    n->front = kith__alloc((size_t)index->entities + 1, sizeof *n->front);
-    n->next_front = kith__alloc((size_t)index->entities + 1, sizeof *n->next_front);
-    if (!n->proximity || !n->mass || !n->next || !n->reached || !n->front || !n->next_front)
-        return kith__no_memory(error);
-    return KITH_OK;
+    *n = (kith__proximity){.view = view};
 }
 
 void kith__proximity_release(kith__proximity *n)
 {
-    kith__free(n->proximity);
+    kith__slots_release(&n->slots);
+    kith__free(n->value);
     kith__free(n->mass);
     kith__free(n->next);
     kith__free(n->reached);
@@ -36,39 +27,83 @@ void kith__proximity_release(kith__proximity *n)
     memset(n, 0, sizeof *n);
 }
 
-/* Without a branch, which could not be foreseen: an entity that is not new is written over. */
-static inline void step_to(kith__proximity *n, uint32_t entity, float mass)
+/* An array by slot, zero past the slots that there are. */
+static int widen(float **array, size_t *capacity, size_t need)
 {
-    n->next_front[n->ahead] = entity;
-    n->ahead += n->next[entity] == 0;
-    n->next[entity] += mass;
+    size_t before = *capacity;
+
+    if (kith__reserve(array, capacity, need, sizeof **array))
+        return -1;
+    memset(*array + before, 0, (*capacity - before) * sizeof **array);
+    return 0;
+}
+
+/* Room for so many more slots. Lists are written one past their end. */
+static bool reserve(kith__proximity *n, size_t more)
+{
+    size_t need = kith__slots_length(&n->slots, more) + 1;
+
+    if (need <= n->value_capacity && kith__slots_has_room(&n->slots, more))
+        return true;
+    n->no_memory |=
+        kith__slots_reserve(&n->slots, more) || widen(&n->mass, &n->mass_capacity, need) ||
+        widen(&n->next, &n->next_capacity, need) ||
+        kith__reserve(&n->reached, &n->reached_capacity, need, sizeof *n->reached) ||
+        kith__reserve(&n->front, &n->front_capacity, need, sizeof *n->front) ||
+        kith__reserve(&n->next_front, &n->next_front_capacity, need, sizeof *n->next_front) ||
+        widen(&n->value, &n->value_capacity, need);
+    return !n->no_memory;
+}
+
+/* Without a branch, which could not be foreseen: an entity that is not new is written over. */
+static inline void step_to(kith__proximity *n, uint32_t slot, float mass)
+{
+    n->next_front[n->ahead] = slot;
+    n->ahead += n->next[slot] == 0;
+    n->next[slot] += mass;
+}
+
+static void step_to_all(kith__proximity *n, kith__span facts, float mass)
+{
+    if (!n->slots.hashed) {
+        for (size_t i = 0; i < facts.count; i++)
+            step_to(n, facts.at[i].entity, mass);
+        return;
+    }
+    for (size_t i = 0; i < facts.count; i++)
+        step_to(n, kith__slot_add(&n->slots, facts.at[i].entity), mass);
 }
 
 /* Follow all with the same probability: an entity's facts, and those that unseen ones have with it. */
-static void follow(kith__proximity *n, kith__span facts, const uint32_t *later, size_t laters,
+static void follow(kith__proximity *n, kith__spans facts, const uint32_t *later, size_t laters,
                    float mass)
 {
-    float each = mass / (float)(facts.count + laters);
+    size_t count = facts.count + laters;
+    float each = mass / (float)count;
 
-    if (facts.count + laters == 0 || each < least)
+    if (count == 0 || each < least || !reserve(n, count))
         return;
-    n->followed += facts.count + laters;
-    for (size_t i = 0; i < facts.count; i++)
-        step_to(n, facts.at[i].entity, each);
+    n->followed += count;
+    step_to_all(n, facts.base, each);
+    step_to_all(n, facts.added, each);
     for (size_t i = 0; i < laters; i++)
-        step_to(n, later[i], each);
+        step_to(n, kith__slot_add(&n->slots, later[i]), each);
 }
 
-static void step_from(kith__proximity *n, uint32_t entity)
+static void step_from(kith__proximity *n, uint32_t slot)
 {
-    const kith__index *x = n->index;
+    const kith__index *x = n->view.base;
+    uint32_t entity = kith__slot_entity(&n->slots, slot);
     uint64_t from = 0, to = 0;
 
     if (entity < x->seen) {
         from = x->later_offset[entity];
         to = x->later_offset[entity + 1];
+    } else if (!n->through && !kith__view_knows(&n->view, entity)) {
+        return;
     }
-    follow(n, kith__facts_of(x, entity), x->later + from, (size_t)(to - from), n->mass[entity]);
+    follow(n, kith__view_facts(&n->view, entity), x->later + from, (size_t)(to - from),
+           n->mass[slot]);
 }
 
 /* What was ahead, but for the entity itself, is where the walk is now; returns at how many entities. */
@@ -76,40 +111,53 @@ static size_t arrive(kith__proximity *n, float weight, uint32_t self)
 {
     float *mass = n->mass;
     uint32_t *front = n->front;
-    size_t ahead = n->ahead, count = 0;
+    size_t ahead = n->ahead, count = 0, capacity = n->mass_capacity;
 
     n->mass = n->next;
     n->next = mass;
+    n->mass_capacity = n->next_capacity;
+    n->next_capacity = capacity;
     n->front = n->next_front;
     n->next_front = front;
+    capacity = n->front_capacity;
+    n->front_capacity = n->next_front_capacity;
+    n->next_front_capacity = capacity;
     n->ahead = 0;
     for (size_t i = 0; i < ahead; i++) {
-        uint32_t e = n->front[i];
-        if (e == self) {
-            n->mass[e] = 0;
+        uint32_t slot = n->front[i];
+        if (kith__slot_entity(&n->slots, slot) == self) {
+            n->mass[slot] = 0;
             continue;
         }
-        n->front[count++] = e;
-        n->reached[n->reached_count] = e;
-        n->reached_count += n->proximity[e] == 0;
-        n->proximity[e] += weight * n->mass[e];
+        n->front[count++] = slot;
+        n->reached[n->reached_count] = slot;
+        n->reached_count += n->value[slot] == 0;
+        n->value[slot] += weight * n->mass[slot];
     }
     return count;
 }
 
-void kith__proximity_find(kith__proximity *n, kith__span facts, uint32_t self)
+/* All that is by slot is 0 between queries. */
+static void begin(kith__proximity *n)
+{
+    for (size_t i = 0; i < n->reached_count; i++)
+        n->value[n->reached[i]] = 0;
+    n->reached_count = n->followed = n->ahead = 0;
+    n->no_memory = false;
+    kith__slots_begin(&n->slots, kith__view_entities(&n->view));
+}
+
+kith_status kith__proximity_find(kith__proximity *n, kith__span facts, uint32_t self,
+                                 kith_error *error)
 {
     float weight = 1;
 
-    for (size_t i = 0; i < n->reached_count; i++)
-        n->proximity[n->reached[i]] = 0;
-    n->reached_count = n->followed = 0;
-    follow(n, facts, NULL, 0, 1);
+    begin(n);
+    follow(n, (kith__spans){facts, {NULL, 0}, facts.count}, NULL, 0, 1);
     size_t count = arrive(n, weight, self);
     for (int step = 1; step < STEPS && n->followed < MOST_FOLLOWED && count > 0; step++) {
         for (size_t i = 0; i < count; i++) {
-            if (n->front[i] < n->index->seen || n->through)
-                step_from(n, n->front[i]);
+            step_from(n, n->front[i]);
             n->mass[n->front[i]] = 0;
         }
         count = arrive(n, weight *= fade, self);
@@ -118,69 +166,85 @@ void kith__proximity_find(kith__proximity *n, kith__span facts, uint32_t self)
         n->mass[n->front[i]] = 0;
     float scale = facts.count > USUAL ? 1e6f * USUAL / (float)facts.count : 1e6f;
     for (size_t i = 0; i < n->reached_count; i++)
-        n->proximity[n->reached[i]] = logf(1 + scale * n->proximity[n->reached[i]]);
+        n->value[n->reached[i]] = logf(1 + scale * n->value[n->reached[i]]);
+    return n->no_memory ? kith__no_memory(error) : KITH_OK;
 }
 
-/* ---- the shortest way ---- */
+/* ---- the shortest path ---- */
 
 typedef struct {
     float chance;      /* that a walk comes this way; 0: none did yet */
     uint32_t steps;
-    uint32_t from;     /* where the last step began; UINT32_MAX: at the entity asked about */
+    uint32_t from; /* slot where the last step began; KITH__NO_SLOT: at the entity asked about */
     uint32_t relation; /* of the last step */
 } arrival;
 
 typedef struct {
-    arrival *at; /* per entity */
-    uint32_t *met; /* entities in the order in which they were met */
-    size_t count, followed;
+    kith__view view;
+    kith__slots slots; /* entities in the order in which they were met */
+    arrival *at;       /* per slot */
+    size_t capacity, followed;
 } searching;
 
 /* The first to come somewhere came the shortest way; of those as short the likeliest counts. */
-static void search_from(searching *s, kith__span facts, uint32_t from, float chance, uint32_t self)
+static int search_from(searching *s, kith__spans facts, uint32_t from, float chance, uint32_t self)
 {
     float each = chance / (float)facts.count;
-    uint32_t steps = from == UINT32_MAX ? 1 : s->at[from].steps + 1;
+    uint32_t steps = from == KITH__NO_SLOT ? 1 : s->at[from].steps + 1;
 
     if (facts.count == 0 || each < least)
-        return;
+        return 0;
+    if (kith__slots_reserve(&s->slots, facts.count) ||
+        kith__reserve(&s->at, &s->capacity, s->slots.count + facts.count, sizeof *s->at))
+        return -1;
     s->followed += facts.count;
     for (size_t i = 0; i < facts.count; i++) {
-        arrival *a = &s->at[facts.at[i].entity];
-        if (facts.at[i].entity == self ||
-            (a->chance > 0 && (a->steps < steps || a->chance >= each)))
+        kith_neighbor fact = kith__spans_at(&facts, i);
+        if (fact.entity == self)
             continue;
-        if (a->chance == 0)
-            s->met[s->count++] = facts.at[i].entity;
-        *a = (arrival){each, steps, from, facts.at[i].relation};
+        size_t before = s->slots.count;
+        arrival *a = &s->at[kith__slot_add(&s->slots, fact.entity)];
+        if (s->slots.count == before && (a->steps < steps || a->chance >= each))
+            continue;
+        *a = (arrival){each, steps, from, fact.relation};
     }
+    return 0;
+}
+
+/* Whoever is as far as the target cannot better the way to it. */
+static bool is_found(const searching *s, uint32_t target, uint32_t steps)
+{
+    uint32_t slot = kith__slot_find(&s->slots, target);
+    return slot != KITH__NO_SLOT && steps >= s->at[slot].steps;
+}
+
+static size_t trace(kith_neighbor *path, const searching *s, uint32_t target)
+{
+    uint32_t slot = kith__slot_find(&s->slots, target);
+    size_t count = slot == KITH__NO_SLOT ? 0 : s->at[slot].steps;
+
+    for (size_t i = count; i-- > 0; slot = s->at[slot].from)
+        path[i] = (kith_neighbor){s->at[slot].relation, s->slots.entity[slot]};
+    return count;
 }
 
 kith_status kith__proximity_path(kith_neighbor path[KITH__PROXIMITY_STEPS], size_t *count,
-                                const kith__index *index, kith__span facts, uint32_t self,
-                                uint32_t target, kith_error *error)
+                                 kith__view view, kith__span facts, uint32_t self, uint32_t target,
+                                 kith_error *error)
 {
-    searching s = {.at = kith__calloc(index->entities, sizeof *s.at),
-                   .met = kith__alloc(index->entities, sizeof *s.met)};
-    kith_status status = KITH_OK;
+    searching s = {.view = view};
+    kith__spans first = {facts, {NULL, 0}, facts.count};
+    kith__slots_begin(&s.slots, SIZE_MAX); /* slots in the order in which entities are met */
+    int failed = search_from(&s, first, KITH__NO_SLOT, 1, self);
 
-    *count = 0;
-    if (!s.at || !s.met)
-        TRY(kith__no_memory(error));
-    search_from(&s, facts, UINT32_MAX, 1, self);
-    for (size_t i = 0; i < s.count && s.followed < MOST_FOLLOWED; i++) {
-        const arrival *a = &s.at[s.met[i]];
-        /* Whoever is as far as the target cannot better the way to it. */
-        if (a->steps == STEPS || (s.at[target].chance > 0 && a->steps >= s.at[target].steps))
+    for (uint32_t i = 0; !failed && i < s.slots.count && s.followed < MOST_FOLLOWED; i++) {
+        if (s.at[i].steps == STEPS || is_found(&s, target, s.at[i].steps))
             break;
-        search_from(&s, kith__facts_of(index, s.met[i]), s.met[i], a->chance, self);
+        failed =
+            search_from(&s, kith__view_facts(&view, s.slots.entity[i]), i, s.at[i].chance, self);
     }
-    if (s.at[target].chance > 0)
-        *count = s.at[target].steps;
-    for (size_t i = *count; i-- > 0; target = s.at[target].from)
-        path[i] = (kith_neighbor){s.at[target].relation, target};
-cleanup:
+    *count = failed ? 0 : trace(path, &s, target);
+    kith__slots_release(&s.slots);
     kith__free(s.at);
-    kith__free(s.met);
-    return status;
+    return failed ? kith__no_memory(error) : KITH_OK;
 }

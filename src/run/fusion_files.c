@@ -28,7 +28,7 @@ kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
 
     if (!f)
         return kith__no_memory(error);
-    f->log_degree = kith__log_degrees(evidence->index);
+    f->log_degree = kith__log_degrees(evidence->base->index);
     if (!f->log_degree) {
         kith__free(f);
         return kith__no_memory(error);
@@ -74,14 +74,14 @@ static kith__array rows_of(const kith__rules *p, const kith__rule_kind *kind)
     return a;
 }
 
-kith_status kith__rules_save(const char *folder, const kith__evidence *e, kith_error *error)
+kith_status kith__rules_save(const char *folder, const kith__rule_set *e, kith_error *error)
 {
     kith__array arrays[] = {rows_of(&e->pairs, &kith__rule_kinds[0]),
                             rows_of(&e->paths, &kith__rule_kinds[1])};
     kith__note note = {"relations", ""};
     char *path = kith__path_join(folder, "rules.safetensors");
 
-    snprintf(note.value, sizeof note.value, "%u", e->index->relations);
+    snprintf(note.value, sizeof note.value, "%u", e->relations);
     kith_status status = path && arrays[0].at && arrays[1].at
                              ? kith__arrays_save(path, arrays, 2, &note, 1, error)
                              : kith__no_memory(error);
@@ -135,32 +135,32 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
     return KITH_OK;
 }
 
-static kith_status load_rules(kith__evidence **out, const kith_model *model, const char *folder,
+static kith_status load_rules(kith__rule_set **out, uint32_t relations, const char *folder,
                               kith_error *error)
 {
     kith__array arrays[] = {array_of(&kith__rule_kinds[0]), array_of(&kith__rule_kinds[1])};
     kith__note note = {"relations", ""};
     char *path = kith__path_join(folder, "rules.safetensors");
-    kith__evidence *e = kith__calloc(1, sizeof *e);
+    kith__rule_set *rules = kith__calloc(1, sizeof *rules);
     kith_status status = KITH_OK;
 
-    if (!path || !e)
+    if (!path || !rules)
         TRY(kith__no_memory(error));
-    TRY(kith__index_new(&e->index, model->graph, model->pool, error));
+    rules->relations = relations;
     TRY(kith__arrays_load(path, arrays, 2, &note, 1, error));
-    if (strtoul(note.value, NULL, 10) != e->index->relations)
+    if (strtoul(note.value, NULL, 10) != relations)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: was made for %s relations and inverses, but the run has %u", path,
-                       note.value[0] ? note.value : "other", e->index->relations));
-    TRY(unflatten(&e->pairs, &arrays[0], e->index->relations, path, error));
-    TRY(unflatten(&e->paths, &arrays[1], e->index->relations, path, error));
-    *out = e;
-    e = NULL;
+                       note.value[0] ? note.value : "other", relations));
+    TRY(unflatten(&rules->pairs, &arrays[0], relations, path, error));
+    TRY(unflatten(&rules->paths, &arrays[1], relations, path, error));
+    *out = rules;
+    rules = NULL;
 cleanup:
     kith__free(path);
     kith__free(arrays[0].at);
     kith__free(arrays[1].at);
-    kith__evidence_free(e);
+    kith__rule_set_free(rules);
     return status;
 }
 
@@ -305,6 +305,8 @@ bool kith__fusion_saved(const char *folder)
 
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error)
 {
+    uint32_t relations = 2 * kith_graph_seen_relation_count(model->graph);
+    kith__rule_set *rules = NULL;
     kith__evidence *evidence = NULL;
     kith__fusion fusion = {0};
     kith_status status;
@@ -315,11 +317,14 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "--resume %s",
                           folder, folder);
     TRY(load_fusion(&fusion, folder, error));
-    TRY(load_rules(&evidence, model, folder, error));
+    TRY(load_rules(&rules, relations, folder, error));
+    TRY(kith__evidence_over(&evidence, model->graph, rules, false, model->pool, error));
+    rules = NULL;
     TRY(kith__fused_give(model, evidence, &fusion, error));
     evidence = NULL;
     fusion.own = NULL;
 cleanup:
+    kith__rule_set_free(rules);
     kith__evidence_free(evidence);
     kith__fusion_release(&fusion);
     return status;

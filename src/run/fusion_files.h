@@ -15,7 +15,7 @@ struct kith__fused {
 
 bool kith__fusion_saved(const char *folder);
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error);
-kith_status kith__rules_save(const char *folder, const kith__evidence *evidence, kith_error *error);
+kith_status kith__rules_save(const char *folder, const kith__rule_set *rules, kith_error *error);
 
 /* Read both files and hand them to the model. */
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error);

@@ -113,7 +113,7 @@ static kith_status add_path(finding *f, kith_contributions *to, kith_error *erro
     kith_status status;
     size_t count;
 
-    TRY(kith__proximity_path(path, &count, f->workspace->fusing->asking.evidence->index,
+    TRY(kith__proximity_path(path, &count, f->workspace->fusing->asking.view,
                             (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
                             to->entity, error));
     to->path = kith__calloc(count, sizeof *to->path);

@@ -70,7 +70,7 @@ static kith_status mine(const char *folder, const kith_model *model, kith_error 
     kith_status status = kith__evidence_new(&evidence, model->graph, model->pool, error);
 
     if (status == KITH_OK)
-        status = kith__rules_save(folder, evidence, error);
+        status = kith__rules_save(folder, evidence->rules, error);
     kith__evidence_free(evidence);
     return status;
 }

@@ -137,7 +137,7 @@ static int gather_rows(kith__rows *r, const collecting *c)
                c->taken[q] * KITH__FEATURES_COUNT * sizeof *r->feature);
         memcpy(r->offset + r->rows, c->offset + q * MOST_ROWS, c->taken[q] * sizeof *r->offset);
         r->right[r->queries] = (uint32_t)r->rows + c->right[q];
-        r->relation[r->queries] = kith__query_relation(&c->queries[q], c->evidence->index);
+        r->relation[r->queries] = kith__query_relation(&c->queries[q], c->evidence->base->index);
         r->aside[r->queries++] = is_aside(&c->queries[q]);
         r->first[r->queries] = r->rows += c->taken[q];
     }
@@ -277,7 +277,7 @@ typedef struct {
 
 static int list_queries(fitting *f, const collecting *c)
 {
-    size_t n = f->rows->queries, relations = c->evidence->index->relations;
+    size_t n = f->rows->queries, relations = c->evidence->base->index->relations;
     size_t *start = kith__calloc(relations + 1, sizeof *start);
     bool failed = !start;
 

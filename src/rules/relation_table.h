@@ -1,0 +1,14 @@
+/* Making the table of a relation (fact_base.h). */
+#ifndef KITH_RULES_RELATION_TABLE_H
+#define KITH_RULES_RELATION_TABLE_H
+
+#include "rules/fact_base.h"
+
+/* NULL where memory is short. */
+kith__relation_table *kith__relation_table_new(const kith__index *index, uint32_t relation,
+                                               bool unseen);
+void kith__relation_table_free(kith__relation_table *table);
+/* Bytes of a table, but for its hints. */
+size_t kith__relation_table_bytes(const kith__index *index);
+
+#endif
