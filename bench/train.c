@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     kith_open_options open = {.threads = threads};
     kith_train_options options = {
         .threads = threads, .progress = look, .context = &w, .checkpoint_seconds = 1e9};
-    kith_settings settings;
+    kith_settings *settings;
     kith_graph *graph = NULL;
     kith_train_end end;
     kith_error error;
@@ -78,11 +78,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench-train SOURCE RUN BATCHES [THREADS]\n");
         return 2;
     }
-    if (kith_settings_init(&settings, "release", &error) != KITH_OK ||
-        kith_settings_set(&settings, "adam", "lazy", &error) != KITH_OK ||
-        kith_settings_set(&settings, "eval-every", "0", &error) != KITH_OK ||
+    if (kith_settings_new(&settings, "release", &error) != KITH_OK ||
+        kith_settings_set(settings, "adam", "lazy", &error) != KITH_OK ||
+        kith_settings_set(settings, "eval-every", "0", &error) != KITH_OK ||
         kith_graph_open(&graph, argv[1], &open, &error) != KITH_OK)
         return fail(&error);
-    kith_train_consuming(&end, argv[2], graph, &settings, &options, &error);
+    kith_train_consuming(&end, argv[2], graph, settings, &options, &error);
     return fail(&error); /* only an error, or too short an epoch, leads here */
 }

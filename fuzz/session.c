@@ -20,7 +20,7 @@ static kith_model *model;
 static void make_model(void)
 {
     kith_graph *graph = NULL;
-    kith_settings settings;
+    kith_settings *settings;
     kith_error error = {0};
     kith_train_end end;
     char run[256];
@@ -29,12 +29,13 @@ static void make_model(void)
     write_file(scratch_path("facts.tsv"), facts, sizeof facts - 1);
     require(kith_graph_open(&graph, scratch_path("facts.tsv"), NULL, &error) == KITH_OK,
             "the facts open");
-    require(kith_settings_init(&settings, "rules", &error) == KITH_OK, "the preset exists");
+    require(kith_settings_new(&settings, "rules", &error) == KITH_OK, "the preset exists");
     strcpy(run, scratch_path("run"));
-    require(kith_train(&end, run, graph, &settings, &(kith_train_options){.threads = 1}, &error) ==
+    require(kith_train(&end, run, graph, settings, &(kith_train_options){.threads = 1}, &error) ==
                 KITH_OK,
             "rules are mined");
     require(kith_model_open(&model, run, 1, &error) == KITH_OK, "the run opens");
+    kith_settings_free(settings);
     kith_graph_free(graph);
 }
 

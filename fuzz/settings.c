@@ -25,14 +25,15 @@ static void set(kith_settings *settings, char *line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    kith_settings settings;
+    kith_settings *settings;
     char *text = malloc(size + 1), *rest = text;
 
-    require(text && kith_settings_init(&settings, "release", NULL) == KITH_OK, "a preset opens");
+    require(text && kith_settings_new(&settings, "release", NULL) == KITH_OK, "a preset opens");
     memcpy(text, data, size);
     text[size] = 0;
     for (char *line; (line = strsep(&rest, "\n"));)
-        set(&settings, line);
+        set(settings, line);
+    kith_settings_free(settings);
     free(text);
     return 0;
 }

@@ -289,7 +289,7 @@ static void numbers__settings_take_strict_numbers(void **state)
     kith_error error;
 
     (void)state;
-    assert_int_equal(kith_settings_init(&settings, "release", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&settings, "release", NULL), KITH_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (kith_settings_set(&settings, bad[i][0], bad[i][1], &error) != KITH_ERR_ARGUMENT)
             fail_msg("%s takes '%s'", bad[i][0], bad[i][1]);

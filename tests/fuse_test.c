@@ -414,7 +414,7 @@ static void setup_open(setup *s, const char *folder, const char *preset, unsigne
     kith_error error;
 
     s->graph = opened(folder);
-    assert_int_equal(kith_settings_init(&settings, preset, &error), KITH_OK);
+    assert_int_equal(kith__settings_init(&settings, preset, &error), KITH_OK);
     settings.dim = strcmp(preset, "rules") == 0 ? 1 : 8;
     if (kith_model_new(&s->model, s->graph, &settings, threads, &error) != KITH_OK)
         fail_msg("%s", error.message);
@@ -1513,7 +1513,7 @@ static int make_run(void **state)
     (void)state;
     run = keep(format("%s/run", new_folder()));
     run_graph = opened(group_folder(111, 60, 15));
-    assert_int_equal(kith_settings_init(&settings, "rules", &error), KITH_OK);
+    assert_int_equal(kith__settings_init(&settings, "rules", &error), KITH_OK);
     if (kith_train(&end, run, run_graph, &settings, NULL, &error) != KITH_OK)
         fail_msg("%s", error.message);
     assert_int_equal(end, KITH_TRAIN_FINISHED);

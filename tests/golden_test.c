@@ -231,7 +231,7 @@ static kith_settings settings_of(const json_t *encode)
     kith_error error;
     char number_text[32];
 
-    must(kith_settings_init(&s, "release", &error), &error);
+    must(kith__settings_init(&s, "release", &error), &error);
     set(&s, "padding", strcmp(aggregator, "mean-pad") == 0 ? "on" : "off");
     for (int i = 0; i < 3; i++)
         if (strcmp(aggregator, names[i][0]) == 0)
@@ -332,7 +332,7 @@ static bool check_lists(const char *lists_key, const char *denominator_key, uint
     kith_error error;
     bool good = true;
 
-    must(kith_settings_init(&s, "release", &error), &error);
+    must(kith__settings_init(&s, "release", &error), &error);
     set(&s, "logic-denominator", denominator);
     s.max_neighbors = cap;
     must(kith_model_new(&model, graph, &s, 1, &error), &error);

@@ -54,7 +54,7 @@ static kith_settings some_settings(void)
 {
     kith_settings s;
 
-    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
     s.dim = DIM;
     s.attention_width = 6;
     s.max_neighbors = 6;
@@ -265,7 +265,7 @@ static void check_softmax(const char *aggregator)
                 set(&s, "aggregator", aggregator);
                 set(&s, "decoder", decoders[i % DECODERS]);
                 set(&s, "loss", "softmax");
-                set(&s, "candidates", candidates[by]);
+                set(&s, "candidate-vectors", candidates[by]);
                 s.normalize = i == DECODERS;
                 s.subtask = subtask;
                 s.scale = .7;

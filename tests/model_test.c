@@ -20,7 +20,7 @@ static void set(kith_settings *s, const char *name, const char *value)
 static kith_settings preset(const char *name)
 {
     kith_settings s;
-    assert_int_equal(kith_settings_init(&s, name, NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&s, name, NULL), KITH_OK);
     return s;
 }
 
@@ -122,7 +122,7 @@ static void settings__embedding_is_made_to_learn_quickly(void **state)
                                             {"normalize", "off"},
                                             {"directions", "both"},
                                             {"reciprocal", "on"},
-                                            {"candidates", "input"},
+                                            {"candidate-vectors", "input"},
                                             {"mask", "on"},
                                             {"neighbors", "sampled"},
                                             {"logic-denominator", "one-plus-max"},
@@ -140,7 +140,7 @@ static void settings__an_unknown_preset_is_refused(void **state)
     kith_error error;
 
     (void)state;
-    assert_int_equal(kith_settings_init(&s, "mine", &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith__settings_init(&s, "mine", &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "'mine'");
     assert_contains(error.message, "kith, triplets, rules, embedding, release or paper");
 }
@@ -148,6 +148,79 @@ static void settings__an_unknown_preset_is_refused(void **state)
 static bool is_list(const char *choices)
 {
     return strchr(choices, '|') && strcmp(choices, "d|2d|N") != 0;
+}
+
+static void settings__presets_are_listed_and_made(void **state)
+{
+    const char *name, *help;
+    size_t count = 0;
+
+    (void)state;
+    for (; (name = kith_settings_preset(count, &help)); count++) {
+        kith_settings *s;
+        assert_int_equal(kith_settings_new(&s, name, NULL), KITH_OK);
+        assert_true(strlen(help) > 0);
+        assert_int_equal(kith__settings_check(s, NULL), KITH_OK);
+        kith_settings_free(s);
+    }
+    assert_int_equal(count, 6);
+    assert_string_equal(kith_settings_preset(0, NULL), "kith");
+    kith_settings_free(NULL);
+}
+
+static void settings__calls_without_a_name_or_value_are_refused(void **state)
+{
+    kith_settings *s = (kith_settings *)1;
+    kith_error error;
+    char text[8];
+
+    (void)state;
+    assert_int_equal(kith_settings_new(&s, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_null(s);
+    assert_int_equal(kith_settings_new(&s, "release", &error), KITH_OK);
+    assert_int_equal(kith_settings_set(s, NULL, "1", &error), KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_settings_set(s, "dim", NULL, &error), KITH_ERR_ARGUMENT);
+    assert_null(kith_settings_get(text, sizeof text, s, NULL));
+    assert_int_equal(kith_settings_applies(s, NULL), 0);
+    assert_int_equal(kith_settings_applies(s, "no-such"), 0);
+    kith_settings_free(s);
+}
+
+/* Names of the settings that apply, in the table's order. */
+static const char *applying(const kith_settings *s)
+{
+    static char text[2048];
+    const char *name;
+
+    text[0] = 0;
+    for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
+        if (kith_settings_applies(s, name))
+            strcat(strcat(text, name), " ");
+    return text;
+}
+
+static void settings__only_some_apply(void **state)
+{
+    kith_settings rules = preset("rules"), lan = preset("release"), table = preset("embedding");
+
+    (void)state;
+    assert_string_equal(applying(&rules), "evidence predict seed ");
+    assert_true(kith_settings_applies(&lan, "margin") && kith_settings_applies(&lan, "normalize") &&
+                kith_settings_applies(&lan, "attention-width"));
+    assert_false(kith_settings_applies(&lan, "scale") || kith_settings_applies(&lan, "padding") ||
+                 kith_settings_applies(&lan, "table-lr"));
+    assert_true(kith_settings_applies(&table, "scale") && kith_settings_applies(&table, "table-lr"));
+    assert_false(kith_settings_applies(&table, "margin") ||
+                 kith_settings_applies(&table, "attention-width"));
+    set(&lan, "aggregator", "mean");
+    set(&lan, "decoder", "distmult");
+    set(&lan, "eval-every", "0");
+    set(&lan, "neighbors", "all");
+    assert_true(kith_settings_applies(&lan, "padding"));
+    assert_false(kith_settings_applies(&lan, "normalize") ||
+                 kith_settings_applies(&lan, "patience") ||
+                 kith_settings_applies(&lan, "max-neighbors") ||
+                 kith_settings_applies(&lan, "self-confidence"));
 }
 
 static void settings__every_choice_reads_back(void **state)
@@ -212,7 +285,7 @@ static void settings__values_that_will_not_do_are_refused_and_change_nothing(voi
         {"neighbors", "last", "first|random|all"},     {"max-neighbors", "0", "from 1"},
         {"batch", "0", "from 1"},                      {"negatives", "0", "from 1"},
         {"epochs", "0", "from 1"},                     {"directions", "all", "predicted|both"},
-        {"candidates", "seen", "encoded|input|mix"},   {"schedule", "on", "constant|linear|cosine"},
+        {"candidate-vectors", "seen", "encoded|input|mix"},   {"schedule", "on", "constant|linear|cosine"},
         {"shared-negatives", "0", "from 1"},           {"hard-negatives", "-1", "from 0"},
         {"scale", "nan", "a number"},                  {"table-lr", "-1", "a number"},
         {NULL}};
@@ -889,6 +962,9 @@ int main(void)
         cmocka_unit_test(settings__paper_is_what_the_text_says),
         cmocka_unit_test(settings__embedding_is_made_to_learn_quickly),
         cmocka_unit_test(settings__an_unknown_preset_is_refused),
+        cmocka_unit_test(settings__presets_are_listed_and_made),
+        cmocka_unit_test(settings__calls_without_a_name_or_value_are_refused),
+        cmocka_unit_test(settings__only_some_apply),
         cmocka_unit_test(settings__every_choice_reads_back),
         cmocka_unit_test(settings__every_number_reads_back),
         cmocka_unit_test(settings__values_that_will_not_do_are_refused_and_change_nothing),

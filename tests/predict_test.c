@@ -25,7 +25,7 @@ static kith_settings quick(const char *aggregator)
 {
     kith_settings s;
 
-    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
     set(&s, "aggregator", aggregator);
     set(&s, "predict", "both");
     s.dim = 8;
@@ -255,7 +255,7 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
             kith_graph *graph = random_graph((uint64_t)(10 * a + d));
             kith_settings s = quick(aggregators[a]);
             set(&s, "decoder", decoders[d]);
-            set(&s, "candidates", candidates_by[(a + d) % 3]);
+            set(&s, "candidate-vectors", candidates_by[(a + d) % 3]);
             set(&s, "loss", (a + d) % 2 ? "softmax" : "margin");
             set(&s, "reciprocal", (a + d) % 2 ? "on" : "off");
             kith_model *model = model_with(graph, &s);
@@ -281,7 +281,7 @@ static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
         kith_settings s = quick("lan");
         s.dim = 24;
         set(&s, "neighbors", kept[k % 2]);
-        set(&s, "candidates", candidates_by[k / 2]);
+        set(&s, "candidate-vectors", candidates_by[k / 2]);
         kith_model *model = model_with(graph, &s);
         assert_true(compare_with_ranks(model) > 10);
         kith_model_free(model);

@@ -180,11 +180,11 @@ static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_
     encode(known, s, a->known, a->query);
     if (inputs)
         memcpy(known, kith__row(ent, a->known), ent->cols * sizeof *known);
-    if (inputs || s->settings->candidates != KITH_CANDIDATES_ENCODED) {
+    if (inputs || s->settings->candidate_vectors != KITH_CANDIDATES_ENCODED) {
         sum += decoded(s, a, known, kith__row(ent, candidate));
         scores++;
     }
-    if (!inputs && s->settings->candidates != KITH_CANDIDATES_INPUT) {
+    if (!inputs && s->settings->candidate_vectors != KITH_CANDIDATES_INPUT) {
         encode(other, s, candidate, a->query < m ? a->query + m : a->query - m);
         sum += decoded(s, a, known, other);
         scores++;
@@ -264,9 +264,9 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
     (void)state;
     for (int i = 0; i < 9 * (DECODERS + 1); i++) {
         kith_settings s;
-        assert_int_equal(kith_settings_init(&s, "embedding", NULL), KITH_OK);
+        assert_int_equal(kith__settings_init(&s, "embedding", NULL), KITH_OK);
         set(&s, "aggregator", aggregators[i / 3 % 3]);
-        set(&s, "candidates", candidates[i % 3]);
+        set(&s, "candidate-vectors", candidates[i % 3]);
         set(&s, "decoder", decoders[i / 9 % DECODERS]);
         s.normalize = i / 9 == DECODERS;
         s.subtask = 1;
@@ -293,7 +293,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     (void)state;
     queries_of(asked, graph);
     kith__rng_init(&rng, 9, 0);
-    assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
@@ -355,8 +355,8 @@ static void softmax__says_so_where_memory_is_short(void **state)
         kith_status status = KITH_ERR_MEMORY;
         kith_error error;
         size_t n = 0;
-        assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
-        set(&settings, "candidates", candidates[i]);
+        assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
+        set(&settings, "candidate-vectors", candidates[i]);
         settings.subtask = 1;
         for (; status == KITH_ERR_MEMORY; n++) {
             kith__mem_fail_at(n + 1);
@@ -426,7 +426,7 @@ static void table__sums_by_the_plain_softmax_for_unseen_entities_too(void **stat
     double expected[12];
 
     (void)state;
-    assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
     settings.dim = 12;
     assert_int_equal(kith_model_new(&model, graph, &settings, 2, NULL), KITH_OK);
     stir(model);
@@ -477,7 +477,7 @@ static void sampled__lists_are_equally_likely_parts_of_the_whole_ones(void **sta
     kith__neighbor_lists *capped;
 
     (void)state;
-    assert_int_equal(kith_settings_init(&settings, "embedding", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
     const kith__neighbor_lists *all = model->lists;
     assert_int_equal(all->offset[all->entities],

@@ -16,6 +16,7 @@
 #include <kith/kith.h>
 
 #include "core/rng.h"
+#include "embed/settings.h"
 
 /* ---- files ---- */
 

@@ -75,6 +75,11 @@ s = c["settings"]
 assert (s["aggregator"], s["decoder"], s["dim"], s["seed"], s["lr"], s["predict"]) == \
     ("lan", "transe", "8", "1", "0.02", "object"), s' 2>err
 report $? 'config.json has every setting, with auto resolved' "$(cat err)"
+cp -r run old
+sed -i 's/"candidate-vectors"/"candidates"/' old/config.json
+grep -q '"candidates"' old/config.json &&
+    [ "$("$kith" eval old --json | grep mrr)" = "$("$kith" eval run --json | grep mrr)" ]
+report $? 'a run with the names of version 0.1 opens' "$(cat old/config.json)"
 "$kith" train source -o loud "${small[@]}" >out 2>err
 [ -s err ] && ! grep -q $'\r' err && ! grep -q 'facts/s' err
 report $? 'progress is for terminals alone' "$(cat -v err)"

@@ -60,7 +60,7 @@ static kith_settings quick(const char *aggregator)
 {
     kith_settings s;
 
-    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
     set(&s, "aggregator", aggregator);
     s.dim = 8;
     s.batch = 32;
@@ -226,7 +226,7 @@ static void set_softmax(kith_settings *s, int variant)
     static const char *const schedules[] = {"linear", "cosine"};
 
     set(s, "loss", "softmax");
-    set(s, "candidates", candidates[variant % 3]);
+    set(s, "candidate-vectors", candidates[variant % 3]);
     set(s, "directions", variant % 2 ? "predicted" : "both");
     set(s, "reciprocal", variant % 5 < 2 ? "on" : "off");
     set(s, "schedule", schedules[variant / 2 % 2]);
@@ -353,8 +353,8 @@ static void train__each_setting_of_softmax_that_counts_changes_the_bytes(void **
 {
     static const char *const changes[][2] = {{"directions", "predicted"},
                                              {"reciprocal", "off"},
-                                             {"candidates", "encoded"},
-                                             {"candidates", "mix"},
+                                             {"candidate-vectors", "encoded"},
+                                             {"candidate-vectors", "mix"},
                                              {"shared-negatives", "9"},
                                              {"hard-negatives", "3"},
                                              {"scale", "2"},

@@ -240,6 +240,14 @@ static int encode_all(const arguments *a, kith_session *session, const kith_grap
     return status;
 }
 
+static size_t width_of(const kith_model *model)
+{
+    char text[64];
+
+    kith_settings_get(text, sizeof text, kith_model_settings(model), "dim");
+    return strtoul(text, NULL, 10);
+}
+
 static int export_encodings(const arguments *a, kith_model *model)
 {
     const kith_open_options open = {.threads = a->threads};
@@ -257,7 +265,7 @@ static int export_encodings(const arguments *a, kith_model *model)
     else
         print_ignored(session, kith_model_graph(model), 0);
     if (status == EXIT_SUCCESS)
-        status = encode_all(a, session, kith_model_graph(model), kith_model_settings(model)->dim);
+        status = encode_all(a, session, kith_model_graph(model), width_of(model));
     kith_graph_free(facts);
     kith_session_free(session);
     return status;

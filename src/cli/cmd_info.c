@@ -61,7 +61,8 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
     say("  train facts %14s\n", grouped(number, kith_graph_facts(graph, KITH_TRAIN).count));
     say("\nSettings\n");
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
-        say("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
+        if (kith_settings_applies(settings, name))
+            say("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
     kith_model_fusion(&info, model);
     if (info.fused)
         print_fusion(model, &info, relation);
@@ -103,15 +104,16 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
 static json_t *info_json(const kith_model *model, const char *folder, uint32_t relation)
 {
     const kith_graph *graph = kith_model_graph(model);
+    const kith_settings *settings = kith_model_settings(model);
     json_t *values = json_object(), *object;
     kith_fusion_info info;
     const char *name;
     char text[64];
 
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
-        json_object_set_new(values, name,
-                            json_string(kith_settings_get(text, sizeof text,
-                                                          kith_model_settings(model), name)));
+        if (kith_settings_applies(settings, name))
+            json_object_set_new(
+                values, name, json_string(kith_settings_get(text, sizeof text, settings, name)));
     object = json_pack("{so s{sI sI sI} so}", "run", text_json(folder), "graph", "relations",
                        (json_int_t)kith_graph_seen_relation_count(graph), "seen_entities",
                        (json_int_t)kith_graph_seen_entity_count(graph), "train_facts",

@@ -25,12 +25,14 @@ static const char *preset_for(const kith_graph *graph)
     return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
 }
 
-static kith_status make_settings(kith_settings *s, const arguments *a, const char *preset,
+/* In place of those that are there. */
+static kith_status make_settings(kith_settings **s, const arguments *a, const char *preset,
                                  kith_error *error)
 {
-    kith_status status = kith_settings_init(s, preset, error);
+    kith_settings_free(*s);
+    kith_status status = kith_settings_new(s, preset, error);
     for (size_t i = 0; i < a->given && status == KITH_OK; i++)
-        status = kith_settings_set(s, a->name[i], a->value[i], error);
+        status = kith_settings_set(*s, a->name[i], a->value[i], error);
     return status;
 }
 
@@ -38,7 +40,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
                          kith_error *error)
 {
     kith_graph *graph = NULL;
-    kith_settings settings;
+    kith_settings *settings = NULL;
     kith_status status;
 
     if (a->resume) {
@@ -53,8 +55,10 @@ static kith_status train(kith_train_end *end, const arguments *a, const char *so
         status = make_settings(&settings, a, preset_for(graph), error);
     stop_gently();
     if (status == KITH_OK)
-        return kith_train_consuming(end, a->folder, graph, &settings, &a->train, error);
-    kith_graph_free(graph);
+        status = kith_train_consuming(end, a->folder, graph, settings, &a->train, error);
+    else
+        kith_graph_free(graph);
+    kith_settings_free(settings);
     return status;
 }
 

@@ -41,7 +41,7 @@ typedef struct {
 static int add_axis(arguments *a, const command *self, const char *text)
 {
     const char *equals = strchr(text, '=');
-    kith_settings check;
+    kith_settings *check;
     kith_error error;
     axis *x = &a->axes[a->axis_count];
 
@@ -54,9 +54,10 @@ static int add_axis(arguments *a, const command *self, const char *text)
     memcpy(x->name, text, (size_t)(equals - text));
     strcpy(x->text, equals + 1);
     for (char *next = x->text, *value; (value = strsep(&next, ","));) {
-        kith_status status = kith_settings_init(&check, "release", &error);
+        kith_status status = kith_settings_new(&check, kith_settings_preset(0, NULL), &error);
         if (status == KITH_OK)
-            status = kith_settings_set(&check, x->name, value, &error);
+            status = kith_settings_set(check, x->name, value, &error);
+        kith_settings_free(check);
         if (status != KITH_OK)
             return usage_error(self, "--grid: %s", error.message);
         if (x->count == MOST_VALUES)
@@ -106,14 +107,14 @@ static void describe(char *out, size_t size, const arguments *a, size_t point, c
                                  a->axes[i].name, value_at(a, point, i));
 }
 
-static kith_status settings_at(kith_settings *s, const arguments *a, size_t point,
+static kith_status settings_at(kith_settings **s, const arguments *a, size_t point,
                                kith_error *error)
 {
-    kith_status status = kith_settings_init(s, a->preset, error);
+    kith_status status = kith_settings_new(s, a->preset, error);
     for (size_t i = 0; i < a->given && status == KITH_OK; i++)
-        status = kith_settings_set(s, a->name[i], a->value[i], error);
+        status = kith_settings_set(*s, a->name[i], a->value[i], error);
     for (size_t i = 0; i < a->axis_count && status == KITH_OK; i++)
-        status = kith_settings_set(s, a->axes[i].name, value_at(a, point, i), error);
+        status = kith_settings_set(*s, a->axes[i].name, value_at(a, point, i), error);
     return status;
 }
 
@@ -178,7 +179,7 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
 {
     char run[4096], name[2048], title[2176];
     struct stat info;
-    kith_settings settings;
+    kith_settings *settings;
     kith_train_options train = a->train;
     kith_train_end end = KITH_TRAIN_STOPPED;
     display d;
@@ -192,11 +193,11 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
     train.progress = show_progress;
     train.context = &d;
     if (status == KITH_OK && stat(run, &info) == 0) {
-        status = check_run(run, &settings, graph, error);
+        status = check_run(run, settings, graph, error);
         if (status == KITH_OK)
             status = kith_train_resume(&end, run, &train, error);
     } else if (status == KITH_OK)
-        status = kith_train(&end, run, graph, &settings, &train, error);
+        status = kith_train(&end, run, graph, settings, &train, error);
     display_end(&d);
     o->state = end == KITH_TRAIN_STOPPED ? "stopped" : "finished";
     if (status == KITH_ERR_DIVERGED) {
@@ -204,6 +205,7 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
         status = KITH_OK;
     }
     read_history(o, run);
+    kith_settings_free(settings);
     return status;
 }
 
@@ -257,15 +259,20 @@ static int show_results(const arguments *a, outcome *outcomes, size_t count)
 
 static int check_graph(const command *self, const arguments *a, const kith_graph *graph)
 {
-    kith_settings s;
+    kith_settings *s;
     kith_error error;
+    char every[64];
 
     if (kith_graph_facts(graph, KITH_DEV).count == 0)
         return usage_error(self, "%s has no dev facts, expected some to choose settings on",
                            a->source);
-    if (settings_at(&s, a, 0, &error) != KITH_OK)
+    kith_status status = settings_at(&s, a, 0, &error);
+    if (status == KITH_OK)
+        kith_settings_get(every, sizeof every, s, "eval-every");
+    kith_settings_free(s);
+    if (status != KITH_OK)
         return failure(&error);
-    if (s.eval_every == 0)
+    if (strcmp(every, "0") == 0)
         return usage_error(self, "--eval-every is 0, expected looks at dev to choose settings by");
     return 0;
 }

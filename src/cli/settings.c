@@ -30,15 +30,16 @@ const char *setting_of_option(int option)
 void print_settings_help(void)
 {
     const char *name, *help, *choices;
-    kith_settings s;
+    kith_settings *s;
     kith_error error;
     char value[64];
 
-    if (kith_settings_init(&s, "kith", &error) != KITH_OK)
+    if (kith_settings_new(&s, kith_settings_preset(0, NULL), &error) != KITH_OK)
         return;
     say("settings (defaults of --preset kith in brackets):\n");
     for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++) {
-        kith_settings_get(value, sizeof value, &s, name);
+        kith_settings_get(value, sizeof value, s, name);
         say("  --%s %s\n        %s [%s]\n", name, choices, help, value);
     }
+    kith_settings_free(s);
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/status.h"
+#include "embed/settings.h"
 
 /* Sizes that a table's shape can name. */
 typedef enum kith__size {

@@ -10,11 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "embed/aggregators/aggregator.h"
 #include "embed/decoders/decoder.h"
 #include "core/numbers.h"
 
 typedef enum { CHOICE, SWITCH, COUNT, REAL, SEED, WIDTH, AGGREGATOR, DECODER } kind;
+
+/* What a setting is about: it decides nothing without it. */
+typedef enum {
+    ANY,
+    EMBEDDING, /* all that follow need one too */
+    ATTENTION,
+    LOGIC,
+    DISTANCE, /* a decoder that is one */
+    CUT,      /* lists of neighbours that may be cut */
+    PADDABLE, /* an aggregator that knows padding */
+    TABLES,   /* tables with a learning rate of their own */
+    PAIRS,    /* a loss over true and false facts */
+    MARGIN,
+    SOFTMAX,
+    EVALUATED /* dev is looked at */
+} need;
 
 typedef struct {
     const char *name;
@@ -23,64 +40,73 @@ typedef struct {
     const char *choices; /* of a CHOICE in the order of its enum; of numbers the range for people */
     double low, high;    /* of numbers */
     const char *help;
+    need need;
 } setting;
 
 #define AT(field) offsetof(kith_settings, field)
 
 static const setting table[] = {
     {"evidence", CHOICE, AT(evidence), "none|rules|fused", 0, 0,
-     "rules beside the embedding, instead of it, or not at all"},
-    {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0, "how neighbours become one vector"},
-    {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored"},
-    {"loss", CHOICE, AT(loss), "margin|logistic|softmax", 0, 0, "what training minimises"},
-    {"subtask", SWITCH, AT(subtask), "on|off", 0, 0, "the same loss on input embeddings too"},
-    {"dim", COUNT, AT(dim), "N", 1, 65536, "width of the embeddings"},
+     "rules beside the embedding, instead of it, or not at all", ANY},
+    {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0,
+     "how neighbours become one vector", EMBEDDING},
+    {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored", EMBEDDING},
+    {"loss", CHOICE, AT(loss), "margin|logistic|softmax", 0, 0,
+     "what training minimises", EMBEDDING},
+    {"subtask", SWITCH, AT(subtask), "on|off", 0, 0,
+     "the same loss on input embeddings too", EMBEDDING},
+    {"dim", COUNT, AT(dim), "N", 1, 65536, "width of the embeddings", EMBEDDING},
     {"attention-width", WIDTH, AT(attention_width), "d|2d|N", 1, 65536,
-     "width of the attention layer"},
+     "width of the attention layer", ATTENTION},
     {"logic-denominator", CHOICE, AT(logic_denominator), "max|one-plus-max", 0, 0,
-     "what the logic weight divides by"},
-    {"self-confidence", CHOICE, AT(self_confidence), "one|row-mean", 0, 0, "what P(r => r) is"},
-    {"normalize", SWITCH, AT(normalize), "on|off", 0, 0, "TransE on vectors of length 1"},
+     "what the logic weight divides by", LOGIC},
+    {"self-confidence", CHOICE, AT(self_confidence), "one|row-mean", 0, 0,
+     "what P(r => r) is", LOGIC},
+    {"normalize", SWITCH, AT(normalize), "on|off", 0, 0, "TransE on vectors of length 1", DISTANCE},
     {"predict", CHOICE, AT(predict), "object|subject|both|auto", 0, 0,
-     "the side that is hidden in ranking"},
+     "the side that is hidden in ranking", ANY},
     {"corrupt", CHOICE, AT(corrupt), "predicted|object|subject|either", 0, 0,
-     "the side that negatives replace"},
+     "the side that negatives replace", PAIRS},
     {"neighbors", CHOICE, AT(neighbors), "first|random|all|sampled", 0, 0,
-     "which neighbours are kept where there are more than the cap"},
+     "which neighbours are kept where there are more than the cap", EMBEDDING},
     {"max-neighbors", COUNT, AT(max_neighbors), "N", 1, 4294967295.0,
-     "the cap on an entity's neighbours"},
-    {"mask", SWITCH, AT(mask), "on|off", 0, 0, "hide the fact being trained on from its ends"},
+     "the cap on an entity's neighbours", CUT},
+    {"mask", SWITCH, AT(mask), "on|off", 0, 0,
+     "hide the fact being trained on from its ends", EMBEDDING},
     {"padding", SWITCH, AT(padding), "on|off", 0, 0,
-     "mean and lstm: a trained neighbour fills the list up"},
-    {"batch", COUNT, AT(batch), "N", 1, 1 << 20, "facts per step"},
-    {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one"},
+     "mean and lstm: a trained neighbour fills the list up", PADDABLE},
+    {"batch", COUNT, AT(batch), "N", 1, 1 << 20, "facts per step", EMBEDDING},
+    {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one", PAIRS},
     {"directions", CHOICE, AT(directions), "predicted|both", 0, 0,
-     "softmax: the sides of a fact that are asked for"},
+     "softmax: the sides of a fact that are asked for", SOFTMAX},
     {"reciprocal", SWITCH, AT(reciprocal), "on|off", 0, 0,
-     "softmax: the decoder has relations of their own for inverse ones"},
-    {"candidates", CHOICE, AT(candidates), "encoded|input|mix", 0, 0,
-     "softmax and ranking: what answers are scored by"},
+     "softmax: the decoder has relations of their own for inverse ones", SOFTMAX},
+    {"candidate-vectors", CHOICE, AT(candidate_vectors), "encoded|input|mix", 0, 0,
+     "softmax and ranking: what answers are scored by", EMBEDDING},
     {"shared-negatives", COUNT, AT(shared_negatives), "N", 1, 1 << 20,
-     "softmax: wrong answers that all queries of a batch share"},
+     "softmax: wrong answers that all queries of a batch share", SOFTMAX},
     {"hard-negatives", COUNT, AT(hard_negatives), "N", 0, 4096,
-     "softmax: wrong answers from a query's own neighbours"},
-    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: what scores are multiplied by"},
-    {"lr", REAL, AT(lr), "X", 0, 10, "learning rate"},
+     "softmax: wrong answers from a query's own neighbours", SOFTMAX},
+    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: what scores are multiplied by", SOFTMAX},
+    {"lr", REAL, AT(lr), "X", 0, 10, "learning rate", EMBEDDING},
     {"schedule", CHOICE, AT(schedule), "constant|linear|cosine", 0, 0,
-     "how the learning rate falls to 0 at the end"},
+     "how the learning rate falls to 0 at the end", EMBEDDING},
     {"table-lr", REAL, AT(table_lr), "X", 0, 1000,
-     "table: its learning rate, as a multiple of lr"},
-    {"margin", REAL, AT(margin), "X", 0, 1e6, "margin of the margin loss"},
-    {"l2", REAL, AT(l2), "X", 0, 10, "weight decay of the encoder's own tables"},
-    {"adam", CHOICE, AT(adam), "dense|lazy", 0, 0, "move all rows, or only those a step used"},
-    {"epsilon", CHOICE, AT(epsilon), "outside|inside", 0, 0, "where Adam adds its epsilon"},
-    {"epochs", COUNT, AT(epochs), "N", 1, 1e9, "times through the training facts"},
-    {"eval-every", COUNT, AT(eval_every), "N", 0, 1e9, "epochs between looks at dev; 0: never"},
+     "table: its learning rate, as a multiple of lr", TABLES},
+    {"margin", REAL, AT(margin), "X", 0, 1e6, "margin of the margin loss", MARGIN},
+    {"l2", REAL, AT(l2), "X", 0, 10, "weight decay of the encoder's own tables", EMBEDDING},
+    {"adam", CHOICE, AT(adam), "dense|lazy", 0, 0,
+     "move all rows, or only those a step used", EMBEDDING},
+    {"epsilon", CHOICE, AT(epsilon), "outside|inside", 0, 0,
+     "where Adam adds its epsilon", EMBEDDING},
+    {"epochs", COUNT, AT(epochs), "N", 1, 1e9, "times through the training facts", EMBEDDING},
+    {"eval-every", COUNT, AT(eval_every), "N", 0, 1e9,
+     "epochs between looks at dev; 0: never", EMBEDDING},
     {"eval-facts", COUNT, AT(eval_facts), "N", 0, 4294967295.0,
-     "dev facts to look at, drawn at random; 0: all"},
+     "dev facts to look at, drawn at random; 0: all", EVALUATED},
     {"patience", COUNT, AT(patience), "N", 0, 1e9,
-     "stop after so many looks at dev without a better one; 0: never"},
-    {"seed", SEED, AT(seed), "N", 0, 0, "the same seed gives the same bytes"},
+     "stop after so many looks at dev without a better one; 0: never", EVALUATED},
+    {"seed", SEED, AT(seed), "N", 0, 0, "the same seed gives the same bytes", ANY},
 };
 enum { SETTINGS = sizeof table / sizeof *table };
 
@@ -89,6 +115,40 @@ static const char *choices_of(const setting *s)
     if (s->kind == AGGREGATOR)
         return kith__aggregator_names();
     return s->kind == DECODER ? kith__decoder_names() : s->choices;
+}
+
+static bool is_met(const kith_settings *s, need what)
+{
+    const kith__aggregator *agg = kith__aggregator_get(s->aggregator);
+    bool met = false;
+
+    if (what == ANY || s->evidence == KITH_EVIDENCE_RULES)
+        return what == ANY;
+    switch (what) {
+    case ATTENTION:
+        return agg->attention;
+    case LOGIC:
+        return agg->logic;
+    case DISTANCE:
+        return kith__decoder_get(s->decoder)->distance;
+    case CUT:
+        return s->neighbors != KITH_NEIGHBORS_ALL;
+    case PADDABLE:
+    case TABLES:
+        for (size_t i = 0; i < agg->tables; i++)
+            met |= what == TABLES ? agg->table[i].spec.own_rate : agg->table[i].only_padded;
+        return met;
+    case PAIRS:
+        return s->loss != KITH_LOSS_SOFTMAX;
+    case MARGIN:
+        return s->loss == KITH_LOSS_MARGIN;
+    case SOFTMAX:
+        return s->loss == KITH_LOSS_SOFTMAX;
+    case EVALUATED:
+        return s->eval_every > 0;
+    default:
+        return true;
+    }
 }
 
 const char *kith_settings_name(size_t index, const char **help, const char **choices)
@@ -179,7 +239,7 @@ static bool store(kith_settings *settings, const setting *s, const char *value)
 
 static const setting *find(const char *name)
 {
-    for (size_t i = 0; i < SETTINGS; i++)
+    for (size_t i = 0; name && i < SETTINGS; i++)
         if (strcmp(table[i].name, name) == 0)
             return &table[i];
     return NULL;
@@ -191,7 +251,9 @@ kith_status kith_settings_set(kith_settings *settings, const char *name, const c
     const setting *s = find(name);
 
     if (!s)
-        return kith__fail(error, KITH_ERR_NOT_FOUND, "there is no setting '%s'", name);
+        return kith__fail(error, KITH_ERR_NOT_FOUND, "there is no setting '%s'", name ? name : "");
+    if (!value)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "%s has no value", name);
     if (store(settings, s, value))
         return KITH_OK;
     if (s->kind == COUNT || s->kind == REAL || s->kind == WIDTH)
@@ -238,9 +300,21 @@ const char *kith_settings_get(char *text, size_t size, const kith_settings *sett
     return text;
 }
 
+int kith_settings_applies(const kith_settings *settings, const char *name)
+{
+    const setting *s = find(name);
+
+    return s && is_met(settings, s->need);
+}
+
+const char *kith__settings_former_name(const char *name)
+{
+    return strcmp(name, "candidate-vectors") == 0 ? "candidates" : name;
+}
+
 /* ---- presets ---- */
 
-/* Where the paper and its authors' program differ; all else is in kith_settings_init. */
+/* Where the paper and its authors' program differ; all else is in `usual`. */
 static void apply_release(kith_settings *s)
 {
     s->attention_width = KITH_WIDTH_2D;
@@ -280,7 +354,7 @@ void kith__settings_embedding(kith_settings *s)
     s->batch = 2048;
     s->directions = KITH_DIRECTIONS_BOTH;
     s->reciprocal = 1;
-    s->candidates = KITH_CANDIDATES_INPUT;
+    s->candidate_vectors = KITH_CANDIDATES_INPUT;
     s->shared_negatives = 2000;
     s->hard_negatives = 0;
     s->scale = 2;
@@ -318,7 +392,31 @@ static void apply_kith(kith_settings *s)
     s->eval_every = 0;
 }
 
-kith_status kith_settings_init(kith_settings *settings, const char *preset, kith_error *error)
+/* The usual one first. */
+static const struct {
+    const char *name, *help;
+    void (*apply)(kith_settings *);
+} presets[] = {
+    {"kith", "rules and an embedding, fused", apply_kith},
+    {"triplets", "the same for facts with labels", apply_triplets},
+    {"rules", "no embedding", apply_rules},
+    {"embedding", "no rules", kith__settings_embedding},
+    {"release", "LAN as the authors' program has it", apply_release},
+    {"paper", "LAN as their text has it", apply_paper},
+};
+enum { PRESETS = sizeof presets / sizeof *presets };
+
+const char *kith_settings_preset(size_t index, const char **help)
+{
+    if (index >= PRESETS)
+        return NULL;
+    if (help)
+        *help = presets[index].help;
+    return presets[index].name;
+}
+
+/* What presets do not set. */
+static kith_settings usual(void)
 {
     kith_settings s = {.loss = KITH_LOSS_MARGIN,
                        .subtask = 1,
@@ -328,7 +426,7 @@ kith_status kith_settings_init(kith_settings *settings, const char *preset, kith
                        .batch = 1024,
                        .negatives = 1,
                        .directions = KITH_DIRECTIONS_PREDICTED,
-                       .candidates = KITH_CANDIDATES_ENCODED,
+                       .candidate_vectors = KITH_CANDIDATES_ENCODED,
                        .shared_negatives = 1000,
                        .hard_negatives = 0,
                        .scale = 1,
@@ -346,25 +444,45 @@ kith_status kith_settings_init(kith_settings *settings, const char *preset, kith
 
     s.aggregator = find_choice(kith__aggregator_names(), "lan");
     s.decoder = find_choice(kith__decoder_names(), "transe");
-    if (strcmp(preset, "release") == 0)
-        apply_release(&s);
-    else if (strcmp(preset, "paper") == 0)
-        apply_paper(&s);
-    else if (strcmp(preset, "embedding") == 0)
-        kith__settings_embedding(&s);
-    else if (strcmp(preset, "rules") == 0)
-        apply_rules(&s);
-    else if (strcmp(preset, "kith") == 0)
-        apply_kith(&s);
-    else if (strcmp(preset, "triplets") == 0)
-        apply_triplets(&s);
+    return s;
+}
+
+kith_status kith__settings_init(kith_settings *settings, const char *preset, kith_error *error)
+{
+    char names[128] = "";
+
+    for (size_t i = 0, used = 0; i < PRESETS; i++) {
+        if (preset && strcmp(preset, presets[i].name) == 0) {
+            *settings = usual();
+            presets[i].apply(settings);
+            return KITH_OK;
+        }
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 i == 0             ? ""
+                                 : i + 1 == PRESETS ? " or "
+                                                    : ", ",
+                                 presets[i].name);
+    }
+    return kith__fail(error, KITH_ERR_ARGUMENT, "there is no preset '%s', expected %s",
+                      preset ? preset : "", names);
+}
+
+kith_status kith_settings_new(kith_settings **settings, const char *preset, kith_error *error)
+{
+    kith_settings *s = kith__calloc(1, sizeof *s);
+    kith_status status = s ? kith__settings_init(s, preset, error) : kith__no_memory(error);
+
+    *settings = NULL;
+    if (status == KITH_OK)
+        *settings = s;
     else
-        return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "there is no preset '%s', expected kith, triplets, "
-                          "rules, embedding, release or paper",
-                          preset);
-    *settings = s;
-    return KITH_OK;
+        kith__free(s);
+    return status;
+}
+
+void kith_settings_free(kith_settings *settings)
+{
+    kith__free(settings);
 }
 
 uint32_t kith__attention_width(const kith_settings *settings)

@@ -1,14 +1,107 @@
-/* Settings, checked. The public struct is in kith.h. */
+/* Settings as the library reads them; users have them by name (kith.h). */
 #ifndef KITH_EMBED_SETTINGS_H
 #define KITH_EMBED_SETTINGS_H
 
 #include "core/status.h"
 
+typedef enum kith_logic_denominator {
+    KITH_LOGIC_MAX,         /* max P(r' => r), 1 where that is 0 or there is no other relation */
+    KITH_LOGIC_ONE_PLUS_MAX /* 1 + max P(r' => r) */
+} kith_logic_denominator;
+typedef enum kith_self_confidence { KITH_SELF_ONE, KITH_SELF_ROW_MEAN } kith_self_confidence;
+typedef enum kith_neighbors_kept {
+    KITH_NEIGHBORS_FIRST,
+    KITH_NEIGHBORS_RANDOM,
+    KITH_NEIGHBORS_ALL,
+    KITH_NEIGHBORS_SAMPLED /* all, but in training a choice that is drawn anew for each epoch */
+} kith_neighbors_kept;
+typedef enum kith_loss {
+    KITH_LOSS_MARGIN,
+    KITH_LOSS_LOGISTIC,
+    KITH_LOSS_SOFTMAX /* the right answer of a query against entities that a batch shares */
+} kith_loss;
+typedef enum kith_directions {
+    KITH_DIRECTIONS_PREDICTED, /* a fact asks for the side that is predicted */
+    KITH_DIRECTIONS_BOTH       /* for either side */
+} kith_directions;
+typedef enum kith_candidate_vectors {
+    KITH_CANDIDATES_ENCODED, /* answers are scored by their encodings */
+    KITH_CANDIDATES_INPUT,   /* by their input embeddings, where they have one */
+    KITH_CANDIDATES_MIX      /* by the mean of the two scores */
+} kith_candidate_vectors;
+typedef enum kith_schedule {
+    KITH_SCHEDULE_CONSTANT,
+    KITH_SCHEDULE_LINEAR, /* the learning rate falls to 0 at the end of the last epoch */
+    KITH_SCHEDULE_COSINE
+} kith_schedule;
+typedef enum kith_predict {
+    KITH_PREDICT_OBJECT,
+    KITH_PREDICT_SUBJECT,
+    KITH_PREDICT_BOTH,
+    KITH_PREDICT_AUTO /* by which side of test the unseen entities stand on */
+} kith_predict;
+typedef enum kith_corrupt {
+    KITH_CORRUPT_PREDICTED, /* the side that is predicted; either where both are */
+    KITH_CORRUPT_OBJECT,
+    KITH_CORRUPT_SUBJECT,
+    KITH_CORRUPT_EITHER
+} kith_corrupt;
+typedef enum kith_adam { KITH_ADAM_DENSE, KITH_ADAM_LAZY } kith_adam;
+typedef enum kith_epsilon {
+    KITH_EPSILON_OUTSIDE, /* sqrt(v) + epsilon, as TensorFlow has it */
+    KITH_EPSILON_INSIDE   /* sqrt(v / correction) + epsilon, as the Adam paper has it */
+} kith_epsilon;
+
+typedef enum kith_evidence_mode {
+    KITH_EVIDENCE_NONE,  /* the embedding alone */
+    KITH_EVIDENCE_RULES, /* rules alone, no embedding */
+    KITH_EVIDENCE_FUSED  /* both, weighed on entities held out of train */
+} kith_evidence_mode;
+
+enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
+
+/* Aggregator and decoder are rows of tables: set them by name. */
+struct kith_settings {
+    kith_evidence_mode evidence;
+    int aggregator;
+    int decoder;
+    kith_loss loss;
+    int subtask; /* the loss on input embeddings too */
+    uint32_t dim;
+    int64_t attention_width; /* or KITH_WIDTH_D, KITH_WIDTH_2D */
+    kith_logic_denominator logic_denominator;
+    kith_self_confidence self_confidence;
+    int normalize; /* TransE on vectors of length 1 */
+    kith_predict predict;
+    kith_corrupt corrupt;
+    kith_neighbors_kept neighbors;
+    uint32_t max_neighbors;
+    int mask;    /* leave the fact being trained on out of the neighbourhoods */
+    int padding; /* mean and lstm: a trained neighbour fills the list up to max_neighbors */
+    uint32_t batch, negatives;
+    kith_directions directions;         /* of softmax queries */
+    int reciprocal; /* softmax: the decoder has a relation of its own for each inverse one */
+    kith_candidate_vectors candidate_vectors; /* what answers are scored by */
+    uint32_t shared_negatives, hard_negatives; /* of softmax: per batch, and per query */
+    double scale;                       /* of scores, before softmax */
+    double lr, margin, l2;
+    kith_schedule schedule;
+    double table_lr; /* times lr, for the tables of the aggregator `table` */
+    kith_adam adam;
+    kith_epsilon epsilon;
+    uint32_t epochs, eval_every, eval_facts, patience;
+    uint64_t seed;
+};
+
+/* As kith_settings_new, into the caller's. */
+kith_status kith__settings_init(kith_settings *settings, const char *preset, kith_error *error);
 /* The attention layer's width in units. */
 uint32_t kith__attention_width(const kith_settings *settings);
-/* The preset "embedding", over settings that kith_settings_init made. */
+/* The preset "embedding", over settings that kith__settings_init made. */
 void kith__settings_embedding(kith_settings *settings);
 /* Values that do not go together, such as a ComplEx with an odd width. */
 kith_status kith__settings_check(const kith_settings *settings, kith_error *error);
+/* What a setting was called in version 0.1, where that differs; else its name. */
+const char *kith__settings_former_name(const char *name);
 
 #endif

@@ -287,7 +287,7 @@ static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
  * them encodings do not compare. */
 static bool has_scores(const kith_model *model, size_t candidates)
 {
-    return model->settings.candidates == KITH_CANDIDATES_ENCODED ||
+    return model->settings.candidate_vectors == KITH_CANDIDATES_ENCODED ||
            candidates <= kith_graph_seen_entity_count(model->graph);
 }
 

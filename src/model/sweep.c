@@ -227,7 +227,7 @@ static kith_status pack_units(scoring *r, const kith__table *ent, kith_error *er
 static kith_status pack_inputs(scoring *r, kith_error *error)
 {
     const kith__table *ent = kith__ent(&r->model->params);
-    kith_candidates by = r->model->settings.candidates;
+    kith_candidate_vectors by = r->model->settings.candidate_vectors;
     size_t seen = ent->rows < r->candidates ? ent->rows : r->candidates;
 
     r->by_input = by == KITH_CANDIDATES_ENCODED ? 0 : seen;
@@ -313,8 +313,8 @@ static float side_score(const kith_model *model, uint32_t query, const float *kn
                         const float *encoded, uint32_t answer, float *scratch)
 {
     const kith__table *ent = kith__ent(&model->params);
-    bool by_input = answer < ent->rows && model->settings.candidates != KITH_CANDIDATES_ENCODED;
-    bool by_encoding = !by_input || model->settings.candidates == KITH_CANDIDATES_MIX;
+    bool by_input = answer < ent->rows && model->settings.candidate_vectors != KITH_CANDIDATES_ENCODED;
+    bool by_encoding = !by_input || model->settings.candidate_vectors == KITH_CANDIDATES_MIX;
     float sum = 0;
 
     if (by_input)

@@ -97,7 +97,7 @@ cleanup:
 static bool is_newer(const char *name)
 {
     static const char *const names[] = {"evidence",   "directions",       "reciprocal",
-                                        "candidates", "shared-negatives",
+                                        "candidate-vectors", "shared-negatives",
                                         "hard-negatives", "scale", "schedule", "table-lr"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -111,10 +111,13 @@ static kith_status read_settings(kith_settings *settings, const json_t *values, 
 {
     kith_error why;
     const char *name;
-    kith_status status = kith_settings_init(settings, "release", error);
+    kith_status status = kith__settings_init(settings, "release", error);
 
     for (size_t i = 0; status == KITH_OK && (name = kith_settings_name(i, NULL, NULL)); i++) {
+        const char *former = kith__settings_former_name(name);
         const char *value = json_string_value(json_object_get(values, name));
+        if (!value)
+            value = json_string_value(json_object_get(values, former));
         if (!value && format == 1 && is_newer(name))
             continue;
         if (!value)

@@ -180,7 +180,7 @@ static void compare_inputs(float *scores, const kith_session *s, const kith__wor
 static kith_status compare_all(float *scores, kith_session *s, kith__workspace *a, size_t count,
                                const uint32_t *queries, size_t query_count, kith_error *error)
 {
-    kith_candidates by = s->model->settings.candidates;
+    kith_candidate_vectors by = s->model->settings.candidate_vectors;
     const kith__candidates *candidates = NULL;
     const kith__panels *inputs;
     uint32_t ahead[KITH__LOOKAHEAD];

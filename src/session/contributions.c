@@ -251,7 +251,7 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, double s
 
 static kith_status add_embedding(finding *f, kith_error *error)
 {
-    kith_candidates by = f->session->model->settings.candidates;
+    kith_candidate_vectors by = f->session->model->settings.candidate_vectors;
     const kith__candidates *rows = NULL;
     uint32_t query = kith__opposite(f->session, f->query);
     double share = by == KITH_CANDIDATES_MIX ? .5 : 1;

@@ -3,7 +3,7 @@
 #ifndef KITH_TRAIN_LOSS_H
 #define KITH_TRAIN_LOSS_H
 
-#include "core/status.h"
+#include "embed/settings.h"
 
 /* `per` false facts belong to each of the `count` true ones. Returns the loss and sets the
  * derivatives by each score; a derivative of 0 means that nothing has to be taken back there. */

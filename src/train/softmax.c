@@ -28,8 +28,8 @@ void kith__softmax_init(kith__softmax *x, kith__encoder *encoder, const kith__pa
     x->settings = settings;
     x->d = settings->dim;
     x->ds = kith__encoder_stride(encoder);
-    x->by_input = settings->candidates != KITH_CANDIDATES_ENCODED;
-    x->by_encoding = settings->candidates != KITH_CANDIDATES_INPUT;
+    x->by_input = settings->candidate_vectors != KITH_CANDIDATES_ENCODED;
+    x->by_encoding = settings->candidate_vectors != KITH_CANDIDATES_INPUT;
 }
 
 static void release_shared(kith__shared_candidates *s)
