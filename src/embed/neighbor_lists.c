@@ -165,7 +165,7 @@ static int make_room(kith__neighbor_lists *lists, const kith_graph *graph,
         if (!lists->own_offset || !lists->own_at)
             return -1;
     }
-    lists->denominator = rules ? kith__alloc(total, sizeof *lists->denominator) : NULL;
+    lists->denominator = rules ? kith__calloc(total, sizeof *lists->denominator) : NULL;
     return rules && !lists->denominator ? -1 : 0;
 }
 

@@ -7,18 +7,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/checksum.h"
 #include "core/files.h"
 #include "core/mem.h"
 #include "graph/graph.h"
+#include "run/cache_check.h"
 
-enum { FORMAT = 1, ALIGNED = 64, MOST_PIECES = 40 };
+enum { FORMAT = 2, ALIGNED = 64, MOST_PIECES = 40 };
 
 static const char magic[8] = "kithbin";
 
 /* Everything that has a fixed size; the arrays follow, each at a multiple of ALIGNED. */
 typedef struct {
     char magic[8];
-    uint64_t format, key, bytes, sum;
+    uint64_t format, key, bytes;
+    uint64_t sum;                /* of this header, with 0 here */
+    uint64_t data_hash, derived; /* of names and facts; of all that follows from them */
     uint64_t names[2][3]; /* entities, relations: count, slots, bytes */
     uint64_t label_bytes, has_labels;
     uint64_t facts[KITH_SPLITS], truth[KITH_SPLITS]; /* counts; whether there are labels */
@@ -88,34 +92,25 @@ static size_t aligned(size_t bytes)
 
 /* ---- keys and sums ---- */
 
-/* Four sums at a time, so that one multiplication need not wait for the one before. */
-static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t count)
-{
-    const uint64_t odd = 0x9e3779b97f4a7c15u;
-    const char *at = bytes;
-    uint64_t lane[4] = {sum, sum ^ 1, sum ^ 2, sum ^ 3}, word;
-
-    for (; count >= 32; at += 32, count -= 32)
-        for (int k = 0; k < 4; k++) {
-            memcpy(&word, at + 8 * k, 8);
-            lane[k] = (lane[k] ^ word) * odd;
-            lane[k] ^= lane[k] >> 32;
-        }
-    for (; count > 0; at++, count--)
-        lane[0] = (lane[0] ^ (unsigned char)*at) * odd;
-    for (int k = 1; k < 4; k++)
-        lane[0] = (lane[0] ^ lane[k]) * odd ^ lane[k] >> 29;
-    return lane[0] ^ lane[0] >> 31;
-}
-
-/* Of all that is in the header but the sum itself. */
 static uint64_t header_sum(const header *h)
 {
     header copy;
 
     memcpy(&copy, h, sizeof copy);
     copy.sum = 0;
-    return add_bytes(1, &copy, sizeof copy);
+    return kith__checksum_of(&copy, sizeof copy);
+}
+
+static uint64_t file_key(const char *name, const struct stat *info)
+{
+    uint64_t numbers[] = {(uint64_t)info->st_size, (uint64_t)info->st_mtim.tv_sec,
+                          (uint64_t)info->st_mtim.tv_nsec};
+    kith__checksum sum;
+
+    kith__checksum_init(&sum);
+    kith__checksum_add(&sum, numbers, sizeof numbers);
+    kith__checksum_add(&sum, name, strlen(name));
+    return kith__checksum_value(&sum);
 }
 
 /* The same for files in any order, as a folder lists them. */
@@ -126,14 +121,9 @@ static uint64_t files_key(const char *path)
     struct stat info;
     uint64_t sum = 0;
 
-    while (folder && (entry = readdir(folder))) {
-        if (fstatat(dirfd(folder), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
-            continue;
-        uint64_t numbers[] = {(uint64_t)info.st_size, (uint64_t)info.st_mtim.tv_sec,
-                              (uint64_t)info.st_mtim.tv_nsec};
-        sum += add_bytes(add_bytes(1, numbers, sizeof numbers), entry->d_name,
-                         strlen(entry->d_name));
-    }
+    while (folder && (entry = readdir(folder)))
+        if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
+            sum += file_key(entry->d_name, &info);
     if (folder)
         closedir(folder);
     return sum;
@@ -141,16 +131,20 @@ static uint64_t files_key(const char *path)
 
 uint64_t kith__cache_key(const char *graph_folder, const kith_settings *settings, uint64_t hash)
 {
-    uint64_t key = add_bytes(hash, kith_version(), strlen(kith_version())) ^
-                   files_key(graph_folder);
+    uint64_t files = files_key(graph_folder);
+    kith__checksum sum;
     const char *name;
     char text[64];
 
+    kith__checksum_init(&sum);
+    kith__checksum_add(&sum, &hash, sizeof hash);
+    kith__checksum_add(&sum, &files, sizeof files);
+    kith__checksum_add(&sum, kith_version(), strlen(kith_version()));
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++) {
         const char *value = kith_settings_get(text, sizeof text, settings, name);
-        key = add_bytes(key, value, strlen(value));
+        kith__checksum_add(&sum, value, strlen(value) + 1);
     }
-    return key;
+    return kith__checksum_value(&sum);
 }
 
 /* ---- writing ---- */
@@ -165,6 +159,8 @@ static header header_of(const kith_model *model, uint64_t key)
     memcpy(h.magic, magic, sizeof h.magic);
     h.format = FORMAT;
     h.key = key;
+    h.data_hash = kith_graph_hash(g);
+    h.derived = kith__derived_hash(g, model->rules, model->lists);
     for (int k = 0; k < 2; k++) {
         h.names[k][0] = names[k]->count;
         h.names[k][1] = names[k]->slot_count;
@@ -201,14 +197,11 @@ static void write_pieces(FILE *out, header *h, const pieces *p)
     h->bytes = aligned(sizeof *h);
     for (size_t i = 0; i < p->count; i++)
         h->bytes += aligned(p->at[i].bytes);
-    uint64_t sum = header_sum(h);
-    for (size_t i = 0; i < p->count; i++)
-        sum = add_bytes(sum, *p->at[i].at, p->at[i].bytes);
-    h->sum = sum;
+    h->sum = header_sum(h);
     fwrite(h, sizeof *h, 1, out);
     fwrite(zeros, 1, aligned(sizeof *h) - sizeof *h, out);
     for (size_t i = 0; i < p->count; i++) {
-        if (p->at[i].bytes > 0) /* a part without facts has no room at all */
+        if (p->at[i].bytes > 0) /* a split without facts has no array at all */
             fwrite(*p->at[i].at, 1, p->at[i].bytes, out);
         fwrite(zeros, 1, aligned(p->at[i].bytes) - p->at[i].bytes, out);
     }
@@ -253,21 +246,46 @@ static bool map_file(const char **map, size_t *bytes, const char *path)
     return memory != MAP_FAILED;
 }
 
-/* Point the arrays into the file; false where it is not what its header says. */
+/* No count may be larger than the file, so that no product below overflows. */
+static bool counts_fit(const header *h)
+{
+    const uint64_t counts[] = {h->label_bytes, h->seen_entities, h->seen_relations, h->neighbors,
+                               h->rules, h->listed};
+    bool good = h->bytes < UINT64_C(1) << 56;
+
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 3; i++)
+            good &= h->names[k][i] <= h->bytes && (i > 0 || h->names[k][i] < KITH__NO_ID);
+    for (int split = 0; split < KITH_SPLITS; split++)
+        good &= h->facts[split] <= h->bytes && h->truth[split] <= 1;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        good &= counts[i] <= h->bytes;
+    return good && h->seen_entities <= h->names[0][0] && h->seen_relations <= h->names[1][0];
+}
+
+static bool is_zero(const char *at, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (at[i])
+            return false;
+    return true;
+}
+
+/* Point the arrays into the file; false where it is not as long as its header says. */
 static bool place_pieces(const pieces *p, const char *map, const header *h)
 {
     size_t at = aligned(sizeof *h);
-    uint64_t sum = header_sum(h);
 
+    if (!is_zero(map + sizeof *h, at - sizeof *h))
+        return false;
     for (size_t i = 0; i < p->count; i++) {
-        size_t bytes = p->at[i].bytes;
-        if (bytes > h->bytes || h->bytes - bytes < at)
+        size_t bytes = p->at[i].bytes, padded = aligned(bytes);
+        if (padded > h->bytes - at || !is_zero(map + at + bytes, padded - bytes))
             return false;
         *p->at[i].at = (void *)(map + at); /* read-only memory: a graph is not changed any more */
-        sum = add_bytes(sum, map + at, bytes);
-        at += aligned(bytes);
+        at += padded;
     }
-    return at == h->bytes && sum == h->sum;
+    return at == h->bytes;
 }
 
 static void set_names(kith__names *names, const uint64_t count[3])
@@ -296,40 +314,67 @@ static void set_numbers(kith_graph *g, kith__implications *rules, kith__neighbor
     lists->seen = g->seen_entities;
 }
 
+/* Whether it is the header of a whole file that was made for this run. */
+static bool header_fits(const header *h, size_t bytes, const kith__cache_wanted *wanted)
+{
+    return memcmp(h->magic, magic, sizeof magic) == 0 && h->format == FORMAT &&
+           h->bytes == bytes && bytes >= aligned(sizeof *h) && h->key == wanted->key &&
+           h->sum == header_sum(h) && h->data_hash == wanted->data_hash &&
+           (wanted->derived == 0 || h->derived == wanted->derived) &&
+           h->has_rules == wanted->rules && h->has_labels <= 1 && counts_fit(h);
+}
+
+/* The offsets' last entries are counts of the header: what a check relies on first. */
+static bool ends_agree(const header *h, const kith_graph *g, const kith__implications *r,
+                       const kith__neighbor_lists *l)
+{
+    return g->offset[g->entities.count] == h->neighbors &&
+           l->offset[l->entities] == h->listed &&
+           (!h->has_rules || r->offset[r->relations] == h->rules);
+}
+
+static bool fill(kith_graph *g, kith__implications *r, kith__neighbor_lists *l,
+                 const kith__cache_wanted *wanted)
+{
+    header h;
+    pieces p;
+
+    memcpy(&h, g->map, sizeof h);
+    if (!header_fits(&h, g->map_bytes, wanted))
+        return false;
+    describe(&p, &h, g, r, l);
+    set_numbers(g, r, l, &h);
+    const kith__implications *rules = h.has_rules ? r : NULL;
+    return place_pieces(&p, g->map, &h) && ends_agree(&h, g, r, l) &&
+           kith__cache_arrays_valid(g, (size_t)h.label_bytes, rules, l) &&
+           kith_graph_hash(g) == h.data_hash && kith__derived_hash(g, rules, l) == h.derived;
+}
+
 bool kith__cache_load(kith_graph **graph, kith__implications **rules, kith__neighbor_lists **lists,
-                      const char *folder, uint64_t key)
+                      const char *folder, const kith__cache_wanted *wanted)
 {
     char *path = kith__path_join(folder, "cache.bin");
     kith_graph *g = kith__calloc(1, sizeof *g);
     kith__implications *r = kith__calloc(1, sizeof *r);
     kith__neighbor_lists *l = kith__calloc(1, sizeof *l);
     bool good = false;
-    header h;
-    pieces p;
 
     if (path && g && r && l && map_file(&g->map, &g->map_bytes, path)) {
-        memcpy(&h, g->map, sizeof h);
-        good = memcmp(h.magic, magic, sizeof magic) == 0 && h.format == FORMAT && h.key == key &&
-               h.bytes == g->map_bytes;
-        if (good)
-            describe(&p, &h, g, r, l);
-        good = good && place_pieces(&p, g->map, &h);
-        set_numbers(g, r, l, &h);
+        good = fill(g, r, l, wanted);
         if (!good)
             munmap((void *)g->map, g->map_bytes);
     }
-    if (good && !h.has_rules) {
+    kith__free(path);
+    if (!good || !wanted->rules) {
         kith__free(r);
         r = NULL;
     }
-    *graph = good ? g : NULL;
-    *rules = good ? r : NULL;
-    *lists = good ? l : NULL;
-    kith__free(path);
     if (!good) {
         kith__free(g);
-        kith__free(r);
         kith__free(l);
     }
+    *graph = good ? g : NULL;
+    *rules = r;
+    *lists = good ? l : NULL;
     return good;
 }

@@ -1,19 +1,28 @@
 /* A run's graph, rules and lists in one file that is mapped, not read: RUN/cache.bin. It is made at
- * the first use of a run, and made anew where it no longer fits what it was made from. A run works
- * without it, only slower. */
+ * the first use of a run, and made again where it no longer fits what it was made from. A run works
+ * without it, only slower. Nothing in it is trusted: names and facts must have the run's hash, what
+ * follows from them the hash that config.json has, and every index is checked. */
 #ifndef KITH_RUN_CACHE_H
 #define KITH_RUN_CACHE_H
 
 #include "model/model.h"
 
+/* What a cache must belong to. */
+typedef struct kith__cache_wanted {
+    uint64_t key;       /* by kith__cache_key */
+    uint64_t data_hash; /* of the graph */
+    uint64_t derived;   /* kith__derived_hash, 0 where the run does not say */
+    bool rules;         /* whether the model has implications */
+} kith__cache_wanted;
+
 /* What a cache is made from: settings, the hash of the data, and the names, sizes and times of the
  * files in graph/. */
 uint64_t kith__cache_key(const char *graph_folder, const kith_settings *settings, uint64_t hash);
 
-/* Whether there is a cache with that key that is whole. The graph owns the mapping; rules and lists
- * (NULL where the model has no rules) point into it and must go first. */
+/* Whether there is such a cache that is whole. The graph owns the mapping; rules and lists (NULL
+ * where the model has no rules) point into it and must go first. */
 bool kith__cache_load(kith_graph **graph, kith__implications **rules, kith__neighbor_lists **lists,
-                      const char *folder, uint64_t key);
+                      const char *folder, const kith__cache_wanted *wanted);
 
 /* Try to write one; a folder that cannot be written to goes without. */
 void kith__cache_save(const char *folder, uint64_t key, const kith_model *model);

@@ -21,9 +21,9 @@ enum { FORMAT = 2, OLDEST_FORMAT = 1 };
 
 /* ---- config.json ---- */
 
-static json_t *config_of(const kith_graph *graph, const kith_settings *settings)
+static json_t *config_of(const kith_graph *graph, const kith_settings *settings, uint64_t derived)
 {
-    json_t *values = json_object();
+    json_t *values = json_object(), *config;
     char text[64], hash[32];
     const char *name;
 
@@ -31,14 +31,19 @@ static json_t *config_of(const kith_graph *graph, const kith_settings *settings)
         json_object_set_new(values, name,
                             json_string(kith_settings_get(text, sizeof text, settings, name)));
     snprintf(hash, sizeof hash, "%016" PRIx64, kith_graph_hash(graph));
-    return json_pack("{si ss ss so}", "format", FORMAT, "kith", kith_version(), "data_hash", hash,
-                     "settings", values);
+    config = json_pack("{si ss ss so}", "format", FORMAT, "kith", kith_version(), "data_hash", hash,
+                       "settings", values);
+    snprintf(hash, sizeof hash, "%016" PRIx64, derived);
+    if (derived != 0)
+        json_object_set_new(config, "derived_hash", json_string(hash));
+    return config;
 }
 
 static kith_status write_config(const char *folder, const kith_graph *graph,
-                                const kith_settings *settings, kith_error *error)
+                                const kith_settings *settings, uint64_t derived,
+                                kith_error *error)
 {
-    json_t *config = config_of(graph, settings);
+    json_t *config = config_of(graph, settings, derived);
     char *text = config ? json_dumps(config, JSON_INDENT(2)) : NULL;
     kith_status status = kith__write_text(folder, "config.json", text, error);
 
@@ -60,7 +65,7 @@ static kith_status check_target(const char *folder, kith_error *error)
 }
 
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
-                             const kith_settings *settings, kith_error *error)
+                             const kith_settings *settings, uint64_t derived, kith_error *error)
 {
     const kith_save_options ids = {.ids = 1};
     char *work = kith__name_beside(folder), *inner = work ? kith__path_join(work, "graph") : NULL;
@@ -80,7 +85,7 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot make a folder: %s", folder,
                        strerror(errno)));
     TRY(kith_graph_save(graph, inner, &ids, error));
-    TRY(write_config(work, graph, settings, error));
+    TRY(write_config(work, graph, settings, derived, error));
     TRY(kith__sync_folder(work, error));
     TRY(kith__place_folder(work, folder, false, error));
 cleanup:
@@ -128,8 +133,13 @@ static kith_status read_settings(kith_settings *settings, const json_t *values, 
     return status;
 }
 
-static kith_status read_config(kith_settings *settings, uint64_t *hash, const char *path,
-                               kith_error *error)
+/* What config.json says. */
+typedef struct {
+    kith_settings settings;
+    uint64_t data_hash, derived; /* derived is 0 where it is not said */
+} run_config;
+
+static kith_status read_config(run_config *out, const char *path, kith_error *error)
 {
     json_error_t why;
     json_t *config = json_load_file(path, 0, &why), *values;
@@ -151,8 +161,10 @@ static kith_status read_config(kith_settings *settings, uint64_t *hash, const ch
             "%s: has format %d, made by kith %.32s; this is kith %s, which knows formats "
             "up to %d",
             path, format, version, kith_version(), FORMAT));
-    *hash = strtoull(text, NULL, 16);
-    TRY(read_settings(settings, values, format, path, error));
+    out->data_hash = strtoull(text, NULL, 16);
+    text = json_string_value(json_object_get(config, "derived_hash"));
+    out->derived = text ? strtoull(text, NULL, 16) : 0;
+    TRY(read_settings(&out->settings, values, format, path, error));
 cleanup:
     json_decref(config);
     return status;
@@ -194,22 +206,28 @@ cleanup:
 
 /* From the cache where it is good; else from the folder, and then there is a cache for the next. */
 static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
-                                const char *inner, const kith_settings *settings, uint64_t hash,
-                                unsigned threads, kith_error *error)
+                                const char *inner, const run_config *config, unsigned threads,
+                                kith_error *error)
 {
-    uint64_t key = kith__cache_key(inner, settings, hash);
+    const kith_settings *settings = &config->settings;
+    const kith__cache_wanted wanted = {
+        .key = kith__cache_key(inner, settings, config->data_hash),
+        .data_hash = config->data_hash,
+        .derived = config->derived,
+        .rules = kith__aggregator_get(settings->aggregator)->logic,
+    };
     kith__implications *rules = NULL;
     kith__neighbor_lists *lists = NULL;
-    bool cached = kith__cache_load(graph, &rules, &lists, folder, key);
+    bool cached = kith__cache_load(graph, &rules, &lists, folder, &wanted);
     kith_status status = KITH_OK;
 
     if (cached)
         lists->cap = kith__list_cap(settings);
     else
-        TRY(open_graph(graph, inner, hash, threads, error));
+        TRY(open_graph(graph, inner, config->data_hash, threads, error));
     TRY(kith__model_make(model, *graph, settings, threads, rules, lists, error));
     if (!cached)
-        kith__cache_save(folder, key, *model);
+        kith__cache_save(folder, wanted.key, *model);
 cleanup:
     return status;
 }
@@ -217,31 +235,29 @@ cleanup:
 static kith_status open_run(kith_model **model, const char *folder, unsigned threads, bool trained,
                             kith_error *error)
 {
-    char *config = kith__path_join(folder, "config.json"),
-         *inner = kith__path_join(folder, "graph");
-    kith_settings settings;
+    char *path = kith__path_join(folder, "config.json"), *inner = kith__path_join(folder, "graph");
+    run_config config;
     kith_graph *graph = NULL;
-    uint64_t hash = 0;
     kith_status status = KITH_OK;
 
-    if (!config || !inner)
+    if (!path || !inner)
         TRY(kith__no_memory(error));
     if (!kith__path_exists(folder, "config.json"))
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: is no run, expected a folder with config.json, as kith train makes it",
                        folder));
-    TRY(read_config(&settings, &hash, config, error));
+    TRY(read_config(&config, path, error));
     if (trained) {
-        TRY(make_trained(model, &graph, folder, inner, &settings, hash, threads, error));
+        TRY(make_trained(model, &graph, folder, inner, &config, threads, error));
     } else {
-        TRY(open_graph(&graph, inner, hash, threads, error));
-        TRY(kith_model_new(model, graph, &settings, threads, error));
+        TRY(open_graph(&graph, inner, config.data_hash, threads, error));
+        TRY(kith_model_new(model, graph, &config.settings, threads, error));
     }
     (*model)->own_graph = graph;
     graph = NULL;
 cleanup:
     kith_graph_free(graph);
-    kith__free(config);
+    kith__free(path);
     kith__free(inner);
     return status;
 }

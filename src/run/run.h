@@ -24,9 +24,10 @@ typedef struct kith__position {
     bool finished;
 } kith__position;
 
-/* Make the folder, whole or not at all. It must not exist, or be empty. */
+/* Make the folder, whole or not at all. It must not exist, or be empty. `derived` is what a cache of
+ * the run must hold (kith__derived_hash), 0 where nobody has made it yet. */
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
-                             const kith_settings *settings, kith_error *error);
+                             const kith_settings *settings, uint64_t derived, kith_error *error);
 /* Read settings and graph back, and make a model of them with start values. */
 kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
                            kith_error *error);

@@ -41,7 +41,7 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith_status status;
 
     if (!kith__path_exists(folder, "config.json"))
-        TRY(kith__run_create(folder, graph, settings, error));
+        TRY(kith__run_create(folder, graph, settings, 0, error));
     TRY(kith__run_open(&started, folder, options ? options->threads : 0, error));
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)

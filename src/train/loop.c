@@ -9,6 +9,7 @@
 #include "core/mem.h"
 #include "core/rng.h"
 #include "eval/rank.h"
+#include "run/cache_check.h"
 #include "run/fusion_files.h"
 #include "graph/graph.h"
 #include "train/evidence.h"
@@ -473,7 +474,8 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
     TRY(kith__settings_check(settings, error));
     resolved.predict = kith__resolve_predict(settings, graph);
     TRY(kith_model_new(&model, graph, &resolved, options ? options->threads : 0, error));
-    TRY(kith__run_create(folder, graph, &resolved, error));
+    TRY(kith__run_create(folder, graph, &resolved,
+                         kith__derived_hash(graph, model->rules, model->lists), error));
     model->own_graph = own;
     own = NULL;
     status = go_on(end, folder, model, options, error);
