@@ -162,12 +162,16 @@ cp -r rules bad
 head -c 500 rules/fusion.json >bad/fusion.json
 damaged 'a fusion cut off' fusion.json
 sed 's/"format": 1/"format": 99/' rules/fusion.json >bad/fusion.json
+"$reseal" bad/fusion.json
 damaged 'a fusion of the future' fusion.json 'format 99, expected 1'
 sed 's/"a all": [^,]*,//' rules/fusion.json >bad/fusion.json
+"$reseal" bad/fusion.json
 damaged 'a fusion that lacks a weight' fusion.json 'lacks a weight'
 sed 's/"a all": [^,]*,/"a all": NaN,/' rules/fusion.json >bad/fusion.json
+"$reseal" bad/fusion.json
 damaged 'a weight that is no number' fusion.json
 sed 's/"a all": [^,]*,/"a all": 1e300,/' rules/fusion.json >bad/fusion.json
+"$reseal" bad/fusion.json
 damaged 'a weight that is infinite' fusion.json 'finite'
 : >bad/fusion.json
 damaged 'an empty fusion' fusion.json
@@ -190,6 +194,7 @@ data = bytearray(open("rules/rules.safetensors", "rb").read())
 data[-4:] = b"\0\0\0\0" # a rule that was right more often than it could have been
 open("bad/rules.safetensors", "wb").write(data)
 PYTHON
+"$reseal" bad/rules.safetensors
 damaged 'a rule that cannot be' rules.safetensors 'no rule of this run'
 
 # ---- graphs at the edges ----
@@ -480,6 +485,7 @@ f.update(pull=10, by_relation=[{"query": int(ids["likes"]), "weights": [k / 8 fo
                                 "weights_without_embedding": [0] * n}])
 json.dump(f, open("own/fusion.json", "w"))
 PYTHON
+"$reseal" own/fusion.json
 json 'a relation shows its own weights' \
     '(o["fusion"]["own_weights"] == 1 and all(w["objects"] == i / 8 and w["subjects"] == w["weight"]
      for i, w in enumerate(o["fusion"]["weights"])))' "$kith" info own --relation likes --json

@@ -198,6 +198,7 @@ damaged 'an empty cache is made anew'
 printf 'x' | dd of=cached/cache.bin bs=1 seek=40 conv=notrunc 2>/dev/null
 damaged 'a cache whose header is damaged is made anew'
 sed -i 's/"max-neighbors": "[0-9]*"/"max-neighbors": "1"/' cached/config.json
+"$reseal" cached/config.json
 "${ask[@]}" >second 2>err && ! cmp -s good cached/cache.bin && ! cmp -s first second
 report $? 'other settings make another cache' "$(cat err)"
 sed -i '1s/^\([0-9]*\)/5/' cached/graph/train

@@ -37,6 +37,8 @@ const char *file(const char *name, const char *text);
 /* What a file holds, to be freed; the test fails where there is none. */
 char *contents(const char *path, size_t *length);
 bool exists(const char *path);
+/* Make the checksum that a JSON or safetensors file of a run holds right again. */
+void reseal(const char *folder, const char *name);
 /* How many entries a folder has. */
 size_t entries(const char *folder);
 /* A folder of the data beside the checkout, or NULL after a line that says it is not there. */

@@ -70,7 +70,7 @@ report $? 'history has the figures of dev' "$(cat run/history.jsonl)"
 python3 -c '
 import json
 c = json.load(open("run/config.json"))
-assert c["format"] == 2 and len(c["data_hash"]) == 16 and c["kith"], c
+assert c["format"] == 3 and len(c["data_hash"]) == 16 and c["kith"], c
 s = c["settings"]
 assert (s["aggregator"], s["decoder"], s["dim"], s["seed"], s["lr"], s["predict"]) == \
     ("lan", "transe", "8", "1", "0.02", "object"), s' 2>err
@@ -221,7 +221,10 @@ check 'candidates that are none' 2 'expected seen or all' "$kith" eval run --can
 check 'eval of what is no run' 1 'is no run' "$kith" eval mine
 cp -r run damaged && truncate -s 500 damaged/model.safetensors
 check 'eval of a damaged run' 1 'damaged/model.safetensors: .*cut off' "$kith" eval damaged
-sed -i 's/"format": 2/"format": 99/' damaged/config.json
+sed -i 's/"format": 3/"format": 99/' damaged/config.json
+check 'eval of a run whose settings were changed' 1 'config.json: its checksum is wrong' \
+    "$kith" eval damaged
+"$reseal" damaged/config.json
 check 'eval of a run of the future' 1 'has format 99' "$kith" eval damaged
 mkdir alone && cp source/train alone
 "$kith" train alone -o lonely "${small[@]}" >out 2>err

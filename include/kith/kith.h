@@ -398,6 +398,9 @@ KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
 
 KITH_API kith_status kith_model_open(kith_model **model, const char *folder, unsigned threads,
                                      kith_error *error);
+/* What was noticed when the model was opened that does not hinder its use, such as a run of an older
+ * format without checksums, one by one, for a person; NULL past the last. */
+KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 /* A model with start values instead of trained ones; it borrows the graph. */
 KITH_API kith_status kith_model_new(kith_model **model, const kith_graph *graph,
                                     const kith_settings *settings, unsigned threads,

@@ -223,7 +223,7 @@ int begin_asking(asking *a, const command *self)
 {
     kith_error error;
 
-    if (kith_model_open(&a->model, a->folder, a->ask.threads, &error) != KITH_OK ||
+    if (open_run(&a->model, a->folder, a->ask.threads, &error) != KITH_OK ||
         kith_session_new(&a->session, a->model, &error) != KITH_OK)
         return failure(&error);
     tell_unfinished(a->folder);

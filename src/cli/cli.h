@@ -44,6 +44,8 @@ json_t *text_json(const char *text);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
 
+/* Open a run and say on stderr what there is to warn of. */
+kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error);
 /* Open a source and say on stderr what was skipped or dropped. */
 kith_status open_source(kith_graph **graph, const char *path, const kith_open_options *options,
                         kith_error *error);

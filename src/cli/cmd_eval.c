@@ -212,7 +212,7 @@ static int evaluate(const arguments *a)
     kith_error error;
     int status = EXIT_SUCCESS;
     bool opened = (!a->filter || open_source(&filter, a->filter, &open, &error) == KITH_OK) &&
-                  kith_model_open(&model, a->folder, a->threads, &error) == KITH_OK;
+                  open_run(&model, a->folder, a->threads, &error) == KITH_OK;
 
     options.filter = filter;
     options.without = a->without;

@@ -277,7 +277,7 @@ static int export_run(const arguments *a, const command *self)
     kith_error error;
     int status;
 
-    if (kith_model_open(&model, a->folder, a->threads, &error) != KITH_OK)
+    if (open_run(&model, a->folder, a->threads, &error) != KITH_OK)
         return failure(&error);
     status = check_tables(a, self, model);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {

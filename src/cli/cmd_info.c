@@ -131,7 +131,7 @@ static int show(const command *self, const char *folder, const char *relation_na
     kith_error error;
     int status = EXIT_SUCCESS;
 
-    if (kith_model_open(&model, folder, 1, &error) != KITH_OK)
+    if (open_run(&model, folder, 1, &error) != KITH_OK)
         return failure(&error);
     const kith_graph *graph = kith_model_graph(model);
     if (relation_name && (kith_graph_find_relation(&relation, graph, relation_name) != KITH_OK ||

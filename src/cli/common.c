@@ -109,3 +109,13 @@ kith_status open_source(kith_graph **graph, const char *path, const kith_open_op
     }
     return status;
 }
+
+kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error)
+{
+    kith_status status = kith_model_open(model, folder, threads, error);
+    const char *warning;
+
+    for (size_t i = 0; status == KITH_OK && (warning = kith_model_warning(*model, i)); i++)
+        fprintf(stderr, "kith: warning: %s\n", warning);
+    return status;
+}

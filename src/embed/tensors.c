@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/checksum.h"
 #include "core/files.h"
 #include "core/mem.h"
 
@@ -23,6 +24,7 @@ static json_t *header_with(const kith__note *notes, size_t count)
 {
     json_t *header = json_object(), *metadata = json_object();
 
+    json_object_set_new(metadata, "checksum", json_string("0000000000000000"));
     for (size_t i = 0; i < count; i++)
         json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
     json_object_set_new(header, "__metadata__", metadata);
@@ -57,39 +59,51 @@ static json_t *header_of(const kith__tensor_group *groups, size_t count, const k
     return header;
 }
 
+/* Where the bytes of a file go: into its checksum first, then to the disk. */
+typedef struct {
+    kith__checksum sum;
+    FILE *out; /* NULL while they are summed */
+} sink;
+
+static void emit(sink *to, const void *bytes, size_t count)
+{
+    if (to->out)
+        fwrite(bytes, 1, count, to->out);
+    else
+        kith__checksum_add(&to->sum, bytes, count);
+}
+
 /* The header is filled up with blanks, so that the data begins at a multiple of 8. */
-static void write_header(FILE *out, const char *text)
+static void emit_header(sink *to, const char *text)
 {
     uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;
 
-    fwrite(&padded, sizeof padded, 1, out);
-    fwrite(text, 1, length, out);
-    fprintf(out, "%*s", (int)(padded - length), "");
+    emit(to, &padded, sizeof padded);
+    emit(to, text, length);
+    emit(to, "        ", padded - length);
 }
 
-static void write_tables(FILE *out, const kith__params *params)
-{
-    for (size_t i = 0; i < params->tables; i++) {
-        const kith__table *t = &params->table[i];
-        for (size_t r = 0; r < t->rows; r++)
-            fwrite(kith__row(t, r), sizeof(float), t->cols, out);
-    }
-}
-
-kith_status kith__tensors_save(const char *path, const kith__tensor_group *groups, size_t count,
-                               const kith__note *notes, size_t note_count, kith_error *error)
+/* `data` emits what follows the header. It is asked twice: the header holds the checksum of all. */
+static kith_status write_file(const char *path, json_t *header,
+                              void (*data)(sink *to, const void *context), const void *context,
+                              kith_error *error)
 {
     kith__new_file file = {0};
-    json_t *header = header_of(groups, count, notes, note_count);
+    sink to = {.out = NULL};
     char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
+    char *digits = text ? kith__checksum_digits(text, strlen(text)) : NULL;
     kith_status status = KITH_OK;
 
-    if (!text)
+    if (!digits)
         TRY(kith__no_memory(error));
+    kith__checksum_init(&to.sum);
+    emit_header(&to, text);
+    data(&to, context);
+    kith__checksum_print(digits, kith__checksum_value(&to.sum));
     TRY(kith__new_file_open(&file, path, error));
-    write_header(file.stream, text);
-    for (size_t g = 0; g < count; g++)
-        write_tables(file.stream, groups[g].params);
+    to.out = file.stream;
+    emit_header(&to, text);
+    data(&to, context);
     TRY(kith__new_file_commit(&file, error));
 cleanup:
     kith__new_file_abandon(&file);
@@ -98,13 +112,44 @@ cleanup:
     return status;
 }
 
+typedef struct {
+    const kith__tensor_group *groups;
+    size_t count;
+} group_list;
+
+static void emit_table(sink *to, const kith__table *t)
+{
+    for (size_t r = 0; r < t->rows; r++)
+        emit(to, kith__row(t, r), t->cols * sizeof(float));
+}
+
+static void emit_groups(sink *to, const void *context)
+{
+    const group_list *all = context;
+
+    for (size_t g = 0; g < all->count; g++)
+        for (size_t i = 0; i < all->groups[g].params->tables; i++)
+            emit_table(to, &all->groups[g].params->table[i]);
+}
+
+kith_status kith__tensors_save(const char *path, const kith__tensor_group *groups, size_t count,
+                               const kith__note *notes, size_t note_count, kith_error *error)
+{
+    const group_list all = {groups, count};
+
+    return write_file(path, header_of(groups, count, notes, note_count), emit_groups, &all, error);
+}
+
 /* ---- loading ---- */
 
 typedef struct {
     const char *path;
     FILE *in;
     json_t *header;
-    uint64_t data_at, data_bytes;
+    kith__checksum sum;   /* of all that was read so far */
+    bool checked;         /* the file has a checksum: */
+    uint64_t said;
+    uint64_t data_bytes, used; /* behind the header; of those, read */
 } reading;
 
 static kith_status damaged(const reading *r, kith_error *error, const char *what)
@@ -113,32 +158,90 @@ static kith_status damaged(const reading *r, kith_error *error, const char *what
                       r->path, what);
 }
 
-static kith_status read_header(reading *r, kith_error *error)
+/* The header's text goes into the sum with '0' for the digits of the checksum. */
+static kith_status sum_header(reading *r, uint64_t length, char *text, bool required,
+                              kith_error *error)
+{
+    char *digits = kith__checksum_digits(text, length);
+
+    r->checked = digits != NULL;
+    if (required && !digits)
+        return damaged(r, error, "has no checksum");
+    if (digits && !kith__checksum_parse(&r->said, digits))
+        return damaged(r, error, "has a checksum that is none");
+    if (digits)
+        memset(digits, '0', KITH__SUM_DIGITS);
+    kith__checksum_init(&r->sum);
+    kith__checksum_add(&r->sum, &length, sizeof length);
+    kith__checksum_add(&r->sum, text, length);
+    return KITH_OK;
+}
+
+/* How many bytes follow the header. */
+static kith_status measure(reading *r, uint64_t length, kith_error *error)
+{
+    long at = (long)(length + sizeof length);
+
+    if (fseek(r->in, 0, SEEK_END) != 0)
+        return damaged(r, error, "cannot be read to its end");
+    long end = ftell(r->in);
+    if (end < at || fseek(r->in, at, SEEK_SET) != 0)
+        return damaged(r, error, "is cut off");
+    r->data_bytes = (uint64_t)(end - at);
+    return KITH_OK;
+}
+
+static kith_status read_header(reading *r, bool required, kith_error *error)
 {
     uint64_t length;
-    char *text;
+    char *text = NULL;
     kith_status status = KITH_OK;
 
     if (fread(&length, sizeof length, 1, r->in) != 1)
         return damaged(r, error, "is cut off in its first bytes");
     if (length < 2 || length > HEADER_LIMIT)
         return damaged(r, error, "has no header");
-    text = malloc(length);
+    text = kith__alloc(length, 1);
     if (!text)
         return kith__no_memory(error);
     if (fread(text, 1, length, r->in) != length)
-        status = damaged(r, error, "is cut off in its header");
-    else if (!(r->header = json_loadb(text, length, 0, NULL)) || !json_is_object(r->header))
-        status = damaged(r, error, "has a header that is not JSON");
-    free(text);
-    r->data_at = length + sizeof length;
-    if (status == KITH_OK && fseek(r->in, 0, SEEK_END) != 0)
-        status = damaged(r, error, "cannot be read to its end");
-    long end = ftell(r->in);
-    if (status == KITH_OK && end < (long)r->data_at)
-        status = damaged(r, error, "is cut off");
-    r->data_bytes = (uint64_t)end - r->data_at;
+        TRY(damaged(r, error, "is cut off in its header"));
+    TRY(sum_header(r, length, text, required, error));
+    r->header = json_loadb(text, length, 0, NULL);
+    if (!json_is_object(r->header))
+        TRY(damaged(r, error, "has a header that is not JSON"));
+    TRY(measure(r, length, error));
+cleanup:
+    kith__free(text);
     return status;
+}
+
+/* Tables follow each other without gaps, in the order of their names here. */
+static kith_status read_data(reading *r, void *to, json_int_t from, json_int_t end,
+                             const char *name, kith_error *error)
+{
+    size_t count = (size_t)(end - from);
+
+    if (from < 0 || (uint64_t)from != r->used)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: the table '%s' does not begin where the one before ends", r->path,
+                          name);
+    if (count > 0 && fread(to, 1, count, r->in) != count)
+        return damaged(r, error, "is cut off");
+    kith__checksum_add(&r->sum, to, count);
+    r->used += count;
+    return KITH_OK;
+}
+
+static kith_status check_end(const reading *r, kith_error *error)
+{
+    if (r->used != r->data_bytes)
+        return damaged(r, error, "is longer than its header says");
+    if (r->checked && kith__checksum_value(&r->sum) != r->said)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: its checksum is wrong, so it is damaged or was changed; restore it "
+                          "from a copy, or train again", r->path);
+    return KITH_OK;
 }
 
 /* Rows were read in one go, without their padding: move them where they belong, the last one first. */
@@ -150,9 +253,10 @@ static void spread_rows(const kith__table *t)
     }
 }
 
-static kith_status read_table(const reading *r, const char *name, const kith__table *t,
+static kith_status read_table(reading *r, const char *name, const kith__table *t,
                               kith_error *error)
 {
+    kith_status status;
     json_int_t rows, cols, from, to;
     const char *type;
     json_t *entry = json_object_get(r->header, name);
@@ -170,12 +274,10 @@ static kith_status read_table(const reading *r, const char *name, const kith__ta
     if (from < 0 || to < from || to - from != rows * cols * (json_int_t)sizeof(float) ||
         (uint64_t)to > r->data_bytes)
         return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path, name);
-    if (fseek(r->in, (long)(r->data_at + (uint64_t)from), SEEK_SET) != 0)
-        return damaged(r, error, "cannot be read");
-    if (fread(t->at, sizeof(float), t->rows * t->cols, r->in) != t->rows * t->cols)
-        return damaged(r, error, "is cut off");
+    TRY(read_data(r, t->at, from, to, name, error));
     spread_rows(t);
-    return KITH_OK;
+cleanup:
+    return status;
 }
 
 /* A table too many means that the file belongs to another kind of model. */
@@ -212,14 +314,15 @@ static void read_notes(const reading *r, kith__note *notes, size_t count)
 }
 
 kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
-                               kith__note *notes, size_t note_count, kith_error *error)
+                               kith__note *notes, size_t note_count, bool required,
+                               kith_error *error)
 {
     reading r = {.path = path, .in = fopen(path, "re")};
     kith_status status = KITH_OK;
 
     if (!r.in)
         return kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    TRY(read_header(&r, error));
+    TRY(read_header(&r, required, error));
     TRY(check_names(&r, groups, count, error));
     for (size_t g = 0; g < count; g++)
         for (size_t i = 0; i < groups[g].params->tables; i++) {
@@ -227,6 +330,7 @@ kith_status kith__tensors_load(const char *path, const kith__tensor_group *group
             tensor_name(name, &groups[g], &groups[g].params->table[i]);
             TRY(read_table(&r, name, &groups[g].params->table[i], error));
         }
+    TRY(check_end(&r, error));
     read_notes(&r, notes, note_count);
 cleanup:
     fclose(r.in);
@@ -247,29 +351,29 @@ static json_t *array_header(const kith__array *arrays, size_t count, const kith_
     return header;
 }
 
+typedef struct {
+    const kith__array *at;
+    size_t count;
+} array_list;
+
+static void emit_arrays(sink *to, const void *context)
+{
+    const array_list *all = context;
+
+    for (size_t i = 0; i < all->count; i++)
+        emit(to, all->at[i].at, all->at[i].rows * all->at[i].cols * sizeof(uint32_t));
+}
+
 kith_status kith__arrays_save(const char *path, const kith__array *arrays, size_t count,
                               const kith__note *notes, size_t note_count, kith_error *error)
 {
-    kith__new_file file = {0};
-    json_t *header = array_header(arrays, count, notes, note_count);
-    char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
-    kith_status status = KITH_OK;
+    const array_list all = {arrays, count};
 
-    if (!text)
-        TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
-    write_header(file.stream, text);
-    for (size_t i = 0; i < count; i++)
-        fwrite(arrays[i].at, sizeof(uint32_t), arrays[i].rows * arrays[i].cols, file.stream);
-    TRY(kith__new_file_commit(&file, error));
-cleanup:
-    kith__new_file_abandon(&file);
-    free(text);
-    json_decref(header);
-    return status;
+    return write_file(path, array_header(arrays, count, notes, note_count), emit_arrays, &all,
+                      error);
 }
 
-static kith_status read_array(const reading *r, kith__array *a, kith_error *error)
+static kith_status read_array(reading *r, kith__array *a, kith_error *error)
 {
     json_int_t rows, cols, from, to;
     const char *type;
@@ -290,14 +394,12 @@ static kith_status read_array(const reading *r, kith__array *a, kith_error *erro
     a->at = kith__alloc(a->rows * a->cols, sizeof *a->at);
     if (!a->at)
         return kith__no_memory(error);
-    if (fseek(r->in, (long)(r->data_at + (uint64_t)from), SEEK_SET) != 0 ||
-        fread(a->at, sizeof *a->at, a->rows * a->cols, r->in) != a->rows * a->cols)
-        return damaged(r, error, "is cut off");
-    return KITH_OK;
+    return read_data(r, a->at, from, to, a->name, error);
 }
 
 kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t count,
-                              kith__note *notes, size_t note_count, kith_error *error)
+                              kith__note *notes, size_t note_count, bool required,
+                              kith_error *error)
 {
     reading r = {.path = path, .in = fopen(path, "re")};
     kith_status status = KITH_OK;
@@ -306,9 +408,10 @@ kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t coun
         return kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     for (size_t i = 0; i < count; i++)
         arrays[i].at = NULL;
-    TRY(read_header(&r, error));
+    TRY(read_header(&r, required, error));
     for (size_t i = 0; i < count; i++)
         TRY(read_array(&r, &arrays[i], error));
+    TRY(check_end(&r, error));
     read_notes(&r, notes, note_count);
 cleanup:
     fclose(r.in);

@@ -1,4 +1,5 @@
-/* Tables in a safetensors file: a JSON header and raw rows of 32-bit floats. */
+/* Tables in a safetensors file: a JSON header and raw rows of 32-bit floats. The header's metadata
+ * holds "checksum", the sum of the whole file with '0' for those digits (core/checksum.h). */
 #ifndef KITH_EMBED_TENSORS_H
 #define KITH_EMBED_TENSORS_H
 
@@ -17,10 +18,12 @@ typedef struct kith__note {
 /* Written beside, synced and renamed. */
 kith_status kith__tensors_save(const char *path, const kith__tensor_group *groups, size_t count,
                                const kith__note *notes, size_t note_count, kith_error *error);
-/* Fill the groups' tables, which must all be there with the same shapes, and the values of notes
- * (empty where the file lacks them). */
+/* Fill the groups' tables, which must all be there with the same shapes and nothing else, and the
+ * values of notes (empty where the file lacks them). A wrong checksum is an error, and with `required`
+ * a missing one is too. */
 kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
-                               kith__note *notes, size_t note_count, kith_error *error);
+                               kith__note *notes, size_t note_count, bool required,
+                               kith_error *error);
 
 /* A table of whole numbers. */
 typedef struct kith__array {
@@ -33,6 +36,7 @@ kith_status kith__arrays_save(const char *path, const kith__array *arrays, size_
                               const kith__note *notes, size_t note_count, kith_error *error);
 /* Read arrays whose names and cols are given; `at` is to be freed with kith__free. */
 kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t count,
-                              kith__note *notes, size_t note_count, kith_error *error);
+                              kith__note *notes, size_t note_count, bool required,
+                              kith_error *error);
 
 #endif

@@ -1,5 +1,7 @@
 #include "model/model.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -114,6 +116,23 @@ void kith_model_free(kith_model *model)
     kith__pool_free(model->pool);
     kith_graph_free(model->own_graph);
     kith__free(model);
+}
+
+void kith__model_warn(kith_model *model, const char *format, ...)
+{
+    va_list arguments;
+
+    if (model->warnings == sizeof model->warning / sizeof *model->warning)
+        return;
+    va_start(arguments, format);
+    vsnprintf(model->warning[model->warnings], sizeof *model->warning, format, arguments);
+    va_end(arguments);
+    model->warnings++;
+}
+
+const char *kith_model_warning(const kith_model *model, size_t index)
+{
+    return index < model->warnings ? model->warning[index] : NULL;
 }
 
 const kith_graph *kith_model_graph(const kith_model *model)

@@ -22,6 +22,9 @@ struct kith_model {
     pthread_mutex_t lock; /* of what follows */
     void *shared;         /* what sessions have in common, made by the first of them */
     void (*free_shared)(void *);
+    int run_format; /* of the run that it was read from; 0: none */
+    char warning[2][400];
+    size_t warnings;
 };
 
 /* Which side the unseen entities of test stand on decides what is predicted. */
@@ -33,5 +36,9 @@ kith_status kith__model_make(kith_model **model, const kith_graph *graph,
                              const kith_settings *settings, unsigned threads,
                              kith__implications *rules, kith__neighbor_lists *lists,
                              kith_error *error);
+
+/* Something that whoever opened the model should know (kith_model_warning). */
+void kith__model_warn(kith_model *model, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

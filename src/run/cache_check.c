@@ -193,11 +193,21 @@ bool kith__cache_arrays_valid(const kith_graph *graph, size_t label_bytes,
 
 static void add_labels(kith__checksum *sum, const kith_graph *g)
 {
-    for (uint32_t e = 0; g->label_start && e < g->entities.count; e++) {
-        const char *label = g->label_start[e] > 0 ? g->label_bytes + g->label_start[e] - 1 : "";
-        kith__checksum_add(sum, label, strlen(label) + 1);
-        kith__checksum_add(sum, g->label_start[e] > 0 ? "1" : "0", 1);
-    }
+    for (uint32_t e = 0; g->label_start && e < g->entities.count; e++)
+        if (g->label_start[e] > 0) {
+            const char *label = g->label_bytes + g->label_start[e] - 1;
+            kith__checksum_add(sum, &e, sizeof e);
+            kith__checksum_add(sum, label, strlen(label) + 1);
+        }
+}
+
+uint64_t kith__labels_hash(const kith_graph *graph)
+{
+    kith__checksum sum;
+
+    kith__checksum_init(&sum);
+    add_labels(&sum, graph);
+    return kith__checksum_value(&sum);
 }
 
 static void add_rules(kith__checksum *sum, const kith__implications *rules)

@@ -11,6 +11,9 @@
 bool kith__cache_arrays_valid(const kith_graph *graph, size_t label_bytes,
                               const kith__implications *rules, const kith__neighbor_lists *lists);
 
+/* A number for the labels, which kith_graph_hash leaves out. */
+uint64_t kith__labels_hash(const kith_graph *graph);
+
 /* A number for all that follows from names, facts and settings: labels, neighbourhoods, rules and
  * lists. Runs keep it in config.json, so that a cache with other content is noticed. */
 uint64_t kith__derived_hash(const kith_graph *graph, const kith__implications *rules,

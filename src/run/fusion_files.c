@@ -8,8 +8,10 @@
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "embed/tensors.h"
+#include "run/json_file.h"
 
 enum { FORMAT = 1 };
+static const float LARGEST = 1e6f; /* of a weight: with more, scores would not be finite */
 
 static void fused_free(struct kith__fused *f)
 {
@@ -135,8 +137,8 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
     return KITH_OK;
 }
 
-static kith_status load_rules(kith__rule_set **out, uint32_t relations, const char *folder,
-                              kith_error *error)
+static kith_status load_rules(kith__rule_set **out, uint32_t relations, bool required,
+                              const char *folder, kith_error *error)
 {
     kith__array arrays[] = {array_of(&kith__rule_kinds[0]), array_of(&kith__rule_kinds[1])};
     kith__note note = {"relations", ""};
@@ -147,7 +149,7 @@ static kith_status load_rules(kith__rule_set **out, uint32_t relations, const ch
     if (!path || !rules)
         TRY(kith__no_memory(error));
     rules->relations = relations;
-    TRY(kith__arrays_load(path, arrays, 2, &note, 1, error));
+    TRY(kith__arrays_load(path, arrays, 2, &note, 1, required, error));
     if (strtoul(note.value, NULL, 10) != relations)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: was made for %s relations and inverses, but the run has %u", path,
@@ -212,13 +214,7 @@ static json_t *fusion_json(const kith__fusion *f)
 
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error)
 {
-    json_t *object = fusion_json(fusion);
-    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-    kith_status status = kith__write_text(folder, "fusion.json", text, error);
-
-    free(text);
-    json_decref(object);
-    return status;
+    return kith__json_save(folder, "fusion.json", fusion_json(fusion), error);
 }
 
 static bool read_weights(float *weight, const json_t *weights)
@@ -226,7 +222,7 @@ static bool read_weights(float *weight, const json_t *weights)
     for (int i = 0; i < KITH__FEATURES_COUNT; i++) {
         const json_t *value = json_object_get(weights, kith__feature_name(i));
         weight[i] = (float)json_number_value(value);
-        if (!json_is_number(value) || !isfinite(weight[i]))
+        if (!json_is_number(value) || !(fabsf(weight[i]) <= LARGEST))
             return false;
     }
     return true;
@@ -237,7 +233,7 @@ static bool read_list(float *to, int count, const json_t *list)
     for (int i = 0; i < count; i++) {
         const json_t *value = json_array_get(list, (size_t)i);
         to[i] = (float)json_number_value(value);
-        if (!json_is_number(value) || !isfinite(to[i]))
+        if (!json_is_number(value) || !(fabsf(to[i]) <= LARGEST))
             return false;
     }
     return json_array_size(list) == (size_t)count;
@@ -269,31 +265,24 @@ static bool read_numbers(kith__fusion *f, const json_t *object)
     return true;
 }
 
-static kith_status load_fusion(kith__fusion *f, const char *folder, kith_error *error)
+static kith_status load_fusion(kith__fusion *f, bool required, const char *folder, kith_error *error)
 {
-    char *path = kith__path_join(folder, "fusion.json");
-    json_error_t why;
-    json_t *object = path ? json_load_file(path, 0, &why) : NULL;
-    kith_status status = KITH_OK;
+    json_t *object = NULL;
+    kith_status status;
 
-    if (!path)
-        TRY(kith__no_memory(error));
-    if (!object)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s:%d: %s, expected the fusion of a run", path,
-                       why.line, why.text));
+    TRY(kith__json_load(&object, NULL, folder, "fusion.json", required, error));
     if (json_integer_value(json_object_get(object, "format")) != FORMAT)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: has format %d, expected %d", path,
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: has format %d, expected %d", folder,
                        (int)json_integer_value(json_object_get(object, "format")), FORMAT));
     f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
     if (!read_numbers(f, object))
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s: lacks a weight or the calibration, or one is no "
-                       "finite number", path));
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: lacks a weight or the calibration, or "
+                       "one is no finite number", folder));
 cleanup:
     json_decref(object);
-    kith__free(path);
     return status;
 }
 
@@ -309,6 +298,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
     kith__rule_set *rules = NULL;
     kith__evidence *evidence = NULL;
     kith__fusion fusion = {0};
+    bool required = model->run_format >= 3; /* a checksum */
     kith_status status;
 
     if (!kith__fusion_saved(folder))
@@ -316,8 +306,8 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
                           "--resume %s",
                           folder, folder);
-    TRY(load_fusion(&fusion, folder, error));
-    TRY(load_rules(&rules, relations, folder, error));
+    TRY(load_fusion(&fusion, required, folder, error));
+    TRY(load_rules(&rules, relations, required, folder, error));
     TRY(kith__evidence_over(&evidence, model->graph, rules, false, model->pool, error));
     rules = NULL;
     TRY(kith__fused_give(model, evidence, &fusion, error));

@@ -1,15 +1,19 @@
 /* The folder that a training run lives in:
- *   config.json              settings, version, a hash of the data
+ *   config.json              settings, version, hashes of the data: config.h
  *   graph/                   the graph, as ids with their names
- *   model.safetensors        the best weights by dev, or the last ones
- *   checkpoint.safetensors   weights, Adam's state and where training stands
- *   history.jsonl            one object per epoch
- *   cache.bin                the graph once more, to be mapped; see cache.h */
+ *   model.safetensors        the best weights by dev, or the last ones: weights.c
+ *   calibration.json         what turns scores into probabilities: weights.c
+ *   rules.safetensors, fusion.json   rule evidence and its weights: fusion_files.h
+ *   checkpoint.safetensors   weights, Adam's state and where training stands: checkpoint.c
+ *   history.jsonl            one object per epoch: history.c
+ *   cache.bin                the graph once more, to be mapped: cache.h
+ *   lock                     there while the run is trained: lock.h
+ * Every file but graph/, history.jsonl and cache.bin holds its own checksum (core/checksum.h); the
+ * graph has its hashes in config.json. */
 #ifndef KITH_RUN_RUN_H
 #define KITH_RUN_RUN_H
 
 #include "model/model.h"
-#include "train/adam.h"
 
 /* Where training stands. */
 typedef struct kith__position {
@@ -24,26 +28,32 @@ typedef struct kith__position {
     bool finished;
 } kith__position;
 
+/* What the optimiser keeps beside the parameters. */
+typedef struct kith__moments {
+    const kith__params *m, *v;
+    uint64_t steps;
+} kith__moments;
+
 /* Make the folder, whole or not at all. It must not exist, or be empty. `derived` is what a cache of
  * the run must hold (kith__derived_hash), 0 where nobody has made it yet. */
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
                              const kith_settings *settings, uint64_t derived, kith_error *error);
+/* Whether there is a run at all. */
+kith_status kith__run_check(const char *folder, kith_error *error);
 /* Read settings and graph back, and make a model of them with start values. */
 kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
                            kith_error *error);
 
-/* The same, faster and with parameters that are 0, for a model whose weights will be loaded. */
-kith_status kith__run_open_trained(kith_model **model, const char *folder, unsigned threads,
-                                   kith_error *error);
-
 kith_status kith__run_save_model(const char *folder, const kith_model *model, kith_error *error);
 kith_status kith__run_load_model(const char *folder, kith_model *model, kith_error *error);
+/* A table with values that are not finite, or so large that scores would not be; NULL: none. */
+const kith__table *kith__run_unusable_table(const kith_model *model);
 kith_status kith__run_save_position(const char *folder, const kith__position *position,
-                                    const kith_model *model, const kith__adam_state *adam,
+                                    const kith_model *model, const kith__moments *moments,
                                     kith_error *error);
 /* A run without a checkpoint stands at its beginning. */
 kith_status kith__run_load_position(kith__position *position, const char *folder,
-                                    kith_model *model, kith__adam_state *adam, kith_error *error);
+                                    kith_model *model, kith__moments *moments, kith_error *error);
 
 /* What turns scores into probabilities, of a model without rule evidence; a run may lack it. */
 kith_status kith__run_save_calibration(const char *folder, const kith_model *model,

@@ -10,8 +10,11 @@
 #include "core/rng.h"
 #include "eval/rank.h"
 #include "run/cache_check.h"
+#include "run/config.h"
 #include "run/fusion_files.h"
+#include "run/lock.h"
 #include "graph/graph.h"
+#include "train/adam.h"
 #include "train/evidence.h"
 #include "train/order.h"
 #include "run/run.h"
@@ -254,10 +257,26 @@ static kith_status checkpoint(training *t, kith_error *error)
     /* The model first: a run killed between the two does this epoch again and writes it again. */
     if (!t->evaluates)
         TRY(kith__run_save_model(t->folder, t->model, error));
-    TRY(kith__run_save_position(t->folder, &t->at, t->model, &t->adam, error));
+    const kith__moments moments = {&t->adam.m, &t->adam.v, t->adam.steps};
+    TRY(kith__run_save_position(t->folder, &t->at, t->model, &moments, error));
     t->last_checkpoint = now();
 cleanup:
     return status;
+}
+
+/* No model is saved that could not be opened. */
+static kith_status check_weights(const training *t, kith_error *error)
+{
+    const kith__table *large = kith__run_unusable_table(t->model);
+
+    if (!large)
+        return KITH_OK;
+    if (kith__params_broken(&t->model->params))
+        return broken(t, t->at.batch, error);
+    return kith__fail(error, KITH_ERR_DIVERGED,
+                      "training diverged in epoch %u: the table '%s' has values so large that "
+                      "scores are not reliable; a smaller lr or another loss may help",
+                      t->at.epoch + 1, large->spec->name);
 }
 
 static kith_status finish_epoch(training *t, kith_error *error)
@@ -270,8 +289,7 @@ static kith_status finish_epoch(training *t, kith_error *error)
                        .epoch_done = 1};
     kith_status status;
 
-    if (kith__params_broken(&t->model->params))
-        TRY(broken(t, t->at.batch, error));
+    TRY(check_weights(t, error));
     if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs))
         TRY(look_at_dev(t, &p, error));
     TRY(kith__run_log(t->folder, &p, t->classifies ? "accuracy" : "mrr", error));
@@ -300,8 +318,7 @@ static kith_status train_epochs(training *t, kith_error *error)
             TRY(finish_epoch(t, error));
     }
     if (t->stop && !t->at.finished) {
-        if (kith__params_broken(&t->model->params))
-            TRY(broken(t, t->at.batch, error));
+        TRY(check_weights(t, error));
         TRY(checkpoint(t, error));
     }
 cleanup:
@@ -381,10 +398,12 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
 {
     static const kith_train_options plain = {.checkpoint_seconds = 10};
     training t = {.folder = folder, .options = options ? options : &plain, .model = model};
+    kith__moments moments = {&t.adam.m, &t.adam.v, 0};
     kith_status status;
 
     TRY(training_init(&t, error));
-    TRY(kith__run_load_position(&t.at, folder, t.model, &t.adam, error));
+    TRY(kith__run_load_position(&t.at, folder, t.model, &moments, error));
+    t.adam.steps = moments.steps;
     if (t.at.finished) {
         *end = KITH_TRAIN_WAS_FINISHED;
         if (!kith__path_exists(folder, "model.safetensors"))
@@ -457,9 +476,17 @@ cleanup:
 kith_status kith_train_resume(kith_train_end *end, const char *folder,
                               const kith_train_options *options, kith_error *error)
 {
-    kith_model *model;
-    kith_status status = kith__run_open(&model, folder, options ? options->threads : 0, error);
-    return status == KITH_OK ? go_on(end, folder, model, options, error) : status;
+    kith__run_lock lock = KITH__NO_LOCK;
+    kith_model *model = NULL;
+    kith_status status;
+
+    TRY(kith__run_check(folder, error));
+    TRY(kith__run_lock_take(&lock, folder, error));
+    TRY(kith__run_open(&model, folder, options ? options->threads : 0, error));
+    status = go_on(end, folder, model, options, error);
+cleanup:
+    kith__run_lock_release(&lock);
+    return status;
 }
 
 /* `own` is the graph where it is given away, else NULL. */
@@ -468,19 +495,23 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
                          const kith_train_options *options, kith_error *error)
 {
     kith_settings resolved = *settings;
+    kith__run_lock lock = KITH__NO_LOCK;
     kith_model *model = NULL;
     kith_status status;
 
     TRY(kith__settings_check(settings, error));
+    TRY(kith__settings_reduce(&resolved, error));
     resolved.predict = kith__resolve_predict(settings, graph);
     TRY(kith_model_new(&model, graph, &resolved, options ? options->threads : 0, error));
     TRY(kith__run_create(folder, graph, &resolved,
                          kith__derived_hash(graph, model->rules, model->lists), error));
+    TRY(kith__run_lock_take(&lock, folder, error));
     model->own_graph = own;
     own = NULL;
     status = go_on(end, folder, model, options, error);
     model = NULL;
 cleanup:
+    kith__run_lock_release(&lock);
     kith_model_free(model);
     kith_graph_free(own);
     return status;
@@ -498,23 +529,4 @@ kith_status kith_train_consuming(kith_train_end *end, const char *folder, kith_g
                               kith_error *error)
 {
     return start(end, folder, graph, graph, settings, options, error);
-}
-
-kith_status kith_model_open(kith_model **out, const char *folder, unsigned threads,
-                            kith_error *error)
-{
-    kith_model *model = NULL;
-    kith_status status;
-
-    TRY(kith__run_open_trained(&model, folder, threads, error));
-    if (model->settings.evidence != KITH_EVIDENCE_RULES)
-        TRY(kith__run_load_model(folder, model, error));
-    TRY(model->settings.evidence == KITH_EVIDENCE_NONE
-            ? kith__run_load_calibration(folder, model, error)
-            : kith__fused_open(model, folder, error));
-    *out = model;
-    model = NULL;
-cleanup:
-    kith_model_free(model);
-    return status;
 }

@@ -1,0 +1,32 @@
+/* config.json: what a run was made from. */
+#ifndef KITH_RUN_CONFIG_H
+#define KITH_RUN_CONFIG_H
+
+#include <stdbool.h>
+
+#include "core/status.h"
+#include "embed/settings.h"
+
+/* Format 3 has a checksum in every file of a run. Format 2, of kith 0.1, still opens. */
+enum { KITH__RUN_FORMAT = 3, KITH__RUN_OLDEST = 2 };
+
+typedef struct kith__config {
+    int format;
+    char version[32]; /* of the kith that made the run */
+    kith_settings settings;
+    uint64_t data_hash; /* of the graph */
+    uint64_t labels;    /* kith__labels_hash; of format 3 */
+    uint64_t derived;   /* kith__derived_hash, 0 where it is not known */
+} kith__config;
+
+/* Write FOLDER/config.json. */
+kith_status kith__config_save(const char *folder, const kith_graph *graph,
+                              const kith_settings *settings, uint64_t derived, kith_error *error);
+kith_status kith__config_load(kith__config *config, const char *folder, kith_error *error);
+
+/* Whether a setting has a say in a run with these settings: of a run of rules alone few do. */
+bool kith__setting_applies(const char *name, const kith_settings *settings);
+/* Give those that have none the values of their preset, which reading config.json gives them too. */
+kith_status kith__settings_reduce(kith_settings *settings, kith_error *error);
+
+#endif

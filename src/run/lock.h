@@ -1,0 +1,19 @@
+/* Only one process trains a run at a time: RUN/lock is locked (flock) while one does, and goes when it
+ * ends, however it ends. Readers need no lock: files are replaced whole. */
+#ifndef KITH_RUN_LOCK_H
+#define KITH_RUN_LOCK_H
+
+#include "core/status.h"
+
+typedef struct kith__run_lock {
+    int file; /* -1: none */
+    char *path;
+} kith__run_lock;
+
+#define KITH__NO_LOCK ((kith__run_lock){.file = -1})
+
+/* Fails at once where another holds it, and says who and since when. */
+kith_status kith__run_lock_take(kith__run_lock *lock, const char *folder, kith_error *error);
+void kith__run_lock_release(kith__run_lock *lock);
+
+#endif

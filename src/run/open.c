@@ -1,0 +1,151 @@
+/* Opening a run: config.json, the graph or its cache, weights, rules and fusion. */
+#include <stdio.h>
+
+#include "core/files.h"
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "run/cache.h"
+#include "run/cache_check.h"
+#include "run/config.h"
+#include "run/fusion_files.h"
+#include "run/run.h"
+
+/* ---- the graph ---- */
+
+/* Names are files of their own; without them the graph could be read, but nobody would understand
+ * it. */
+static kith_status check_names(const char *graph_folder, kith_error *error)
+{
+    static const char *const files[] = {"entity2id.txt", "relation2id.txt"};
+
+    for (int i = 0; i < 2; i++)
+        if (!kith__path_exists(graph_folder, files[i]))
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "%s: has no %s, so its names are lost; expected the folder as kith "
+                              "train made it", graph_folder, files[i]);
+    return KITH_OK;
+}
+
+static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
+                              unsigned threads, kith_error *error)
+{
+    const kith_open_options open = {.threads = threads};
+    kith_graph *graph = NULL;
+    kith_status status;
+
+    TRY(check_names(path, error));
+    TRY(kith_graph_open(&graph, path, &open, error));
+    if (kith_graph_hash(graph) != config->data_hash)
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: is not the graph that config.json was made for (its hash differs)",
+                       path));
+    if (config->format >= 3 && kith__labels_hash(graph) != config->labels)
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s/entity_name.txt: has not the labels that config.json was made for (their "
+                       "hash differs)", path));
+    *out = graph;
+    graph = NULL;
+cleanup:
+    kith_graph_free(graph);
+    return status;
+}
+
+/* From the cache where it is good; else from the folder, and then there is a cache for the next. */
+static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
+                                const char *inner, const kith__config *config, unsigned threads,
+                                kith_error *error)
+{
+    const kith_settings *settings = &config->settings;
+    const kith__cache_wanted wanted = {
+        .key = kith__cache_key(inner, settings, config->data_hash),
+        .data_hash = config->data_hash,
+        .derived = config->derived,
+        .rules = kith__aggregator_get(settings->aggregator)->logic,
+    };
+    kith__implications *rules = NULL;
+    kith__neighbor_lists *lists = NULL;
+    bool cached = kith__cache_load(graph, &rules, &lists, folder, &wanted);
+    kith_status status = KITH_OK;
+
+    if (cached)
+        lists->cap = kith__list_cap(settings);
+    else
+        TRY(open_graph(graph, inner, config, threads, error));
+    TRY(kith__model_make(model, *graph, settings, threads, rules, lists, error));
+    if (!cached)
+        kith__cache_save(folder, wanted.key, *model);
+cleanup:
+    return status;
+}
+
+/* ---- the model ---- */
+
+static void warn_of_age(kith_model *model, const char *folder, const kith__config *config)
+{
+    model->run_format = config->format;
+    if (config->format < KITH__RUN_FORMAT)
+        kith__model_warn(model,
+                         "%s: was made by kith %s, without checksums: damage to its files would not "
+                         "be noticed; to have them, train it again", folder, config->version);
+}
+
+kith_status kith__run_check(const char *folder, kith_error *error)
+{
+    if (!kith__path_exists(folder, "config.json"))
+        return kith__fail(
+            error, KITH_ERR_INPUT,
+            "%s: is no run, expected a folder with config.json, as kith train makes it", folder);
+    return KITH_OK;
+}
+
+static kith_status open_run(kith_model **model, const char *folder, unsigned threads, bool trained,
+                            kith_error *error)
+{
+    char *inner = kith__path_join(folder, "graph");
+    kith__config config;
+    kith_graph *graph = NULL;
+    kith_status status = KITH_OK;
+
+    if (!inner)
+        TRY(kith__no_memory(error));
+    TRY(kith__run_check(folder, error));
+    TRY(kith__config_load(&config, folder, error));
+    if (trained) {
+        TRY(make_trained(model, &graph, folder, inner, &config, threads, error));
+    } else {
+        TRY(open_graph(&graph, inner, &config, threads, error));
+        TRY(kith_model_new(model, graph, &config.settings, threads, error));
+    }
+    warn_of_age(*model, folder, &config);
+    (*model)->own_graph = graph;
+    graph = NULL;
+cleanup:
+    kith_graph_free(graph);
+    kith__free(inner);
+    return status;
+}
+
+kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
+                           kith_error *error)
+{
+    return open_run(model, folder, threads, false, error);
+}
+
+kith_status kith_model_open(kith_model **out, const char *folder, unsigned threads,
+                            kith_error *error)
+{
+    kith_model *model = NULL;
+    kith_status status;
+
+    TRY(open_run(&model, folder, threads, true, error));
+    if (model->settings.evidence != KITH_EVIDENCE_RULES)
+        TRY(kith__run_load_model(folder, model, error));
+    TRY(model->settings.evidence == KITH_EVIDENCE_NONE
+            ? kith__run_load_calibration(folder, model, error)
+            : kith__fused_open(model, folder, error));
+    *out = model;
+    model = NULL;
+cleanup:
+    kith_model_free(model);
+    return status;
+}

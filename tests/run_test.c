@@ -1,0 +1,528 @@
+/* The folder of a run: what is damaged is noticed, who trains has it alone, older formats open. */
+#include <dirent.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/checksum.h"
+#include "embed/tensors.h"
+#include "model/model.h"
+#include "run/lock.h"
+#include "run/run.h"
+#include "support.h"
+
+/* In place of the C library's: hundreds of small runs need not wait for the disk. */
+int fsync(int file)
+{
+    (void)file;
+    return 0;
+}
+
+enum { RUNS = 3 };
+
+static kith_graph *graph;
+static const char *runs[RUNS]; /* an embedding, rules alone, both */
+static char *expected[RUNS];
+
+static const char *in(const char *folder, const char *name)
+{
+    return keep(format("%s/%s", folder, name));
+}
+
+static kith_settings quick(int which)
+{
+    static const char *const evidence[RUNS] = {"none", "rules", "fused"};
+    kith_settings s;
+
+    assert_int_equal(kith_settings_init(&s, which == 1 ? "rules" : "release", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "evidence", evidence[which], NULL), KITH_OK);
+    if (which != 1) {
+        s.dim = 8;
+        s.batch = 64;
+        s.epochs = 2;
+        s.eval_every = 1;
+        s.max_neighbors = 8;
+    }
+    return s;
+}
+
+static void add_answers(draft *t, kith_session *session, const kith_question *question)
+{
+    kith_answers answers;
+    kith_error error;
+
+    if (kith_session_ask(&answers, session, question, NULL, &error) != KITH_OK) {
+        add(t, "%s\n", error.message);
+        return;
+    }
+    for (size_t i = 0; i < answers.count; i++)
+        add(t, "%u %u %.9g %.9g %d\n", answers.at[i].relation, answers.at[i].entity,
+            (double)answers.at[i].score, answers.at[i].probability, answers.at[i].known);
+    kith_answers_release(&answers);
+}
+
+/* What a model answers, and the names and labels that people read; to be freed. */
+static char *answers_of(kith_model *model)
+{
+    const kith_graph *g = kith_model_graph(model);
+    kith_session *session = NULL;
+    draft t = {0};
+
+    for (uint32_t e = 0; e < kith_graph_entity_count(g); e++)
+        add(&t, "%s %s\n", kith_graph_entity_name(g, e), kith_graph_entity_label(g, e));
+    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    for (uint32_t e = 0; e < kith_graph_entity_count(g); e += 7)
+        for (uint32_t r = 0; r < kith_graph_seen_relation_count(g); r++) {
+            const char *name = kith_graph_entity_name(g, e),
+                       *relation = kith_graph_relation_name(g, r);
+            add_answers(&t, session, &(kith_question){name, relation, NULL});
+            add_answers(&t, session, &(kith_question){NULL, relation, name});
+        }
+    kith_session_free(session);
+    return t.at;
+}
+
+static kith_model *opened_run(const char *folder)
+{
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_model_open(&model, folder, 1, &error) != KITH_OK)
+        fail_msg("found the error \"%s\", expected a model", error.message);
+    return model;
+}
+
+static const char *new_run(void)
+{
+    return in(new_folder(), "run");
+}
+
+static const char *copy_run(const char *folder)
+{
+    const char *copy = new_run();
+
+    if (system(format("cp -r '%s' '%s'", folder, copy)) != 0)
+        fail_msg("%s: cannot be copied", folder);
+    return copy;
+}
+
+static const char *labelled_source(void)
+{
+    const random_shape shape = {.entities = 30, .relations = 4, .train = 160, .dev = 20,
+                                .test = 20, .aux = 20, .maps = true};
+    kith__rng rng;
+    draft t = {0};
+
+    kith__rng_init(&rng, 3, 0);
+    const char *folder = random_folder(&rng, &shape);
+    kith_graph *plain = opened(folder);
+    for (uint32_t e = 0; e < kith_graph_entity_count(plain); e += 2)
+        add(&t, "%s\tlabel %u\n", kith_graph_entity_name(plain, e), e);
+    put(folder, "entity_name.txt", t.at);
+    draft_release(&t);
+    kith_graph_free(plain);
+    return folder;
+}
+
+static int make_runs(void **state)
+{
+    kith_train_end end;
+    kith_error error;
+
+    (void)state;
+    graph = opened(labelled_source());
+    for (int i = 0; i < RUNS; i++) {
+        kith_settings s = quick(i);
+        runs[i] = new_run();
+        if (kith_train(&end, runs[i], graph, &s, NULL, &error) != KITH_OK)
+            fail_msg("%s", error.message);
+        kith_model *model = opened_run(runs[i]);
+        assert_null(kith_model_warning(model, 0));
+        expected[i] = answers_of(model);
+        kith_model_free(model);
+    }
+    return 0;
+}
+
+static int free_runs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RUNS; i++)
+        free(expected[i]);
+    kith_graph_free(graph);
+    return 0;
+}
+
+/* ---- damage ---- */
+
+enum { FLIP, ZERO, INSERT, DELETE, CUT, DOUBLE, WAYS };
+
+/* One change of some bytes at a place; returns the new length. `out` has room for 64 more. */
+static size_t damage(char *out, const char *good, size_t length, size_t at, int way)
+{
+    size_t some = length - at < 16 ? length - at : 16;
+
+    memcpy(out, good, length);
+    switch (way) {
+    case FLIP:
+        out[at] ^= 1;
+        return length;
+    case ZERO:
+        memset(out + at, 0, some);
+        return length;
+    case INSERT:
+        memmove(out + at + 4, good + at, length - at);
+        memcpy(out + at, "1.5,", 4);
+        return length + 4;
+    case DELETE:
+        memmove(out + at, good + at + some, length - at - some);
+        return length - some;
+    case CUT:
+        return at;
+    default:
+        memmove(out + at + some, good + at, length - at);
+        return length + some;
+    }
+}
+
+/* Open the damaged run: an error, or the same answers. */
+static void check_noticed(const char *folder, const char *name, int which, size_t at, int way)
+{
+    kith_model *model = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    unlink(in(folder, "cache.bin"));
+    if (kith_model_open(&model, folder, 1, &error) != KITH_OK) {
+        assert_true(strlen(error.message) > 0);
+        return;
+    }
+    char *found = answers_of(model);
+    if (strcmp(found, expected[which]) != 0)
+        fail_msg("%s: byte %zu changed in way %d: found other answers and no error", name, at, way);
+    free(found);
+    kith_model_free(model);
+}
+
+static void damage_everywhere(const char *folder, const char *name, int which, size_t tries)
+{
+    size_t length, step;
+    char *good = contents(in(folder, name), &length), *bad = malloc(length + 64);
+
+    step = length / tries + 1;
+    for (size_t at = 0; at < length; at += step)
+        for (int way = 0; way < WAYS; way++) {
+            put_bytes(folder, name, bad, damage(bad, good, length, at, way));
+            check_noticed(folder, name, which, at, way);
+        }
+    put_bytes(folder, name, good, length);
+    free(good);
+    free(bad);
+}
+
+static void damaged__no_file_gives_other_answers_without_an_error(void **state)
+{
+    static const char *const files[] = {
+        "config.json",       "model.safetensors", "calibration.json", "fusion.json",
+        "rules.safetensors", "graph/train",       "graph/aux",        "graph/entity2id.txt",
+        "graph/relation2id.txt", "graph/entity_name.txt"};
+    size_t tried = 0;
+
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        const char *folder = copy_run(runs[i]);
+        for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+            if (exists(in(folder, files[f]))) {
+                damage_everywhere(folder, files[f], i, 25);
+                tried++;
+            }
+    }
+    assert_true(tried >= 20);
+}
+
+static int stop_at_once(void *context, const kith_progress *progress)
+{
+    (void)context;
+    return progress->epoch_done;
+}
+
+/* Stopped after its first epoch. */
+static const char *stopped_run(void)
+{
+    const kith_train_options options = {.threads = 1, .progress = stop_at_once};
+    kith_settings s = quick(0);
+    const char *folder = new_run();
+    kith_train_end end;
+
+    s.epochs = 3;
+    assert_int_equal(kith_train(&end, folder, graph, &s, &options, NULL), KITH_OK);
+    assert_int_equal(end, KITH_TRAIN_STOPPED);
+    return folder;
+}
+
+static void check_resumed(const char *folder, const char *wanted, size_t wanted_length, size_t at)
+{
+    kith_train_end end;
+
+    if (kith_train_resume(&end, folder, NULL, NULL) != KITH_OK)
+        return;
+    size_t length;
+    char *found = contents(in(folder, "model.safetensors"), &length);
+    if (length != wanted_length || memcmp(found, wanted, length) != 0)
+        fail_msg("byte %zu of the checkpoint changed: found another model and no error", at);
+    free(found);
+}
+
+static void damaged__a_checkpoint_never_resumes_to_another_model(void **state)
+{
+    const char *run = stopped_run(), *whole = copy_run(run);
+    size_t length, wanted_length;
+    kith_train_end end;
+
+    (void)state;
+    assert_int_equal(kith_train_resume(&end, whole, NULL, NULL), KITH_OK);
+    char *wanted = contents(in(whole, "model.safetensors"), &wanted_length);
+    char *good = contents(in(run, "checkpoint.safetensors"), &length), *bad = malloc(length + 64);
+    for (size_t at = 0; at < length; at += length / 25 + 1)
+        for (int way = 0; way < WAYS; way++) {
+            const char *folder = copy_run(run);
+            put_bytes(folder, "checkpoint.safetensors", bad,
+                      damage(bad, good, length, at, way));
+            check_resumed(folder, wanted, wanted_length, at);
+        }
+    free(wanted);
+    free(good);
+    free(bad);
+}
+
+/* With a right checksum. */
+static void damaged__weights_that_make_scores_useless_are_refused(void **state)
+{
+    const float values[] = {NAN, INFINITY, -INFINITY, 1e38f, -1e20f, 1e7f};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        const char *folder = copy_run(runs[0]);
+        kith_model *model = opened_run(folder);
+        kith_error error = {KITH_OK, ""};
+        kith__row(&model->params.table[0], 1)[2] = values[i];
+        assert_int_equal(kith__run_save_model(folder, model, NULL), KITH_OK);
+        kith_model_free(model);
+        assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, "the table 'ent'");
+        assert_contains(error.message, "finite");
+    }
+}
+
+/* ---- locks ---- */
+
+static void check_held(const char *folder)
+{
+    kith_error error = {KITH_OK, ""};
+    kith_train_end end;
+
+    assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_IO);
+    assert_contains(error.message, folder);
+    assert_contains(error.message, format("is being trained by process %d since 20", getpid()));
+}
+
+static int resume_meanwhile(void *context, const kith_progress *progress)
+{
+    if (progress->epoch_done && progress->epoch == 1)
+        check_held(context);
+    return 0;
+}
+
+static void lock__a_second_training_is_told_who_holds_the_run(void **state)
+{
+    const char *folder = new_run();
+    const kith_train_options options = {
+        .threads = 1, .progress = resume_meanwhile, .context = (void *)folder};
+    kith_settings s = quick(0);
+    kith_train_end end;
+    size_t length;
+
+    (void)state;
+    assert_int_equal(kith_train(&end, folder, graph, &s, &options, NULL), KITH_OK);
+    assert_false(exists(in(folder, "lock")));
+    char *history = contents(in(folder, "history.jsonl"), &length);
+    size_t lines = 0;
+    for (size_t i = 0; i < length; i++)
+        lines += history[i] == '\n';
+    assert_int_equal(lines, s.epochs);
+    free(history);
+    folder = stopped_run();
+    const kith_train_options again = {
+        .threads = 1, .progress = resume_meanwhile, .context = (void *)folder};
+    assert_int_equal(kith_train_resume(&end, folder, &again, NULL), KITH_OK);
+}
+
+static void lock__readers_are_not_blocked(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith__run_lock lock;
+
+    (void)state;
+    assert_int_equal(kith__run_lock_take(&lock, folder, NULL), KITH_OK);
+    kith_model *model = opened_run(folder);
+    char *found = answers_of(model);
+    assert_string_equal(found, expected[0]);
+    free(found);
+    kith_model_free(model);
+    kith__run_lock_release(&lock);
+}
+
+static void lock__one_left_by_a_process_that_was_killed_does_not_hold(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_train_end end;
+    int pipes[2], status;
+    char ready;
+
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        kith__run_lock lock;
+        if (kith__run_lock_take(&lock, folder, NULL) != KITH_OK || write(pipes[1], "x", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    assert_int_equal(read(pipes[0], &ready, 1), 1);
+    kith_error error = {KITH_OK, ""};
+    assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_IO);
+    assert_contains(error.message, format("process %d since", child));
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    assert_true(exists(in(folder, "lock")));
+    assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
+    assert_int_equal(end, KITH_TRAIN_WAS_FINISHED);
+    assert_false(exists(in(folder, "lock")));
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+/* ---- formats ---- */
+
+/* Take the checksum out of a file, as kith 0.1 wrote it. */
+static void unseal(const char *folder, const char *name)
+{
+    size_t length;
+    char *bytes = contents(in(folder, name), &length);
+    char *digits = kith__checksum_digits(bytes, length);
+    bool json = strstr(name, ".json") != NULL;
+
+    assert_non_null(digits);
+    char *from = memmem(bytes, length, "\"checksum\"", 10), *end = digits + KITH__SUM_DIGITS + 1;
+    assert_int_equal(*end, ',');
+    end++;
+    size_t cut = (size_t)(end - from);
+    memmove(from, end, length - (size_t)(end - bytes));
+    if (!json) { /* blanks instead, at the end of the header */
+        uint64_t header;
+        memcpy(&header, bytes, sizeof header);
+        char *data = bytes + sizeof header + header - cut;
+        memmove(data + cut, data, (size_t)(bytes + length - cut - data));
+        memset(data, ' ', cut);
+        cut = 0;
+    }
+    put_bytes(folder, name, bytes, length - cut);
+    free(bytes);
+}
+
+static void make_older(const char *folder, const char *wanted)
+{
+    static const char *const files[] = {"config.json", "model.safetensors", "calibration.json",
+                                        "fusion.json", "rules.safetensors"};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (exists(in(folder, files[i])))
+            unseal(folder, files[i]);
+    if (system(format("sed -i 's/\"format\": 3/\"format\": %s/; /labels_hash/d; /derived_hash/d' "
+                      "'%s/config.json'", wanted, folder)) != 0)
+        fail_msg("%s: cannot be changed", folder);
+    unlink(in(folder, "cache.bin"));
+}
+
+static void format__a_run_of_kith_0_1_opens_with_a_warning(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        const char *folder = copy_run(runs[i]);
+        make_older(folder, "2");
+        for (int again = 0; again < 2; again++) { /* with a cache too */
+            kith_model *model = opened_run(folder);
+            assert_non_null(kith_model_warning(model, 0));
+            assert_contains(kith_model_warning(model, 0), "without checksums");
+            assert_null(kith_model_warning(model, 1));
+            char *found = answers_of(model);
+            assert_string_equal(found, expected[i]);
+            free(found);
+            kith_model_free(model);
+        }
+    }
+}
+
+static void format__an_older_one_is_refused_with_what_to_do(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_model *model = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    make_older(folder, "1");
+    assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "has format 1");
+    assert_contains(error.message, format("train it again: kith train %s/graph -o", folder));
+}
+
+static void format__a_file_without_its_checksum_is_refused(void **state)
+{
+    static const char *const files[] = {"config.json", "model.safetensors", "calibration.json",
+                                        "fusion.json", "rules.safetensors"};
+
+    (void)state;
+    for (int i = 0; i < RUNS; i++)
+        for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+            const char *folder = copy_run(runs[i]);
+            kith_model *model = NULL;
+            kith_error error = {KITH_OK, ""};
+            if (!exists(in(folder, files[f])))
+                continue;
+            unseal(folder, files[f]);
+            assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+            assert_contains(error.message, files[f]);
+            assert_contains(error.message, "has no checksum");
+        }
+}
+
+static void config__rules_alone_show_only_settings_that_apply(void **state)
+{
+    size_t length;
+    char *text = contents(in(runs[1], "config.json"), &length);
+
+    (void)state;
+    assert_contains(text, "\"evidence\": \"rules\"");
+    assert_contains(text, "\"seed\"");
+    assert_null(strstr(text, "\"dim\""));
+    assert_null(strstr(text, "\"aggregator\""));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged__no_file_gives_other_answers_without_an_error),
+        cmocka_unit_test(damaged__a_checkpoint_never_resumes_to_another_model),
+        cmocka_unit_test(damaged__weights_that_make_scores_useless_are_refused),
+        cmocka_unit_test(lock__a_second_training_is_told_who_holds_the_run),
+        cmocka_unit_test(lock__readers_are_not_blocked),
+        cmocka_unit_test(lock__one_left_by_a_process_that_was_killed_does_not_hold),
+        cmocka_unit_test(format__a_run_of_kith_0_1_opens_with_a_warning),
+        cmocka_unit_test(format__an_older_one_is_refused_with_what_to_do),
+        cmocka_unit_test(format__a_file_without_its_checksum_is_refused),
+        cmocka_unit_test(config__rules_alone_show_only_settings_that_apply),
+    };
+    return cmocka_run_group_tests(tests, make_runs, free_runs);
+}
