@@ -335,6 +335,7 @@ c = json.load(open("stopped/config.json"))
 c["settings"]["epochs"] = str(sum(1 for _ in open("stopped/history.jsonl")) + 2)
 json.dump(c, open("stopped/config.json", "w"))
 PYTHON
+"$reseal" stopped/config.json
 cp stopped/checkpoint.safetensors old.safetensors
 cp stopped/model.safetensors old.model.safetensors
 cp -r stopped roomy
@@ -355,6 +356,7 @@ if mount -t tmpfs -o size=256k tmpfs tiny 2>/dev/null; then
     "$kith" train source -o tiny/run --preset release --dim 16 --epochs 2 --eval-every 0 --quiet >out 2>err
     cp tiny/run/config.json config.json
     sed -i 's/"epochs": "2"/"epochs": "2000"/' config.json && rm tiny/run/checkpoint.safetensors
+    "$reseal" config.json
     cp config.json tiny/run/config.json
     cp tiny/run/model.safetensors old.model.safetensors
     head -c 1m /dev/zero >tiny/filler 2>/dev/null

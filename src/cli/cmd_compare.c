@@ -45,7 +45,7 @@ static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, k
 {
     kith_model *model = NULL;
     kith_eval result = {0};
-    kith_status status = kith_model_open(&model, a->runs[run], a->threads, error);
+    kith_status status = open_run(&model, a->runs[run], a->threads, error);
 
     if (status == KITH_OK)
         status = kith_evaluate(&result, model, &a->eval, error);
