@@ -96,7 +96,7 @@ static int make_run(void **state)
     kith_train_end end;
 
     (void)state;
-    assert_int_equal(kith_settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
     assert_int_equal(kith_settings_set(&s, "neighbors", "random", NULL), KITH_OK);
     s.dim = 8;
     s.epochs = 2;

@@ -36,7 +36,7 @@ static kith_settings quick(int which)
     static const char *const evidence[RUNS] = {"none", "rules", "fused"};
     kith_settings s;
 
-    assert_int_equal(kith_settings_init(&s, which == 1 ? "rules" : "release", NULL), KITH_OK);
+    assert_int_equal(kith__settings_init(&s, which == 1 ? "rules" : "release", NULL), KITH_OK);
     assert_int_equal(kith_settings_set(&s, "evidence", evidence[which], NULL), KITH_OK);
     if (which != 1) {
         s.dim = 8;
