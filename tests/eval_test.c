@@ -4,11 +4,8 @@
 #include "model/classify.h"
 #include "eval/rank.h"
 #include "support.h"
+#include "tables.h"
 
-static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan", "table"};
-static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 9, DECODERS = 4 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {

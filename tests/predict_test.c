@@ -7,12 +7,9 @@
 #include "graph/triple_set.h"
 #include "session/answer.h"
 #include "support.h"
+#include "tables.h"
 
-static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan", "table"};
-static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
 static const char *const candidates_by[] = {"encoded", "input", "mix"};
-enum { AGGREGATORS = 9, DECODERS = 4 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {

@@ -6,10 +6,10 @@
 #include "embed/decoders/decoder.h"
 #include "model/model.h"
 #include "support.h"
+#include "tables.h"
 #include "train/step.h"
 
-static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { DECODERS = 4, MOST = 200 };
+enum { MOST = 200 };
 
 static void set(kith_settings *s, const char *name, const char *value)
 {
@@ -258,14 +258,14 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
 static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(void **state)
 {
     static const char *const candidates[] = {"encoded", "input", "mix"};
-    static const char *const aggregators[] = {"mean", "lan", "table"};
+    static const char *const some[] = {"mean", "lan", "table"};
     kith_graph *graph = random_graph(8);
 
     (void)state;
     for (int i = 0; i < 9 * (DECODERS + 1); i++) {
         kith_settings s;
         assert_int_equal(kith__settings_init(&s, "embedding", NULL), KITH_OK);
-        set(&s, "aggregator", aggregators[i / 3 % 3]);
+        set(&s, "aggregator", some[i / 3 % 3]);
         set(&s, "candidate-vectors", candidates[i % 3]);
         set(&s, "decoder", decoders[i / 9 % DECODERS]);
         s.normalize = i / 9 == DECODERS;
@@ -274,7 +274,7 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
         s.scale = .8;
         s.reciprocal = i % 2;
         s.dim = 12;
-        check_loss(graph, &s, format("%s %s %s", aggregators[i / 3 % 3], candidates[i % 3],
+        check_loss(graph, &s, format("%s %s %s", some[i / 3 % 3], candidates[i % 3],
                                      decoders[i / 9 % DECODERS]));
     }
     kith_graph_free(graph);

@@ -6,15 +6,13 @@
 
 #include "model/model.h"
 #include "support.h"
+#include "tables.h"
 #include "train/adam.h"
 #include "train/order.h"
 #include "run/run.h"
 #include "train/step.h"
 
-static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan", "table"};
-static const char *const decoders[] = {"transe", "distmult", "complex", "analogy"};
-enum { AGGREGATORS = 9, DECODERS = 4, LOSSES = 3 };
+enum { LOSSES = 3 };
 
 /* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the disk
  * when a run is killed is tried with the program itself. */

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Adding a part takes one new file and one row: each patch in tests/patches adds one. They are applied to
+# a copy of the checkout, which is built once and runs the test programs that the patches name.
+# Prints TAP.
+#   KITH_ROOT=. tests/extend_test.sh
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+root=${KITH_ROOT:?says where the checkout is}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+finish() {
+    echo "1..$number"
+    [ "$failed" = 0 ]
+    exit
+}
+
+mkdir "$work/copy"
+(cd "$root" && tar cf - --exclude='build*' --exclude=.git --exclude=examples/data .) |
+    tar xf - -C "$work/copy"
+programs=
+for patch in "$root"/tests/patches/*.patch; do
+    name=$(basename "$patch" .patch)
+    files=$(grep -c '^diff --git' "$patch")
+    others=$(grep '^diff --git' "$patch" | grep -cv '^diff --git a/src/')
+    [ "$files" -le 2 ] && [ "$others" = 0 ]
+    report $? "$name: at most two files of src/" "$(grep '^diff --git' "$patch")"
+    (cd "$work/copy" && patch -p1 --no-backup-if-mismatch <"$patch") >"$work/log" 2>&1
+    report $? "$name: the patch applies" "$(tail -5 "$work/log")"
+    programs+=" $(sed -n 's/^Runs: //p' "$patch")"
+done
+programs=$(printf '%s\n' $programs | sort -u)
+
+(cd "$work/copy" && meson setup build -Dtests=true -Dwerror=true &&
+    ninja -C build kith $(printf 'tests/%s ' $programs)) >"$work/log" 2>&1
+report $? 'the copy builds' "$(grep -E 'error|FAILED' -A5 "$work/log" | head -30)"
+[ "$failed" = 0 ] || finish
+for program in $programs; do
+    KITH_ROOT="$work/copy" KITH="$work/copy/build/kith" KITH_BUILD="$work/copy/build" \
+        CMOCKA_MESSAGE_OUTPUT=STDOUT "$work/copy/build/tests/$program" >"$work/log" 2>&1
+    report $? "$program holds what was added to what it holds the others to" \
+        "$(grep -E 'ERROR|LINE|FAILED' "$work/log" | head -20)"
+done
+"$work/copy/build/kith" train --help >"$work/log" 2>&1
+grep -q '|root' "$work/log" && grep -q '|simple' "$work/log"
+report $? 'the command offers them' "$(grep -A1 -- '--aggregator\|--decoder' "$work/log")"
+finish
