@@ -752,6 +752,58 @@ static void classify__without_labels_on_dev_says_so(void **state)
     kith_graph_free(graph);
 }
 
+/* ---- arguments that make no sense ---- */
+
+static void arguments__names_of_what_does_not_exist_are_null(void **state)
+{
+    (void)state;
+    assert_string_equal(kith_eval_kind_name(KITH_RELATION_KINDS - 1), "N-N");
+    assert_null(kith_eval_kind_name(KITH_RELATION_KINDS));
+    assert_null(kith_eval_kind_name(-1));
+    assert_string_equal(kith_eval_bucket_name(KITH_FACT_BUCKETS - 1), "51+");
+    assert_null(kith_eval_bucket_name(KITH_FACT_BUCKETS));
+    assert_null(kith_eval_bucket_name(-1));
+    kith_eval_release(NULL);
+}
+
+static void arguments__a_split_that_does_not_exist_is_refused(void **state)
+{
+    kith_graph *graph = random_graph(1, false);
+    kith_settings s = quick("mean", "both");
+    kith_model *model = model_with(graph, &s);
+    kith_eval result;
+    kith_error error;
+
+    (void)state;
+    for (int split = -1; split <= KITH_SPLITS; split += KITH_SPLITS + 1) {
+        const kith_eval_options options = {.split = (kith_split)split};
+        assert_int_equal(kith_evaluate(&result, model, &options, &error), KITH_ERR_ARGUMENT);
+        assert_contains(error.message, "split");
+    }
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void arguments__ranks_are_not_written_by_the_names_of_another_graph(void **state)
+{
+    kith_graph *graph = random_graph(1, false), *other = opened(file("one.tsv", "a\tr\tb\n"));
+    kith_settings s = quick("mean", "both");
+    kith_model *model = model_with(graph, &s);
+    kith_eval result = evaluated(model, KITH_TEST, 0);
+    const char *path = keep(format("%s/ranks.tsv", new_folder()));
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_eval_write_ranks(&result, other, path, &error), KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "graph");
+    assert_false(exists(path));
+    assert_int_equal(kith_eval_write_ranks(&result, graph, path, &error), KITH_OK);
+    kith_eval_release(&result);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    kith_graph_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -773,6 +825,9 @@ int main(void)
         cmocka_unit_test(evaluate__facts_whose_relation_train_lacks_are_left_out_and_counted),
         cmocka_unit_test(evaluate__a_sample_has_that_size_and_the_seed_decides),
         cmocka_unit_test(evaluate__a_part_without_facts_is_named),
+        cmocka_unit_test(arguments__names_of_what_does_not_exist_are_null),
+        cmocka_unit_test(arguments__a_split_that_does_not_exist_is_refused),
+        cmocka_unit_test(arguments__ranks_are_not_written_by_the_names_of_another_graph),
         cmocka_unit_test(threshold__is_the_lowest_that_gets_most_right),
         cmocka_unit_test(threshold__lies_between_scores_that_are_next_to_each_other),
         cmocka_unit_test(classify__equals_a_brute_force),

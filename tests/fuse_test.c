@@ -7,6 +7,7 @@
 #include "eval/rank.h"
 #include "train/fit.h"
 #include "run/fusion_files.h"
+#include "model/fusion_sweep.h"
 #include "model/linear.h"
 #include "graph/graph.h"
 #include "graph/known.h"
@@ -440,12 +441,13 @@ static void random_weights(kith__weights *w, kith__rng *rng)
     }
 }
 
+static const kith__calibration some_calibration = {true, {.8f, -.3f, .2f}};
+
 /* To be released. Some relations have weights of their own. */
 static kith__fusion random_fusion(kith__rng *rng)
 {
     static const uint32_t with_own[] = {0, 2, 3, 7};
-    kith__fusion f = {.calibration = {.8f, -.3f, .2f},
-                      .queries = 7,
+    kith__fusion f = {.queries = 7,
                       .calibration_queries = 2,
                       .loss = .5f,
                       .pull = 30,
@@ -708,12 +710,13 @@ static void check_best(const setup *s, kith__fusion_workspace *f, kith__rng *rng
         for (size_t i = 0; i < f->at.candidates; i++)
             f->scores[i] = roundf(f->scores[i] / 2);
     for (uint32_t e = 0; e < f->at.candidates; e++)
-        if (!kith__span_has(f->known, e))
+        if (!kith__span_has(f->shares.known, e))
             all[count++] = e;
     sorting = f;
     qsort(all, count, sizeof *all, best_first);
     for (size_t most = 0; most < 2000; most = most * 2 + 1) {
-        size_t found = kith__fusion_best(best, most, f);
+        size_t found = kith__best_unknown(best, most, f->scores, f->at.candidates,
+                                          f->shares.known);
         assert_int_equal(found, most < count ? most : count);
         if (found > 0)
             assert_memory_equal(best, all, found * sizeof *best);
@@ -737,17 +740,17 @@ static void check_probabilities(const setup *s, kith__fusion_workspace *f, kith_
     (void)s;
     (void)rng;
     for (uint32_t a = 0; a < f->at.candidates; a++) {
-        float p = kith__fusion_probability(f, a);
+        float p = (float)kith__probability(&some_calibration, &f->shares, f->scores[a]);
         assert_true(p >= 0 && p <= 1);
-        if (!kith__span_has(f->known, a))
-            sum += exp(f->scores[a] - f->log_sum);
+        if (!kith__span_has(f->shares.known, a))
+            sum += exp(f->scores[a] - f->shares.log_sum);
         for (uint32_t b = 0; b < a; b++) {
-            float q = kith__fusion_probability(f, b);
+            float q = (float)kith__probability(&some_calibration, &f->shares, f->scores[b]);
             assert_true(f->scores[a] < f->scores[b] || p >= q);
             assert_true(f->scores[a] > f->scores[b] || p <= q);
         }
     }
-    if (f->known.count < f->at.candidates)
+    if (f->shares.known.count < f->at.candidates)
         assert_true(fabs(sum - 1) < 1e-4);
 }
 
@@ -760,7 +763,8 @@ static void fuse__probabilities_follow_the_scores(void **state)
 /* One known answer is so good that beside it no other would count. */
 static void fuse__shares_are_of_what_is_not_known(void **state)
 {
-    kith__fusion fusion = {.common.all = {[KITH__F_E_SCORE] = 1000}, .calibration = {1, 0, 0}};
+    const kith__calibration calibration = {true, {1, 0, 0}};
+    kith__fusion fusion = {.common.all = {[KITH__F_E_SCORE] = 1000}};
     kith__fusion_workspace f;
     kith_error error;
     setup s;
@@ -777,7 +781,7 @@ static void fuse__shares_are_of_what_is_not_known(void **state)
     embedding[known.at[0].entity] = 1000;
     embedding[right] = 100;
     fuse(&f, &s, s.seen, known.at[0].relation, embedding, s.seen);
-    assert_true(kith__fusion_probability(&f, right) > .99f);
+    assert_true(kith__probability(&calibration, &f.shares, f.scores[right]) > .99f);
     free(embedding);
     kith__fusion_workspace_release(&f);
     setup_close(&s);
@@ -802,7 +806,7 @@ static bool in_part(int figure, unsigned without)
 static void check_without(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     float before[N], after[N];
-    kith__span facts = f->known; /* any facts will do, as long as they have the known answers */
+    kith__span facts = f->shares.known; /* any facts will do, as long as they have the known answers */
 
     (void)s;
     kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
@@ -934,7 +938,7 @@ static void fuse_each__parts_add_up_for_every_query_at_any_number_of_threads(voi
 
 /* ---- fitting on a graph ---- */
 
-static void check_fusion_numbers(const kith__fusion *f)
+static void check_fusion_numbers(const kith__fusion *f, const kith__calibration *c)
 {
     for (uint32_t i = 0; i <= f->own_count; i++) {
         const kith__weights *w = i == 0 ? &f->common : &f->own[i - 1].weights;
@@ -948,7 +952,7 @@ static void check_fusion_numbers(const kith__fusion *f)
         assert_true(f->own[i].query > f->own[i - 1].query);
     assert_int_equal(f->pull > 0, f->own_count > 0);
     for (int k = 0; k < KITH__CALIBRATION; k++)
-        assert_true(isfinite(f->calibration[k]));
+        assert_true(c->fitted && isfinite(c->weight[k]));
     assert_true(isfinite(f->loss) && f->loss >= 0);
     assert_true(f->calibration_queries <= f->queries);
 }
@@ -960,21 +964,23 @@ static void fit__is_the_same_at_any_number_of_threads(void **state)
     (void)state;
     for (int embedding = 0; embedding < 2; embedding++) {
         kith__fusion first, more;
+        kith__calibration c[2] = {{0}};
         for (unsigned threads = 1; threads < 4; threads++) {
             setup s;
             kith_error error;
             setup_open(&s, folder, embedding ? "kith" : "rules", threads);
-            assert_int_equal(kith__fusion_fit(threads == 1 ? &first : &more, s.model, s.evidence,
-                                              embedding, &error),
+            assert_int_equal(kith__fusion_fit(threads == 1 ? &first : &more, &c[threads > 1],
+                                              s.model, s.evidence, embedding, &error),
                              KITH_OK);
             assert_int_equal(first.queries, kith_graph_facts(s.graph, KITH_TEST).count);
             if (threads > 1) {
                 check_same_fusion(&first, &more);
+                assert_memory_equal(c[0].weight, c[1].weight, sizeof c[0].weight);
                 kith__fusion_release(&more);
             }
             setup_close(&s);
         }
-        check_fusion_numbers(&first);
+        check_fusion_numbers(&first, &c[0]);
         assert_true(first.calibration_queries > 0 && first.calibration_queries < first.queries);
         kith__fusion_release(&first);
     }
@@ -983,12 +989,13 @@ static void fit__is_the_same_at_any_number_of_threads(void **state)
 static void fit__gives_no_weight_to_an_embedding_that_is_not_there(void **state)
 {
     kith__fusion f;
+    kith__calibration c = {0};
     kith_error error;
     setup s;
 
     (void)state;
     setup_open(&s, group_folder(82, 80, 30), "rules", 1);
-    assert_int_equal(kith__fusion_fit(&f, s.model, s.evidence, false, &error), KITH_OK);
+    assert_int_equal(kith__fusion_fit(&f, &c, s.model, s.evidence, false, &error), KITH_OK);
     for (int k = 0; k < N; k++)
         if (kith__feature_part(k) == 'E')
             assert_float_equal(f.common.all[k], 0, 0);
@@ -1033,14 +1040,15 @@ static void fit__relations_that_differ_get_weights_of_their_own(void **state)
     (void)state;
     for (int split = 0; split < 2; split++) {
         kith__fusion f;
+        kith__calibration c = {0};
         kith_error error;
         uint32_t speaks = 0, bears = 0;
         setup s;
         setup_open(&s, contrary_folder(split), "rules", 2);
         assert_int_equal(kith_graph_find_relation(&speaks, s.graph, "speaks"), KITH_OK);
         assert_int_equal(kith_graph_find_relation(&bears, s.graph, "bears"), KITH_OK);
-        assert_int_equal(kith__fusion_fit(&f, s.model, s.evidence, false, &error), KITH_OK);
-        check_fusion_numbers(&f);
+        assert_int_equal(kith__fusion_fit(&f, &c, s.model, s.evidence, false, &error), KITH_OK);
+        check_fusion_numbers(&f, &c);
         const kith__weights *one = kith__fusion_weights(&f, speaks);
         const kith__weights *other = kith__fusion_weights(&f, bears);
         if (split) {
@@ -1107,6 +1115,7 @@ static void fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sur
 {
     uint8_t fooled[200];
     kith__fusion f;
+    kith__calibration c = {0};
     kith_error error;
     setup s;
 
@@ -1119,13 +1128,13 @@ static void fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sur
     }
     setup_close(&s);
     setup_open(&s, sure_folder(fooled), "rules", 1);
-    assert_int_equal(kith__fusion_fit(&f, s.model, s.evidence, false, &error), KITH_OK);
-    check_fusion_numbers(&f);
+    assert_int_equal(kith__fusion_fit(&f, &c, s.model, s.evidence, false, &error), KITH_OK);
+    check_fusion_numbers(&f, &c);
     /* The fit is wrong about all that were set aside, so that shares must hardly count. */
     assert_true(f.loss > 2);
     for (int k = 0; k < KITH__CALIBRATION; k++)
-        if (!(fabsf(f.calibration[k]) < 5))
-            fail_msg("calibration %d: found %g", k, (double)f.calibration[k]);
+        if (!(fabsf(c.weight[k]) < 5))
+            fail_msg("calibration %d: found %g", k, (double)c.weight[k]);
     kith__fusion_release(&f);
     setup_close(&s);
 }
@@ -1166,6 +1175,7 @@ static void fit__without_anything_to_fit_on_still_ranks_by_rules(void **state)
 {
     const char *folder = group_folder(83, 80, 30);
     kith__fusion f, none = {0};
+    kith__calibration c = {0};
     kith_error error;
     setup s, empty;
 
@@ -1173,8 +1183,8 @@ static void fit__without_anything_to_fit_on_still_ranks_by_rules(void **state)
     setup_open(&s, folder, "rules", 1);
     unlink(format("%s/test", folder));
     setup_open(&empty, folder, "rules", 1);
-    assert_int_equal(kith__fusion_fit(&f, empty.model, empty.evidence, false, &error), KITH_OK);
-    check_fusion_numbers(&f);
+    assert_int_equal(kith__fusion_fit(&f, &c, empty.model, empty.evidence, false, &error), KITH_OK);
+    check_fusion_numbers(&f, &c);
     assert_int_equal(f.queries, 0);
     assert_true(mean_rank(&s, &f) < .5 * mean_rank(&s, &none));
     setup_close(&s);
@@ -1248,7 +1258,7 @@ static void known__answers_are_those_of_both_graphs_by_name(void **state)
 static void give(setup *s, const kith__fusion *fusion)
 {
     kith_error error;
-    assert_int_equal(kith__fused_give(s->model, s->evidence, fusion, &error), KITH_OK);
+    assert_int_equal(kith__fused_give(s->model, s->evidence, fusion, &some_calibration, &error), KITH_OK);
     s->evidence = NULL;
 }
 
@@ -1350,7 +1360,7 @@ static void eval__breakdowns_sum_to_the_total(void **state)
 static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *fusion,
                         const kith_graph *filter)
 {
-    const struct kith__fused *fused = s->model->fused;
+    const kith__fused *fused = s->model->fused;
     kith__fusion_workspace f;
     kith_error error;
 
@@ -1575,7 +1585,7 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
         f.common.all[0] = 0;
         f.common.all[1] = 1e-38f * f.common.all[1];
         f.own[1].weights.alone[2] = 1e4f * f.own[1].weights.alone[2];
-        assert_int_equal(kith__fusion_save(folder, &f, &error), KITH_OK);
+        assert_int_equal(kith__fusion_save(folder, &f, &some_calibration, &error), KITH_OK);
         assert_true(kith__fusion_saved(folder));
         setup s;
         s.graph = run_graph;
@@ -1583,6 +1593,8 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
         assert_int_equal(kith_model_new(&s.model, run_graph, &settings, 1, &error), KITH_OK);
         assert_int_equal(kith__fused_open(s.model, folder, &error), KITH_OK);
         check_same_fusion(&s.model->fused->fusion, &f);
+        assert_memory_equal(s.model->calibration.weight, some_calibration.weight,
+                            sizeof some_calibration.weight);
         kith_model_free(s.model);
         kith__fusion_release(&f);
     }
@@ -1720,7 +1732,8 @@ static void files__rules_of_another_graph_are_refused(void **state)
 
     (void)state;
     assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
-    assert_int_equal(kith__fusion_save(folder, &model->fused->fusion, &error), KITH_OK);
+    assert_int_equal(
+        kith__fusion_save(folder, &model->fused->fusion, &model->calibration, &error), KITH_OK);
     assert_int_equal(kith_model_new(&foreign, other, &settings, 1, &error), KITH_OK);
     assert_int_equal(kith__fused_open(foreign, folder, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "rules.safetensors");
@@ -1786,8 +1799,9 @@ static kith_status try_fit(void *context, kith_error *error)
 {
     setup *s = context;
     kith__fusion f = {0};
+    kith__calibration c = {0};
     kith_status status =
-        kith__fusion_fit(&f, s->model, s->evidence, s->model->settings.dim > 1, error);
+        kith__fusion_fit(&f, &c, s->model, s->evidence, s->model->settings.dim > 1, error);
 
     kith__fusion_release(&f);
     return status;

@@ -73,8 +73,8 @@ check 'known answers are marked' 0 'Chicago  \[known\]' \
 json 'known answers can be left out' \
     'all(not a["known"] and a["entity"] != "Chicago" for a in o["answers"])' \
     "$kith" predict lan --query 'p0 lives_in ?' --new-only --json
-json 'facts of dev are known too' \
-    '[a["known"] for a in o["answers"] if a["entity"] == "p1"] == [True]' \
+json 'facts of dev are not known' \
+    '[a["known"] for a in o["answers"] if a["entity"] == "p1"] == [False]' \
     "$kith" predict lan --query 'p0 knows ?' --top 100 --json
 json 'labels are told beside names' \
     '[a["label"] for a in o["answers"] if a["entity"] == "p0"] == ["Ada Lovelace"]' \

@@ -164,24 +164,85 @@ static void same_scores(const kith_answers *answers, kith_model *model, const ki
     free(kept.at);
 }
 
-static void same_rank(const kith_answers *answers, const kith_rank *r, uint32_t candidates)
+/* Every right answer that the graph has in any split, by marks to be freed. */
+static uint8_t *filtered_answers(const kith_graph *graph, const kith_rank *r)
+{
+    uint8_t *marks = calloc(kith_graph_entity_count(graph), 1);
+
+    for (int split = 0; split < KITH_SPLITS; split++) {
+        kith_facts facts = kith_graph_facts(graph, (kith_split)split);
+        for (size_t i = 0; i < facts.count; i++) {
+            kith_triple t = facts.at[i];
+            if (t.relation == r->fact.relation &&
+                (r->subject_hidden ? t.object == r->fact.object : t.subject == r->fact.subject))
+                marks[r->subject_hidden ? t.subject : t.object] = 1;
+        }
+    }
+    return marks;
+}
+
+/* What train and aux say about the entity. */
+static bool is_known(const kith_graph *graph, const kith_rank *r, uint32_t answer)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
+    uint32_t relation =
+        r->fact.relation + (r->subject_hidden ? kith_graph_relation_count(graph) : 0);
+
+    for (uint64_t i = hood.offset[known]; i < hood.offset[known + 1]; i++)
+        if (hood.at[i].relation == relation && hood.at[i].entity == answer)
+            return true;
+    return false;
+}
+
+static void same_rank(const kith_answers *answers, const kith_graph *graph, const kith_rank *r,
+                      uint32_t candidates)
 {
     uint32_t optimistic, pessimistic, left;
     uint32_t gold = r->subject_hidden ? r->fact.subject : r->fact.object;
     float *scores = calloc(candidates, sizeof *scores);
-    uint8_t *known = calloc(candidates, 1);
+    uint8_t *filtered = filtered_answers(graph, r);
 
     assert_int_equal(answers->count, candidates);
     for (size_t i = 0; i < answers->count; i++) {
-        scores[answers->at[i].entity] = answers->at[i].score;
-        known[answers->at[i].entity] = (uint8_t)answers->at[i].known;
+        uint32_t e = answers->at[i].entity;
+        scores[e] = answers->at[i].score;
+        assert_int_equal(answers->at[i].known, is_known(graph, r, e));
     }
-    kith__rank_of(&optimistic, &pessimistic, &left, scores, candidates, gold, known);
+    kith__rank_of(&optimistic, &pessimistic, &left, scores, candidates, gold, filtered);
     assert_int_equal(optimistic, r->optimistic);
     assert_int_equal(pessimistic, r->pessimistic);
     assert_int_equal(left, r->candidates);
     free(scores);
-    free(known);
+    free(filtered);
+}
+
+/* What evaluation judges are the best answers that are not known, but for other right ones; their
+ * probabilities are those that a person sees, digit for digit. Returns how many. */
+static size_t same_probabilities(const kith_answers *answers, const kith_graph *graph,
+                                 const kith_rank *r)
+{
+    uint32_t gold = r->subject_hidden ? r->fact.subject : r->fact.object;
+    size_t unknown = 0, judged = 0;
+    uint8_t *filtered = filtered_answers(graph, r);
+
+    for (size_t i = 0; i < answers->count && unknown < KITH_JUDGED; i++) {
+        const kith_answer *a = &answers->at[i];
+        if (a->known)
+            continue;
+        unknown++;
+        if (a->entity != gold && filtered[a->entity])
+            continue;
+        assert_true(judged < r->judgements);
+        assert_int_equal(r->judged[judged].right, a->entity == gold);
+        if (r->judged[judged].probability != (float)a->probability)
+            fail_msg("found the probability %.9g, expected %.9g", a->probability,
+                     (double)r->judged[judged].probability);
+        judged++;
+    }
+    assert_int_equal(judged, r->judgements);
+    free(filtered);
+    return judged;
 }
 
 /* The facts that aux has about an unseen entity, about a new one instead. */
@@ -225,7 +286,9 @@ static size_t compare_with_ranks(kith_model *model)
         if (!has_neighbors(graph, known))
             continue;
         kith_answers by_name = ask_rank(session, r, name(graph, known));
-        same_rank(&by_name, r, seen);
+        same_rank(&by_name, graph, r, seen);
+        if (model->calibration.fitted)
+            assert_true(same_probabilities(&by_name, graph, r) > 0);
         if (!model->fused)
             same_scores(&by_name, model, r, seen);
         if (known >= seen) {
@@ -256,6 +319,7 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
             set(&s, "loss", (a + d) % 2 ? "softmax" : "margin");
             set(&s, "reciprocal", (a + d) % 2 ? "on" : "off");
             kith_model *model = model_with(graph, &s);
+            model->calibration = (kith__calibration){true, {.9f, .2f, -.3f}};
             strangers += compare_with_ranks(model);
             kith_model_free(model);
             kith_graph_free(graph);
@@ -345,7 +409,7 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     for (size_t i = 0; i < e.realistic.queries; i++) {
         const kith_rank *r = &e.ranks[i];
         kith_answers by_name = ask_rank(session, r, name(graph, r->fact.subject));
-        same_rank(&by_name, r, kith_graph_seen_entity_count(graph));
+        same_rank(&by_name, graph, r, kith_graph_seen_entity_count(graph));
         retell(session, r->fact.subject, format("new %zu", i));
         kith_answers told = ask_rank(session, r, format("new %zu", i));
         same_answers(&by_name, &told);
@@ -408,6 +472,22 @@ static void explain_all(kith_session *session, const kith_graph *graph)
         }
     }
     assert_true(walked > 0);
+}
+
+/* As kith train makes it, in a folder of its own. */
+static kith_model *trained_with(const kith_graph *graph, const kith_settings *s)
+{
+    const char *folder = keep(format("%s/run", new_folder()));
+    kith_train_end end;
+    kith_model *model = NULL;
+    kith_error error;
+    kith_settings few = *s;
+
+    few.epochs = 1;
+    if (kith_train(&end, folder, graph, &few, NULL, &error) != KITH_OK ||
+        kith_model_open(&model, folder, 2, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return model;
 }
 
 /* Rules alone, and rules with the embedding: scores and probabilities are those of ranking. */
@@ -1022,6 +1102,112 @@ static void why__one_fact_cannot_be_left_out_and_a_cut_list_says_so(void **state
     kith_graph_free(graph);
 }
 
+/* ---- how often something is done ---- */
+
+static size_t encoded_entities, fused_queries;
+
+kith_status __real_kith__encode_entities(kith__workspace *, const kith__query_entity *, size_t,
+                                         uint32_t, kith_error *);
+kith_status __wrap_kith__encode_entities(kith__workspace *, const kith__query_entity *, size_t,
+                                         uint32_t, kith_error *);
+kith_status __real_kith__fusion_run(kith__fusion_workspace *, kith__span, uint32_t, uint32_t,
+                                    const float *, size_t, kith_error *);
+kith_status __wrap_kith__fusion_run(kith__fusion_workspace *, kith__span, uint32_t, uint32_t,
+                                    const float *, size_t, kith_error *);
+
+kith_status __wrap_kith__encode_entities(kith__workspace *workspace,
+                                         const kith__query_entity *asked, size_t count,
+                                         uint32_t query, kith_error *error)
+{
+    encoded_entities += count;
+    return __real_kith__encode_entities(workspace, asked, count, query, error);
+}
+
+kith_status __wrap_kith__fusion_run(kith__fusion_workspace *workspace, kith__span facts,
+                                    uint32_t self, uint32_t query, const float *embedding,
+                                    size_t candidates, kith_error *error)
+{
+    fused_queries++;
+    return __real_kith__fusion_run(workspace, facts, self, query, embedding, candidates, error);
+}
+
+static void check_once(kith_model *model, const char *who, const char *relation)
+{
+    kith_session *session = session_of(model);
+    bool embeds = model->settings.evidence != KITH_EVIDENCE_RULES;
+
+    encoded_entities = fused_queries = 0;
+    kith_explanation e = explained(session, who, relation, NULL);
+    assert_int_equal(encoded_entities, embeds ? 1 + e.ablation_count : 0);
+    assert_int_equal(fused_queries, model->fused ? 1 + e.ablation_count : 0);
+    kith_explanation_release(&e);
+    kith_session_free(session);
+}
+
+static void why__a_question_is_encoded_and_scored_once_and_so_is_each_ablation(void **state)
+{
+    static const char *const evidence[] = {"none", "rules", "fused"};
+    kith_graph *graph = teams();
+
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        kith_settings s = quick("lan");
+        set(&s, "evidence", evidence[k]);
+        kith_model *model = k ? trained_with(graph, &s) : model_with(graph, &s);
+        check_once(model, "ann", "plays for");
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
+/* The limit is one of vectors. */
+static void why__rules_alone_read_all_neighbours(void **state)
+{
+    draft train = {0};
+    kith_settings s = quick("lan");
+
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        add(&train, "hub\tlinks\te%d\ne%d\tlinks\te%d\n", i, i, (i + 7) % 30);
+    kith_graph *graph = opened(file("hub.tsv", train.at));
+    set(&s, "evidence", "rules");
+    kith_model *model = trained_with(graph, &s);
+    kith_session *session = session_of(model);
+    kith_explanation e = explained(session, "hub", "links", NULL);
+    assert_int_equal(e.neighbor_count, 30);
+    assert_int_equal(e.unread, 0);
+    kith_explanation_release(&e);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    draft_release(&train);
+}
+
+/* ---- arguments that make no sense ---- */
+
+static void arguments__what_makes_no_sense_is_refused_and_nothing_is_fine(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    float vector[8];
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_encode(vector, session, "ann", NULL, 0, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "relation");
+    assert_int_equal(kith_session_encode(vector, session, NULL, "plays for", 0, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_session_ask_all(NULL, session, NULL, 0, NULL, &error), KITH_OK);
+    kith_answers_release(NULL);
+    kith_explanation_release(NULL);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 /* ---- sharing ---- */
 
 typedef struct {
@@ -1091,7 +1277,7 @@ static void sharing__sessions_on_many_threads_give_the_same_answers(void **state
             pthread_join(threads[t], NULL);
             assert_int_equal(visitors[t].failures, 0);
         }
-        assert_true(((kith__candidate_cache *)model->shared)->bytes <= bytes[b]);
+        assert_true(model->cache->bytes <= bytes[b]);
         kith_model_free(model);
         for (uint32_t r = 0; r < relations; r++)
             kith_answers_release(&expected[r]);
@@ -1107,7 +1293,7 @@ static void sharing__the_cache_keeps_to_its_bytes(void **state)
     kith_settings s = quick("lan");
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
-    kith__candidate_cache *shared = model->shared;
+    kith__candidate_cache *shared = model->cache;
     size_t one = (size_t)kith_graph_seen_entity_count(graph) * shared->stride * sizeof(float);
     static const uint32_t order[] = {0, 1, 0, 2, 0, 1};
 
@@ -1227,6 +1413,9 @@ int main(void)
         cmocka_unit_test(why__every_aggregator_tells_what_it_has),
         cmocka_unit_test(why__rules_and_fellows_are_those_of_the_graph),
         cmocka_unit_test(why__one_fact_cannot_be_left_out_and_a_cut_list_says_so),
+        cmocka_unit_test(why__a_question_is_encoded_and_scored_once_and_so_is_each_ablation),
+        cmocka_unit_test(why__rules_alone_read_all_neighbours),
+        cmocka_unit_test(arguments__what_makes_no_sense_is_refused_and_nothing_is_fine),
         cmocka_unit_test(sharing__sessions_on_many_threads_give_the_same_answers),
         cmocka_unit_test(sharing__the_cache_keeps_to_its_bytes),
         cmocka_unit_test(suggestions__go_by_letters_beginnings_and_labels),

@@ -20,14 +20,14 @@ static double now(void)
 const char *kith_eval_kind_name(int kind)
 {
     static const char *const names[KITH_RELATION_KINDS] = {"1-1", "1-N", "N-1", "N-N"};
-    return names[kind];
+    return kind >= 0 && kind < KITH_RELATION_KINDS ? names[kind] : NULL;
 }
 
 const char *kith_eval_bucket_name(int bucket)
 {
     static const char *const names[KITH_FACT_BUCKETS] = {"0",    "1",     "2",   "3-5",
                                                          "6-10", "11-50", "51+"};
-    return names[bucket];
+    return bucket >= 0 && bucket < KITH_FACT_BUCKETS ? names[bucket] : NULL;
 }
 
 static int bucket_of(uint64_t facts)
@@ -229,21 +229,6 @@ static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count
     return KITH_OK;
 }
 
-static size_t make_queries(kith__query *queries, const kith_triple *facts, size_t count,
-                           kith_predict predict, uint32_t candidates)
-{
-    size_t made = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        /* Only what is among the candidates can be ranked. */
-        if (predict != KITH_PREDICT_SUBJECT && facts[i].object < candidates)
-            queries[made++] = (kith__query){facts[i], false};
-        if (predict != KITH_PREDICT_OBJECT && facts[i].subject < candidates)
-            queries[made++] = (kith__query){facts[i], true};
-    }
-    return made;
-}
-
 static kith_status rank_part(kith_eval *result, kith_model *model, const kith_triple *facts,
                              size_t count, const kith_eval_options *options, kith_error *error)
 {
@@ -254,7 +239,7 @@ static kith_status rank_part(kith_eval *result, kith_model *model, const kith_tr
 
     if (!queries)
         return kith__no_memory(error);
-    size_t made = make_queries(queries, facts, count, model->settings.predict, candidates);
+    size_t made = kith__queries_of(queries, facts, count, model->settings.predict, candidates);
     size_t sides = model->settings.predict == KITH_PREDICT_BOTH ? 2 : 1;
     result->no_candidate = sides * count - made;
     result->ranks = kith__alloc(made, sizeof *result->ranks);
@@ -308,15 +293,20 @@ kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_opt
                           kith_error *error)
 {
     static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
-    kith_facts facts = kith_graph_facts(model->graph, options->split);
-    kith_eval result = {.classification = facts.truth != NULL};
+    kith_facts facts = {0};
+    kith_eval result = {0};
     kith_triple *chosen = NULL;
     int8_t *truth = NULL;
     size_t count = 0;
     kith_status status = check_without(model, options->without, error);
 
-    if (status != KITH_OK)
-        return status;
+    TRY(status);
+    if ((unsigned)options->split >= KITH_SPLITS)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT,
+                       "there is no split %d, expected train, dev, test or aux",
+                       (int)options->split));
+    facts = kith_graph_facts(model->graph, options->split);
+    result.classification = facts.truth != NULL;
     if (facts.count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the run has no %s facts to evaluate on",
                        names[options->split]));
@@ -338,12 +328,30 @@ cleanup:
     return status;
 }
 
+/* Ids that the graph lacks are another's. */
+static kith_status check_names(const kith_eval *result, const kith_graph *graph, kith_error *error)
+{
+    uint32_t entities = kith_graph_entity_count(graph);
+    uint32_t relations = kith_graph_relation_count(graph);
+
+    for (size_t i = 0; result->ranks && i < result->realistic.queries; i++) {
+        kith_triple t = result->ranks[i].fact;
+        if (t.subject >= entities || t.object >= entities || t.relation >= relations)
+            return kith__fail(error, KITH_ERR_ARGUMENT,
+                              "the ranks are of another graph: it has no fact %u, %u, %u",
+                              t.subject, t.relation, t.object);
+    }
+    return KITH_OK;
+}
+
 kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
                                   const char *path, kith_error *error)
 {
     kith__new_file file;
-    kith_status status = kith__new_file_open(&file, path, error);
+    kith_status status = check_names(result, graph, error);
 
+    if (status == KITH_OK)
+        status = kith__new_file_open(&file, path, error);
     if (status != KITH_OK)
         return status;
     fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
@@ -364,28 +372,8 @@ kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *gra
 
 void kith_eval_release(kith_eval *result)
 {
+    if (!result)
+        return;
     kith__free(result->ranks);
     result->ranks = NULL;
-}
-
-/* ---- calibration ---- */
-
-enum { CALIBRATED_ON = 256, MOST_CANDIDATES = 200000 };
-
-kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error)
-{
-    kith_facts dev = kith_graph_facts(model->graph, KITH_DEV);
-    uint32_t candidates = kith_graph_seen_entity_count(model->graph);
-    kith_triple facts[CALIBRATED_ON];
-    kith__query queries[2 * CALIBRATED_ON];
-    size_t count = 0, taken = dev.count < CALIBRATED_ON ? dev.count : CALIBRATED_ON;
-
-    if (dev.truth || candidates > MOST_CANDIDATES)
-        return KITH_OK;
-    for (size_t i = 0; i < taken; i++) {
-        facts[count] = dev.at[i * dev.count / taken];
-        count += facts[count].relation < kith_graph_seen_relation_count(model->graph);
-    }
-    count = make_queries(queries, facts, count, model->settings.predict, candidates);
-    return count > 0 ? kith__calibrate(model, queries, count, error) : KITH_OK;
 }

@@ -14,15 +14,4 @@ void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candid
 kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
                            size_t count, const kith_eval_options *options, kith_error *error);
 
-/* Fit the model's calibration on queries whose answers it has not trained on. */
-kith_status kith__calibrate(kith_model *model, const kith__query *queries, size_t count,
-                            kith_error *error);
-
-/* The same on some facts of dev, where there are any without labels and candidates are not too many
- * to look at for so little. */
-kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error);
-
-/* Whether the parts left out leave the embedding alone. */
-bool kith__only_embedding(const kith_model *model, unsigned without);
-
 #endif

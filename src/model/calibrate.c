@@ -14,12 +14,13 @@ double kith__calibrated(const float w[KITH__CALIBRATION], double log_share, doub
 }
 
 /* Shares are good already: what they say is only bent where there is reason to. */
-void kith__calibration_fit(float out[KITH__CALIBRATION], const kith__sample *samples, size_t count)
+void kith__calibration_fit(kith__calibration *out, const kith__sample *samples, size_t count)
 {
     static const double pull[KITH__CALIBRATION] = {1, 1, 1};
     double w[KITH__CALIBRATION] = {1, 0, 0};
 
     kith__logistic_fit(w, KITH__CALIBRATION, pull, samples, count);
     for (int k = 0; k < KITH__CALIBRATION; k++)
-        out[k] = (float)w[k];
+        out->weight[k] = (float)w[k];
+    out->fitted = true;
 }

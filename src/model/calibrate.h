@@ -8,8 +8,14 @@
 
 enum { KITH__CALIBRATION = 3 };
 
+/* What a model has of it. */
+typedef struct kith__calibration {
+    bool fitted;
+    float weight[KITH__CALIBRATION]; /* a, b and c */
+} kith__calibration;
+
 /* Samples hold x, k and 1. Weights are pulled slightly towards (1, 0, 0). */
-void kith__calibration_fit(float calibration[KITH__CALIBRATION], const kith__sample *samples,
+void kith__calibration_fit(kith__calibration *calibration, const kith__sample *samples,
                            size_t count);
 
 /* log(p / (1 - p)) from the logarithm of a share, between bounds that calibration can handle. */

@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "eval/rank.h"
-#include "run/fusion_files.h"
 #include "nn/logistic.h"
-#include "model/sweep.h"
+#include "model/fusion_sweep.h"
 
 enum { AT_ONCE = 1024 };
 
@@ -64,7 +62,7 @@ static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
     double *x = l->samples[query / 2].x;
 
     x += q->subject_hidden ? SUBJECT : OBJECT;
-    x[SHARE] = f->scores[hidden] - f->log_sum;
+    x[SHARE] = kith__log_share(&f->shares, f->scores[hidden]);
     if (!(f->without & KITH_PART_PROXIMITY))
         x[PROXIMITY] = kith__proximity_of(&f->asking.proximity, hidden);
     x[OFTEN] = log(.2 + kith__evidence_answered(&f->asking, hidden));
@@ -75,7 +73,7 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
                                     const kith_triple *facts, size_t count, unsigned without,
                                     kith_error *error)
 {
-    const struct kith__fused *fused = model->fused;
+    const kith__fused *fused = model->fused;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
     looking l = {queries, samples};
     kith_status status = KITH_OK;

@@ -1,9 +1,9 @@
 /* What people can see of a fusion. */
-#include "run/fusion_files.h"
+#include "model/model.h"
 
 void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
 {
-    const struct kith__fused *f = model->fused;
+    const kith__fused *f = model->fused;
 
     *info = (kith_fusion_info){0};
     if (!f)
@@ -19,7 +19,7 @@ void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
                                .own = f->fusion.own_count,
                                .pull = f->fusion.pull};
     for (int i = 0; i < KITH__CALIBRATION; i++)
-        info->calibration[i] = f->fusion.calibration[i];
+        info->calibration[i] = model->calibration.weight[i];
 }
 
 const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/candidate_cache.h"
 #include "model/sweep.h"
 
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
@@ -43,6 +44,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
     kith_status status;
 
     TRY(kith__settings_check(settings, error));
+    model->candidates = kith_graph_seen_entity_count(graph);
     settings->predict = kith__resolve_predict(settings, graph);
     settings->corrupt = resolve_corrupt(settings, graph);
     model->pool = kith__pool_new(threads);
@@ -104,10 +106,8 @@ void kith_model_free(kith_model *model)
 {
     if (!model)
         return;
-    if (model->free_fused)
-        model->free_fused(model->fused);
-    if (model->free_shared)
-        model->free_shared(model->shared);
+    kith__candidate_cache_free(model->cache); /* which reads what follows */
+    kith__fused_free(model->fused);
     pthread_mutex_destroy(&model->lock);
     kith__encoder_free(model->encoder);
     kith__params_release(&model->params);
@@ -143,6 +143,20 @@ const kith_graph *kith_model_graph(const kith_model *model)
 const kith_settings *kith_model_settings(const kith_model *model)
 {
     return &model->settings;
+}
+
+bool kith__only_embedding(const kith_model *model, unsigned without)
+{
+    return !model->fused ||
+           (model->fused->embedding && (without | KITH_PART_EMBEDDING) == KITH_PART_ALL);
+}
+
+kith_status kith__need_embedding(const kith_model *model, kith_error *error)
+{
+    if (kith__model_embeds(model))
+        return KITH_OK;
+    return kith__fail(error, KITH_ERR_ARGUMENT,
+                      "the run has rules alone and no embedding, so it has no vectors");
 }
 
 static kith_status check_ids(const kith_model *model, uint32_t entity, uint32_t relation,

@@ -5,27 +5,40 @@
 #include <pthread.h>
 
 #include "embed/encoder/encoder.h"
+#include "model/fusion.h"
 
 struct kith_model {
     kith_settings settings; /* predict and corrupt resolved: never auto or predicted */
     const kith_graph *graph;
     kith_graph *own_graph; /* the same where the model must free it */
+    uint32_t candidates;   /* the entities 0 .. candidates - 1 are answers: those that train has */
     kith__pool *pool;
     kith__implications *rules; /* NULL without logic weights */
     kith__neighbor_lists *lists;
     kith__params params;
     kith__encoder *encoder;
-    bool calibrated; /* without rule evidence: whether scores mean probabilities, and by which */
-    float calibration[3]; /* numbers (fuse/calibrate.h) */
-    struct kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
-    void (*free_fused)(struct kith__fused *fused);
+    kith__calibration calibration; /* what probabilities are made of scores by */
+    kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     pthread_mutex_t lock; /* of what follows */
-    void *shared;         /* what sessions have in common, made by the first of them */
-    void (*free_shared)(void *);
+    struct kith__candidate_cache *cache; /* what sessions share, made by the first of them */
     int run_format; /* of the run that it was read from; 0: none */
     char warning[2][400];
     size_t warnings;
 };
+
+/* Whether it has an embedding: a run of rules alone has none. */
+static inline bool kith__model_embeds(const kith_model *model)
+{
+    return model->lists != NULL;
+}
+/* Whether that counts in its scores. */
+static inline bool kith__model_scores_vectors(const kith_model *model)
+{
+    return kith__model_embeds(model) && (!model->fused || model->fused->embedding);
+}
+
+/* Fails with the reason where it has none. */
+kith_status kith__need_embedding(const kith_model *model, kith_error *error);
 
 /* Which side the unseen entities of test stand on decides what is predicted. */
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph);
@@ -40,5 +53,8 @@ kith_status kith__model_make(kith_model **model, const kith_graph *graph,
 /* Something that whoever opened the model should know (kith_model_warning). */
 void kith__model_warn(kith_model *model, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Whether the parts left out leave the embedding alone. */
+bool kith__only_embedding(const kith_model *model, unsigned without);
 
 #endif

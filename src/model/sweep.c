@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "embed/panels.h"
+#include "model/candidates.h"
 #include "embed/query_vector.h"
 #include "nn/kernels.h"
 
@@ -209,20 +209,6 @@ cleanup:
     return status;
 }
 
-/* Rows of length 1, where the decoder wants them so. */
-static kith_status pack_units(scoring *r, const kith__table *ent, kith_error *error)
-{
-    float *units = kith__calloc_aligned(r->by_input * ent->stride, sizeof *units);
-
-    if (!units)
-        return kith__no_memory(error);
-    for (size_t i = 0; i < r->by_input; i++)
-        kith__normalize(units + i * ent->stride, kith__row(ent, i), ent->cols);
-    kith__panels_pack(&r->panels, units, ent->stride);
-    kith__free(units);
-    return KITH_OK;
-}
-
 /* Which candidates are scored by their input embeddings, which only seen entities have. */
 static kith_status pack_inputs(scoring *r, kith_error *error)
 {
@@ -236,12 +222,9 @@ static kith_status pack_inputs(scoring *r, kith_error *error)
         return KITH_OK;
     r->block = kith__calloc_aligned((size_t)PIECES * KITH__SCORED_TOGETHER * KITH__PANEL,
                                     sizeof *r->block);
-    if (!r->block || kith__panels_reserve(&r->panels, seen, ent->cols))
+    if (!r->block)
         return kith__no_memory(error);
-    if (kith__is_unit(&r->model->settings))
-        return pack_units(r, ent, error);
-    kith__panels_pack(&r->panels, ent->at, ent->stride);
-    return KITH_OK;
+    return kith__pack_inputs(&r->panels, r->model, seen, error);
 }
 
 static kith_status scoring_init(scoring *r, kith_error *error)

@@ -3,21 +3,7 @@
 #define KITH_MODEL_SWEEP_H
 
 #include "model/model.h"
-
-typedef struct kith__query {
-    kith_triple fact;
-    bool subject_hidden;
-} kith__query;
-
-static inline uint32_t kith__known_side(const kith__query *q)
-{
-    return q->subject_hidden ? q->fact.object : q->fact.subject;
-}
-
-static inline uint32_t kith__hidden_side(const kith__query *q)
-{
-    return q->subject_hidden ? q->fact.subject : q->fact.object;
-}
+#include "model/query.h"
 
 enum { KITH__SCORED_TOGETHER = 64 };
 

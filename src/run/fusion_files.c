@@ -13,20 +13,11 @@
 enum { FORMAT = 1 };
 static const float LARGEST = 1e6f; /* of a weight: with more, scores would not be finite */
 
-static void fused_free(struct kith__fused *f)
-{
-    if (!f)
-        return;
-    kith__evidence_free(f->evidence);
-    kith__fusion_release(&f->fusion);
-    kith__free(f->log_degree);
-    kith__free(f);
-}
-
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
-                             const kith__fusion *fusion, kith_error *error)
+                             const kith__fusion *fusion, const kith__calibration *calibration,
+                             kith_error *error)
 {
-    struct kith__fused *f = kith__calloc(1, sizeof *f);
+    kith__fused *f = kith__calloc(1, sizeof *f);
 
     if (!f)
         return kith__no_memory(error);
@@ -38,8 +29,8 @@ kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
     f->evidence = evidence;
     f->fusion = *fusion;
     f->embedding = model->settings.evidence == KITH_EVIDENCE_FUSED;
+    model->calibration = *calibration;
     model->fused = f;
-    model->free_fused = fused_free;
     return KITH_OK;
 }
 
@@ -201,20 +192,20 @@ static json_t *own_json(const kith__fusion *f)
     return list;
 }
 
-static json_t *fusion_json(const kith__fusion *f)
+static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calibration)
 {
-
     return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries",
                      (json_int_t)f->queries, "set_aside", (json_int_t)f->calibration_queries,
                      "loss", (double)f->loss, "weights", weights_json(f->common.all),
                      "weights_without_embedding", weights_json(f->common.alone), "calibration",
-                     list_json(f->calibration, KITH__CALIBRATION), "pull", (double)f->pull,
+                     list_json(calibration->weight, KITH__CALIBRATION), "pull", (double)f->pull,
                      "by_relation", own_json(f));
 }
 
-kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error)
+kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
+                              const kith__calibration *calibration, kith_error *error)
 {
-    return kith__json_save(folder, "fusion.json", fusion_json(fusion), error);
+    return kith__json_save(folder, "fusion.json", fusion_json(fusion, calibration), error);
 }
 
 static bool read_weights(float *weight, const json_t *weights)
@@ -239,13 +230,13 @@ static bool read_list(float *to, int count, const json_t *list)
     return json_array_size(list) == (size_t)count;
 }
 
-static bool read_numbers(kith__fusion *f, const json_t *object)
+static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const json_t *object)
 {
     const char *alone = "weights_without_embedding";
 
     if (!read_weights(f->common.all, json_object_get(object, "weights")) ||
         !read_weights(f->common.alone, json_object_get(object, alone)) ||
-        !read_list(f->calibration, KITH__CALIBRATION, json_object_get(object, "calibration")))
+        !read_list(calibration->weight, KITH__CALIBRATION, json_object_get(object, "calibration")))
         return false;
     for (uint32_t i = 0; i < f->own_count; i++) {
         const json_t *from = json_array_get(json_object_get(object, "by_relation"), i);
@@ -258,6 +249,7 @@ static bool read_numbers(kith__fusion *f, const json_t *object)
             !read_list(own->weights.alone, KITH__FEATURES_COUNT, json_object_get(from, alone)))
             return false;
     }
+    calibration->fitted = true;
     f->pull = (float)json_number_value(json_object_get(object, "pull"));
     f->queries = (uint32_t)json_integer_value(json_object_get(object, "queries"));
     f->calibration_queries = (uint32_t)json_integer_value(json_object_get(object, "set_aside"));
@@ -265,7 +257,8 @@ static bool read_numbers(kith__fusion *f, const json_t *object)
     return true;
 }
 
-static kith_status load_fusion(kith__fusion *f, bool required, const char *folder, kith_error *error)
+static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, bool required,
+                               const char *folder, kith_error *error)
 {
     json_t *object = NULL;
     kith_status status;
@@ -278,7 +271,7 @@ static kith_status load_fusion(kith__fusion *f, bool required, const char *folde
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
-    if (!read_numbers(f, object))
+    if (!read_numbers(f, calibration, object))
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: lacks a weight or the calibration, or "
                        "one is no finite number", folder));
 cleanup:
@@ -299,6 +292,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
     kith__evidence *evidence = NULL;
     kith__fusion fusion = {0};
     bool required = model->run_format >= 3; /* a checksum */
+    kith__calibration calibration = {0};
     kith_status status;
 
     if (!kith__fusion_saved(folder))
@@ -306,11 +300,11 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
                           "--resume %s",
                           folder, folder);
-    TRY(load_fusion(&fusion, required, folder, error));
+    TRY(load_fusion(&fusion, &calibration, required, folder, error));
     TRY(load_rules(&rules, relations, required, folder, error));
     TRY(kith__evidence_over(&evidence, model->graph, rules, false, model->pool, error));
     rules = NULL;
-    TRY(kith__fused_give(model, evidence, &fusion, error));
+    TRY(kith__fused_give(model, evidence, &fusion, &calibration, error));
     evidence = NULL;
     fusion.own = NULL;
 cleanup:

@@ -4,23 +4,18 @@
 #ifndef KITH_RUN_FUSION_FILES_H
 #define KITH_RUN_FUSION_FILES_H
 
-#include "model/fusion.h"
-
-struct kith__fused {
-    kith__evidence *evidence;
-    kith__fusion fusion;
-    float *log_degree;
-    bool embedding; /* counts too */
-};
+#include "model/model.h"
 
 bool kith__fusion_saved(const char *folder);
-kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion, kith_error *error);
+kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
+                              const kith__calibration *calibration, kith_error *error);
 kith_status kith__rules_save(const char *folder, const kith__rule_set *rules, kith_error *error);
 
 /* Read both files and hand them to the model. */
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error);
 /* Hand them to the model, which then frees the evidence and what the fusion holds. */
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
-                             const kith__fusion *fusion, kith_error *error);
+                             const kith__fusion *fusion, const kith__calibration *calibration,
+                             kith_error *error);
 
 #endif

@@ -67,7 +67,7 @@ kith_status kith__run_load_model(const char *folder, kith_model *model, kith_err
 kith_status kith__run_save_calibration(const char *folder, const kith_model *model,
                                        kith_error *error)
 {
-    const float *c = model->calibration;
+    const float *c = model->calibration.weight;
 
     return kith__json_save(folder, "calibration.json",
                            json_pack("{si s[fff]}", "format", KITH__RUN_FORMAT, "calibration",
@@ -89,8 +89,8 @@ kith_status kith__run_load_calibration(const char *folder, kith_model *model, ki
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s/calibration.json: has no three finite numbers of calibration", folder));
     for (int i = 0; i < 3; i++)
-        model->calibration[i] = (float)w[i];
-    model->calibrated = true;
+        model->calibration.weight[i] = (float)w[i];
+    model->calibration.fitted = true;
 cleanup:
     json_decref(object);
     return status;

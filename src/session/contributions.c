@@ -14,6 +14,7 @@ typedef struct {
     kith__workspace *workspace;
     const kith__query_entity *asked;
     uint32_t query;
+    const float *scores;
     kith_contributions *contributions;
     size_t count;
     size_t *reason_capacity;
@@ -113,7 +114,7 @@ static kith_status add_path(finding *f, kith_contributions *to, kith_error *erro
     kith_status status;
     size_t count;
 
-    TRY(kith__proximity_path(path, &count, f->workspace->fusing->asking.view,
+    TRY(kith__proximity_path(path, &count, f->workspace->fusion->asking.view,
                             (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
                             to->entity, error));
     to->path = kith__calloc(count, sizeof *to->path);
@@ -127,24 +128,30 @@ cleanup:
     return status;
 }
 
+/* The rules behind the scores: they are found once more, now that it is known whom to tell about. */
+static kith_status find_reasons(finding *f, kith_error *error)
+{
+    kith__evidence_query *rules = &f->workspace->fusion->asking;
+    bool newcomer = f->asked->entity >= kith_graph_entity_count(f->session->model->graph);
+
+    rules->tell = take_reason;
+    rules->context = f;
+    kith_status status =
+        kith__evidence_query_run(rules, f->asked->sorted,
+                                 newcomer ? UINT32_MAX : f->asked->entity, f->query, error);
+    rules->tell = NULL;
+    return status == KITH_OK && f->no_memory ? kith__no_memory(error) : status;
+}
+
 static kith_status add_rules(finding *f, kith_error *error)
 {
-    kith__fusion_workspace *fusing = f->workspace->fusing;
-    const float *embedding = f->session->model->fused->embedding ? f->workspace->scores : NULL;
-    kith_status status;
+    kith_status status = find_reasons(f, error);
 
-    fusing->asking.tell = take_reason;
-    fusing->asking.context = f;
-    status = kith__fuse_entity(f->session, f->workspace, f->asked, f->query, embedding, error);
-    fusing->asking.tell = NULL;
-    if (status == KITH_OK && f->no_memory)
-        status = kith__no_memory(error);
     for (size_t i = 0; status == KITH_OK && i < f->count; i++) {
         kith_contributions *to = &f->contributions[i];
         if (to->reason_count > 1)
             qsort(to->reasons, to->reason_count, sizeof *to->reasons, stronger_first);
-        to->score = fusing->scores[to->entity];
-        status = add_parts(to, fusing, error);
+        status = add_parts(to, f->workspace->fusion, error);
         if (status == KITH_OK)
             status = add_path(f, to, error);
     }
@@ -219,7 +226,7 @@ cleanup:
 /* How many points a score of the embedding is worth: all figures are linear in it. */
 static double points_per_score(const finding *f, uint32_t candidate)
 {
-    const kith__fusion_workspace *fusing = f->workspace->fusing;
+    const kith__fusion_workspace *fusing = f->workspace->fusion;
     float change[KITH__FEATURES_COUNT];
     double sum = 0;
 
@@ -253,22 +260,22 @@ static kith_status add_embedding(finding *f, kith_error *error)
 {
     kith_candidate_vectors by = f->session->model->settings.candidate_vectors;
     const kith__candidates *rows = NULL;
-    uint32_t query = kith__opposite(f->session, f->query);
+    uint32_t query = kith__query_inverse(f->session->model->graph, f->query);
     double share = by == KITH_CANDIDATES_MIX ? .5 : 1;
     kith_status status = KITH_OK;
 
     if (by != KITH_CANDIDATES_ENCODED) {
-        TRY(kith__candidates_pin_inputs(&rows, f->session->shared, error));
+        TRY(kith__candidates_pin_inputs(&rows, f->session->cache, error));
         TRY(take_apart(f, rows, share, error));
-        kith__candidates_unpin(f->session->shared, rows);
+        kith__candidates_unpin(f->session->cache, rows);
         rows = NULL;
     }
     if (by != KITH_CANDIDATES_INPUT) {
-        TRY(kith__candidates_pin(&rows, f->session->shared, &query, 1, error));
+        TRY(kith__candidates_pin(&rows, f->session->cache, &query, 1, error));
         TRY(take_apart(f, rows, share, error));
     }
 cleanup:
-    kith__candidates_unpin(f->session->shared, rows);
+    kith__candidates_unpin(f->session->cache, rows);
     return status;
 }
 
@@ -277,10 +284,9 @@ static void add_rest(finding *f)
 {
     for (size_t i = 0; i < f->count; i++) {
         kith_contributions *to = &f->contributions[i];
-        if (!f->session->model->fused) {
-            to->score = f->workspace->scores[to->entity];
+        to->score = f->scores[to->entity];
+        if (!f->session->model->fused)
             to->embedding = to->score;
-        }
         to->rest = to->embedding;
         for (size_t k = 0; to->neighbors && k < f->out->neighbor_count; k++)
             to->rest -= to->neighbors[k];
@@ -291,9 +297,9 @@ static int make_room(finding *f)
 {
     size_t ds = f->workspace->stride;
 
-    f->visit = kith__calloc_aligned(4 * ds, sizeof *f->visit);
     f->contributions = kith__calloc(f->count, sizeof *f->contributions);
     f->reason_capacity = kith__calloc(f->count, sizeof *f->reason_capacity);
+    f->visit = kith__calloc_aligned(4 * ds, sizeof *f->visit);
     if (!f->visit || !f->contributions || !f->reason_capacity)
         return -1;
     f->aimed = f->visit + ds;
@@ -303,22 +309,20 @@ static int make_room(finding *f)
 }
 
 kith_status kith__find_contributions(kith_explanation *out, kith_session *s, kith__workspace *a,
-                               const kith__query_entity *asked, uint32_t query, kith_error *error)
+                                     const kith__query_entity *asked, uint32_t query,
+                                     const float *scores, kith_error *error)
 {
-    const struct kith__fused *fused = s->model->fused;
     finding f = {.out = out, .session = s, .workspace = a, .asked = asked, .query = query,
-                 .count = out->compared};
+                 .scores = scores, .count = out->compared};
     kith_status status = KITH_OK;
 
     if (make_room(&f))
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < f.count; i++)
         f.contributions[i].entity = out->answers.at[i].entity;
-    if (!fused || fused->embedding)
-        TRY(kith__embedding_scores(a->scores, s, a, asked, 1, &query, 1, error));
-    if (fused)
+    if (s->model->fused)
         TRY(add_rules(&f, error));
-    if ((!fused || fused->embedding) && out->weighing != KITH_WEIGH_NONE)
+    if (kith__model_scores_vectors(s->model) && out->weighing != KITH_WEIGH_NONE)
         TRY(add_embedding(&f, error));
     add_rest(&f);
     out->contributions = f.contributions;

@@ -4,11 +4,11 @@
 
 #include "session/answer.h"
 
-/* Take apart the scores of the first `compared` answers of an explanation whose neighbours are known.
- * The asker's encoder must hold the asked entity. */
+/* Take apart the final scores of the first `compared` answers of an explanation whose neighbours are
+ * known. The workspace must hold what scoring the question left in it. */
 kith_status kith__find_contributions(kith_explanation *explanation, kith_session *session,
                                      kith__workspace *workspace, const kith__query_entity *asked,
-                                     uint32_t query, kith_error *error);
+                                     uint32_t query, const float *scores, kith_error *error);
 void kith__contributions_free(kith_contributions *contributions, size_t count);
 
 #endif

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "session/contributions.h"
 
+_Static_assert(KITH__QUERIES_TOGETHER >= 16, "the question and its ablations have a row each");
 enum {
     LEFT_OUT = 5,   /* heaviest neighbours that are left out, one at a time */
     UNWEIGHED = 15, /* the same where nothing says which are heaviest */
@@ -20,9 +21,10 @@ typedef struct {
     kith__query_entity asked;
     size_t of_graph; /* of the asked facts, those before are the graph's */
     uint32_t query;
+    const float *scores; /* final ones of the question */
     const kith__implications *rules; /* NULL without logic weights */
     kith_explanation *out;
-    kith_neighbor *facts; /* the asked ones, and copies of them that lack one each */
+    kith_neighbor *facts, *sorted; /* copies of the asked ones that lack one each */
 } explaining;
 
 /* ---- rules ---- */
@@ -80,60 +82,39 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 static kith_weighing weighing_of(const explaining *x)
 {
-    if (x->session->model->settings.evidence == KITH_EVIDENCE_RULES)
-        return KITH_WEIGH_NONE; /* no vector counts */
+    if (!kith__model_scores_vectors(x->session->model))
+        return KITH_WEIGH_NONE;
     return kith__encoder_weighing(x->workspace->encoder);
 }
 
-static kith_weighted_neighbor neighbor_at(const explaining *x, size_t v, kith_neighbor next,
-                                          bool added)
+static kith_weighted_neighbor neighbor_at(const explaining *x, kith_neighbor next, size_t place)
 {
     const kith_graph *g = x->session->model->graph;
-    kith__neighbor_weight got = kith__encoder_weight(x->workspace->encoder, 0, v);
-    kith_weighted_neighbor found = {.relation = kith__undirected(g, next.relation),
-                                    .entity = next.entity,
-                                    .place = v,
-                                    .inverse = next.relation >= g->seen_relations,
-                                    .added = added,
-                                    .weight = got.weight,
-                                    .logic = got.logic,
-                                    .attention = got.attention,
-                                    .wins = got.wins};
 
-    if (x->out->weighing == KITH_WEIGH_NONE)
-        found.weight = NAN;
+    return (kith_weighted_neighbor){.relation = kith__undirected(g, next.relation),
+                                    .entity = next.entity,
+                                    .place = place,
+                                    .inverse = next.relation >= g->seen_relations,
+                                    .weight = NAN,
+                                    .logic = NAN,
+                                    .attention = NAN};
+}
+
+static kith_weighted_neighbor weighed_at(const explaining *x, kith_neighbor next, size_t place)
+{
+    kith__neighbor_weight got = kith__encoder_weight(x->workspace->encoder, 0, place);
+    kith_weighted_neighbor found = neighbor_at(x, next, place);
+
+    if (x->out->weighing != KITH_WEIGH_NONE)
+        found.weight = got.weight;
+    found.logic = got.logic;
+    found.attention = got.attention;
+    found.wins = got.wins;
     if (!isnan(got.logic)) {
         found.rule = rule_for(x, next.relation);
         found.redundant_with = fellow_of(x, next.relation);
     }
     return found;
-}
-
-/* The model's list is what it keeps of the facts, in their order. */
-static kith_status gather(explaining *x, kith_error *error)
-{
-    kith_explanation *out = x->out;
-    const kith_neighbor *at;
-    size_t fact = 0;
-    kith_status status;
-
-    TRY(kith__encode_entities(x->session, x->workspace, &x->asked, 1, x->query, error));
-    at = kith__encoder_neighbors(&out->neighbor_count, x->workspace->encoder, 0);
-    out->weighing = weighing_of(x);
-    out->unread = x->asked.count - out->neighbor_count;
-    out->neighbors = kith__calloc(out->neighbor_count, sizeof *out->neighbors);
-    if (!out->neighbors)
-        TRY(kith__no_memory(error));
-    mark_relations(x, 1);
-    for (size_t v = 0; v < out->neighbor_count; v++, fact++) {
-        while (x->asked.facts[fact].relation != at[v].relation ||
-               x->asked.facts[fact].entity != at[v].entity)
-            fact++;
-        out->neighbors[v] = neighbor_at(x, v, at[v], fact >= x->of_graph);
-    }
-    mark_relations(x, 0);
-cleanup:
-    return status;
 }
 
 static int heavier_first(const void *a, const void *b)
@@ -151,6 +132,69 @@ static int heavier_first(const void *a, const void *b)
     return x->inverse - y->inverse;
 }
 
+static kith_status make_neighbors(explaining *x, size_t count, kith_error *error)
+{
+    x->out->weighing = weighing_of(x);
+    x->out->neighbor_count = count;
+    x->out->unread = x->asked.count - count;
+    x->out->neighbors = kith__calloc(count, sizeof *x->out->neighbors);
+    return x->out->neighbors ? KITH_OK : kith__no_memory(error);
+}
+
+/* Of an embedding: what it keeps of the facts, in their order, weighed as its encoder does, which has
+ * just encoded the entity. */
+static kith_status weigh_neighbors(explaining *x, kith_error *error)
+{
+    size_t fact = 0, count;
+    const kith_neighbor *at = kith__encoder_neighbors(&count, x->workspace->encoder, 0);
+    kith_status status;
+
+    TRY(make_neighbors(x, count, error));
+    mark_relations(x, 1);
+    for (size_t v = 0; v < count; v++, fact++) {
+        while (x->asked.facts[fact].relation != at[v].relation ||
+               x->asked.facts[fact].entity != at[v].entity)
+            fact++;
+        x->out->neighbors[v] = weighed_at(x, at[v], v);
+        x->out->neighbors[v].added = fact >= x->of_graph;
+    }
+    mark_relations(x, 0);
+cleanup:
+    return status;
+}
+
+/* Rules read all facts, and weigh none as such. */
+static kith_status list_neighbors(explaining *x, kith_error *error)
+{
+    kith_status status = make_neighbors(x, x->asked.count, error);
+
+    for (size_t i = 0; status == KITH_OK && i < x->asked.count; i++) {
+        x->out->neighbors[i] = neighbor_at(x, x->asked.facts[i], i);
+        x->out->neighbors[i].added = i >= x->of_graph;
+    }
+    return status;
+}
+
+/* Score the question, and note what its neighbours weigh while the encoder knows. */
+static kith_status score(explaining *x, kith_error *error)
+{
+    kith__workspace *a = x->workspace;
+    bool embedding = kith__model_scores_vectors(x->session->model);
+    kith_status status = KITH_OK;
+
+    if (kith__workspace_reserve(a, KITH__QUERIES_TOGETHER))
+        TRY(kith__no_memory(error));
+    if (embedding)
+        TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->asked, 1, &x->query, 1,
+                                   error));
+    TRY(embedding ? weigh_neighbors(x, error) : list_neighbors(x, error));
+    if (x->out->weighing != KITH_WEIGH_NONE)
+        qsort(x->out->neighbors, x->out->neighbor_count, sizeof *x->out->neighbors, heavier_first);
+    TRY(kith__final_scores(&x->scores, &a->shares[0], a, &x->asked, x->query, a->scores, error));
+cleanup:
+    return status;
+}
+
 /* ---- without one ---- */
 
 /* Copies of the facts that lack the first few neighbours, one each. */
@@ -159,23 +203,26 @@ static kith_status copy_without(kith__query_entity *variants, explaining *x, siz
 {
     const kith__query_entity *all = &x->asked;
     uint32_t m = x->session->model->graph->seen_relations;
-    size_t need, used = all->count;
+    size_t need, used = 0;
 
-    if (__builtin_mul_overflow(all->count, count + 1, &need))
+    if (__builtin_mul_overflow(all->count, count, &need))
         return kith__no_memory(error);
     x->facts = kith__alloc(need, sizeof *x->facts);
-    if (!x->facts)
+    x->sorted = kith__alloc(need, sizeof *x->sorted);
+    if (!x->facts || !x->sorted)
         return kith__no_memory(error);
-    memcpy(x->facts, all->facts, all->count * sizeof *x->facts);
-    variants[0] = (kith__query_entity){all->entity, x->facts, all->count};
     for (size_t i = 0; i < count; i++) {
         const kith_weighted_neighbor *gone = &x->out->neighbors[i];
         uint32_t relation = gone->relation + (gone->inverse ? m : 0);
-        size_t from = used;
+        size_t from = used, left = 0;
         for (size_t k = 0; k < all->count; k++)
             if (all->facts[k].relation != relation || all->facts[k].entity != gone->entity)
                 x->facts[used++] = all->facts[k];
-        variants[i + 1] = (kith__query_entity){all->entity, x->facts + from, used - from};
+        for (size_t k = 0; k < all->sorted.count; k++)
+            if (all->sorted.at[k].relation != relation || all->sorted.at[k].entity != gone->entity)
+                x->sorted[from + left++] = all->sorted.at[k];
+        variants[i] = (kith__query_entity){all->entity, x->facts + from, used - from,
+                                           {x->sorted + from, left}};
     }
     return KITH_OK;
 }
@@ -240,8 +287,8 @@ static kith_status leave_out(explaining *x, kith_error *error)
     kith_explanation *out = x->out;
     size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : LEFT_OUT;
     size_t count = out->neighbor_count < most ? out->neighbor_count : most;
-    size_t n = x->workspace->lists.seen;
-    kith__query_entity variants[UNWEIGHED + 1];
+    size_t n = x->workspace->candidates;
+    kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
     if (x->asked.count < 2 || out->compared == 0)
@@ -251,8 +298,10 @@ static kith_status leave_out(explaining *x, kith_error *error)
     if (!out->left_out || !out->moves)
         TRY(kith__no_memory(error));
     TRY(copy_without(variants, x, count, error));
-    TRY(kith__answer_scores(x->workspace->scores, x->session, x->workspace, variants, count + 1,
-                            &x->query, 1, error));
+    if (x->scores != x->workspace->scores) /* row 0, before the fusion goes on to others */
+        memcpy(x->workspace->scores, x->scores, n * sizeof *x->scores);
+    TRY(kith__answer_scores(x->workspace->scores + n, x->session->cache, x->workspace, variants,
+                            count, &x->query, 1, error));
     for (size_t i = 0; i < count; i++)
         tell_moves(x, i, x->workspace->scores, n);
     if (out->weighing == KITH_WEIGH_NONE)
@@ -264,54 +313,66 @@ cleanup:
 
 /* ---- together ---- */
 
-static kith_status find_query(explaining *x, const kith_question *question, kith_error *error)
+/* Answers to the question, and the query that is explained: its own, or that of the first pair. */
+static kith_status answer(explaining *x, const kith__resolved *resolved,
+                          const kith_ask_options *options, kith_error *error)
 {
-    kith__resolved resolved;
-    kith_status status = kith__resolve(&resolved, x->session, question, error);
+    kith_answers *answers = &x->out->answers;
     uint32_t m = x->session->model->graph->seen_relations;
+    bool pairs = resolved->query == KITH__NO_ID;
+    kith_status status = KITH_OK;
 
-    if (status != KITH_OK)
-        return status;
-    x->asked.entity = resolved.entity;
-    x->query = resolved.query;
-    if (x->query == KITH__NO_ID)
-        x->query = (x->out->answers.count ? x->out->answers.at[0].relation : 0) +
-                   (resolved.subject_asked ? m : 0);
+    *answers = (kith_answers){.subject_asked = resolved->subject_asked,
+                              .relations = 1,
+                              .all_relations = 1};
+    x->query = resolved->query;
+    if (pairs) {
+        TRY(kith__answer_pairs(answers, x->session, x->workspace, &x->asked, options, error));
+        x->query = (answers->count ? answers->at[0].relation : 0) +
+                   (resolved->subject_asked ? m : 0);
+    }
     x->out->relation = kith__undirected(x->session->model->graph, x->query);
-    return KITH_OK;
+    TRY(score(x, error));
+    if (!pairs)
+        TRY(kith__best_answers(answers, x->workspace, x->scores, &x->workspace->shares[0],
+                               x->query, options, error));
+cleanup:
+    return status;
 }
 
 kith_status kith_session_explain(kith_explanation *explanation, kith_session *session,
                                  const kith_question *question, const kith_ask_options *options,
                                  kith_error *error)
 {
+    const kith_ask_options used = kith__ask_options(options);
     kith_explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
+    kith__resolved resolved;
     kith_status status;
 
-    TRY(kith_session_ask(&out.answers, session, question, options, error));
-    x.workspace = kith__workspace_at(session, 0);
-    TRY(find_query(&x, question, error));
-    x.workspace->fact_count = 0;
-    TRY(kith__session_facts(&x.asked.count, &x.of_graph, x.workspace, session, x.asked.entity,
-                            error));
-    x.asked.facts = x.workspace->facts;
-    TRY(gather(&x, error));
-    if (out.weighing != KITH_WEIGH_NONE)
-        qsort(out.neighbors, out.neighbor_count, sizeof *out.neighbors, heavier_first);
+    TRY(kith__resolve(&resolved, session, question, error));
+    if (!(x.workspace = kith__workspace_take(session->cache)))
+        TRY(kith__no_memory(error));
+    TRY(kith__gather_facts(&x.asked, &x.of_graph, session, x.workspace, &resolved.entity, 1,
+                           error));
+    TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);
-    TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, error));
+    TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
     TRY(leave_out(&x, error));
     *explanation = out;
     out = (kith_explanation){0};
 cleanup:
+    kith__workspace_give(session->cache, x.workspace);
     kith__free(x.facts);
+    kith__free(x.sorted);
     kith_explanation_release(&out);
     return status;
 }
 
 void kith_explanation_release(kith_explanation *explanation)
 {
+    if (!explanation)
+        return;
     kith_answers_release(&explanation->answers);
     kith__contributions_free(explanation->contributions, explanation->contribution_count);
     kith__free(explanation->neighbors);

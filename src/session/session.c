@@ -20,7 +20,7 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
     if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
-    TRY(kith__candidate_cache_of(&s->shared, model, error));
+    TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
     s = NULL;
 cleanup:
@@ -32,7 +32,6 @@ void kith_session_free(kith_session *s)
 {
     if (!s)
         return;
-    kith__workspaces_free(s->workspaces);
     kith__names_release(&s->entities);
     kith__names_release(&s->relations);
     kith__triple_set_release(&s->used);
@@ -385,8 +384,9 @@ kith_newcomer kith_session_newcomer_at(const kith_session *s, size_t i)
     return (kith_newcomer){kith__session_name(s, d->entity), d->facts};
 }
 
-kith_status kith__session_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
-                                const kith_session *s, uint32_t entity, kith_error *error)
+/* Behind what is in the workspace's `facts`: those of the graph first. */
+static kith_status add_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
+                             const kith_session *s, uint32_t entity, kith_error *error)
 {
     const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
@@ -409,4 +409,29 @@ kith_status kith__session_facts(size_t *count, size_t *of_graph, kith__workspace
     if (of_graph)
         *of_graph = known;
     return KITH_OK;
+}
+
+kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, const kith_session *s,
+                               kith__workspace *a, const uint32_t *entities, size_t count,
+                               kith_error *error)
+{
+    size_t start = 0;
+    kith_status status = KITH_OK;
+
+    a->fact_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        asked[i] = (kith__query_entity){.entity = entities[i]};
+        TRY(add_facts(&asked[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));
+    }
+    if (kith__reserve(&a->sorted, &a->sorted_capacity, a->fact_count, sizeof *a->sorted))
+        TRY(kith__no_memory(error));
+    if (a->fact_count > 0)
+        memcpy(a->sorted, a->facts, a->fact_count * sizeof *a->sorted);
+    for (size_t i = 0; i < count; start += asked[i++].count) { /* where they lie is known now */
+        asked[i].facts = a->facts + start;
+        asked[i].sorted = (kith__span){a->sorted + start,
+                                       kith__sort_facts(a->sorted + start, asked[i].count)};
+    }
+cleanup:
+    return status;
 }

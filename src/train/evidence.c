@@ -50,14 +50,15 @@ cleanup:
     return status;
 }
 
-static kith_status fit(kith__fusion *fusion, const kith_model *model, kith_model *held_out,
-                       bool embedding, kith_error *error)
+static kith_status fit(kith__fusion *fusion, kith__calibration *calibration,
+                       const kith_model *model, kith_model *held_out, bool embedding,
+                       kith_error *error)
 {
     kith__evidence *evidence = NULL;
     kith_status status = kith__evidence_new(&evidence, held_out->graph, held_out->pool, error);
 
     if (status == KITH_OK)
-        status = kith__fusion_fit(fusion, held_out, evidence, embedding, error);
+        status = kith__fusion_fit(fusion, calibration, held_out, evidence, embedding, error);
     if (status == KITH_OK)
         status = kith__fusion_translate(fusion, held_out->graph, model->graph, error);
     kith__evidence_free(evidence);
@@ -93,6 +94,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     kith_graph *graph = NULL;
     kith_model *held_out = NULL;
     kith__fusion fusion = {0};
+    kith__calibration calibration = {0};
     char *inner = kith__path_join(folder, "heldout");
     kith_status status = KITH_OK;
 
@@ -109,9 +111,9 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         TRY(kith_model_new(&held_out, graph, &settings, options ? options->threads : 0, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
-    TRY(fit(&fusion, model, held_out, embedding, error));
+    TRY(fit(&fusion, &calibration, model, held_out, embedding, error));
     TRY(mine(folder, model, error));
-    TRY(kith__fusion_save(folder, &fusion, error));
+    TRY(kith__fusion_save(folder, &fusion, &calibration, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;
 cleanup:

@@ -1,11 +1,13 @@
 #include "train/fit.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "core/rng.h"
+#include "model/fusion_sweep.h"
 #include "model/linear.h"
 #include "graph/known.h"
 
@@ -15,7 +17,7 @@ enum {
     OTHERS = 24,
     MOST_ROWS = BEST + OTHERS + 1,
     FOLDS = 5,
-    CALIBRATED = 10,
+    CALIBRATED = KITH__JUDGED,
     ROUNDS = 2
 };
 _Static_assert((int)MOST_ROWS <= (int)KITH__MOST_ROWS, "a query's rows must fit");
@@ -73,8 +75,8 @@ static void collect(void *context, size_t query, kith__fusion_workspace *f)
     collecting *c = context;
     const kith__query *q = &c->queries[query];
     uint32_t best[BEST], gold = kith__hidden_side(q);
-    size_t listed = kith__fusion_best(best, BEST, f);
-    size_t rest = c->candidates - listed - f->known.count;
+    size_t listed = kith__best_unknown(best, BEST, f->scores, c->candidates, f->shares.known);
+    size_t rest = c->candidates - listed - f->shares.known.count;
     float offset = logf((float)(rest + 1) / OTHERS);
     kith__rng rng;
 
@@ -137,7 +139,7 @@ static int gather_rows(kith__rows *r, const collecting *c)
                c->taken[q] * KITH__FEATURES_COUNT * sizeof *r->feature);
         memcpy(r->offset + r->rows, c->offset + q * MOST_ROWS, c->taken[q] * sizeof *r->offset);
         r->right[r->queries] = (uint32_t)r->rows + c->right[q];
-        r->relation[r->queries] = kith__query_relation(&c->queries[q], c->evidence->base->index);
+        r->relation[r->queries] = kith__directed_query(c->model->graph, &c->queries[q]);
         r->aside[r->queries++] = is_aside(&c->queries[q]);
         r->first[r->queries] = r->rows += c->taken[q];
     }
@@ -162,26 +164,32 @@ typedef struct {
     size_t *count;   /* per query */
 } calibrating;
 
-/* What the best candidates' share is, and which of them are true. */
 static void take_samples(void *context, size_t query, kith__fusion_workspace *f)
 {
     calibrating *c = context;
     const kith__query *q = &c->from->queries[query];
-    uint32_t best[CALIBRATED];
-    size_t listed = kith__fusion_best(best, CALIBRATED, f);
 
-    for (size_t i = 0; i < listed && is_aside(q); i++) {
-        if (is_known(c->from, q, best[i]))
-            continue;
-        double share = kith__share_logit(f->scores[best[i]] - f->log_sum);
-        c->samples[query * CALIBRATED + c->count[query]++] =
-            (kith__sample){{share, f->at.log_known, 1}, best[i] == kith__hidden_side(q)};
-    }
+    if (is_aside(q))
+        c->count[query] = kith__judge_samples(
+            c->samples + query * CALIBRATED, f->scores, f->at.candidates, &f->shares,
+            &c->from->known[q->subject_hidden], kith__known_side(q), q->fact.relation,
+            kith__hidden_side(q));
+}
+
+/* Samples one after the other, where each query has room for CALIBRATED; returns how many. */
+static size_t pack_samples(kith__sample *samples, const size_t *count, size_t queries)
+{
+    size_t packed = 0;
+
+    for (size_t i = 0; i < queries * CALIBRATED; i++)
+        if (i % CALIBRATED < count[i / CALIBRATED])
+            samples[packed++] = samples[i];
+    return packed;
 }
 
 /* `fusion` must not have been fitted on the queries that are set aside. */
-static kith_status calibrate(float *calibration, const collecting *from, const kith__fusion *fusion,
-                             kith_error *error)
+static kith_status calibrate(kith__calibration *calibration, const collecting *from,
+                             const kith__fusion *fusion, kith_error *error)
 {
     calibrating c = {.from = from,
                      .samples = kith__alloc(from->count * CALIBRATED, sizeof *c.samples),
@@ -192,11 +200,7 @@ static kith_status calibrate(float *calibration, const collecting *from, const k
         TRY(kith__no_memory(error));
     TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count,
                            from->candidates, 0, from->embedding, take_samples, &c, error));
-    size_t count = 0;
-    for (size_t i = 0; i < from->count * CALIBRATED; i++)
-        if (i % CALIBRATED < c.count[i / CALIBRATED])
-            c.samples[count++] = c.samples[i];
-    kith__calibration_fit(calibration, c.samples, count);
+    kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, from->count));
 cleanup:
     kith__free(c.samples);
     kith__free(c.count);
@@ -558,8 +562,8 @@ cleanup:
     return status;
 }
 
-kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__evidence *evidence,
-                             bool embedding, kith_error *error)
+kith_status kith__fusion_fit(kith__fusion *out, kith__calibration *calibration, kith_model *model,
+                             const kith__evidence *evidence, bool embedding, kith_error *error)
 {
     collecting c = {.model = model, .evidence = evidence, .embedding = embedding};
     kith__fusion fusion = {0}, some = {0};
@@ -569,7 +573,7 @@ kith_status kith__fusion_fit(kith__fusion *out, kith_model *model, const kith__e
     start_weights(&fusion.common, embedding, 1);
     some = fusion;
     TRY(fit_rounds(&fusion, &some, &c, error));
-    TRY(calibrate(fusion.calibration, &c, &some, error));
+    TRY(calibrate(calibration, &c, &some, error));
     *out = fusion;
     fusion.own = NULL;
 cleanup:
@@ -600,4 +604,83 @@ kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
     if (fusion->own_count > 1)
         qsort(fusion->own, fusion->own_count, sizeof *fusion->own, by_query);
     return KITH_OK;
+}
+
+/* ---- the calibration of an embedding alone ---- */
+
+enum { CALIBRATED_ON = 256, MOST_CANDIDATES = 200000 };
+
+typedef struct {
+    const kith_model *model;
+    const kith__query *queries;
+    size_t candidates;
+    kith__known filter[2];
+    kith__known_room known[KITH__SCORED_TOGETHER];
+    kith__sample *samples; /* CALIBRATED per query */
+    size_t *count;
+    atomic_bool no_memory;
+} calibrating_plain;
+
+static void take_plain_samples(void *context, size_t query, size_t slot, const float *scores)
+{
+    calibrating_plain *c = context;
+    const kith__query *q = &c->queries[query];
+    kith__span known;
+
+    if (kith__known_answers(&known, &c->known[slot], c->model->graph, q)) {
+        c->no_memory = true;
+        return;
+    }
+    kith__shares shares =
+        kith__shares_of(scores, c->candidates, known, kith__directed_query(c->model->graph, q));
+    c->count[query] = kith__judge_samples(
+        c->samples + query * CALIBRATED, scores, c->candidates, &shares,
+        &c->filter[q->subject_hidden], kith__known_side(q), q->fact.relation,
+        kith__hidden_side(q));
+}
+
+static kith_status calibrate_on(kith_model *model, const kith__query *queries, size_t count,
+                                kith_error *error)
+{
+    calibrating_plain c = {.model = model,
+                           .queries = queries,
+                           .candidates = kith_graph_seen_entity_count(model->graph),
+                           .samples = kith__alloc(count * CALIBRATED, sizeof *c.samples),
+                           .count = kith__calloc(count, sizeof *c.count)};
+    kith_status status = KITH_OK;
+
+    if (!c.samples || !c.count)
+        TRY(kith__no_memory(error));
+    for (int side = 0; side < 2; side++)
+        TRY(kith__known_init(&c.filter[side], model->graph, NULL, side, error));
+    TRY(kith__score_all(model, queries, count, c.candidates, take_plain_samples, &c, error));
+    if (c.no_memory)
+        TRY(kith__no_memory(error));
+    kith__calibration_fit(&model->calibration, c.samples, pack_samples(c.samples, c.count, count));
+cleanup:
+    for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
+        kith__free(c.known[i].at);
+    kith__known_release(&c.filter[0]);
+    kith__known_release(&c.filter[1]);
+    kith__free(c.samples);
+    kith__free(c.count);
+    return status;
+}
+
+kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error)
+{
+    kith_facts dev = kith_graph_facts(model->graph, KITH_DEV);
+    uint32_t candidates = kith_graph_seen_entity_count(model->graph);
+    kith_triple facts[CALIBRATED_ON];
+    kith__query queries[2 * CALIBRATED_ON];
+    size_t count = 0, taken = dev.count < CALIBRATED_ON ? dev.count : CALIBRATED_ON;
+
+    if (dev.truth || candidates > MOST_CANDIDATES)
+        return KITH_OK;
+    for (size_t i = 0; i < taken; i++) {
+        facts[count] = dev.at[i * dev.count / taken];
+        count += facts[count].relation < kith_graph_seen_relation_count(model->graph);
+    }
+    count = kith__queries_of(queries, facts, count, model->settings.predict, candidates);
+    return count > 0 ? calibrate_on(model, queries, count, error) : KITH_OK;
 }

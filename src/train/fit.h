@@ -2,16 +2,21 @@
 #ifndef KITH_TRAIN_FIT_H
 #define KITH_TRAIN_FIT_H
 
-#include "model/fusion.h"
+#include "model/model.h"
 
 /* `model` is of the graph with held-out entities, whose test facts are asked for. Weights are first
  * fitted without one in five of the entities, on which probabilities are then calibrated, and after
  * that on all. */
-kith_status kith__fusion_fit(kith__fusion *fusion, kith_model *model,
-                             const kith__evidence *evidence, bool embedding, kith_error *error);
+kith_status kith__fusion_fit(kith__fusion *fusion, kith__calibration *calibration,
+                             kith_model *model, const kith__evidence *evidence, bool embedding,
+                             kith_error *error);
 /* Weights of relations come from the ids of the graph that was fitted on to those of another graph, which
  * must have the relations too. */
 kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
                                    const kith_graph *to, kith_error *error);
+
+/* Fit the calibration of a model without rule evidence on some facts of dev, where there are any
+ * without labels and candidates are not too many to look at for so little. */
+kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error);
 
 #endif

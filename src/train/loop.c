@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "train/adam.h"
 #include "train/evidence.h"
+#include "train/fit.h"
 #include "train/order.h"
 #include "run/run.h"
 #include "train/step.h"
@@ -433,7 +434,7 @@ static kith_status calibrate(const char *folder, unsigned threads, kith_error *e
     TRY(kith__run_open(&model, folder, threads, error));
     TRY(kith__run_load_model(folder, model, error));
     TRY(kith__calibrate_on_dev(model, error));
-    if (model->calibrated)
+    if (model->calibration.fitted)
         TRY(kith__run_save_calibration(folder, model, error));
 cleanup:
     kith_model_free(model);

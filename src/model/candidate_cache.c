@@ -1,8 +1,10 @@
-#include "session/candidate_cache.h"
+#include "model/candidate_cache.h"
 
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/candidates.h"
+#include "model/workspace.h"
 #include "embed/query_vector.h"
 
 /* In the place of a query: input embeddings, which are the same for all. */
@@ -14,10 +16,10 @@ static const size_t usual_bytes = (size_t)256 * MEGABYTE;
 
 /* ---- making and freeing ---- */
 
-static void free_shared(void *pointer)
+void kith__candidate_cache_free(kith__candidate_cache *s)
 {
-    kith__candidate_cache *s = pointer;
-
+    if (!s)
+        return;
     for (kith__candidates *c = s->first, *next; c; c = next) {
         next = c->next;
         kith__free(c->rows);
@@ -25,8 +27,8 @@ static void free_shared(void *pointer)
     }
     kith__encoder_free(s->encoder);
     kith__panels_release(&s->inputs);
-    kith__known_release(&s->known[0]);
-    kith__known_release(&s->known[1]);
+    kith__workspaces_free(s->workspaces);
+    kith__pool_free(s->idle);
     kith__implications_free(s->rules);
     kith__pool_free(s->pool);
     pthread_mutex_destroy(&s->making);
@@ -48,14 +50,15 @@ static kith_status new_shared(kith__candidate_cache **out, kith_model *model, ki
     s->pool = kith__pool_new(kith__pool_size(model->pool));
     if (!s->pool)
         TRY(kith__no_memory(error));
-    TRY(kith__encoder_new(&s->encoder, &model->settings, model->lists, model->rules,
-                          &model->params, s->pool, error));
-    s->stride = kith__encoder_stride(s->encoder);
+    if (kith__model_embeds(model)) {
+        TRY(kith__encoder_new(&s->encoder, &model->settings, model->lists, model->rules,
+                              &model->params, s->pool, error));
+        s->stride = kith__encoder_stride(s->encoder);
+    }
     *out = s;
     s = NULL;
 cleanup:
-    if (s)
-        free_shared(s);
+    kith__candidate_cache_free(s);
     return status;
 }
 
@@ -66,13 +69,12 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *mo
     kith_status status = KITH_OK;
 
     pthread_mutex_lock(&model->lock);
-    if (!model->shared) {
+    if (!model->cache) {
         status = new_shared(&made, model, error);
-        model->shared = made;
-        model->free_shared = made ? free_shared : NULL;
+        model->cache = made;
     }
     if (status == KITH_OK)
-        *out = model->shared;
+        *out = model->cache;
     pthread_mutex_unlock(&model->lock);
     return status;
 }
@@ -258,7 +260,7 @@ kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *er
     return KITH_OK;
 }
 
-/* ---- input embeddings, known answers and rules ---- */
+/* ---- input embeddings and rules ---- */
 
 /* Whether something was made that is never changed afterwards: nobody who needs only that waits for
  * what is being made. */
@@ -277,27 +279,6 @@ static void set_made(kith__candidate_cache *s, bool *made)
     pthread_mutex_unlock(&s->lock);
 }
 
-static kith_status pack_inputs(kith__candidate_cache *s, kith_error *error)
-{
-    const kith__table *ent = kith__ent(&s->model->params);
-    float *units = NULL;
-
-    if (kith__panels_reserve(&s->inputs, ent->rows, ent->cols))
-        return kith__no_memory(error);
-    if (!kith__is_unit(&s->model->settings)) {
-        kith__panels_pack(&s->inputs, ent->at, ent->stride);
-        return KITH_OK;
-    }
-    units = kith__calloc_aligned(ent->rows * ent->stride, sizeof *units);
-    if (!units)
-        return kith__no_memory(error);
-    for (size_t i = 0; i < ent->rows; i++)
-        kith__normalize(units + i * ent->stride, kith__row(ent, i), ent->cols);
-    kith__panels_pack(&s->inputs, units, ent->stride);
-    kith__free(units);
-    return KITH_OK;
-}
-
 kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *s,
                                          kith_error *error)
 {
@@ -308,28 +289,9 @@ kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__cand
         return KITH_OK;
     pthread_mutex_lock(&s->making);
     if (!is_made(s, &s->has_inputs))
-        status = pack_inputs(s, error);
+        status = kith__pack_inputs(&s->inputs, s->model, kith__ent(&s->model->params)->rows, error);
     if (status == KITH_OK)
         set_made(s, &s->has_inputs);
-    pthread_mutex_unlock(&s->making);
-    return status;
-}
-
-kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *s,
-                                        kith_error *error)
-{
-    kith_status status = KITH_OK;
-
-    *known = s->known;
-    if (is_made(s, &s->has_known))
-        return KITH_OK;
-    pthread_mutex_lock(&s->making);
-    for (int side = 0; side < 2 && !is_made(s, &s->has_known) && status == KITH_OK; side++) {
-        kith__known_release(&s->known[side]);
-        status = kith__known_init(&s->known[side], s->model->graph, NULL, side, error);
-    }
-    if (status == KITH_OK)
-        set_made(s, &s->has_known);
     pthread_mutex_unlock(&s->making);
     return status;
 }
@@ -350,4 +312,30 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
         *rules = s->rules;
     pthread_mutex_unlock(&s->making);
     return status;
+}
+
+/* ---- threads ---- */
+
+kith__pool *kith__cache_take_pool(kith__candidate_cache *s, unsigned threads)
+{
+    pthread_mutex_lock(&s->lock);
+    kith__pool *pool = s->idle;
+    s->idle = NULL;
+    pthread_mutex_unlock(&s->lock);
+    if (pool && threads != 0 && kith__pool_size(pool) != threads) {
+        kith__pool_free(pool);
+        pool = NULL;
+    }
+    return pool ? pool : kith__pool_new(threads);
+}
+
+void kith__cache_give_pool(kith__candidate_cache *s, kith__pool *pool)
+{
+    kith__pool *old;
+
+    pthread_mutex_lock(&s->lock);
+    old = s->idle;
+    s->idle = pool;
+    pthread_mutex_unlock(&s->lock);
+    kith__pool_free(old);
 }

@@ -1,9 +1,8 @@
-/* What all sessions of a model share: the candidates' encodings, known answers, rules. Made by the
+/* What all sessions of a model share: the candidates' encodings, rules, workspaces, threads. Made by the
  * first session and freed with the model; any thread may use it at any time. */
-#ifndef KITH_SESSION_CANDIDATE_CACHE_H
-#define KITH_SESSION_CANDIDATE_CACHE_H
+#ifndef KITH_MODEL_CANDIDATE_CACHE_H
+#define KITH_MODEL_CANDIDATE_CACHE_H
 
-#include "graph/known.h"
 #include "model/model.h"
 #include "embed/panels.h"
 
@@ -23,7 +22,9 @@ typedef struct kith__candidate_cache {
     kith__candidates *first;
     size_t bytes, most_bytes; /* of all rows, and what they may be when nobody reads them */
     uint64_t clock;
-    bool has_known, has_inputs;
+    bool has_inputs;
+    struct kith__workspace *workspaces; /* that nobody uses; also under `lock` */
+    kith__pool *idle; /* threads for many questions at once, while nobody uses them; likewise */
 
     pthread_mutex_t
         making; /* of what follows; whoever holds it may take `lock`, never the reverse */
@@ -32,11 +33,11 @@ typedef struct kith__candidate_cache {
     size_t stride; /* of vectors */
     bool encoded; /* the encoder has all candidates, for one query or another */
     kith__panels inputs;  /* the candidates' input embeddings, where scores take them */
-    kith__known known[2]; /* [subject hidden] */
     kith__implications *rules;   /* where the model has none of its own */
 } kith__candidate_cache;
 
 /* The model's, made where it is not there yet. */
+void kith__candidate_cache_free(kith__candidate_cache *cache);
 kith_status kith__candidate_cache_of(kith__candidate_cache **shared, kith_model *model,
                                      kith_error *error);
 
@@ -53,11 +54,14 @@ void kith__candidates_unpin(kith__candidate_cache *shared, const kith__candidate
 kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *shared,
                                 kith_error *error);
 
-/* Known answers of the graph; [subject hidden]. */
-kith_status kith__candidate_cache_known(const kith__known **known, kith__candidate_cache *shared,
-                                        kith_error *error);
 /* The model's rules, or counted now where it has none. */
 kith_status kith__candidate_cache_implications(const kith__implications **rules,
                                                kith__candidate_cache *shared, kith_error *error);
+
+/* A pool of as many threads (0: one per core), which is the caller's until it gives it back. The one
+ * that was given back last is kept, so that repeated calls make no threads. NULL where memory or threads
+ * are short. */
+kith__pool *kith__cache_take_pool(kith__candidate_cache *cache, unsigned threads);
+void kith__cache_give_pool(kith__candidate_cache *cache, kith__pool *pool);
 
 #endif

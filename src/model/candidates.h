@@ -1,0 +1,13 @@
+/* Candidates as both drivers compare them with query vectors. */
+#ifndef KITH_MODEL_CANDIDATES_H
+#define KITH_MODEL_CANDIDATES_H
+
+#include "embed/panels.h"
+#include "model/model.h"
+
+/* Pack the input embeddings of the entities 0 .. count - 1, scaled to length 1 where the decoder wants
+ * them so. */
+kith_status kith__pack_inputs(kith__panels *panels, const kith_model *model, size_t count,
+                              kith_error *error);
+
+#endif

@@ -1,0 +1,153 @@
+#include "model/fusion_sweep.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/radix.h"
+
+enum { MOST_ROOMS = KITH__SCORED_TOGETHER };
+
+typedef struct {
+    kith_model *model;
+    const kith__evidence *evidence;
+    const kith__query *queries;
+    const uint32_t *order; /* without an embedding: queries by relation */
+    size_t count, candidates;
+    kith__fusion_call call;
+    void *context;
+    /* Rooms that no thread uses. */
+    pthread_mutex_t lock;
+    pthread_cond_t given;
+    kith__fusion_workspace *room[MOST_ROOMS];
+    size_t rooms;
+    kith_status status;
+    kith_error error;
+} fusing_all;
+
+static kith__fusion_workspace *take_room(fusing_all *a)
+{
+    kith__fusion_workspace *room;
+
+    pthread_mutex_lock(&a->lock);
+    while (a->rooms == 0)
+        pthread_cond_wait(&a->given, &a->lock);
+    room = a->room[--a->rooms];
+    pthread_mutex_unlock(&a->lock);
+    return room;
+}
+
+static void give_room(fusing_all *a, kith__fusion_workspace *room)
+{
+    pthread_mutex_lock(&a->lock);
+    a->room[a->rooms++] = room;
+    pthread_cond_signal(&a->given);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void fuse_one(void *context, size_t query, size_t slot, const float *embedding)
+{
+    fusing_all *a = context;
+    const kith__query *q = &a->queries[query];
+    const kith__index *x = a->evidence->base->index;
+    uint32_t s = kith__known_side(q);
+    uint32_t relation = kith__directed_query(a->model->graph, q);
+    kith__fusion_workspace *room = take_room(a);
+    kith_error error;
+
+    (void)slot;
+    kith_status status = kith__fusion_run(room, kith__facts_of(x, s), s, relation, embedding,
+                                    a->candidates, &error);
+    if (status == KITH_OK) {
+        a->call(a->context, query, room);
+    } else {
+        pthread_mutex_lock(&a->lock);
+        a->status = status;
+        a->error = error;
+        pthread_mutex_unlock(&a->lock);
+    }
+    give_room(a, room);
+}
+
+enum { PIECES = 64 };
+
+static void fuse_piece(void *context, size_t piece)
+{
+    fusing_all *a = context;
+
+    for (size_t i = a->count * piece / PIECES; i < a->count * (piece + 1) / PIECES; i++)
+        fuse_one(a, a->order[i], 0, NULL);
+}
+
+static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
+{
+    kith__item *items = kith__alloc(2 * a->count, sizeof *items);
+    uint32_t *order = kith__alloc(a->count, sizeof *order);
+
+    if (items && order) {
+        for (size_t i = 0; i < a->count; i++)
+            items[i] = (kith__item){a->queries[i].fact.relation, a->queries[i].subject_hidden,
+                                    (uint32_t)i};
+        kith__radix_sort(items, items + a->count, a->count, a->evidence->base->index->relations, 2);
+        for (size_t i = 0; i < a->count; i++)
+            order[i] = items[i].index;
+        a->order = order;
+        kith__pool_run(a->model->pool, fuse_piece, a, PIECES);
+    }
+    bool failed = !items || !order;
+    kith__free(items);
+    kith__free(order);
+    return failed ? kith__no_memory(error) : KITH_OK;
+}
+
+/* Whether the embedding has a score for each: only seen entities have an input embedding, and beside
+ * them encodings do not compare. */
+static bool has_scores(const kith_model *model, size_t candidates)
+{
+    return model->settings.candidate_vectors == KITH_CANDIDATES_ENCODED ||
+           candidates <= kith_graph_seen_entity_count(model->graph);
+}
+
+kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
+                            const kith__evidence *evidence, const kith__query *queries,
+                            size_t count, size_t candidates, unsigned without, bool embedding,
+                            kith__fusion_call call, void *context, kith_error *error)
+{
+    fusing_all a = {.model = model,
+                    .evidence = evidence,
+                    .queries = queries,
+                    .count = count,
+                    .candidates = candidates,
+                    .call = call,
+                    .context = context,
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .given = PTHREAD_COND_INITIALIZER};
+    float *degrees = kith__log_degrees(evidence->base->index);
+    size_t wanted = kith__pool_size(model->pool), made = 0; /* as many as run at once */
+    kith__fusion_workspace *rooms = kith__calloc(wanted, sizeof *rooms);
+    kith_status status = KITH_OK;
+
+    /* One that the embedding sharpens for some candidates only is unfair to the others. */
+    if ((without & KITH_PART_EMBEDDING) || !has_scores(model, candidates))
+        embedding = false;
+    if (!degrees || !rooms)
+        TRY(kith__no_memory(error));
+    for (; made < wanted && made < MOST_ROOMS; made++) {
+        a.room[a.rooms++] = &rooms[made];
+        TRY(kith__fusion_workspace_init(&rooms[made], fusion, evidence, degrees, without, error));
+        rooms[made].room = made;
+    }
+    TRY(embedding ? kith__score_all(model, queries, count, candidates, fuse_one, &a, error)
+                  : fuse_without_embedding(&a, error));
+    if (a.status != KITH_OK) {
+        if (error)
+            *error = a.error;
+        status = a.status;
+    }
+cleanup:
+    for (size_t i = 0; rooms && i < wanted; i++)
+        kith__fusion_workspace_release(&rooms[i]);
+    kith__free(rooms);
+    kith__free(degrees);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* What the scores of one query mean: each candidate that is not a known answer has a share, exp(score)
+ * over the sum of all of them, and calibration makes a probability of it.
+ *
+ * Known answers are what the facts of the entity say: those of train and aux, and those that a session
+ * adds. They decide features, probabilities and what is shown as known. Every split and further
+ * facts to filter by (graph/known.h) decide which candidates a rank counts, and nothing else. */
+#ifndef KITH_MODEL_SHARES_H
+#define KITH_MODEL_SHARES_H
+
+#include "graph/known.h"
+#include "model/calibrate.h"
+#include "rules/index.h"
+
+typedef struct kith__shares {
+    kith__span known; /* answers, by entity */
+    double log_sum;   /* of the exponentials of all other candidates' scores */
+    float log_known;  /* log(1 + known answers) */
+} kith__shares;
+
+/* `facts` are the entity's, sorted by kith__sort_facts; they must live as long as the result. */
+kith__shares kith__shares_of(const float *scores, size_t candidates, kith__span facts,
+                             uint32_t query);
+
+static inline double kith__log_share(const kith__shares *shares, float score)
+{
+    return score - shares->log_sum;
+}
+
+/* How likely an answer is true; NAN where nothing was fitted. */
+double kith__probability(const kith__calibration *calibration, const kith__shares *shares,
+                         float score);
+
+/* Up to `most` of the candidates that are not known answers, best first; returns how many. */
+size_t kith__best_unknown(uint32_t *best, size_t most, const float *scores, size_t candidates,
+                          kith__span known);
+
+/* An answer whose truth is known: calibration is fitted on these, and measured by them. */
+typedef struct kith__judged {
+    uint32_t entity;
+    double log_share;
+    bool right;
+} kith__judged;
+
+enum { KITH__JUDGED = 10 };
+
+/* The best unknown answers to a query whose hidden side is `gold`. Other right answers, which the
+ * filter has, are neither right nor wrong here: they are passed over. */
+size_t kith__judge(kith__judged judged[KITH__JUDGED], const float *scores, size_t candidates,
+                   const kith__shares *shares, const kith__known *filter, uint32_t entity,
+                   uint32_t relation, uint32_t gold);
+
+/* The same as samples for kith__calibration_fit. */
+size_t kith__judge_samples(kith__sample samples[KITH__JUDGED], const float *scores,
+                           size_t candidates, const kith__shares *shares,
+                           const kith__known *filter, uint32_t entity, uint32_t relation,
+                           uint32_t gold);
+
+#endif

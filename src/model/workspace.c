@@ -1,0 +1,108 @@
+#include "model/workspace.h"
+
+#include "core/mem.h"
+
+static void free_workspace(kith__workspace *a)
+{
+    kith__encoder_free(a->encoder);
+    kith__pool_free(a->pool);
+    kith__free(a->lists.own_offset);
+    kith__free(a->lists.own_at);
+    kith__free(a->lists.denominator);
+    kith__free(a->facts);
+    kith__free(a->sorted);
+    kith__free(a->kept);
+    kith__free(a->relations);
+    kith__free(a->query_vectors);
+    kith__free(a->scores);
+    kith__free(a->block);
+    kith__free(a->best);
+    if (a->fusion)
+        kith__fusion_workspace_release(a->fusion);
+    kith__free(a->fusion);
+    kith__free(a);
+}
+
+void kith__workspaces_free(kith__workspace *workspaces)
+{
+    for (kith__workspace *next; workspaces; workspaces = next) {
+        next = workspaces->next;
+        free_workspace(workspaces);
+    }
+}
+
+static int add_fusion(kith__workspace *a, const kith__fused *fused)
+{
+    a->fusion = kith__calloc(1, sizeof *a->fusion);
+    return !a->fusion || kith__fusion_workspace_init(a->fusion, &fused->fusion, fused->evidence,
+                                                     fused->log_degree, 0, NULL) != KITH_OK;
+}
+
+static int add_embedding(kith__workspace *a, const kith_model *model)
+{
+    size_t together = KITH__QUERIES_TOGETHER;
+
+    a->lists.seen = model->lists->seen;
+    a->lists.relations = model->lists->relations;
+    a->lists.offset = a->lists.own_offset =
+        kith__calloc(together + 1, sizeof *a->lists.own_offset);
+    a->lists.cap = SIZE_MAX; /* they are cut before they get there */
+    a->pool = kith__pool_new(1);
+    if (!a->lists.offset || !a->pool ||
+        kith__encoder_new(&a->encoder, &model->settings, &a->lists, model->rules, &model->params,
+                          a->pool, NULL) != KITH_OK)
+        return -1;
+    a->stride = kith__encoder_stride(a->encoder);
+    a->query_vectors =
+        kith__calloc_aligned((together + 2) * a->stride, sizeof *a->query_vectors);
+    a->block = kith__calloc_aligned(together * KITH__PANEL, sizeof *a->block);
+    return a->query_vectors && a->block ? 0 : -1;
+}
+
+static kith__workspace *new_workspace(const kith_model *model)
+{
+    kith__workspace *a = kith__calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->model = model;
+    a->candidates = model->candidates;
+    a->relations = kith__calloc(2 * (size_t)kith_graph_seen_relation_count(model->graph), 1);
+    if (!a->relations || (model->fused && add_fusion(a, model->fused)) ||
+        (kith__model_embeds(model) && add_embedding(a, model))) {
+        free_workspace(a);
+        return NULL;
+    }
+    return a;
+}
+
+kith__workspace *kith__workspace_take(kith__candidate_cache *cache)
+{
+    kith__workspace *a;
+
+    pthread_mutex_lock(&cache->lock);
+    a = cache->workspaces;
+    if (a)
+        cache->workspaces = a->next;
+    pthread_mutex_unlock(&cache->lock);
+    return a ? a : new_workspace(cache->model);
+}
+
+void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *a)
+{
+    if (!a)
+        return;
+    pthread_mutex_lock(&cache->lock);
+    a->next = cache->workspaces;
+    cache->workspaces = a;
+    pthread_mutex_unlock(&cache->lock);
+}
+
+int kith__workspace_reserve(kith__workspace *a, size_t rows)
+{
+    size_t floats;
+
+    if (__builtin_mul_overflow(rows, a->candidates, &floats))
+        return -1;
+    return kith__renew(&a->scores, &a->score_capacity, floats, sizeof *a->scores);
+}

@@ -1,0 +1,178 @@
+/* Questions, one or many at once. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "session/answer.h"
+
+typedef struct {
+    kith_session *session;
+    kith_ask_options options;
+    kith__resolved *resolved;
+    kith__item *order; /* major: query, index: question */
+    size_t *chunk;     /* where each begins in `order`, and the end */
+    size_t chunks;
+    kith_answers *answers;
+    atomic_size_t next;
+    pthread_mutex_t lock; /* of what follows */
+    kith_status status;
+    kith_error error;
+} asking;
+
+static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kith_error *error)
+{
+    kith_session *s = k->session;
+    kith__query_entity asked[KITH__QUERIES_TOGETHER];
+    uint32_t entities[KITH__QUERIES_TOGETHER];
+    size_t from = k->chunk[chunk], count = k->chunk[chunk + 1] - from;
+    uint32_t query = k->resolved[k->order[from].index].query;
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < count; i++)
+        entities[i] = k->resolved[k->order[from + i].index].entity;
+    TRY(kith__gather_facts(asked, NULL, s, a, entities, count, error));
+    if (query != KITH__NO_ID) {
+        if (kith__workspace_reserve(a, count))
+            TRY(kith__no_memory(error));
+        TRY(kith__answer_scores(a->scores, s->cache, a, asked, count, &query, 1, error));
+    }
+    for (size_t i = 0; i < count; i++) {
+        kith_answers *answers = &k->answers[k->order[from + i].index];
+        if (query == KITH__NO_ID)
+            TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
+        else
+            TRY(kith__best_answers(answers, a, a->scores + i * a->candidates, &a->shares[i], query,
+                                   &k->options, error));
+    }
+cleanup:
+    return status;
+}
+
+static void fail(asking *k, kith_status status, const kith_error *error)
+{
+    pthread_mutex_lock(&k->lock);
+    k->status = status;
+    k->error = *error;
+    pthread_mutex_unlock(&k->lock);
+}
+
+static void answer_piece(void *context, size_t piece)
+{
+    asking *k = context;
+    kith__workspace *a = kith__workspace_take(k->session->cache);
+    kith_error error;
+    size_t chunk;
+
+    (void)piece;
+    if (!a) {
+        kith_status status = kith__no_memory(&error);
+        fail(k, status, &error);
+        return;
+    }
+    while ((chunk = atomic_fetch_add(&k->next, 1)) < k->chunks) {
+        kith_status status = answer_chunk(k, a, chunk, &error);
+        if (status != KITH_OK)
+            fail(k, status, &error);
+    }
+    kith__workspace_give(k->session->cache, a);
+}
+
+/* Questions with one query in a row, a few at a time; pairs one by one. */
+static void cut_chunks(asking *k, size_t count)
+{
+    size_t in_chunk = 0;
+
+    k->chunks = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t query = k->resolved[k->order[i].index].query;
+        bool same = i > 0 && query != KITH__NO_ID && k->order[i].major == k->order[i - 1].major &&
+                    in_chunk < KITH__QUERIES_TOGETHER;
+        if (!same) {
+            k->chunk[k->chunks++] = i;
+            in_chunk = 0;
+        }
+        in_chunk++;
+    }
+    k->chunk[k->chunks] = count;
+}
+
+static kith_status resolve_all(asking *k, const kith_question *questions, size_t count,
+                               kith_error *error)
+{
+    uint32_t relations = 2 * k->session->model->graph->seen_relations;
+    kith__item *spare = kith__alloc(count, sizeof *spare);
+    kith_status status = KITH_OK;
+
+    k->resolved = kith__alloc(count, sizeof *k->resolved);
+    k->order = kith__alloc(count, sizeof *k->order);
+    k->chunk = kith__alloc(count + 1, sizeof *k->chunk);
+    if (!spare || !k->resolved || !k->order || !k->chunk)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < count; i++) {
+        TRY(kith__resolve(&k->resolved[i], k->session, &questions[i], error));
+        uint32_t query = k->resolved[i].query;
+        k->order[i] = (kith__item){query == KITH__NO_ID ? relations : query, 0, (uint32_t)i};
+        k->answers[i] = (kith_answers){.subject_asked = k->resolved[i].subject_asked,
+                                       .relations = 1, .all_relations = 1};
+    }
+    kith__radix_sort(k->order, spare, count, (uint64_t)relations + 1, 1);
+    cut_chunks(k, count);
+cleanup:
+    kith__free(spare);
+    return status;
+}
+
+static kith_status run_asking(asking *k, unsigned threads, kith_error *error)
+{
+    kith__candidate_cache *cache = k->session->cache;
+    kith__pool *pool =
+        k->chunks > 1 && threads != 1 ? kith__cache_take_pool(cache, threads) : NULL;
+
+    if (pool) {
+        kith__pool_run(pool, answer_piece, k, kith__pool_size(pool));
+        kith__cache_give_pool(cache, pool);
+    } else {
+        answer_piece(k, 0);
+    }
+    if (k->status != KITH_OK && error)
+        *error = k->error;
+    return k->status;
+}
+
+kith_status kith_session_ask_all(kith_answers *answers, kith_session *s,
+                                 const kith_question *questions, size_t count,
+                                 const kith_ask_options *options, kith_error *error)
+{
+    asking k = {.session = s,
+                .options = kith__ask_options(options),
+                .answers = kith__calloc(count, sizeof *answers)};
+    kith_status status = KITH_OK;
+
+    pthread_mutex_init(&k.lock, NULL);
+    if (count == 0)
+        goto cleanup;
+    if (!k.answers)
+        TRY(kith__no_memory(error));
+    if (count >= UINT32_MAX)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
+                       count));
+    TRY(resolve_all(&k, questions, count, error));
+    TRY(run_asking(&k, k.options.threads, error));
+    memcpy(answers, k.answers, count * sizeof *answers);
+cleanup:
+    for (size_t i = 0; status != KITH_OK && k.answers && i < count; i++)
+        kith_answers_release(&k.answers[i]);
+    kith__free(k.answers);
+    kith__free(k.resolved);
+    kith__free(k.order);
+    kith__free(k.chunk);
+    pthread_mutex_destroy(&k.lock);
+    return status;
+}
+
+kith_status kith_session_ask(kith_answers *answers, kith_session *s, const kith_question *question,
+                             const kith_ask_options *options, kith_error *error)
+{
+    return kith_session_ask_all(answers, s, question, 1, options, error);
+}

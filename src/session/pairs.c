@@ -1,0 +1,98 @@
+/* The likeliest pairs of a relation and an entity. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "graph/graph.h"
+#include "nn/log_sum.h"
+#include "session/answer.h"
+
+typedef struct {
+    uint32_t query;
+    float implied;
+} likely;
+
+static int likelier_first(const void *a, const void *b)
+{
+    const likely *x = a, *y = b;
+    if (x->implied != y->implied)
+        return x->implied < y->implied ? 1 : -1;
+    return (x->query > y->query) - (x->query < y->query);
+}
+
+/* How much the entity's relations imply one: 1 where it is among them, else the largest confidence.
+ * Rules stand strongest first, so the first from a relation that is there is the one. */
+static float implied(uint32_t query, const kith__implications *rules, const uint8_t *there)
+{
+    if (there[query])
+        return 1;
+    for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
+        if (there[rules->at[i].relation])
+            return rules->at[i].confidence;
+    return 0;
+}
+
+/* The m queries of one side, those that the entity's relations imply most first. */
+static kith_status order_queries(likely *order, kith_session *s, kith__workspace *a,
+                                 const kith__query_entity *asked, bool subject_asked,
+                                 kith_error *error)
+{
+    uint32_t m = a->model->graph->seen_relations, first = subject_asked ? m : 0;
+    const kith__implications *rules;
+    kith_status status = kith__candidate_cache_implications(&rules, s->cache, error);
+
+    if (status != KITH_OK)
+        return status;
+    for (size_t i = 0; i < asked->count; i++)
+        a->relations[asked->facts[i].relation] = 1;
+    for (uint32_t r = 0; r < m; r++)
+        order[r] = (likely){first + r, implied(first + r, rules, a->relations)};
+    for (size_t i = 0; i < asked->count; i++)
+        a->relations[asked->facts[i].relation] = 0;
+    qsort(order, m, sizeof *order, likelier_first);
+    return KITH_OK;
+}
+
+/* Scores of different relations do not compare. What does is the logarithm of a likelihood: that the
+ * entity has the relation at all, by the rules, times the candidate's share of exp(score). */
+static float to_likelihood(const float *scores, size_t n, float relation_implied)
+{
+    const float least = 1e-6f; /* so that a relation that no rule leads to is unlikely, not out */
+
+    return (float)(log(relation_implied > least ? relation_implied : least) -
+                   kith__log_sum(kith__exp_sum_of(scores, n, NULL)));
+}
+
+kith_status kith__answer_pairs(kith_answers *answers, kith_session *s, kith__workspace *a,
+                               const kith__query_entity *asked, const kith_ask_options *options,
+                               kith_error *error)
+{
+    uint32_t m = a->model->graph->seen_relations;
+    size_t count = options->relations < m ? options->relations : m;
+    uint32_t *queries = kith__alloc(m, sizeof *queries);
+    likely *order = kith__alloc(m, sizeof *order);
+    kith__answer_list list = kith__answer_list_of(a, options);
+    kith_status status = KITH_OK;
+
+    if (!queries || !order || kith__workspace_reserve(a, 1))
+        TRY(kith__no_memory(error));
+    TRY(order_queries(order, s, a, asked, answers->subject_asked, error));
+    for (size_t i = 0; i < m; i++)
+        queries[i] = order[i].query;
+    for (size_t i = 0; i < count; i++) {
+        TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
+        float shift = to_likelihood(a->scores, a->candidates, order[i].implied);
+        TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], shift, queries[i],
+                              options->new_only, error));
+    }
+    answers->relations = count;
+    answers->all_relations = m;
+    answers->at = list.at;
+    answers->count = list.count;
+    list.at = NULL;
+cleanup:
+    kith__free(list.at);
+    kith__free(queries);
+    kith__free(order);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* Scores of all candidates: by the embedding, and fused with what rules say. */
+#include <string.h>
+
+#include "core/mem.h"
+#include "embed/query_vector.h"
+#include "nn/kernels.h"
+#include "session/answer.h"
+
+enum { CANDIDATES_AT_ONCE = 64 };
+
+/* A block of candidates stays in the cache while all query vectors are compared with it. With `mix`
+ * the scores become the mean of what they were and these. */
+static void compare(float *scores, const kith__workspace *a, size_t count, const float *rows,
+                    bool mix)
+{
+    bool distance = kith__decoder_get(a->model->settings.decoder)->distance;
+    size_t n = a->candidates, ds = a->stride;
+
+    for (size_t from = 0, to; from < n; from = to) {
+        to = n - from < CANDIDATES_AT_ONCE ? n : from + CANDIDATES_AT_ONCE;
+        for (size_t i = 0; i < count; i++) {
+            const float *query_vector = a->query_vectors + i * ds;
+            for (size_t c = from; c < to; c++) {
+                float score = distance ? -kith__l1(query_vector, rows + c * ds, ds)
+                                       : kith__dot(query_vector, rows + c * ds, ds);
+                float *at = &scores[i * n + c];
+                *at = mix ? (*at + score) / 2 : score;
+            }
+        }
+    }
+}
+
+/* In panels, as ranking does, because sums in another order differ in their last bits. */
+static void compare_inputs(float *scores, const kith__workspace *a, size_t count,
+                           const kith__panels *inputs)
+{
+    bool distance = kith__decoder_get(a->model->settings.decoder)->distance;
+    const float *query_vectors[KITH__QUERIES_TOGETHER];
+
+    for (size_t i = 0; i < count; i++)
+        query_vectors[i] = a->query_vectors + i * a->stride;
+    for (size_t p = 0; p < kith__panel_count(inputs); p++)
+        kith__panel_score(scores, a->candidates, inputs, p, query_vectors, count, distance, 1,
+                          false, a->block);
+}
+
+/* By the candidates' input embeddings, by their encodings, or by both, as the settings say. */
+static kith_status compare_all(float *scores, kith__candidate_cache *cache, kith__workspace *a,
+                               size_t count, const uint32_t *queries, size_t query_count,
+                               kith_error *error)
+{
+    kith_candidate_vectors by = a->model->settings.candidate_vectors;
+    const kith__candidates *candidates = NULL;
+    const kith__panels *inputs;
+    uint32_t ahead[KITH__LOOKAHEAD];
+    size_t ahead_count = query_count < KITH__LOOKAHEAD ? query_count : KITH__LOOKAHEAD;
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < ahead_count; i++)
+        ahead[i] = kith__query_inverse(a->model->graph, queries[i]);
+    if (by != KITH_CANDIDATES_ENCODED) {
+        TRY(kith__candidate_cache_inputs(&inputs, cache, error));
+        compare_inputs(scores, a, count, inputs);
+    }
+    if (by != KITH_CANDIDATES_INPUT) {
+        TRY(kith__candidates_pin(&candidates, cache, ahead, ahead_count, error));
+        compare(scores, a, count, candidates->rows, by == KITH_CANDIDATES_MIX);
+    }
+cleanup:
+    kith__candidates_unpin(cache, candidates);
+    return status;
+}
+
+kith_status kith__embedding_scores(float *scores, kith__candidate_cache *cache, kith__workspace *a,
+                                   const kith__query_entity *asked, size_t count,
+                                   const uint32_t *queries, size_t query_count, kith_error *error)
+{
+    const kith_model *model = a->model;
+    size_t ds = a->stride;
+    kith_status status;
+
+    TRY(kith__encode_entities(a, asked, count, queries[0], error));
+    for (size_t i = 0; i < count; i++)
+        kith__query_vector_of(a->query_vectors + i * ds, &model->settings, &model->params,
+                              kith__encoder_answer(a->encoder, i), queries[0],
+                              a->query_vectors + KITH__QUERIES_TOGETHER * ds); /* room for two */
+    TRY(compare_all(scores, cache, a, count, queries, query_count, error));
+cleanup:
+    return status;
+}
+
+kith_status kith__final_scores(const float **scores, kith__shares *shares, kith__workspace *a,
+                               const kith__query_entity *asked, uint32_t query, const float *row,
+                               kith_error *error)
+{
+    const kith_model *model = a->model;
+    bool newcomer = asked->entity >= kith_graph_entity_count(model->graph);
+    kith_status status = KITH_OK;
+
+    if (model->fused) {
+        TRY(kith__fusion_run(a->fusion, asked->sorted, newcomer ? UINT32_MAX : asked->entity,
+                             query, kith__model_scores_vectors(model) ? row : NULL, a->candidates,
+                             error));
+        *scores = a->fusion->scores;
+        *shares = a->fusion->shares;
+    } else {
+        *scores = row;
+        *shares = model->calibration.fitted
+                      ? kith__shares_of(row, a->candidates, asked->sorted, query)
+                      : (kith__shares){.known = kith__span_of(asked->sorted, query)};
+    }
+cleanup:
+    return status;
+}
+
+kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache, kith__workspace *a,
+                                const kith__query_entity *asked, size_t count,
+                                const uint32_t *queries, size_t query_count, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    if (kith__model_scores_vectors(a->model))
+        TRY(kith__embedding_scores(scores, cache, a, asked, count, queries, query_count, error));
+    for (size_t i = 0; i < count; i++) {
+        float *row = scores + i * a->candidates;
+        const float *final;
+        TRY(kith__final_scores(&final, &a->shares[i], a, &asked[i], queries[0], row, error));
+        if (final != row)
+            memcpy(row, final, a->candidates * sizeof *row);
+    }
+cleanup:
+    return status;
+}
