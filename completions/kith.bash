@@ -33,7 +33,7 @@ _kith_grid() {
 
 _kith() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='stats split rules train eval info tune predict explain shell export compare' options choices
+    local command=${COMP_WORDS[1]} commands='stats split rules train eval info tune predict explain shell export compare reproduce' options choices
 
     COMPREPLY=()
     if [[ $command == tune ]]; then
@@ -65,6 +65,8 @@ _kith() {
         train) options='--output --preset --resume --threads --checkpoint-every --skip-bad --quiet
                         --json --help' ;;
         eval) options='--split --candidates --without --filter --ranks --html --threads --json --help' ;;
+        reproduce) options='--data --output --quick --jobs --threads --experiments --list --dry-run
+                        --quiet --json --help' ;;
         compare) options='--split --candidates --threads --json --help' ;;
         info) options='--relation --json --help' ;;
         tune) options='--output --grid --preset --threads --skip-bad --quiet --json --help' ;;
@@ -88,9 +90,9 @@ _kith() {
         export:--table) _kith_reply 'ent rel trans query' "$current"; return ;;
         *:--fact | *:--query | predict:--relations | explain:--relations | predict:--top | \
         explain:--top | export:--relation | export:--entity) return ;;
-        *:--threads | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \
+        *:--threads | *:--jobs | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \
         rules:--kind | rules:--relation | info:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
-        *:-o | *:--output | *:--resume)
+        *:-o | *:--output | *:--resume | reproduce:--data | reproduce:--experiments)
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -d -- "$current")
             return ;;
@@ -105,6 +107,8 @@ _kith() {
     if [[ $current == -* ]]; then
         [[ $command == train || $command == tune ]] && options+=" $(_kith_settings)"
         _kith_reply "$options" "$current"
+    elif [[ $command == reproduce && $current != */* && $current != *.json ]]; then
+        _kith_reply "$("${COMP_WORDS[0]}" reproduce --list 2>/dev/null | cut -d' ' -f1)" "$current"
     else
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")

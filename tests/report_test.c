@@ -1,5 +1,5 @@
-/* Comparisons against a plain computation; charts and pages: well-formed, nothing from outside, names
- * escaped. */
+/* Comparisons against a plain computation; charts and pages: well-formed, nothing from outside,
+ * names escaped. */
 #include <math.h>
 
 #include "report/compare.h"
@@ -60,8 +60,7 @@ static estimate plainly(const double *values, size_t count)
     double mean = sum / (double)count;
     for (size_t i = 0; i < count; i++)
         squares += (values[i] - mean) * (values[i] - mean);
-    return (estimate){count, mean,
-                      sqrt(squares / (double)(count - 1)) / sqrt((double)count)};
+    return (estimate){count, mean, sqrt(squares / (double)(count - 1)) / sqrt((double)count)};
 }
 
 static void compare__means_and_errors_are_those_of_a_plain_computation(void **state)
@@ -152,9 +151,10 @@ static void compare__marks_differences_beyond_two_and_three_errors(void **state)
 
 static void compare__reads_a_file_of_ranks_and_refuses_a_bad_one(void **state)
 {
-    const char *good = file("ranks.tsv", "subject\trelation\tobject\thidden\toptimistic\t"
-                                         "pessimistic\trealistic\tcandidates\n"
-                                         "a\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
+    const char *good =
+        file("ranks.tsv", "subject\trelation\tobject\thidden\toptimistic\t"
+                          "pessimistic\trealistic\tcandidates\n"
+                          "a\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
     const char *bad = file("ranks.tsv", "subject\trelation\tobject\thidden\trealistic\n"
                                         "a\tr\tb\tobject\tfirst\n");
     outcomes o;
@@ -208,8 +208,8 @@ static void assert_well_formed(const char *page)
 
 static void assert_asks_for_nothing(const char *page)
 {
-    static const char *const outside[] = {"http:", "https:", "src=", "href=", "url(", "@import",
-                                          "<script", "<link", "<img", "<iframe"};
+    static const char *const outside[] = {"http:",   "https:",  "src=",  "href=", "url(",
+                                          "@import", "<script", "<link", "<img",  "<iframe"};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
         if (strstr(page, outside[i]))
             fail_msg("the page holds '%s'", outside[i]);
@@ -234,17 +234,17 @@ static json_t *hostile_document(void)
     lines_category(lines, hostile);
     lines_category(lines, "b");
     figures_add(figures, lines);
-    figures_add(figures, json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile,
-                                   "y", "MRR", "bars", "name", hostile, "value", .3, "note",
-                                   hostile));
+    figures_add(figures,
+                json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile, "y", "MRR",
+                          "bars", "name", hostile, "value", .3, "note", hostile));
     figures_add(figures, json_pack("{ss ss s[{si sf sf}{si sf sf}]}", "type", "reliability",
                                    "title", hostile, "bins", "answers", 0, "probability", 0.,
                                    "right", 0., "answers", 4, "probability", .9, "right", 1.));
-    figures_add(figures, json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type",
-                                   "graph", "title", hostile, "center", hostile, "edges",
-                                   "relation", hostile, "entity", hostile, "weight", .4, "inverse",
-                                   1, "note", hostile, "relation", "r", "entity", "e", "weight",
-                                   -.2, "inverse", 0, "note", ""));
+    figures_add(figures,
+                json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type", "graph",
+                          "title", hostile, "center", hostile, "edges", "relation", hostile,
+                          "entity", hostile, "weight", .4, "inverse", 1, "note", hostile,
+                          "relation", "r", "entity", "e", "weight", -.2, "inverse", 0, "note", ""));
     document_add(document, table);
     document_add(document, figures);
     document_text(details, "%s", hostile);
@@ -297,8 +297,8 @@ static void svg__an_empty_chart_is_still_a_chart(void **state)
     figures_add(figures, lines_new("none", "x", "y"));
     figures_add(figures, one);
     figures_add(figures, json_pack("{ss ss s[]}", "type", "bars", "title", "t", "bars"));
-    figures_add(figures, json_pack("{ss ss ss s[]}", "type", "graph", "title", "t", "center", "c",
-                                   "edges"));
+    figures_add(figures,
+                json_pack("{ss ss ss s[]}", "type", "graph", "title", "t", "center", "c", "edges"));
     document_add(document, figures);
     html_put(&page, document);
     assert_well_formed(page.at);

@@ -164,5 +164,164 @@ check 'predict has no page' 2 'html' "$kith" predict lan --query 'p3 knows ?' --
 check 'a page that cannot be written is an error' 1 'nowhere' \
     "$kith" eval rules --html nowhere/x.html --threads 1
 
+# ---- experiments ----
+
+# The program's own experiments with trainings of a moment, over generated sets in the same folders.
+shipped=$(dirname "${BASH_SOURCE[0]}")/../experiments
+[ -d "$shipped" ] || shipped=$KITH_ROOT/experiments
+mkdir tiny
+python3 - "$shipped" <<'PYTHON'
+import glob, json, os, sys
+for path in glob.glob(sys.argv[1] + "/*.json"):
+    experiment = json.load(open(path))
+    for model in experiment.get("models", []):
+        model["settings"] = {**model.get("settings", {}), "epochs": 2, "eval-every": 1, "dim": 8,
+                             "batch": 128, "max-neighbors": 8}
+    json.dump(experiment, open("tiny/" + os.path.basename(path), "w"))
+PYTHON
+for set in subject-10 object-10 subject-15; do
+    make_graph data/fb15k/$set $((${#set} * 2))
+done
+for set in head tail both; do make_labelled data/wn11/$set-1000; done
+for set in WN18RR_v1 WN18RR_v3 fb237_v1 fb237_v3 nell_v1 nell_v3 ilpc_small; do
+    make_graph data/inductive/$set/known 10
+    make_graph data/inductive/$set/new 12
+done
+reproduce=("$kith" reproduce --experiments tiny --data data --jobs 2 --threads 1)
+
+check 'reproduce --list names the experiments' 0 '^link +Link prediction' "$kith" reproduce --list
+for name in statistics classification link ablation decoders unseen cases inductive; do
+    "$kith" reproduce --list >out
+    grep -q "^$name " out
+    report $? "$name is an experiment" "$(cat out)"
+    "${reproduce[@]}" "$name" --dry-run >out 2>err </dev/null
+    report $? "$name: --dry-run says how long it takes" "$(tail -3 err)"
+done
+[ ! -e reproduction ]
+report $? '--dry-run writes nothing' "$(ls reproduction 2>&1)"
+
+# reproduced NAME EXPRESSION TEXT...: an experiment runs from end to end; report.json is `o`.
+reproduced() {
+    local name=$1 expression=$2
+    shift 2
+    "${reproduce[@]}" "$name" -o "out-$name" >out 2>err </dev/null
+    python3 -c '
+import json, sys
+o = json.load(open(sys.argv[1] + "/report.json"))
+e = o["experiments"][0]
+assert eval("(" + sys.argv[2] + ")"), json.dumps(e)[:3000]
+assert "# " + e["title"] in open(sys.argv[1] + "/report.md").read()' "out-$name" "$expression" >found 2>&1
+    report $? "$name runs from end to end" "$(tail -3 found) $(tail -5 err)"
+    page "$name has a page" "out-$name/report.html" "$@"
+}
+reproduced statistics 'len(e["results"]) == 3 and e["results"][0]["relations"]["ours"] == 7 and
+    e["results"][0]["relations"]["published"] == 1170' 'seen entities' 'Subject-10'
+reproduced link 'len(e["runs"]) == 22 and
+    [r for r in e["results"] if r["model"] == "LAN"][0]["seeds"] == 3 and
+    abs([r for r in e["results"] if r["model"] == "LAN"][0]["mrr"]["published"] - .394) < 1e-9 and
+    all(abs(r["mrr"]["ours"] - r["mrr"]["published"] - r["mrr"]["difference"]) < 1e-9
+        for r in e["results"] if r["model"] == "MEAN") and len(e["comparisons"]) == 8' \
+    'published 0.394' 'Training on Subject-10' 'MRR on Object-10 by facts' 'Reliability: kith' 'max-neighbors' \
+    'kith train data/fb15k/subject-10'
+reproduced ablation 'len(e["runs"]) == 5' 'Logic Rules Only' 'published 0.375'
+reproduced decoders 'len(e["runs"]) == 8' 'LAN, Analogy'
+reproduced unseen 'len(e["runs"]) == 11 and len(e["missing"]) == 7' 'sampling rate R (%)'
+reproduced cases 'len(e["results"]) >= 3 and len(e["results"][0]["models"]) == 2 and
+    len(e["results"][0]["models"][0]["answers"]) >= 5' 'by their weights in LAN' 'Test says'
+
+reproduced classification 'len(e["runs"]) == 12 and len(e["missing"]) == 6 and
+    0 <= [r for r in e["results"] if r["model"] == "kith"][0]["accuracy"]["ours"] <= 100' 'Accuracy' \
+    'Both-1000'
+"${reproduce[@]}" inductive -o out-inductive >out 2>err </dev/null
+status=$?
+if "$kith" eval --help | grep -q -- '--on '; then
+    [ $status = 0 ] && grep -q '"on"' out-inductive/report.json
+    report $? 'inductive runs from end to end' "$(tail -5 err)"
+else
+    [ $status = 1 ] && grep -q 'cannot evaluate a run on another graph' err
+    report $? 'inductive says that this version cannot do it' "$(tail -5 err)"
+fi
+page 'inductive has a page' out-inductive/report.html 'RED-GNN'
+
+# A researcher's own experiment, from a file outside: one model fails, the other goes on.
+mkdir elsewhere
+cat >elsewhere/mine.json <<'JSON'
+{
+  "title": "Mine <&>",
+  "metrics": ["mrr", "hits1"],
+  "data": [{"path": "fb15k/subject-10", "name": "people"}, {"path": "nowhere", "form": "a file of triples"}],
+  "models": [
+    {"name": "too wide", "preset": "release", "settings": {"dim": 9, "decoder": "complex", "epochs": 1}},
+    {"name": "sum", "preset": "release", "settings": {"aggregator": "sum", "dim": 8, "epochs": 400,
+     "batch": 32, "eval-every": 0}, "seeds": [1, 2]}
+  ],
+  "published": [{"model": "sum", "data": "people", "mrr": 0.5, "source": "a letter"}],
+  "charts": ["training"]
+}
+JSON
+own=("$kith" reproduce elsewhere/mine.json --data data -o own --threads 1)
+check 'an experiment of one'"'"'s own is planned' 0 'sum, people, seed 2' "${own[@]}" --dry-run
+"${own[@]}" >out 2>err </dev/null &
+parent=$!
+for _ in $(seq 600); do
+    run=$(ls -d own/runs/people.sum.seed1.*/model 2>/dev/null)
+    [ -n "$run" ] && [ -s "$run/history.jsonl" ] && break
+    sleep .05
+done
+kill -9 $parent 2>/dev/null
+wait $parent 2>/dev/null
+before=$(wc -l <"$run/history.jsonl")
+[ ! -e own/report.json ] && ! ls own/runs/people.sum.seed1.*/results.json >/dev/null 2>&1
+report $? 'killed in the middle, a training is not done' "$(ls own/runs)"
+"${own[@]}" >out 2>err </dev/null
+[ $? = 1 ] && grep -q 'nowhere is missing' err && grep -q 'expected a file of triples' err
+report $? 'a missing set is named, with what it must look like' "$(cat err)"
+grep -q 'too wide, people, seed 1 failed: .*multiple of' err && grep -q 'sum, people, seed 2: done' err
+report $? 'a training that fails does not stop the others' "$(cat err)"
+python3 - "$run/history.jsonl" "$before" >out 2>&1 <<'PYTHON'
+import json, sys
+epochs = [json.loads(line)["epoch"] for line in open(sys.argv[1])]
+assert epochs == list(range(1, 401)), epochs[:9]
+assert 0 < int(sys.argv[2]) < 400, sys.argv[2]
+PYTHON
+report $? 'a killed training goes on where it was' "$(tail -1 out)"
+page 'the report names what failed' own/report.html 'Mine <&>' 'multiple of' 'nowhere is not at' 'published 0.500'
+grep -q '"command' own/runs/people.sum.seed1.*/results.json
+report $? 'results.json has the commands' "$(cat own/runs/people.sum.seed1.*/results.json | head -30)"
+touch -d '2000-01-01' own/runs/people.sum.*/results.json
+"${own[@]}" >out 2>err </dev/null
+[ -z "$(find own/runs -name results.json -newermt 2001-01-01)" ] && ! grep -q 'sum.*done' err
+report $? 'finished runs are not repeated' "$(cat err)"
+sed -i 's/"dim": 8/"dim": 4/; s/400/2/' elsewhere/mine.json
+"${own[@]}" >out 2>err </dev/null
+grep -q 'sum, people, seed 1: done' err
+report $? 'other settings are another run' "$(cat err)"
+echo 'p1	knows	p2' >>data/fb15k/subject-10/train
+"${own[@]}" >out 2>err </dev/null
+grep -q 'sum, people, seed 1: done' err
+report $? 'other data are another run' "$(cat err)"
+
+for wrong in '{}' '{"data": [], "models": []}' '{"data": [{"path": "x"}], "models": [{"nmae": "x"}]}' \
+    '{"data": [{"path": "x"}], "models": [{"name": "x"}], "charts": ["pie"]}' '[' \
+    '{"data": [{"path": "fb15k/subject-10"}], "models": [{"name": "x", "settings": {"dimm": 3}}]}'; do
+    echo "$wrong" >wrong.json
+    "$kith" reproduce ./wrong.json --data data -o none >out 2>err </dev/null
+    found=$?
+    [ $found != 0 ] && [ $found -lt 128 ] && [ -s err ] && [ ! -e none ]
+    report $? "an experiment that is wrong is refused: $wrong" "$found $(cat err)"
+done
+check 'an experiment that does not exist is named' 1 "no experiment 'nothing'" "$kith" reproduce nothing
+
+# Ctrl-C stops trainings with a checkpoint.
+sed -i 's/"epochs": 2,/"epochs": 4000,/' elsewhere/mine.json
+"${own[@]}" >out 2>err </dev/null &
+parent=$!
+sleep 1
+kill -TERM $parent
+wait $parent
+found=$?
+[ $found = 143 ] && grep -q 'goes on from here' err
+report $? 'SIGTERM stops with status 143' "$found $(cat err)"
+
 echo "1..$number"
 [ "$failed" = 0 ]

@@ -22,8 +22,8 @@ typedef struct command {
     int (*run)(const struct command *self, int argc, char **argv);
 } command;
 
-extern const command cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict, cmd_rules, cmd_shell,
-    cmd_split, cmd_stats, cmd_train, cmd_tune;
+extern const command cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict,
+    cmd_reproduce, cmd_rules, cmd_shell, cmd_split, cmd_stats, cmd_train, cmd_tune;
 
 /* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */
 int usage_error(const command *self, const char *format, ...)

@@ -35,8 +35,9 @@ static int group_count(grouping by)
 
 static const char *group_name(grouping by, int group)
 {
-    return by == GROUP_ALL ? "all" : by == GROUP_KIND ? kith_eval_kind_name(group)
-                                                      : kith_eval_bucket_name(group);
+    return by == GROUP_ALL    ? "all"
+           : by == GROUP_KIND ? kith_eval_kind_name(group)
+                              : kith_eval_bucket_name(group);
 }
 
 /* ---- evaluating ---- */
@@ -50,10 +51,9 @@ static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, k
     if (status == KITH_OK)
         status = kith_evaluate(&result, model, &a->eval, error);
     if (status == KITH_OK && run > 0 && (result.classification != 0) != c->classification)
-        status = kith__fail(error, KITH_ERR_ARGUMENT,
-                            "%s is ranked and %s is classified: they cannot be compared",
-                            a->runs[result.classification ? 0 : run],
-                            a->runs[result.classification ? run : 0]);
+        status = kith__fail(
+            error, KITH_ERR_ARGUMENT, "%s is ranked and %s is classified: they cannot be compared",
+            a->runs[result.classification ? 0 : run], a->runs[result.classification ? run : 0]);
     c->classification = result.classification != 0;
     if (status == KITH_OK)
         status = outcomes_of_eval(&c->of[run], &result, kith_model_graph(model), error);
@@ -105,7 +105,7 @@ static void print_names(const char *title, const arguments *a)
         else
             say("   %-*s", width, name);
     }
-    putchar('\n');
+    say("\n");
 }
 
 static void print_overall(const comparison *c, const arguments *a)
@@ -117,7 +117,7 @@ static void print_overall(const comparison *c, const arguments *a)
         say("  %-24s", metric_table[m].title);
         for (size_t run = 0; run < a->count; run++)
             print_value(c, run, (metric)m, GROUP_ALL, 0);
-        putchar('\n');
+        say("\n");
     }
 }
 
@@ -134,23 +134,23 @@ static void print_groups(const comparison *c, const arguments *a, grouping by, c
         say("  %-6s%10s queries", group_name(by, group), grouped(text, queries));
         for (size_t run = 0; run < a->count; run++)
             print_value(c, run, m, by, group);
-        putchar('\n');
+        say("\n");
     }
 }
 
 static void print_comparison(const comparison *c, const arguments *a)
 {
     say("%zu %s of %s that all runs have. Differences from the first run are paired, with\n"
-           "their standard errors in brackets; * beyond two of them, ** beyond three.\n\n",
-           c->shared, c->classification ? "facts" : "queries",
-           a->eval.split == KITH_DEV ? "dev" : "test");
+        "their standard errors in brackets; * beyond two of them, ** beyond three.\n\n",
+        c->shared, c->classification ? "facts" : "queries",
+        a->eval.split == KITH_DEV ? "dev" : "test");
     print_overall(c, a);
     print_groups(c, a, GROUP_KIND, "kind of relation");
     print_groups(c, a, GROUP_FACTS, "facts of the known entity");
     for (size_t run = 0; run < a->count; run++)
         if (c->evaluated[run] > c->shared)
             put(stderr, "kith: %s: %zu of its %zu queries are not in every run\n", a->runs[run],
-                    c->evaluated[run] - c->shared, c->evaluated[run]);
+                c->evaluated[run] - c->shared, c->evaluated[run]);
 }
 
 /* ---- for programs ---- */
@@ -169,8 +169,8 @@ static json_t *group_json(const comparison *c, size_t run, grouping by, int grou
         if (!applies(c, m))
             continue;
         e = outcomes_estimate(&c->of[run], (metric)m, by, group);
-        json_t *one = json_pack("{so so}", "mean", number(e.mean), "standard_error",
-                                number(e.error));
+        json_t *one =
+            json_pack("{so so}", "mean", number(e.mean), "standard_error", number(e.error));
         if (run > 0) {
             estimate d = outcomes_difference(&c->of[0], &c->of[run], (metric)m, by, group);
             json_object_set_new(one, "difference", number(d.mean));
@@ -296,18 +296,17 @@ const command cmd_compare = {
     .name = "compare",
     .summary = "compare trained models over the same queries",
     .usage = "RUN RUN... [--split dev|test] [--candidates seen|all] [--json]",
-    .help =
-        "Evaluates every run and shows its metrics beside those of the first one, over the\n"
-        "queries that all of them have, by kind of relation and by how many facts the known\n"
-        "entity has. Differences are paired, query by query; their standard errors stand in\n"
-        "brackets, * marks a difference beyond two standard errors and ** one beyond three.\n\n"
-        "  --split dev|test        what to evaluate on (default: test)\n"
-        "  --candidates seen|all   what to rank: entities of train (default), or all\n"
-        "  --threads N             use N threads (default: one per core)\n"
-        "  --json                  print one JSON object\n"
-        "  -h, --help              print this help\n\n"
-        "examples:\n"
-        "  kith compare mean lan\n"
-        "  kith compare rules kith --split dev --json\n",
+    .help = "Evaluates every run and shows its metrics beside those of the first one, over the\n"
+            "queries that all of them have, by kind of relation and by how many facts the known\n"
+            "entity has. Differences are paired, query by query; their standard errors stand in\n"
+            "brackets, * marks a difference beyond two standard errors and ** one beyond three.\n\n"
+            "  --split dev|test        what to evaluate on (default: test)\n"
+            "  --candidates seen|all   what to rank: entities of train (default), or all\n"
+            "  --threads N             use N threads (default: one per core)\n"
+            "  --json                  print one JSON object\n"
+            "  -h, --help              print this help\n\n"
+            "examples:\n"
+            "  kith compare mean lan\n"
+            "  kith compare rules kith --split dev --json\n",
     .run = run,
 };

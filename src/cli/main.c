@@ -10,7 +10,7 @@
 
 static const command *const commands[] = {&cmd_stats, &cmd_split, &cmd_rules, &cmd_train, &cmd_eval,
                                        &cmd_info, &cmd_tune, &cmd_predict, &cmd_explain,
-                                       &cmd_shell, &cmd_export, &cmd_compare};
+                                       &cmd_shell, &cmd_export, &cmd_compare, &cmd_reproduce};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const command *find_command(const char *name)

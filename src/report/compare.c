@@ -170,8 +170,8 @@ static kith_status read_rows(outcomes *o, FILE *in, const char *path, kith_error
         if (!(rank >= 1) || *end)
             TRY(kith__fail(error, KITH_ERR_INPUT, "%s: line %zu: expected %zu columns with a rank",
                            path, number, columns));
-        status = outcomes_add_rank(o, outcome_key(f[at[0]], f[at[1]], f[at[2]], f[at[3]]), rank,
-                                   -1, -1, error);
+        status = outcomes_add_rank(o, outcome_key(f[at[0]], f[at[1]], f[at[2]], f[at[3]]), rank, -1,
+                                   -1, error);
     }
 cleanup:
     free(line);

@@ -53,6 +53,19 @@ double number_of(const json_t *object, const char *key)
     return json_is_number(found) ? json_number_value(found) : NAN;
 }
 
+kith_status json_write(const json_t *value, const char *path, kith_error *error)
+{
+    char *dumped = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+    text_buffer out = {.failed = !dumped};
+
+    if (dumped)
+        text_add(&out, "%s\n", dumped);
+    kith_status status = text_write(&out, path, error);
+    text_release(&out);
+    free(dumped);
+    return status;
+}
+
 /* ---- blocks ---- */
 
 json_t *document_new(const char *title, const char *subtitle)
@@ -77,8 +90,8 @@ void document_text(json_t *document, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    document_add(document, json_pack("{ss so}", "type", "text", "text",
-                                     format_list(format, arguments)));
+    document_add(document,
+                 json_pack("{ss so}", "type", "text", "text", format_list(format, arguments)));
     va_end(arguments);
 }
 

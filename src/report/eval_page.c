@@ -22,20 +22,26 @@ static const json_t *by_facts(const json_t *eval)
     return json_object_get(eval, "by_known_facts");
 }
 
+static double category_place(json_t *chart, const char *name)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(json_object_get(chart, "categories"), i, one)
+        if (strcmp(json_string_value(one), name) == 0)
+            return (double)i;
+    lines_category(chart, name);
+    return (double)json_array_size(json_object_get(chart, "categories")) - 1;
+}
+
 void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name)
 {
     json_t *points = lines_series(chart, name), *group;
-    bool named = json_object_get(chart, "categories") != NULL;
     const char *key;
-    double x = 0;
 
-    json_object_foreach((json_t *)by_facts(eval), key, group) {
-        if (!named)
-            lines_category(chart, key);
+    json_object_foreach((json_t *)by_facts(eval), key, group)
         if (eval_queries(group) > 0)
-            points_add(points, x, eval_metric(group, METRIC_MRR));
-        x++;
-    }
+            points_add(points, category_place(chart, key), eval_metric(group, METRIC_MRR));
 }
 
 json_t *eval_reliability(const json_t *eval, const char *title)
@@ -81,10 +87,9 @@ static json_t *groups_bars(const char *title, const char *x, const json_t *group
 
     json_object_foreach((json_t *)groups, key, group)
         if (eval_queries(group) > 0)
-            json_array_append_new(bars, json_pack("{ss sf so}", "name", key, "value",
-                                                  eval_metric(group, METRIC_MRR), "note",
-                                                  format_string("%.0f queries",
-                                                                eval_queries(group))));
+            json_array_append_new(
+                bars, json_pack("{ss sf so}", "name", key, "value", eval_metric(group, METRIC_MRR),
+                                "note", format_string("%.0f queries", eval_queries(group))));
     return json_pack("{ss ss ss ss so}", "type", "bars", "title", title, "x", x, "y", "MRR", "bars",
                      bars);
 }
@@ -95,8 +100,8 @@ static void add_ranking(json_t *page, const json_t *eval)
                               "(realistic); optimistic and pessimistic ranks bound it.",
                               metrics_columns);
     json_t *figures = figures_new();
-    json_t *reliability = eval_reliability(eval,
-                                           "Predicted probability, and share of correct answers");
+    json_t *reliability =
+        eval_reliability(eval, "Predicted probability, and share of correct answers");
     const json_t *kinds = json_object_get(eval, "by_relation_kind");
     const json_t *known = json_object_get(eval, "by_known_answers");
 
@@ -106,15 +111,16 @@ static void add_ranking(json_t *page, const json_t *eval)
     document_add(page, table);
     if (reliability)
         figures_add(figures, reliability);
-    figures_add(figures, groups_bars("MRR by facts of the known entity", "known facts",
-                                     by_facts(eval)));
+    figures_add(figures,
+                groups_bars("MRR by facts of the known entity", "known facts", by_facts(eval)));
     figures_add(figures, groups_bars("MRR by kind of relation", "kind of relation", kinds));
     figures_add(figures, groups_bars("MRR by known answers of the query", "known answers", known));
     document_add(page, figures);
     if (reliability)
-        document_text(page, "Dots on the dashed line are right as often as they claim; bars span "
-                            "two standard errors, larger dots stand for more answers. Expected "
-                            "calibration error: %.4f.",
+        document_text(page,
+                      "Dots on the dashed line are right as often as they claim; bars span "
+                      "two standard errors, larger dots stand for more answers. Expected "
+                      "calibration error: %.4f.",
                       number_of(json_object_get(eval, "reliability"), "expected_error"));
     document_heading(page, 2, "All figures");
     document_add(page, groups_table("By facts of the known entity", by_facts(eval)));
@@ -134,8 +140,9 @@ json_t *eval_page(const json_t *eval, const char *run)
     json_t *page = document_new(json_string_value(title), json_string_value(subtitle));
 
     if (strcmp(text_of(eval, "task"), "classification") == 0)
-        document_text(page, "Triplet classification: accuracy %.2f %% over %.0f labelled facts, "
-                            "with a standard error of %.2f points.",
+        document_text(page,
+                      "Triplet classification: accuracy %.2f %% over %.0f labelled facts, "
+                      "with a standard error of %.2f points.",
                       100 * eval_metric(eval, METRIC_ACCURACY), eval_queries(eval),
                       100 * sqrt(eval_metric(eval, METRIC_ACCURACY) *
                                  (1 - eval_metric(eval, METRIC_ACCURACY)) / eval_queries(eval)));

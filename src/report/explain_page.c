@@ -50,7 +50,8 @@ json_t *question_title(const json_t *explained, const kith_graph *graph)
     const char *relation = text_of(q, "relation");
 
     return format_string("%s \xe2\x80\x94%s\xe2\x86\x92 %s",
-                         *subject ? label_of(graph, subject) : "?", *relation ? relation : "?", *object ? label_of(graph, object) : "?");
+                         *subject ? label_of(graph, subject) : "?", *relation ? relation : "?",
+                         *object ? label_of(graph, object) : "?");
 }
 
 /* ---- answers ---- */
@@ -191,15 +192,16 @@ static json_t *reason_words(const json_t *reason, const char *who, const char *a
 
     text_put(&words, kind == SHARED_ANSWER ? answer : who);
     put_step(&words, text_of(reason, "first"),
-             json_is_true(json_object_get(reason, "first_inverse")), kind == DIRECT ? answer : between);
+             json_is_true(json_object_get(reason, "first_inverse")),
+             kind == DIRECT ? answer : between);
     if (kind == PATH)
         put_step(&words, text_of(reason, "second"),
                  json_is_true(json_object_get(reason, "second_inverse")), answer);
     if (kind == SHARED_ANSWER)
         text_put(&words, ", which known answers have in common");
     text_add(&words, ": right in %.0f of %.0f cases, confidence %.3f",
-             first_number(reason, "hits", "support"),
-             first_number(reason, "bodies", "body_count"), number_of(reason, "confidence"));
+             first_number(reason, "hits", "support"), first_number(reason, "bodies", "body_count"),
+             number_of(reason, "confidence"));
     return taken(&words);
 }
 
@@ -234,14 +236,16 @@ static void add_reasons(json_t *document, const json_t *explained, const kith_gr
         json_t *items = json_array(), *title = entity_title(one);
         path = json_object_get(one, "path");
         if (i == EXPLAINED || json_array_size(json_object_get(one, "parts")) +
-                                      json_array_size(json_object_get(one, "features")) == 0) {
+                                      json_array_size(json_object_get(one, "features")) ==
+                                  0) {
             json_decref(items);
             json_decref(title);
             break; /* without rules the neighbourhood says all */
         }
         document_heading(document, 3, json_string_value(title));
-        document_text(document, "Score %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, "
-                                "embedding %+.3f.",
+        document_text(document,
+                      "Score %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, "
+                      "embedding %+.3f.",
                       number_of(one, "score"), number_of(one, "rules"),
                       first_number(one, "proximity", "near"), number_of(one, "prior"),
                       number_of(one, "embedding"));
@@ -249,8 +253,8 @@ static void add_reasons(json_t *document, const json_t *explained, const kith_gr
             if (k < REASONS)
                 json_array_append_new(items, reason_words(reason, who, answer, graph));
         if (json_array_size(reasons) > REASONS)
-            json_array_append_new(items, format_string("and %zu more",
-                                                       json_array_size(reasons) - REASONS));
+            json_array_append_new(
+                items, format_string("and %zu more", json_array_size(reasons) - REASONS));
         if (json_array_size(path) > 1)
             json_array_append_new(items, path_words(path, who, graph));
         if (json_array_size(items) == 0)

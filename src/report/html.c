@@ -25,16 +25,21 @@ static const char style[] =
     "p,ul{max-width:44rem;margin:.6rem 0}\n"
     "ul{padding-left:1.2rem}li{margin:.25rem 0}\n"
     ".sub{color:var(--soft);font-size:.95rem;margin:0 0 1.2rem}\n"
-    "h1,h2,h3,p,li,td,th,figcaption{overflow-wrap:anywhere;unicode-bidi:isolate}\n"
+    "h1,h2,h3,p,li,figcaption{overflow-wrap:anywhere}\n"
+    "h1,h2,h3,p,li,td,th,figcaption{unicode-bidi:isolate}\n"
     ".wide{overflow-x:auto;margin:1rem 0 1.4rem;max-width:100%}\n"
     "table{border-collapse:collapse;font-size:.875rem;line-height:1.35;\n"
     "font-variant-numeric:tabular-nums lining-nums}\n"
-    "caption{text-align:left;color:var(--soft);padding:0 0 .45rem;font-size:.875rem}\n"
+    ".caption{color:var(--soft);margin:1.3rem 0 .4rem;font-size:.9rem}\n"
+    ".caption+.wide{margin-top:0}\n"
     "th,td{padding:.4rem 1.1rem .4rem 0;text-align:left;vertical-align:top;\n"
     "border-bottom:1px solid var(--line)}\n"
     "th{font-weight:600;color:var(--soft);border-bottom:1.5px solid var(--soft);\n"
     "vertical-align:bottom}\n"
-    "th.n,td.n{text-align:right;overflow-wrap:normal;white-space:nowrap}\n"
+    "td{max-width:24rem;overflow-wrap:break-word}\n"
+    "th.n,td.n{text-align:right;white-space:nowrap}\n"
+    "td:first-child,th:first-child{position:sticky;left:0;background:var(--paper);\n"
+    "max-width:38vw}\n"
     "td:last-child,th:last-child{padding-right:.1rem}\n"
     "td small{display:block;color:var(--soft);font-size:.78rem}\n"
     "td small.better{color:var(--better)}td small.worse{color:var(--worse)}\n"
@@ -70,8 +75,10 @@ static void put_style(text_buffer *out)
 {
     text_add(out, "<style>\n%s", style);
     for (int i = 0; i < 8; i++)
-        text_add(out, "svg .line.c%d,svg .error.c%d{stroke:var(--c%d)}svg .dot.c%d{fill:var(--c%d)}"
-                      ".legend .c%d{background:var(--c%d)}\n", i, i, i, i, i, i, i);
+        text_add(out,
+                 "svg .line.c%d,svg .error.c%d{stroke:var(--c%d)}svg .dot.c%d{fill:var(--c%d)}"
+                 ".legend .c%d{background:var(--c%d)}\n",
+                 i, i, i, i, i, i, i);
     text_put(out, "</style>\n");
 }
 
@@ -108,12 +115,12 @@ static void put_table(text_buffer *out, const json_t *table)
     const json_t *columns = json_object_get(table, "columns"), *column, *row, *cell;
     size_t i, k;
 
-    text_put(out, "<div class=\"wide\"><table>");
     if (*text_of(table, "caption")) {
-        text_put(out, "<caption>");
+        text_put(out, "<p class=\"caption\">");
         text_put_html(out, text_of(table, "caption"));
-        text_put(out, "</caption>");
+        text_put(out, "</p>\n");
     }
+    text_put(out, "<div class=\"wide\"><table>");
     text_put(out, "\n<thead><tr>");
     json_array_foreach(columns, i, column) {
         bool number = json_is_true(json_object_get(column, "number"));
@@ -125,8 +132,8 @@ static void put_table(text_buffer *out, const json_t *table)
     json_array_foreach(json_object_get(table, "rows"), i, row) {
         text_put(out, "<tr>");
         json_array_foreach(row, k, cell)
-            put_cell(out, cell, json_is_true(json_object_get(json_array_get(columns, k),
-                                                             "number")));
+            put_cell(out, cell,
+                     json_is_true(json_object_get(json_array_get(columns, k), "number")));
         text_put(out, "</tr>\n");
     }
     text_put(out, "</tbody></table></div>\n");

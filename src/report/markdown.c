@@ -183,7 +183,9 @@ static void put_figures(text_buffer *out, const json_t *figures)
     static const struct {
         const char *type;
         void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"lines", put_lines}, {"bars", put_bars}, {"reliability", put_reliability},
+    } kinds[] = {{"lines", put_lines},
+                 {"bars", put_bars},
+                 {"reliability", put_reliability},
                  {"graph", put_graph}};
     const json_t *chart;
     size_t i;

@@ -10,7 +10,8 @@
 double eval_metric(const json_t *eval, metric m);
 /* Its queries, or classified facts. */
 double eval_queries(const json_t *eval);
-/* MRR by group as a series of a chart; the chart gets the names of the groups as categories. */
+/* MRR by group as a series of a chart; the chart's categories are the groups that
+ * have queries. */
 void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name);
 /* A reliability diagram, or NULL where the evaluation has no probabilities. */
 json_t *eval_reliability(const json_t *eval, const char *title);

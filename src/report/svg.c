@@ -15,7 +15,7 @@ enum {
     TOP = 10,
     BOTTOM = 42,
     COLORS = 8,
-    MOST_BAR = 56, /* width of a bar */
+    MOST_BAR = 56,   /* width of a bar */
     MOST_MARKED = 60 /* points of a line that get a dot each */
 };
 
@@ -195,7 +195,11 @@ static void put_lines(text_buffer *out, const json_t *chart)
         put_x_name(out, text_of(chart, "x"));
     } else {
         axis found = x;
+        bool whole = found.low == round(found.low) && found.high == round(found.high);
         x = axis_over(x.low, x.high, 5);
+        if (whole && x.step < 1) /* there is no half of an epoch */
+            x = (axis){found.low - (found.low == found.high),
+                       found.high + (found.low == found.high), 1};
         if (found.low > x.low && found.low < found.high) /* no empty space beside the lines */
             x.low = x.low + floor((found.low - x.low) / x.step) * x.step;
         put_x_axis(out, &x, text_of(chart, "x"));
@@ -222,8 +226,9 @@ static void put_bars(text_buffer *out, const json_t *chart)
     json_array_foreach(bars, i, bar) {
         double value = number_of(bar, "value"), at = LEFT + step * (double)i;
         double top = y_of(&y, isfinite(value) ? value : 0);
-        text_add(out, "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-                      "rx=\"1.5\"><title>",
+        text_add(out,
+                 "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                 "rx=\"1.5\"><title>",
                  at + (step - wide) / 2, top, wide, HEIGHT - BOTTOM - top);
         text_put_html(out, text_of(bar, "name"));
         text_add(out, ": %.4g", value);
@@ -272,8 +277,9 @@ static void put_reliability(text_buffer *out, const json_t *chart)
         wilson(&low, &high, right, n);
         text_add(out, "<path class=\"error c0\" d=\"M%.1f %.1fV%.1f\"/>\n", x, y_of(&unit, low),
                  y_of(&unit, high));
-        text_add(out, "<circle class=\"dot c0\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>"
-                      "predicted %.3f, correct %.3f of %.0f answers</title></circle>\n",
+        text_add(out,
+                 "<circle class=\"dot c0\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>"
+                 "predicted %.3f, correct %.3f of %.0f answers</title></circle>\n",
                  x, y_of(&unit, right), 2.5 + 5 * sqrt(log1p(n) / log1p(most)) * .6, p, right, n);
     }
 }
@@ -316,8 +322,9 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
 
     text_put(out, "<g><title>");
     text_put_html(out, text_of(edge, "note"));
-    text_add(out, "</title><path class=\"edge%s\" stroke-width=\"%.2f\" "
-                  "d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f",
+    text_add(out,
+             "</title><path class=\"edge%s\" stroke-width=\"%.2f\" "
+             "d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f",
              weight < 0 ? " against" : "", thick, from, middle, from + 32, middle, bend - 28, y,
              bend, y);
     /* The arrow points to the object; towards the entity in the middle where that is it. */
@@ -349,8 +356,10 @@ static void put_graph(text_buffer *out, const json_t *chart)
             put_edge(out, edge, i, middle, most);
     text_add(out, "<g><title>");
     text_put_html(out, text_of(chart, "center"));
-    text_add(out, "</title><rect class=\"center\" x=\"2\" y=\"%.1f\" width=\"94\" height=\"30\" "
-                  "rx=\"15\"/>", middle - 15);
+    text_add(out,
+             "</title><rect class=\"center\" x=\"2\" y=\"%.1f\" width=\"94\" height=\"30\" "
+             "rx=\"15\"/>",
+             middle - 15);
     put_cut(out, 49, middle + 4, "middle inside", text_of(chart, "center"), 13);
     text_put(out, "</g>\n");
 }
@@ -369,7 +378,9 @@ void svg_put(text_buffer *out, const json_t *chart)
     static const struct {
         const char *type;
         void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"lines", put_lines}, {"bars", put_bars}, {"reliability", put_reliability},
+    } kinds[] = {{"lines", put_lines},
+                 {"bars", put_bars},
+                 {"reliability", put_reliability},
                  {"graph", put_graph}};
     const char *type = text_of(chart, "type");
     bool graph = strcmp(type, "graph") == 0;

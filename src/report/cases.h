@@ -1,0 +1,16 @@
+/* Sample questions about unseen entities of a data set, for case studies. */
+#ifndef KITH_REPORT_CASES_H
+#define KITH_REPORT_CASES_H
+
+#include <jansson.h>
+
+#include "core/status.h"
+
+/* An array of {"subject", "relation", "object", "text", "answers"}: null on the side that is asked
+ * for, "text" as for `kith explain --query`, "answers" what test says. `wanted` may have "count",
+ * "seed", "min_facts", "max_facts" and "top", or "questions" instead of a sample: a list of
+ * [subject, relation, object], one of them null. */
+kith_status cases_sample(json_t **questions, const char *source, const json_t *wanted,
+                         unsigned threads, kith_error *error);
+
+#endif

@@ -1,0 +1,155 @@
+#include "report/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/document.h"
+
+static void put_argument(command_line *c, const char *argument)
+{
+    if (c->argc < MOST_ARGUMENTS)
+        c->argv[c->argc++] = strdup(argument);
+}
+
+static void put_option(command_line *c, const char *name, const char *value)
+{
+    json_t *option = format_string("--%s", name);
+    put_argument(c, json_string_value(option));
+    put_argument(c, value);
+    json_decref(option);
+}
+
+static void put_number(command_line *c, const char *name, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.10g", value);
+    put_option(c, name, text);
+}
+
+static void put_path(command_line *c, const char *option, const job *j, const char *name)
+{
+    char *path = job_path(j, name);
+    if (option)
+        put_option(c, option, path ? path : "");
+    else
+        put_argument(c, path ? path : "");
+    free(path);
+}
+
+void command_release(command_line *c)
+{
+    for (int i = 0; i < c->argc; i++)
+        free(c->argv[i]);
+}
+
+static bool has_file(const job *j, const char *name)
+{
+    char *path = job_path(j, name);
+    bool found = path && access(path, F_OK) == 0;
+    free(path);
+    return found;
+}
+
+static void train_command(command_line *c, const job *j)
+{
+    json_t *value;
+    const char *name;
+
+    c->output = "train.json";
+    put_argument(c, "train");
+    if (has_file(j, "model")) {
+        put_path(c, "resume", j, "model");
+        return;
+    }
+    put_argument(c, j->source);
+    put_path(c, "output", j, "model");
+    put_option(c, "preset", text_of(j->info, "preset"));
+    json_object_foreach(json_object_get(j->info, "given"), name, value)
+        if (json_is_string(value))
+            put_option(c, name, json_string_value(value));
+        else
+            put_number(c, name, json_number_value(value));
+    put_number(c, "seed", number_of(j->info, "seed"));
+}
+
+static void eval_command(command_line *c, const job *j)
+{
+    c->output = "eval.json";
+    put_argument(c, "eval");
+    put_path(c, NULL, j, "model");
+    put_path(c, "ranks", j, "ranks.tsv");
+    if (j->on)
+        put_option(c, "on", j->on);
+}
+
+static void explain_command(command_line *c, const plan *p, const job *j)
+{
+    const json_t *asked;
+    size_t i;
+
+    c->output = "explain.json";
+    put_argument(c, "explain");
+    put_path(c, NULL, &p->jobs[j->needs], "model");
+    put_number(c, "top", 10);
+    json_array_foreach(json_object_get(j->identity, "questions"), i, asked)
+        put_option(c, "query", text_of(asked, "text"));
+}
+
+static void stats_command(command_line *c, const job *j)
+{
+    c->output = "stats.json";
+    put_argument(c, "stats");
+    put_argument(c, j->source);
+}
+
+bool command_make(command_line *c, const plan *p, const job *j, int step)
+{
+    *c = (command_line){.argc = 0};
+    if (step >= (j->kind == JOB_TRAIN ? 2 : 1))
+        return false;
+    put_argument(c, "kith");
+    if (j->kind == JOB_STATISTICS)
+        stats_command(c, j);
+    else if (j->kind == JOB_EXPLAIN)
+        explain_command(c, p, j);
+    else if (step == 0)
+        train_command(c, j);
+    else
+        eval_command(c, j);
+    put_argument(c, "--json");
+    if (p->options.threads > 0)
+        put_number(c, "threads", p->options.threads);
+    return true;
+}
+
+json_t *command_text(const command_line *c)
+{
+    text_buffer line = {0};
+
+    for (int i = 0; i < c->argc; i++) {
+        const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=";
+        bool quote = strspn(c->argv[i], plain) != strlen(c->argv[i]);
+        text_put(&line, i > 0 ? " " : "");
+        text_put(&line, quote ? "'" : "");
+        for (const char *at = c->argv[i]; *at; at++)
+            text_add(&line, *at == '\'' ? "'\\''" : "%c", *at);
+        text_put(&line, quote ? "'" : "");
+    }
+    json_t *made = safe_string(line.at ? line.at : "");
+    text_release(&line);
+    return made;
+}
+
+json_t *commands_json(const plan *p, const job *j)
+{
+    json_t *list = json_array();
+    command_line c;
+
+    for (int step = 0; command_make(&c, p, j, step); step++) {
+        json_array_append_new(list, command_text(&c));
+        command_release(&c);
+    }
+    return list;
+}

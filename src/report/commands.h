@@ -1,0 +1,23 @@
+/* The command lines of jobs: kith train, eval, explain and stats. */
+#ifndef KITH_REPORT_COMMANDS_H
+#define KITH_REPORT_COMMANDS_H
+
+#include "report/plan.h"
+
+enum { MOST_ARGUMENTS = 256 };
+
+typedef struct command_line {
+    char *argv[MOST_ARGUMENTS + 1];
+    int argc;
+    const char *output; /* where stdout goes, a file of the job's folder */
+} command_line;
+
+/* The command of a job's step; false past the last. To be released. */
+bool command_make(command_line *c, const plan *p, const job *j, int step);
+void command_release(command_line *c);
+/* As one would type it. */
+json_t *command_text(const command_line *c);
+/* All steps of a job as texts. */
+json_t *commands_json(const plan *p, const job *j);
+
+#endif

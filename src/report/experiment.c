@@ -1,0 +1,301 @@
+#include "report/experiment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/compare.h"
+#include "report/document.h"
+
+/* ---- checking ---- */
+
+/* Where in the file something is wrong, for messages. */
+typedef struct place {
+    const char *path, *list;
+    size_t index;
+} place;
+
+static kith_status wrong(const place *at, const char *what, kith_error *error)
+{
+    if (!at->list)
+        return kith__fail(error, KITH_ERR_INPUT, "%s: %s", at->path, what);
+    return kith__fail(error, KITH_ERR_INPUT, "%s: \"%s\", entry %zu: %s", at->path, at->list,
+                      at->index + 1, what);
+}
+
+static bool is_one_of(const char *text, const char *const *choices)
+{
+    while (*choices && strcmp(*choices, text) != 0)
+        choices++;
+    return *choices != NULL;
+}
+
+/* Unknown keys are errors: a mistyped setting would silently change nothing. */
+static kith_status check_keys(const json_t *object, const char *const *known, const place *at,
+                              kith_error *error)
+{
+    const char *key;
+    json_t *value;
+    char message[160];
+
+    if (!json_is_object(object))
+        return wrong(at, "expected an object", error);
+    json_object_foreach((json_t *)object, key, value)
+        if (!is_one_of(key, known)) {
+            snprintf(message, sizeof message, "unknown key \"%.60s\"", key);
+            return wrong(at, message, error);
+        }
+    return KITH_OK;
+}
+
+static kith_status check_settings(const json_t *settings, const place *at, kith_error *error)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)settings, key, value)
+        if (!json_is_string(value) && !json_is_number(value))
+            return wrong(at, "a setting is neither text nor a number", error);
+    return KITH_OK;
+}
+
+static kith_status check_data(const json_t *entry, const place *at, kith_error *error)
+{
+    static const char *const known[] = {"path",     "name", "group", "x",
+                                        "optional", "on",   "form",  NULL};
+    kith_status status = check_keys(entry, known, at, error);
+
+    if (status == KITH_OK && !*text_of(entry, "path"))
+        return wrong(at, "found no \"path\"", error);
+    return status;
+}
+
+static kith_status check_model(const json_t *entry, const place *at, kith_error *error)
+{
+    static const char *const known[] = {"name",          "preset", "settings",
+                                        "seeds",         "data",   "epoch_seconds",
+                                        "fixed_seconds", "quick",  NULL};
+    const json_t *seeds = json_object_get(entry, "seeds");
+    kith_status status = check_keys(entry, known, at, error);
+
+    if (status == KITH_OK && !*text_of(entry, "name"))
+        return wrong(at, "found no \"name\"", error);
+    if (status == KITH_OK && seeds && (!json_is_array(seeds) || json_array_size(seeds) == 0))
+        return wrong(at, "\"seeds\" is not a list of numbers", error);
+    if (status == KITH_OK)
+        status = check_settings(json_object_get(entry, "settings"), at, error);
+    return status;
+}
+
+static kith_status check_published(const json_t *entry, const place *at, kith_error *error)
+{
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(entry) || !*text_of(entry, "data"))
+        return wrong(at, "expected an object with \"data\"", error);
+    json_object_foreach((json_t *)entry, key, value)
+        if (strcmp(key, "model") != 0 && strcmp(key, "data") != 0 && strcmp(key, "source") != 0 &&
+            !json_is_number(value))
+            return wrong(at, "a published figure is not a number", error);
+    return KITH_OK;
+}
+
+static kith_status check_lists(json_t *experiment, const char *path, kith_error *error)
+{
+    static const struct {
+        const char *name;
+        kith_status (*check)(const json_t *, const place *, kith_error *);
+    } lists[] = {{"data", check_data}, {"models", check_model}, {"published", check_published}};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        json_t *list = json_object_get(experiment, lists[i].name), *entry;
+        place at = {path, lists[i].name, 0};
+        if (!list)
+            json_object_set_new(experiment, lists[i].name, json_array());
+        else if (!json_is_array(list))
+            return wrong(&(place){path, NULL, 0}, "data, models and published must be lists",
+                         error);
+        json_array_foreach(list, at.index, entry) {
+            kith_status status = lists[i].check(entry, &at, error);
+            if (status != KITH_OK)
+                return status;
+        }
+    }
+    return KITH_OK;
+}
+
+static kith_status check_experiment(json_t *experiment, const char *path, kith_error *error)
+{
+    static const char *const known[] = {"name",    "title", "about",  "source", "kind",
+                                        "metrics", "data",  "models", "quick",  "published",
+                                        "charts",  "x",     "cases",  "form",   NULL};
+    static const char *const kinds[] = {"", "train", "statistics", "cases", NULL};
+    static const char *const charts[] = {"training", "facts", "reliability", "x", NULL};
+    place at = {path, NULL, 0};
+    kith_status status = check_keys(experiment, known, &at, error);
+    const json_t *entry;
+    size_t i;
+
+    if (status == KITH_OK && !is_one_of(text_of(experiment, "kind"), kinds))
+        return wrong(&at, "\"kind\" is none of train, statistics and cases", error);
+    json_array_foreach(json_object_get(experiment, "charts"), i, entry)
+        if (status == KITH_OK &&
+            (!json_is_string(entry) || !is_one_of(json_string_value(entry), charts)))
+            return wrong(&at,
+                         "\"charts\" has something else than "
+                         "training, facts, reliability "
+                         "and x",
+                         error);
+    json_array_foreach(json_object_get(experiment, "metrics"), i, entry)
+        if (status == KITH_OK &&
+            (!json_is_string(entry) || metric_by_key(json_string_value(entry)) == METRICS))
+            return wrong(&at,
+                         "\"metrics\" has something else than "
+                         "mr, mrr, hits1, hits3, hits10 "
+                         "and accuracy",
+                         error);
+    if (status == KITH_OK)
+        status = check_lists(experiment, path, error);
+    if (status == KITH_OK && json_array_size(json_object_get(experiment, "data")) == 0)
+        return wrong(&at, "found no data set under \"data\"", error);
+    if (status == KITH_OK && strcmp(text_of(experiment, "kind"), "statistics") != 0 &&
+        json_array_size(json_object_get(experiment, "models")) == 0)
+        return wrong(&at, "found no model under \"models\"", error);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* "link" of "experiments/link.json". */
+static json_t *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+
+    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+        length -= 5;
+    return format_string("%.*s", (int)length, name);
+}
+
+static void fill_in(json_t *experiment, const char *path)
+{
+    json_t *entry;
+    size_t i;
+
+    if (!json_object_get(experiment, "name"))
+        json_object_set_new(experiment, "name", name_of(path));
+    if (!json_object_get(experiment, "title"))
+        json_object_set(experiment, "title", json_object_get(experiment, "name"));
+    json_array_foreach(json_object_get(experiment, "data"), i, entry)
+        if (!json_object_get(entry, "name"))
+            json_object_set(entry, "name", json_object_get(entry, "path"));
+}
+
+kith_status experiment_load(json_t **out, const char *path, kith_error *error)
+{
+    json_error_t where;
+    json_t *experiment = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+
+    if (!experiment)
+        return kith__fail(error, access(path, R_OK) ? KITH_ERR_IO : KITH_ERR_INPUT,
+                          "%s: line %d: %s", path, where.line, where.text);
+    kith_status status = check_experiment(experiment, path, error);
+    if (status != KITH_OK) {
+        json_decref(experiment);
+        return status;
+    }
+    fill_in(experiment, path);
+    *out = experiment;
+    return KITH_OK;
+}
+
+kith_status experiment_find(json_t **experiment, const char *folder, const char *name,
+                            kith_error *error)
+{
+    size_t length = strlen(name);
+    bool is_path = strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".json") == 0);
+    char *path = NULL;
+
+    if (is_path)
+        return experiment_load(experiment, name, error);
+    if (!folder)
+        return kith__fail(error, KITH_ERR_NOT_FOUND,
+                          "found no folder of experiments; say where it is with --experiments DIR");
+    if (asprintf(&path, "%s/%s.json", folder, name) < 0)
+        return kith__no_memory(error);
+    kith_status status = access(path, F_OK)
+                             ? kith__fail(error, KITH_ERR_NOT_FOUND,
+                                          "there is no experiment '%s' in %s; see kith reproduce "
+                                          "--list",
+                                          name, folder)
+                             : experiment_load(experiment, path, error);
+    free(path);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+kith_status experiment_names(json_t **names, const char *folder, kith_error *error)
+{
+    enum { MOST = 512 };
+    DIR *entries = opendir(folder);
+    char *found[MOST];
+    size_t count = 0;
+
+    if (!entries)
+        return kith__fail(error, KITH_ERR_IO, "%s: cannot read: %s", folder, strerror(errno));
+    for (const struct dirent *e; count < MOST && (e = readdir(entries));) {
+        size_t length = strlen(e->d_name);
+        if (e->d_name[0] != '.' && length > 5 && strcmp(e->d_name + length - 5, ".json") == 0)
+            found[count++] = strndup(e->d_name, length - 5);
+    }
+    closedir(entries);
+    qsort(found, count, sizeof *found, by_name);
+    *names = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(*names, safe_string(found[i]));
+        free(found[i]);
+    }
+    return KITH_OK;
+}
+
+static char *if_folder(char *path)
+{
+    struct stat there;
+
+    if (path && stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *experiment_folder(const char *compiled_in)
+{
+    static const char *const beside[] = {"../experiments", "../share/kith/experiments"};
+    char program[4096], *path = NULL;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    char *slash;
+
+    program[length > 0 ? length : 0] = '\0';
+    slash = strrchr(program, '/');
+    for (size_t i = 0; slash && !path && i < 2; i++)
+        if (asprintf(&path, "%.*s/%s", (int)(slash - program), program, beside[i]) < 0)
+            path = NULL;
+        else
+            path = if_folder(path);
+    return path ? path : if_folder(strdup(compiled_in));
+}
+
+const json_t *experiment_choice(const json_t *object, const char *key, bool quick)
+{
+    const json_t *other = quick ? json_object_get(json_object_get(object, "quick"), key) : NULL;
+    return other ? other : json_object_get(object, key);
+}

@@ -1,0 +1,62 @@
+/* What experiments need to be run: jobs, each of one or two commands of kith itself. Equal jobs of
+ * several experiments are one. */
+#ifndef KITH_REPORT_PLAN_H
+#define KITH_REPORT_PLAN_H
+
+#include <sys/types.h>
+
+#include "report/experiment.h"
+
+/* Raised only when a change of kith changes results, so that finished runs of earlier versions are
+ * repeated. */
+enum { RESULTS_VERSION = 1 };
+
+typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;
+typedef enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED } job_state;
+
+typedef struct job {
+    job_kind kind;
+    job_state state;
+    char *folder;      /* under the output folder */
+    json_t *identity;  /* results version, data's hash, settings: equal ones give equal results */
+    json_t *info;      /* for people: experiment, model, data, seed */
+    char *source, *on; /* paths of the data; `on` NULL unless another graph is evaluated on */
+    double estimate;   /* seconds, by the experiment's figures */
+    double epochs;
+    size_t needs;  /* the job that must be done first, or SIZE_MAX */
+    bool was_done; /* before this start */
+    char *message; /* why it failed */
+
+    /* while it runs */
+    pid_t pid;
+    int step;
+    double began;
+    json_t *commands; /* as one would type them */
+} job;
+
+typedef struct plan_options {
+    const char *data, *output; /* folders */
+    bool quick;
+    unsigned threads; /* of each command */
+} plan_options;
+
+typedef struct plan {
+    plan_options options;
+    json_t *experiments; /* with "cells": {"model", "data", "seed", "job"}, "missing": data sets */
+    job *jobs;
+    size_t count, capacity;
+    json_t *sources; /* by path: hash, facts, labels */
+} plan;
+
+/* Takes the experiments over. Data sets that are missing are listed, not an error. */
+kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error);
+void plan_release(plan *p);
+
+/* Read what a finished job has left; NULL where it is not finished. */
+json_t *job_results(const job *j);
+/* A path inside a job's folder, to be freed; NULL where memory is short. */
+char *job_path(const job *j, const char *name);
+/* "LAN, Subject-10, seed 1" */
+json_t *job_title(const job *j);
+
+#endif

@@ -1,0 +1,141 @@
+#include "report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/jobs.h"
+#include "report/section.h"
+
+/* What was not measured, and why. */
+static void add_gaps(section *s)
+{
+    const json_t *missing, *cell;
+    json_t *items = json_array();
+    size_t i;
+
+    json_array_foreach(json_object_get(s->experiment, "missing"), i, missing)
+        json_array_append_new(items, format_string("%s is not at %s", text_of(missing, "data"),
+                                                   text_of(missing, "path")));
+    json_array_foreach(json_object_get(s->experiment, "cells"), i, cell) {
+        const job *j = cell_job(s->p, cell);
+        if (j->state == JOB_DONE)
+            continue;
+        json_t *title = job_title(j);
+        json_array_append_new(items, format_string("%s: %s", json_string_value(title),
+                                                   j->message ? j->message : "not run yet"));
+        json_decref(title);
+    }
+    if (json_array_size(items) > 0)
+        document_add(s->document, json_pack("{ss sO}", "type", "list", "items", items));
+    json_decref(items);
+}
+
+static kith_status add_results(section *s, json_t *pairs, kith_error *error)
+{
+    json_t *models = model_names(s->experiment), *datas = data_names(s->experiment), *questions;
+    const char *kind = text_of(s->experiment, "kind"), *data;
+    kith_status status = KITH_OK;
+
+    if (strcmp(kind, "statistics") == 0) {
+        section_statistics(s);
+    } else if (strcmp(kind, "cases") == 0) {
+        json_object_foreach(json_object_get(s->experiment, "questions"), data, questions)
+            section_cases(s, data, questions);
+    } else {
+        status = section_tables(s, models, datas, error);
+        if (status == KITH_OK && json_array_size(models) > 1)
+            status = section_pairs(s, models, datas, pairs, error);
+        if (status == KITH_OK)
+            status = section_charts(s, models, datas, error);
+    }
+    json_decref(models);
+    json_decref(datas);
+    return status;
+}
+
+static kith_status add_experiment(json_t *document, json_t *list, const plan *p,
+                                  const json_t *experiment, kith_error *error)
+{
+    section s = {p, experiment, document, json_array()};
+    json_t *pairs = json_array(), *runs = json_array();
+
+    if (json_array_size(p->experiments) > 1)
+        document_heading(document, 2, text_of(experiment, "title"));
+    if (*text_of(experiment, "about"))
+        document_text(document, "%s", text_of(experiment, "about"));
+    if (*text_of(experiment, "source"))
+        document_text(document, "Published figures: %s.", text_of(experiment, "source"));
+    kith_status status = add_results(&s, pairs, error);
+    add_gaps(&s);
+    if (strcmp(text_of(experiment, "kind"), "statistics") != 0)
+        section_runs(&s, runs);
+    json_array_append_new(
+        list, json_pack("{sO sO so so so sO}", "name", json_object_get(experiment, "name"), "title",
+                        json_object_get(experiment, "title"), "results", s.figures, "comparisons",
+                        pairs, "runs", runs, "missing", json_object_get(experiment, "missing")));
+    return status;
+}
+
+static kith_status write_all(const json_t *document, const json_t *report, const char *folder,
+                             kith_error *error)
+{
+    json_t *html = format_string("%s/report.html", folder);
+    json_t *markdown = format_string("%s/report.md", folder);
+    json_t *json = format_string("%s/report.json", folder);
+    kith_status status = html_write(document, json_string_value(html), error);
+
+    if (status == KITH_OK)
+        status = markdown_write(document, json_string_value(markdown), error);
+    if (status == KITH_OK)
+        status = json_write(report, json_string_value(json), error);
+    json_decref(html);
+    json_decref(markdown);
+    json_decref(json);
+    return status;
+}
+
+static json_t *subtitle(const plan *p, const json_t *machine)
+{
+    time_t today = time(NULL);
+    struct tm day;
+    char date[32] = "";
+
+    if (gmtime_r(&today, &day))
+        strftime(date, sizeof date, "%Y-%m-%d", &day);
+    return format_string("kith %s, %s, on %s with %.0f cores%s", kith_version(), date,
+                         text_of(machine, "processor"), number_of(machine, "cores"),
+                         p->options.quick ? ". Quick runs: few epochs, to show the shape; the "
+                                            "published figures are from full training"
+                                          : "");
+}
+
+kith_status report_write(const plan *p, kith_error *error)
+{
+    json_t *machine = machine_json(), *under = subtitle(p, machine), *list = json_array();
+    json_t *document = document_new(json_array_size(p->experiments) == 1
+                                        ? text_of(json_array_get(p->experiments, 0), "title")
+                                        : "Experiments: measured and published",
+                                    json_string_value(under));
+    const json_t *experiment;
+    kith_status status = KITH_OK;
+    size_t i;
+
+    document_text(document, "Ours is the mean over seeds; \xc2\xb1 is the standard error over "
+                            "queries. A difference from a published figure is marked with * and "
+                            "coloured where it is beyond two of these standard errors.");
+    json_array_foreach(p->experiments, i, experiment)
+        if (status == KITH_OK)
+            status = add_experiment(document, list, p, experiment, error);
+    json_t *report =
+        json_pack("{ss sO sb sO sO}", "kith", kith_version(), "machine", machine, "quick",
+                  p->options.quick, "experiments", list, "document", document);
+    if (status == KITH_OK)
+        status = write_all(document, report, p->options.output, error);
+    json_decref(report);
+    json_decref(document);
+    json_decref(list);
+    json_decref(under);
+    json_decref(machine);
+    return status;
+}

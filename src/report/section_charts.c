@@ -1,0 +1,195 @@
+#include "report/section.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/measure.h"
+#include "report/pages.h"
+
+/* One line of a chart for each model, from what is given about one data set. */
+typedef void (*add_series)(json_t *chart, const measurement *m, const plan *p, const char *model);
+
+static const job *job_with(const plan *p, const json_t *results)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (json_equal(p->jobs[i].identity, json_object_get(results, "identity")))
+            return &p->jobs[i];
+    return NULL;
+}
+
+/* Dev's metric by epoch, of the first seed. */
+static void training_series(json_t *chart, const measurement *m, const plan *p, const char *model)
+{
+    const job *j = job_with(p, json_array_get(m->results, 0));
+    char *path = j ? job_path(j, "model/history.jsonl") : NULL, *line = NULL;
+    FILE *in = path ? fopen(path, "re") : NULL;
+    json_t *points = json_array();
+    size_t room = 0;
+
+    while (in && getline(&line, &room, in) > 0) {
+        json_t *epoch = json_loads(line, 0, NULL);
+        double dev = number_of(epoch, "mrr");
+        points_add(points, number_of(epoch, "epoch"),
+                   isfinite(dev) ? dev : number_of(epoch, "accuracy"));
+        json_decref(epoch);
+    }
+    if (json_array_size(points) > 1)
+        json_array_extend(lines_series(chart, model), points);
+    json_decref(points);
+    if (in)
+        fclose(in);
+    free(line);
+    free(path);
+}
+
+static void facts_series(json_t *chart, const measurement *m, const plan *p, const char *model)
+{
+    (void)p;
+    eval_add_facts_series(chart, measured_eval(m), model);
+}
+
+static kith_status add_line_chart(section *s, json_t *figures, json_t *chart, const json_t *models,
+                                  const char *data, add_series add, kith_error *error)
+{
+    const json_t *model;
+    kith_status status = KITH_OK;
+    size_t i;
+
+    json_array_foreach(models, i, model) {
+        measurement m = {0};
+        if (status == KITH_OK)
+            status = measure(&m, s->p, s->experiment, json_string_value(model), data, error);
+        if (status == KITH_OK && measured_eval(&m))
+            add(chart, &m, s->p, json_string_value(model));
+        measurement_release(&m);
+    }
+    if (json_array_size(json_object_get(chart, "series")) > 0)
+        figures_add(figures, chart);
+    else
+        json_decref(chart);
+    return status;
+}
+
+static kith_status add_reliabilities(section *s, json_t *figures, const json_t *models,
+                                     const char *data, kith_error *error)
+{
+    const json_t *model;
+    kith_status status = KITH_OK;
+    size_t i;
+
+    json_array_foreach(models, i, model) {
+        measurement m = {0};
+        if (status == KITH_OK)
+            status = measure(&m, s->p, s->experiment, json_string_value(model), data, error);
+        json_t *title = format_string("Reliability: %s, %s", json_string_value(model), data);
+        json_t *chart = status == KITH_OK
+                            ? eval_reliability(measured_eval(&m), json_string_value(title))
+                            : NULL;
+        if (chart)
+            figures_add(figures, chart);
+        json_decref(title);
+        measurement_release(&m);
+    }
+    return status;
+}
+
+/* The metric over the data sets' "x", a chart for each group of them, a line for each model. */
+static kith_status add_x_chart(section *s, json_t *figures, const json_t *models, const char *group,
+                               kith_error *error)
+{
+    metric metrics[METRICS];
+    chosen_metrics(metrics, s->experiment);
+    metric which = metrics[0];
+    json_t *title = format_string("%s on %s", metric_table[which].title, group);
+    json_t *chart =
+        lines_new(json_string_value(title), text_of(s->experiment, "x"), metric_table[which].title);
+    const json_t *model, *data;
+    kith_status status = KITH_OK;
+    size_t i, k;
+
+    json_array_foreach(models, i, model) {
+        json_t *points = json_array();
+        json_array_foreach(json_object_get(s->experiment, "data"), k, data) {
+            measurement m = {0};
+            if (status != KITH_OK || strcmp(text_of(data, "group"), group) != 0)
+                continue;
+            status = measure(&m, s->p, s->experiment, json_string_value(model),
+                             text_of(data, "name"), error);
+            if (status == KITH_OK)
+                points_add(points, number_of(data, "x"),
+                           metric_table[which].scale * measured(&m, which).mean);
+            measurement_release(&m);
+        }
+        if (json_array_size(points) > 0)
+            json_array_extend(lines_series(chart, json_string_value(model)), points);
+        json_decref(points);
+    }
+    json_decref(title);
+    if (json_array_size(json_object_get(chart, "series")) > 0)
+        figures_add(figures, chart);
+    else
+        json_decref(chart);
+    return status;
+}
+
+static kith_status add_x_charts(section *s, json_t *figures, const json_t *models,
+                                kith_error *error)
+{
+    json_t *groups = json_array();
+    const json_t *data, *group;
+    kith_status status = KITH_OK;
+    size_t i;
+
+    json_array_foreach(json_object_get(s->experiment, "data"), i, data)
+        if (isfinite(number_of(data, "x")) && !has_text(groups, text_of(data, "group")))
+            json_array_append_new(groups, safe_string(text_of(data, "group")));
+    json_array_foreach(groups, i, group)
+        if (status == KITH_OK)
+            status = add_x_chart(s, figures, models, json_string_value(group), error);
+    json_decref(groups);
+    return status;
+}
+
+static kith_status add_data_charts(section *s, json_t *figures, const json_t *models,
+                                   const char *data, kith_error *error)
+{
+    const json_t *charts = json_object_get(s->experiment, "charts");
+    kith_status status = KITH_OK;
+
+    if (has_text(charts, "training")) {
+        json_t *title = format_string("Training on %s: validation metric", data);
+        json_t *chart = lines_new(json_string_value(title), "epoch", "dev");
+        status = add_line_chart(s, figures, chart, models, data, training_series, error);
+        json_decref(title);
+    }
+    if (status == KITH_OK && has_text(charts, "facts")) {
+        json_t *title = format_string("MRR on %s by facts of the unseen entity", data);
+        json_t *chart = lines_new(json_string_value(title), "known facts", "MRR");
+        status = add_line_chart(s, figures, chart, models, data, facts_series, error);
+        json_decref(title);
+    }
+    if (status == KITH_OK && has_text(charts, "reliability"))
+        status = add_reliabilities(s, figures, models, data, error);
+    return status;
+}
+
+kith_status section_charts(section *s, const json_t *models, const json_t *datas, kith_error *error)
+{
+    json_t *figures = figures_new();
+    const json_t *data;
+    kith_status status = KITH_OK;
+    size_t i;
+
+    if (has_text(json_object_get(s->experiment, "charts"), "x"))
+        status = add_x_charts(s, figures, models, error);
+    json_array_foreach(datas, i, data)
+        if (status == KITH_OK)
+            status = add_data_charts(s, figures, models, json_string_value(data), error);
+    if (json_array_size(json_object_get(figures, "items")) > 0)
+        document_add(s->document, figures);
+    else
+        json_decref(figures);
+    return status;
+}

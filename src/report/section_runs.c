@@ -1,0 +1,80 @@
+#include "report/section.h"
+
+#include "report/jobs.h"
+
+static void runs_table(json_t *details, const plan *p, const json_t *experiment, json_t *runs)
+{
+    json_t *table = table_new("", "model|data|#seed|#epochs|#training|#in all|command");
+    const json_t *cell;
+    char training[32], all[32];
+    size_t i;
+
+    json_array_foreach(json_object_get(experiment, "cells"), i, cell) {
+        const job *j = cell_job(p, cell);
+        json_t *results = job_results(j);
+        if (!results || j->kind != JOB_TRAIN) {
+            json_decref(results);
+            continue;
+        }
+        json_t *row = table_row(table);
+        row_text(row, "%s", text_of(cell, "model"));
+        row_text(row, "%s", text_of(cell, "data"));
+        row_text(row, "%.0f", number_of(cell, "seed"));
+        row_text(row, "%.0f", number_of(results, "epochs"));
+        row_text(row, "%s", duration_text(training, number_of(results, "training_seconds")));
+        row_text(row, "%s", duration_text(all, number_of(results, "seconds")));
+        row_text(row, "%s",
+                 json_string_value(json_array_get(json_object_get(results, "commands"), 0)));
+        json_array_append_new(runs, json_pack("{sO* sO* sO* sO* sO* sO* sO* sO* sO*}", "identity",
+                                              json_object_get(results, "identity"), "model",
+                                              json_object_get(cell, "model"), "data",
+                                              json_object_get(cell, "data"), "seed",
+                                              json_object_get(cell, "seed"), "seconds",
+                                              json_object_get(results, "seconds"), "epochs",
+                                              json_object_get(results, "epochs"), "machine",
+                                              json_object_get(results, "machine"), "commands",
+                                              json_object_get(results, "commands"), "eval",
+                                              json_object_get(results, "eval")));
+        json_decref(results);
+    }
+    document_add(details, table);
+}
+
+/* Every setting of every model, on its first data set. */
+static void settings_table(json_t *details, const plan *p, const json_t *experiment)
+{
+    json_t *table = table_new("Settings", "setting"), *columns = json_array();
+    const json_t *cell, *settings;
+    json_t *seen = json_array();
+    const char *name;
+    size_t i, k;
+
+    json_array_foreach(json_object_get(experiment, "cells"), i, cell) {
+        const job *j = cell_job(p, cell);
+        settings = json_object_get(
+            j->kind == JOB_EXPLAIN ? json_object_get(j->identity, "of") : j->identity, "settings");
+        if (!settings || has_text(seen, text_of(cell, "model")))
+            continue;
+        json_array_append_new(seen, safe_string(text_of(cell, "model")));
+        table_add_column(table, text_of(cell, "model"), 0);
+        json_array_append(columns, (json_t *)settings);
+    }
+    for (i = 0; (name = kith_settings_name(i, NULL, NULL)); i++) {
+        json_t *row = table_row(table);
+        row_text(row, "%s", name);
+        json_array_foreach(columns, k, settings)
+            row_text(row, "%s", text_of(settings, name));
+    }
+    json_decref(columns);
+    json_decref(seen);
+    document_add(details, table);
+}
+
+void section_runs(section *s, json_t *runs)
+{
+    json_t *details = details_new("Settings, seeds, commands and seconds");
+
+    runs_table(details, s->p, s->experiment, runs);
+    settings_table(details, s->p, s->experiment);
+    document_add(s->document, details);
+}
