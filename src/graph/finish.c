@@ -103,6 +103,7 @@ static kith_status put_seen_first(kith_graph *graph, kith_error *error)
         seen[train->at[i].subject] = seen[train->at[i].object] = 1;
         seen[(size_t)n + train->at[i].relation] = 1;
     }
+    memset(seen + n, 1, graph->fixed_relations);
     graph->seen_entities = number_marked_first(ids, seen, n);
     graph->seen_relations = number_marked_first(ids + n, seen + n, m);
     bool entities_moved = !is_identity(ids, n), relations_moved = !is_identity(ids + n, m);

@@ -22,6 +22,7 @@ struct kith_graph {
     uint64_t *offset;
     kith_neighbor *neighbors;
     uint32_t seen_entities, seen_relations;
+    uint32_t fixed_relations; /* those below count as seen even where train lacks them */
     char layout[160];
     size_t duplicates, bad_lines;
     char first_bad[1024];
