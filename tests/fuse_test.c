@@ -819,7 +819,7 @@ static void check_without(const setup *s, kith__fusion_workspace *f, kith__rng *
         for (size_t row = 0; row < f->asking.count; row++)
             for (int k = 0; k < KITH__RULE_FEATURES; k++)
                 if (in_part(k, f->without))
-                    f->asking.rows[row].figure[k] = uniform(rng, 0, 1);
+                    f->asking.rows[row].feature[k] = uniform(rng, 0, 1);
         kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
                         f->at.candidates, f->without);
         kith__case_features(after, &f->at, e, f->without);

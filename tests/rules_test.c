@@ -1026,7 +1026,7 @@ static void check_query(kith__evidence_query *a, const world *w, uint32_t self, 
     for (uint32_t o = 0; o < w->entities; o++)
         check_figures(a, &q, o);
     for (size_t i = 0; i < a->count; i++)
-        assert_ptr_equal(row_of(a, a->rows[i].entity), a->rows[i].figure);
+        assert_ptr_equal(row_of(a, a->rows[i].entity), a->rows[i].feature);
     free(q.fact);
 }
 
@@ -1245,10 +1245,10 @@ static void check_reasons(world *w, kith__rng *rng)
         telling t = {&q, calloc(w->entities, sizeof *t.figure)};
         ask(&a, facts, s, query);
         answer silent = keep_answer(&a);
-        a.tell = hear;
+        a.report = hear;
         a.context = &t;
         ask(&a, facts, s, query);
-        a.tell = NULL;
+        a.report = NULL;
         check_same_answer(&a, &silent);
         check_told(&a, &t);
         free(silent.rows);
@@ -1293,7 +1293,7 @@ static void ask__a_hub_of_5000_facts_is_asked_like_any_other(void **state)
     ask(&a, kith__facts_of(w.evidence->base->index, hub), hub, 2);
     for (size_t i = 0; i < a.count; i++)
         for (int k = 0; k < KITH__RULE_FEATURES; k++)
-            assert_true(isfinite(a.rows[i].figure[k]) && a.rows[i].figure[k] >= 0);
+            assert_true(isfinite(a.rows[i].feature[k]) && a.rows[i].feature[k] >= 0);
     kith__evidence_query_release(&a);
     world_close(&w);
     draft_release(&t);

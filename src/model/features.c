@@ -87,7 +87,7 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
         sum_up_embedding(c);
     for (size_t i = 0; i < asked->count && !(without & KITH_PART_DIRECT); i++)
         if (asked->rows[i].entity < candidates && !kith__span_has(known, asked->rows[i].entity))
-            best_a = fmaxf(best_a, asked->rows[i].figure[KITH__A_BEST]);
+            best_a = fmaxf(best_a, asked->rows[i].feature[KITH__A_BEST]);
     c->gate = 1 - best_a;
 }
 

@@ -10,7 +10,7 @@
 /* Bounds on what one fact of s may cost, so that hubs do not stall a query. Beyond them lists are
  * thinned out evenly. */
 enum {
-    MOST_FELLOWS = 256,
+    MOST_SUBJECTS = 256,
     MOST_LOCAL = 256,
     MOST_STEPS = 512,
     MOST_KNOWN = 32,
@@ -158,7 +158,7 @@ static int widen(uint32_t **array, size_t *capacity, size_t need)
     return 0;
 }
 
-static int add_room(kith__evidence_query *a, size_t need)
+static int reserve_slot(kith__evidence_query *a, size_t need)
 {
     return kith__slots_reserve(&a->slots, 1) || widen(&a->row, &a->row_capacity, need) ||
            widen(&a->tally, &a->tally_capacity, need) ||
@@ -170,7 +170,7 @@ static uint32_t slot_for(kith__evidence_query *a, uint32_t entity)
 {
     size_t need = kith__slots_length(&a->slots, 1);
 
-    if ((need > a->tallied_capacity || !kith__slots_has_room(&a->slots, 1)) && add_room(a, need)) {
+    if ((need > a->tallied_capacity || !kith__slots_fit(&a->slots, 1)) && reserve_slot(a, need)) {
         a->no_memory = 1;
         return KITH__NO_SLOT;
     }
@@ -188,7 +188,7 @@ static float *row_of_slot(kith__evidence_query *a, uint32_t slot)
             (kith__candidate_evidence){.entity = kith__slot_entity(&a->slots, slot)};
         a->row[slot] = (uint32_t)++a->count;
     }
-    return a->rows[a->row[slot] - 1].figure;
+    return a->rows[a->row[slot] - 1].feature;
 }
 
 static float *row_for(kith__evidence_query *a, uint32_t entity)
@@ -210,13 +210,13 @@ static void add_confidence(float *best, float *second, float *all, float confide
     *all += -logf(1 - (confidence < .999f ? confidence : .999f));
 }
 
-static void tell(const kith__evidence_query *a, kith__reason reason)
+static void report(const kith__evidence_query *a, kith__reason reason)
 {
-    if (a->tell)
-        a->tell(a->context, &reason);
+    if (a->report)
+        a->report(a->context, &reason);
 }
 
-/* ---- A: the same two entities ---- */
+/* ---- direct rules: facts between the same two entities ---- */
 
 /* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the same
  * facts as q's. */
@@ -257,24 +257,24 @@ static void count_at_subject(uint32_t *support, uint32_t *body_count, kith__span
 static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        float *figure = row_for(a, at[i].entity);
-        if (figure)
-            figure[KITH__A_LINKS]++;
+        float *feature = row_for(a, at[i].entity);
+        if (feature)
+            feature[KITH__A_LINKS]++;
     }
 }
 
 /* With the rule's own counts, which say more to a person than those around here. */
-static void tell_pair(const kith__evidence_query *a, const kith__rule *rule, uint32_t candidate,
-                      float confidence)
+static void report_direct(const kith__evidence_query *a, const kith__rule *rule, uint32_t candidate,
+                          float confidence)
 {
-    tell(a, (kith__reason){KITH_PART_DIRECT, rule->first, KITH__NO_RELATION, UINT32_MAX, candidate,
-                           confidence, rule->support, rule->body_count});
+    report(a, (kith__reason){KITH_PART_DIRECT, rule->first, KITH__NO_RELATION, UINT32_MAX,
+                             candidate, confidence, rule->support, rule->body_count});
 }
 
-static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span known, uint32_t self)
+static void find_direct(kith__evidence_query *a, kith__span facts, kith__span known, uint32_t self)
 {
     for (size_t from = 0, to; from < facts.count; from = to) {
-        uint32_t r = facts.at[from].relation, hits_here = 0, bodies_here = 0;
+        uint32_t r = facts.at[from].relation, support_here = 0, body_count_here = 0;
         for (to = from; to < facts.count && facts.at[to].relation == r; to++)
             ;
         if (r == a->query)
@@ -285,14 +285,14 @@ static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span know
         if (mined == 0)
             continue;
         bool inverse = r == kith__inverse(a->view.base, a->query);
-        count_at_subject(&hits_here, &bodies_here, (kith__span){facts.at + from, to - from}, known,
-                         inverse ? self : UINT32_MAX);
+        count_at_subject(&support_here, &body_count_here, (kith__span){facts.at + from, to - from},
+                         known, inverse ? self : UINT32_MAX);
         for (size_t i = from; i < to; i++) {
-            uint32_t o = facts.at[i].entity, support = hits_here, body_count = bodies_here;
+            uint32_t o = facts.at[i].entity, support = support_here, body_count = body_count_here;
             if (inverse && o == self)
                 continue;
-            float *figure = row_for(a, o);
-            if (!figure)
+            float *feature = row_for(a, o);
+            if (!feature)
                 return;
             /* The candidate at hand is neither right nor wrong yet. */
             if (body_count > 0 && !kith__span_has(known, o))
@@ -300,16 +300,16 @@ static void ask_pairs(kith__evidence_query *a, kith__span facts, kith__span know
             count_at_object(&support, &body_count, a, o, r, self);
             float local =
                 (mined * KITH__SHRINK + (float)support) / (KITH__SHRINK + (float)body_count);
-            add_confidence(&figure[KITH__A_BEST], NULL, &figure[KITH__A_ALL], local);
-            if (mined > figure[KITH__A_GLOBAL])
-                figure[KITH__A_GLOBAL] = mined;
-            figure[KITH__A_COUNT]++;
-            tell_pair(a, rule, o, local);
+            add_confidence(&feature[KITH__A_BEST], NULL, &feature[KITH__A_ALL], local);
+            if (mined > feature[KITH__A_GLOBAL])
+                feature[KITH__A_GLOBAL] = mined;
+            feature[KITH__A_COUNT]++;
+            report_direct(a, rule, o, local);
         }
     }
 }
 
-/* ---- B: two steps ---- */
+/* ---- path rules: two steps ---- */
 
 static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, uint32_t self)
 {
@@ -318,17 +318,17 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, ui
 
     for (size_t i = 0; i < taken; i++) {
         uint32_t o = kith__spans_pick(&ends, taken, i).entity;
-        float *figure = o == self || o == x ? NULL : row_for(a, o);
-        if (!figure)
+        float *feature = o == self || o == x ? NULL : row_for(a, o);
+        if (!feature)
             continue;
-        add_confidence(&figure[KITH__B_BEST], NULL, &figure[KITH__B_ALL], rule->confidence);
-        figure[KITH__B_COUNT]++;
-        tell(a, (kith__reason){KITH_PART_PATH, rule->first, rule->second, x, o, rule->confidence,
-                               rule->support, rule->body_count});
+        add_confidence(&feature[KITH__B_BEST], NULL, &feature[KITH__B_ALL], rule->confidence);
+        feature[KITH__B_COUNT]++;
+        report(a, (kith__reason){KITH_PART_PATH, rule->first, rule->second, x, o, rule->confidence,
+                                 rule->support, rule->body_count});
     }
 }
 
-static void ask_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
+static void find_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
 {
     const kith__rules *paths = &a->evidence->rules->paths;
 
@@ -340,7 +340,7 @@ static void ask_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
     }
 }
 
-/* ---- C: constants ---- */
+/* ---- constant rules ---- */
 
 static void tally(kith__evidence_query *a, uint32_t entity)
 {
@@ -355,7 +355,7 @@ static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint3
 {
     kith__spans sharing =
         kith__view_reached(&a->view, fact.entity, kith__inverse(a->view.base, fact.relation));
-    size_t taken = sharing.count < MOST_FELLOWS ? sharing.count : MOST_FELLOWS;
+    size_t taken = sharing.count < MOST_SUBJECTS ? sharing.count : MOST_SUBJECTS;
     uint32_t body_count = 0;
 
     for (size_t i = 0; i < taken; i++) {
@@ -370,7 +370,7 @@ static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint3
     return body_count;
 }
 
-static void ask_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
+static void find_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
 {
     uint32_t body_count = tally_answers(a, fact, self);
 
@@ -378,20 +378,20 @@ static void ask_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t s
         uint32_t slot = a->tallied[i], support = a->tally[slot],
                  o = kith__slot_entity(&a->slots, slot);
         float confidence = kith__shrunk(support, body_count);
-        float *figure = o == self ? NULL : row_of_slot(a, slot);
+        float *feature = o == self ? NULL : row_of_slot(a, slot);
         a->tally[slot] = 0;
-        if (!figure)
+        if (!feature)
             continue;
-        add_confidence(&figure[KITH__C_BEST], &figure[KITH__C_SECOND], &figure[KITH__C_ALL],
+        add_confidence(&feature[KITH__C_BEST], &feature[KITH__C_SECOND], &feature[KITH__C_ALL],
                        confidence);
-        figure[KITH__C_COUNT]++;
-        tell(a, (kith__reason){KITH_PART_CONSTANT, fact.relation, KITH__NO_RELATION, fact.entity, o,
-                               confidence, support, body_count});
+        feature[KITH__C_COUNT]++;
+        report(a, (kith__reason){KITH_PART_CONSTANT, fact.relation, KITH__NO_RELATION, fact.entity,
+                                 o, confidence, support, body_count});
     }
     a->tallied_count = 0;
 }
 
-/* ---- D: what the known answers have in common ---- */
+/* ---- shared-answer rules: what the known answers have in common ---- */
 
 static int by_fact(const void *a, const void *b)
 {
@@ -423,8 +423,8 @@ static size_t gather_shared(kith__evidence_query *a, kith__span known, size_t ta
     return count;
 }
 
-static void ask_shared(kith__evidence_query *a, kith_neighbor fact, uint32_t support, size_t known,
-                       uint32_t self)
+static void find_shared_by(kith__evidence_query *a, kith_neighbor fact, uint32_t support,
+                           size_t known, uint32_t self)
 {
     kith__spans having =
         kith__view_reached(&a->view, fact.entity, kith__inverse(a->view.base, fact.relation));
@@ -435,20 +435,20 @@ static void ask_shared(kith__evidence_query *a, kith_neighbor fact, uint32_t sup
         return;
     for (size_t i = 0; i < having.count; i++) {
         uint32_t o = kith__spans_at(&having, i).entity;
-        float *figure = o == self ? NULL : row_for(a, o);
-        if (!figure)
+        float *feature = o == self ? NULL : row_for(a, o);
+        if (!feature)
             continue;
-        if (confidence > figure[KITH__D_BEST])
-            figure[KITH__D_BEST] = confidence;
-        if (share > figure[KITH__D_SHARED])
-            figure[KITH__D_SHARED] = share;
-        figure[KITH__D_SUM] += confidence;
-        tell(a, (kith__reason){KITH_PART_SHARED, fact.relation, KITH__NO_RELATION, fact.entity, o,
-                               confidence, support, (uint32_t)having.count});
+        if (confidence > feature[KITH__D_BEST])
+            feature[KITH__D_BEST] = confidence;
+        if (share > feature[KITH__D_SHARED])
+            feature[KITH__D_SHARED] = share;
+        feature[KITH__D_SUM] += confidence;
+        report(a, (kith__reason){KITH_PART_SHARED, fact.relation, KITH__NO_RELATION, fact.entity, o,
+                                 confidence, support, (uint32_t)having.count});
     }
 }
 
-static void ask_known(kith__evidence_query *a, kith__span known, uint32_t self)
+static void find_shared(kith__evidence_query *a, kith__span known, uint32_t self)
 {
     size_t taken = known.count < MOST_KNOWN ? known.count : MOST_KNOWN;
     size_t count = gather_shared(a, known, taken);
@@ -456,20 +456,20 @@ static void ask_known(kith__evidence_query *a, kith__span known, uint32_t self)
     for (size_t from = 0, to; from < count && !a->no_memory; from = to) {
         for (to = from; to < count && by_fact(&a->shared[from], &a->shared[to]) == 0; to++)
             ;
-        /* Having q from s itself is what is asked. */
+        /* Having q from s itself is the query. */
         if (a->shared[from].entity == self)
             continue;
         if (to - from > 1 || taken < 3)
-            ask_shared(a, a->shared[from], (uint32_t)(to - from), taken, self);
+            find_shared_by(a, a->shared[from], (uint32_t)(to - from), taken, self);
     }
 }
 
-/* ---- all ---- */
+/* ---- the query ---- */
 
 static void close_rows(kith__evidence_query *a)
 {
     for (size_t i = 0; i < a->count; i++) {
-        float *f = a->rows[i].figure;
+        float *f = a->rows[i].feature;
         f[KITH__A_ALL] = 1 - expf(-f[KITH__A_ALL]);
         f[KITH__B_ALL] = 1 - expf(-f[KITH__B_ALL]);
         f[KITH__C_ALL] = 1 - expf(-f[KITH__C_ALL]);
@@ -498,11 +498,11 @@ kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, 
     TRY(set_query(a, relation, error));
     kith__span known = kith__span_of(facts, relation);
     a->known = known.count;
-    ask_pairs(a, facts, known, self);
-    ask_paths(a, facts, self);
+    find_direct(a, facts, known, self);
+    find_paths(a, facts, self);
     for (size_t i = 0; i < facts.count && !a->no_memory; i++)
-        ask_constant(a, facts.at[i], self);
-    ask_known(a, known, self);
+        find_constant(a, facts.at[i], self);
+    find_shared(a, known, self);
     TRY(kith__proximity_find(&a->proximity, facts, self, error));
     close_rows(a);
     if (a->no_memory)

@@ -41,7 +41,7 @@ void kith__evidence_free(kith__evidence *evidence);
 
 typedef struct kith__candidate_evidence {
     uint32_t entity;
-    float figure[KITH__RULE_FEATURES];
+    float feature[KITH__RULE_FEATURES];
 } kith__candidate_evidence;
 
 /* One rule that supports a candidate. */
@@ -75,7 +75,7 @@ typedef struct kith__evidence_query {
     size_t known;              /* answers of q(s, ?) among the facts */
     kith__proximity proximity; /* of all entities to s */
     /* Where not NULL, called for every rule that supports a candidate. */
-    void (*tell)(void *context, const kith__reason *reason);
+    void (*report)(void *context, const kith__reason *reason);
     void *context;
     int no_memory;
 } kith__evidence_query;
@@ -97,7 +97,7 @@ kith_status kith__evidence_query_run(kith__evidence_query *query, kith__span fac
 static inline const float *kith__evidence_row(const kith__evidence_query *a, uint32_t candidate)
 {
     uint32_t slot = kith__slot_find(&a->slots, candidate);
-    return slot >= a->row_capacity || a->row[slot] == 0 ? NULL : a->rows[a->row[slot] - 1].figure;
+    return slot >= a->row_capacity || a->row[slot] == 0 ? NULL : a->rows[a->row[slot] - 1].feature;
 }
 
 /* How often it is an answer. */

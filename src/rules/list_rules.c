@@ -10,7 +10,7 @@
 #include "rules/counter.h"
 #include "rules/evidence.h"
 
-enum { PIECES = 64, MOST_FELLOWS = 1024 };
+enum { PIECES = 64, MOST_SUBJECTS = 1024 };
 
 typedef struct {
     const kith_graph *graph;
@@ -84,20 +84,20 @@ static void list_patterns(listing *l, const kith__rules *p, kith_evidence_part k
         }
 }
 
-/* ---- C ---- */
+/* ---- constant rules ---- */
 
 /* Count what the entities with r(., c) have in common; `spans` are those entities. */
 static int list_group(listing *l, size_t piece, uint32_t relation, uint32_t constant,
-                      kith__span fellows)
+                      kith__span subjects)
 {
     kith__counter answers = {0}, owners = {0};
     const kith__index *x = l->index;
     uint32_t r = kith__inverse(x, relation);
-    size_t taken = fellows.count < MOST_FELLOWS ? fellows.count : MOST_FELLOWS;
+    size_t taken = subjects.count < MOST_SUBJECTS ? subjects.count : MOST_SUBJECTS;
     int failed = 0;
 
     for (size_t i = 0; i < taken && !failed; i++) {
-        kith__span facts = kith__facts_of(x, fellows.at[i * fellows.count / taken].entity);
+        kith__span facts = kith__facts_of(x, subjects.at[i * subjects.count / taken].entity);
         for (size_t k = 0; k < facts.count && !failed; k++) {
             uint32_t q = facts.at[k].relation;
             if (!concludes(l, q))
@@ -205,7 +205,7 @@ static void find_examples(kith_rule *rule, const listing *l)
         find_at(rule, l, x->owner[i], kith__reached(x, x->owner[i], q));
 }
 
-/* ---- all ---- */
+/* ---- the list ---- */
 
 static int gather(listing *l)
 {

@@ -10,7 +10,7 @@
 /* Work is cut in PIECES of the entities. What is counted is bounded: by MOST_KEYS different rules,
  * and by MOST_STEPS two-step paths, beyond which the neighbours in the middle of paths are thinned
  * out evenly. */
-enum { PIECES = 16, MOST_KEYS = 1 << 24, LEAST_HITS = 2, MOST_BETWEEN = 64 };
+enum { PIECES = 16, MOST_KEYS = 1 << 24, LEAST_SUPPORT = 2, MOST_BETWEEN = 64 };
 static const uint64_t most_steps = UINT64_C(400000000);
 static const float least_confidence = .004f;
 
@@ -43,7 +43,7 @@ static uint64_t body_of(uint64_t key)
     return key & ((UINT64_C(1) << (2 * KITH__RELATION_BITS)) - 1);
 }
 
-/* Kind A has its relation in both places of the body. */
+/* A direct rule has its relation in both places of the body. */
 static uint32_t first_of(uint64_t key)
 {
     return (uint32_t)(key >> KITH__RELATION_BITS) & ((1u << KITH__RELATION_BITS) - 1);
@@ -90,7 +90,7 @@ static void links_clear(links *l, kith__span facts)
         l->first[facts.at[i].entity] = 0;
 }
 
-/* ---- first pass: hits ---- */
+/* ---- first pass: support ---- */
 
 /* Every two relations between the same two entities; more than MOST_BETWEEN of them are cut. A loop
  * and its inverse are one fact, which says nothing about itself. */
@@ -173,7 +173,7 @@ static void count_piece(void *context, size_t piece)
         m->no_memory = true;
 }
 
-/* ---- second pass: bodies ---- */
+/* ---- second pass: body counts ---- */
 
 /* One entity s: its relations, and how often it meets which bodies. */
 typedef struct {
@@ -461,7 +461,7 @@ static int merge_counts(kith__counter *all, mining *m)
     kith__counter_sort(all);
     m->rules = 0;
     for (size_t i = 0; i < all->used; i++)
-        if (all->at[i].count >= LEAST_HITS)
+        if (all->at[i].count >= LEAST_SUPPORT)
             all->at[m->rules++] = all->at[i];
     return 0;
 }

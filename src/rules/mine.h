@@ -1,9 +1,9 @@
 /* Rules that name an answer, mined from train:
- *   A   r(s, o)              => q(s, o)
- *   B   r1(s, x), r2(x, o)   => q(s, o)
- * over the 2m relations and inverses. A third kind, C, has constants and is counted when it is asked
- * for (evidence.h). Confidence is hits / (bodies + KITH__SHRINK), where bodies are the ways to be
- * right or wrong: those whose s has some q. */
+ *   direct   r(s, o)              => q(s, o)
+ *   path     r1(s, x), r2(x, o)   => q(s, o)
+ * over the 2m relations and inverses. Rules of other kinds have constants and are counted when a query
+ * is asked (evidence.h). Confidence is support / (body count + KITH__SHRINK), where the body count is
+ * how often the body holds for an s that has some q. */
 #ifndef KITH_RULES_MINE_H
 #define KITH_RULES_MINE_H
 
@@ -17,7 +17,7 @@ enum {
 #define KITH__NO_RELATION UINT32_MAX
 
 typedef struct kith__rule {
-    uint32_t first, second; /* second: KITH__NO_RELATION for kind A */
+    uint32_t first, second; /* second: KITH__NO_RELATION of a direct rule */
     uint32_t support;
     uint32_t body_count;
     float confidence;

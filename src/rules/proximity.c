@@ -43,7 +43,7 @@ static bool reserve(kith__proximity *n, size_t more)
 {
     size_t need = kith__slots_length(&n->slots, more) + 1;
 
-    if (need <= n->value_capacity && kith__slots_has_room(&n->slots, more))
+    if (need <= n->value_capacity && kith__slots_fit(&n->slots, more))
         return true;
     n->no_memory |=
         kith__slots_reserve(&n->slots, more) || widen(&n->mass, &n->mass_capacity, need) ||

@@ -23,7 +23,7 @@ enum { KITH__DIRECT_ENTITIES = 1 << 16 };
 
 /* Begin anew for entities 0 .. entities - 1; the time is that of the slots there were. */
 void kith__slots_begin(kith__slots *slots, size_t entities);
-/* Make room for so many more slots; -1 where memory is short. */
+/* Reserve so many more slots; -1 where memory is short. */
 int kith__slots_reserve(kith__slots *slots, size_t more);
 void kith__slots_release(kith__slots *slots);
 
@@ -33,8 +33,8 @@ static inline size_t kith__slots_length(const kith__slots *s, size_t more)
     return s->hashed ? s->count + more : s->entities;
 }
 
-/* Whether there is room already. */
-static inline int kith__slots_has_room(const kith__slots *s, size_t more)
+/* Whether so many more slots fit as it is. */
+static inline int kith__slots_fit(const kith__slots *s, size_t more)
 {
     size_t need = s->count + more;
     return !s->hashed ||
@@ -51,7 +51,7 @@ static inline size_t kith__slot_place(const kith__slots *s, uint32_t entity)
     return (size_t)((uint64_t)entity * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->places - 1);
 }
 
-/* The slot of an entity, a new one where it has none; there must be room. */
+/* The slot of an entity, a new one where it has none; it must have been reserved. */
 static inline uint32_t kith__slot_add(kith__slots *s, uint32_t entity)
 {
     if (!s->hashed)

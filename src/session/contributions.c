@@ -134,12 +134,12 @@ static kith_status find_reasons(finding *f, kith_error *error)
     kith__evidence_query *rules = &f->workspace->fusion->asking;
     bool newcomer = f->asked->entity >= kith_graph_entity_count(f->session->model->graph);
 
-    rules->tell = take_reason;
+    rules->report = take_reason;
     rules->context = f;
     kith_status status =
         kith__evidence_query_run(rules, f->asked->sorted,
                                  newcomer ? UINT32_MAX : f->asked->entity, f->query, error);
-    rules->tell = NULL;
+    rules->report = NULL;
     return status == KITH_OK && f->no_memory ? kith__no_memory(error) : status;
 }
 
