@@ -1,18 +1,30 @@
-# Completion of kith's commands for bash.
+# Completion of kith's commands for bash. `kith help --dump` says which options there are: one line per
+# option, in columns separated by tabs: kind, command, option, letter, argument, default, required, help.
 
-# What follows an option in the help of kith train: one line per setting, "  --NAME CHOICE|CHOICE".
-# Asking the program keeps this file from saying something else than it.
-_kith_settings() { # print the options of all settings, or the choices of one
-    "${COMP_WORDS[0]}" train --help 2>/dev/null | sed -n '/^settings/,$p' |
-        awk -v name="${1-}" '
-            $1 !~ /^--/ { next }
-            name == "" { print $1 }
-            name == $1 { n = split($2, choice, "|")
-                         for (i = 1; i <= n; i++) if (choice[i] !~ /^[A-Z]$/) print choice[i] }'
+_kith_dump() { # awk program: run over the lines of the command at hand
+    "${COMP_WORDS[0]}" help --dump 2>/dev/null |
+        awk -F'\t' -v command="${COMP_WORDS[1]}" -v name="${2-}" "$1"
 }
 
 _kith_reply() { # words, the beginning
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_kith_options() {
+    _kith_dump '$1 != "command" && $2 == command { print $3; if ($4 != "") print "-" $4 }'
+}
+
+# The argument of an option: "a|b|c" for choices, else a word such as FILE.
+_kith_argument() {
+    _kith_dump '$1 != "command" && $2 == command && ($3 == name || "-" $4 == name) { print $5; exit }' "$1"
+}
+
+_kith_choices() { # words of "a|b|N": those that are no placeholders
+    local word words
+    IFS='|' read -ra words <<<"$1"
+    for word in "${words[@]}"; do
+        [[ $word =~ ^[A-Z]+$ ]] || echo "$word"
+    done
 }
 
 # --grid NAME=VALUE,VALUE: names of settings first, then values. Bash cuts words at =.
@@ -23,20 +35,25 @@ _kith_grid() {
         [[ ${COMP_WORDS[COMP_CWORD]} == = ]] && name=${COMP_WORDS[COMP_CWORD - 1]}
         before=
         [[ $current == *,* ]] && before=${current%,*},
-        mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_kith_settings "--$name")" \
-            -- "${current##*,}")
+        mapfile -t COMPREPLY < <(compgen -P "$before" \
+            -W "$(_kith_choices "$(_kith_argument "--$name")")" -- "${current##*,}")
     else
         compopt -o nospace 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -S = -W "$(_kith_settings | sed 's/^--//')" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -S = -W "$(_kith_dump \
+            '$1 == "setting" && $2 == command { print substr($3, 3) }')" -- "$current")
     fi
 }
 
+_kith_paths() { # f for files, d for folders; the beginning
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen "-$1" -- "$2")
+}
+
 _kith() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='stats split rules train eval info tune predict explain shell export compare reproduce' options choices
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} commands argument
 
     COMPREPLY=()
-    if [[ $command == tune ]]; then
+    if [[ ${COMP_WORDS[1]} == tune ]]; then
         # --grid NAME = VALUE: the option stands one or three words before.
         local at=$((COMP_CWORD - 1))
         [[ $current == = ]] && at=$((COMP_CWORD - 2))
@@ -53,65 +70,25 @@ _kith() {
     elif [[ $previous == = ]]; then
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
-    if ((COMP_CWORD == 1)); then
-        _kith_reply "$commands help version --help --version" "$current"
+    if ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help ]]; then
+        commands=$(_kith_dump '$1 == "command" { print $2 }')
+        ((COMP_CWORD == 1)) && commands+=' help version --help --version'
+        ((COMP_CWORD > 2)) || _kith_reply "$commands" "$current"
         return
     fi
-    case $command in
-        stats) options='--json --skip-bad --threads --help' ;;
-        split) options='--output --strategy --rate --count --valid --test --labels --ids --seed
-                        --force --skip-bad --json --help' ;;
-        rules) options='--kind --examples --relation --top --min-support --json --skip-bad --threads --help' ;;
-        train) options='--output --preset --resume --threads --checkpoint-every --skip-bad --quiet
-                        --json --help' ;;
-        eval) options='--split --candidates --without --filter --ranks --html --threads --json --help' ;;
-        reproduce) options='--data --output --quick --jobs --threads --experiments --list --dry-run
-                        --quiet --json --help' ;;
-        compare) options='--split --candidates --threads --json --help' ;;
-        info) options='--relation --json --help' ;;
-        tune) options='--output --grid --preset --threads --skip-bad --quiet --json --help' ;;
-        predict) options='--fact --facts --query --top --new-only --relations --threads --json --help' ;;
-        explain) options='--fact --facts --query --top --new-only --relations --html --threads
-                        --json --help' ;;
-        shell) options='--threads --help' ;;
-        export) options='--output --format --table --relation --inverse --entity --entities --facts
-                        --threads --help' ;;
-        help)
-            ((COMP_CWORD == 2)) && _kith_reply "$commands" "$current"
-            return ;;
-        *) return ;;
-    esac
-    case $command:$previous in
-        split:--strategy) _kith_reply 'subject object both' "$current"; return ;;
-        *:--preset) _kith_reply 'kith triplets rules embedding release paper' "$current"; return ;;
-        eval:--split | compare:--split) _kith_reply 'dev test' "$current"; return ;;
-        eval:--candidates | compare:--candidates) _kith_reply 'seen all' "$current"; return ;;
-        export:--format) _kith_reply 'npy word2vec tsv' "$current"; return ;;
-        export:--table) _kith_reply 'ent rel trans query' "$current"; return ;;
-        *:--fact | *:--query | predict:--relations | explain:--relations | predict:--top | \
-        explain:--top | export:--relation | export:--entity) return ;;
-        *:--threads | *:--jobs | *:--seed | split:--rate | split:--count | split:--valid | split:--test | \
-        rules:--kind | rules:--relation | info:--relation | rules:--top | rules:--min-support | train:--checkpoint-every) return ;;
-        *:-o | *:--output | *:--resume | reproduce:--data | reproduce:--experiments)
-            compopt -o filenames 2>/dev/null
-            mapfile -t COMPREPLY < <(compgen -d -- "$current")
-            return ;;
-        eval:--ranks | *:--html) ;;
-        train:--* | tune:--*)
-            if [[ " $options " != *[[:space:]]"$previous"[[:space:]]* ]]; then
-                choices=$(_kith_settings "$previous")
-                [[ -z $choices ]] || _kith_reply "$choices" "$current"
-                return
-            fi ;;
-    esac
+    if [[ $previous == -* ]]; then
+        argument=$(_kith_argument "$previous")
+        case $argument in
+            '') ;;
+            FILE | SOURCE) _kith_paths f "$current"; return ;;
+            DIR | RUN) _kith_paths d "$current"; return ;;
+            *) _kith_reply "$(_kith_choices "$argument")" "$current"; return ;;
+        esac
+    fi
     if [[ $current == -* ]]; then
-        [[ $command == train || $command == tune ]] && options+=" $(_kith_settings)"
-        _kith_reply "$options" "$current"
-    elif [[ $command == reproduce && $current != */* && $current != *.json ]]; then
-        _kith_reply "$("${COMP_WORDS[0]}" reproduce --list 2>/dev/null | cut -d' ' -f1)" "$current"
+        _kith_reply "$(_kith_options)" "$current"
     else
-        compopt -o filenames 2>/dev/null
-        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        _kith_paths f "$current"
     fi
 }
 

@@ -25,7 +25,7 @@ done >single.tsv
 check 'help lists the commands' 0 'stats .*' "$kith" help
 check '--help is help' 0 'split .*unseen' "$kith" --help
 check '-h is help' 0 'SOURCE is a folder' "$kith" -h
-commands=$("$kith" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vxE 'help|version')
+commands=$("$kith" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -vxE 'help|version')
 for command in $commands; do
     check "help $command shows its usage" 0 "^usage: kith $command " "$kith" help "$command"
     check "help $command has examples" 0 '^examples:' "$kith" help "$command"
@@ -33,19 +33,44 @@ for command in $commands; do
     check "$command -h is the same" 0 "^usage: kith $command " "$kith" "$command" -h
     check "$command without arguments says what it expects" 2 "^usage: kith $command " \
         "$kith" "$command"
-    check "$command refuses an unknown option" 2 "'--nonsense'" "$kith" "$command" folder --nonsense
-    check "$command refuses an unknown letter" 2 "'-Z'" "$kith" "$command" -Z folder
+    check "$command refuses an unknown option" 2 "unknown option '--nonsense'" "$kith" "$command" folder --nonsense
+    check "$command refuses an unknown letter" 2 "unknown option '-Z'" "$kith" "$command" -Z folder
 done
 check 'help for stats tells of --json' 0 '--json' "$kith" help stats
 check 'stats names a missing source' 1 'nowhere: cannot open: No such file' "$kith" stats nowhere
 check 'split names a missing source' 1 'nowhere: cannot open: No such file' \
     "$kith" split nowhere -o c
-check 'help for an unknown command' 2 "no command 'nonsense'" "$kith" help nonsense
+check 'help for an unknown command' 2 "unknown command 'nonsense'" "$kith" help nonsense
 check 'version' 0 '^kith [0-9]+\.[0-9]+\.[0-9]+$' "$kith" version
 check '--version' 0 '^kith [0-9]' "$kith" --version
 check 'no command at all' 2 '^usage: kith COMMAND' "$kith"
-check 'an unknown command' 2 "no command 'nonsense'" "$kith" nonsense
-check 'an option before the command' 2 "no command '--json'" "$kith" --json stats folder
+check 'an unknown command' 2 "unknown command 'nonsense'" "$kith" nonsense
+check 'an option before the command' 2 "unknown command '--json'" "$kith" --json stats folder
+
+check 'a mistyped command' 2 "unknown command 'predcit' .did you mean 'predict'" "$kith" predcit
+check 'a mistyped option' 2 "unknown option '--thrads'" \
+    "$kith" stats folder --thrads 2
+grep -q "did you mean '--threads'" err
+report $? 'gets the nearest one' "$(cat err)"
+check 'a mistyped setting' 2 "unknown option '--dims' .did you mean '--dim'" "$kith" train folder -o x --dims 4
+check 'short forms of shared options' 0 'e1|r' "$kith" rules single.tsv -n 2 -j 1 -q
+check 'a short form without its value' 2 "option '-j' needs a value" "$kith" stats folder -j
+check '-q prints no notes' 0 'seen entities' "$kith" stats folder -q
+[ ! -s err ]
+report $? 'on standard error' "$(cat err)"
+for option in '--dim 1e3' '--dim 0x10' '--lr 0x10' '--epochs 1e1'; do
+    # shellcheck disable=SC2086 # two words
+    check "train $option" 2 "${option#--* }" "$kith" train folder -o x $option
+done
+"$root"/tools/man-options "$kith" --check >out 2>&1
+report $? 'the option lists of the man pages are those of the program' "$(cat out)"
+bash -c '
+. "$1"/completions/kith.bash
+COMP_WORDS=("$2" split x --strategy "") COMP_CWORD=4; _kith 2>/dev/null; echo "${COMPREPLY[*]}"
+COMP_WORDS=("$2" train x --aggr) COMP_CWORD=3; _kith 2>/dev/null; echo "${COMPREPLY[*]}"
+COMP_WORDS=("$2" ex) COMP_CWORD=1; _kith 2>/dev/null; echo "${COMPREPLY[*]}"' - "$root" "$kith" >out 2>&1
+printf 'subject object both\n--aggregator\nexplain export\n' | cmp -s - out
+report $? 'bash completes commands, options, settings and choices' "$(cat out)"
 
 # ---- stats ----
 
@@ -57,18 +82,18 @@ check 'stats lists relations' 0 '60\.0 %  r' "$kith" stats folder
 grep -q 'dropped 1 duplicate fact$' err
 report $? 'duplicates are reported on stderr' "$(cat err)"
 json 'stats --json has the stable keys' \
-    'all(k in o for k in ("source layout relations seen unseen train dev test aux neighbors isolated '\
+    'all(k in o for k in ("source layout relations seen_entities unseen_entities facts neighbors isolated_entities '\
 'duplicates_dropped bad_lines degrees commonest_relations duplicate_facts inverse_facts").split())' \
     "$kith" stats folder --json
 json 'stats --json counts' \
-    '(o["relations"], o["seen"], o["unseen"], o["train"], o["dev"], o["test"], o["aux"]) == '\
-'(2, 4, 0, 5, 1, 1, 0) and o["neighbors"] == {"min": 2, "max": 3, "mean": 2.5}' \
+    '(o["relations"], o["seen_entities"], o["unseen_entities"], o["facts"]) == '\
+'(2, 4, 0, {"train": 5, "dev": 1, "test": 1, "aux": 0}) and o["neighbors"] == {"min": 2, "max": 3, "mean": 2.5}' \
     "$kith" stats --json folder
 json 'stats --json gives the report' 'o["duplicates_dropped"] == 1 and o["bad_lines"] == 0' \
     "$kith" stats --json folder
 json 'stats --json adds up' \
     'sum(d["entities"] for d in o["degrees"]) == 4 and '\
-'sum(c["facts"] for c in o["commonest_relations"]) == o["train"]' \
+'sum(c["facts"] for c in o["commonest_relations"]) == o["facts"]["train"]' \
     "$kith" stats --json folder
 printf 'a"\\\t\xe2\x82\xac\x01\tb\n' >'odd "name".tsv'
 json 'stats --json quotes what needs it' \
@@ -77,7 +102,7 @@ json 'stats --json quotes what needs it' \
 cp single.tsv "$(printf 'latin\xe9.tsv')"
 json 'stats --json of a path that is not UTF-8' 'o["source"] == "latin?.tsv"' \
     "$kith" stats --json "$(printf 'latin\xe9.tsv')"
-check 'stats of two sources' 2 'found 2 sources, expected one' "$kith" stats folder folder
+check 'stats of two sources' 2 'found 2 arguments, expected SOURCE' "$kith" stats folder folder
 check 'stats stops at a bad line' 1 'bad.tsv:2: found 1 column' "$kith" stats bad.tsv
 check 'stats --skip-bad goes on' 0 'train +2' "$kith" stats --skip-bad bad.tsv
 grep -q 'skipped 1 bad line; the first: bad.tsv:2:' err
@@ -85,11 +110,11 @@ report $? 'stats --skip-bad reports on stderr' "$(cat err)"
 json 'stats --skip-bad --json' 'o["bad_lines"] == 1' "$kith" stats --skip-bad --json bad.tsv
 check 'stats --threads' 0 'train' "$kith" stats folder --threads 3
 for bad in -1 x '' 1.5 99999 18446744073709551616; do
-    check "stats --threads '$bad'" 2 "--threads is '$bad'" "$kith" stats folder --threads "$bad"
+    check "stats --threads '$bad'" 2 "--threads: '$bad' is not an integer" "$kith" stats folder --threads "$bad"
 done
 check 'stats --threads without a number' 2 "'--threads' needs a value" \
     "$kith" stats folder --threads
-check 'stats --json=yes' 2 "--json=yes" "$kith" stats folder --json=yes
+check 'stats --json=yes' 2 "option '--json' takes no value" "$kith" stats folder --json=yes
 check 'a source that begins with a dash, after --' 1 '^kith: -x: cannot open' "$kith" stats -- -x
 
 # ---- split ----
@@ -108,8 +133,8 @@ report $? 'split writes dev' "$(cat a/dev)"
 python3 -c 'import json; o = json.load(open("a/split.json")); assert o["seed"] == 1 and o["rate"] == 100'
 report $? 'split records its settings' "$(cat a/split.json)"
 json 'split --json' \
-    '(o["strategy"], o["seed"], o["count"], o["labels"], o["sampled"], o["candidates"]) == '\
-'("object", 5, 1, False, 1, 1) and all(k in o for k in "train dev test aux seen unseen".split())' \
+    '(o["strategy"], o["seed"], o["count"], o["labels"], o["sampled_facts"], o["candidates"]) == '\
+'("object", 5, 1, False, 1, 1) and all(k in o for k in "facts seen_entities unseen_entities".split())' \
     "$kith" split folder -o b --strategy object --count 1 --seed 5 --json
 check 'split refuses a folder with something in it' 2 'a: exists and is not empty' \
     "$kith" split folder -o a --rate 100
@@ -143,28 +168,28 @@ check 'split --test where there is a test' 2 'leave out --test' "$kith" split fo
 rm folder/dev
 check 'split --valid where there is only a test' 0 '' \
     "$kith" split folder -o v --valid 0 --rate 100
-check 'split without -o' 2 'expected -o DIR' "$kith" split folder
-check 'split without a source' 2 'found 0 sources' "$kith" split -o c
+check 'split without -o' 2 'missing -o DIR' "$kith" split folder
+check 'split without a source' 2 'missing SOURCE' "$kith" split -o c
 check 'split with both --rate and --count' 2 'both --rate and --count' \
     "$kith" split folder -o c --rate 10 --count 1
 for option in -o --output --strategy --rate --count --valid --test --seed; do
     check "split $option without an argument" 2 "'$option' needs a value" \
         "$kith" split folder $option
 done
-for bad in -5 0 101 x '' nan inf 1e999; do
-    check "split --rate '$bad'" 2 "--rate is '$bad'" "$kith" split folder -o c --rate "$bad"
+for bad in -5 0 101 x '' nan inf 1e999 0x10; do
+    check "split --rate '$bad'" 2 "--rate: '$bad' is not" "$kith" split folder -o c --rate "$bad"
 done
-for bad in -5 0 x '' 1.5 99999999999999999999; do
-    check "split --count '$bad'" 2 "--count is '$bad'" "$kith" split folder -o c --count "$bad"
+for bad in -5 0 x '' 1.5 99999999999999999999 0x10 1e3 ' 5'; do
+    check "split --count '$bad'" 2 "--count: '$bad' is not" "$kith" split folder -o c --count "$bad"
 done
 for bad in -1 x '' 1.5 99999999999999999999; do
-    check "split --seed '$bad'" 2 "--seed is '$bad'" "$kith" split folder -o c --seed "$bad"
+    check "split --seed '$bad'" 2 "--seed: '$bad' is not" "$kith" split folder -o c --seed "$bad"
 done
 for bad in -0.1 1 x '' nan; do
-    check "split --valid '$bad'" 2 "--valid is '$bad'" "$kith" split single.tsv -o c --valid "$bad"
-    check "split --test '$bad'" 2 "--test is '$bad'" "$kith" split single.tsv -o c --test "$bad"
+    check "split --valid '$bad'" 2 "--valid: '$bad' is not" "$kith" split single.tsv -o c --valid "$bad"
+    check "split --test '$bad'" 2 "--test: '$bad' is not" "$kith" split single.tsv -o c --test "$bad"
 done
-check 'split --strategy nonsense' 2 'expected subject, object or both' \
+check 'split --strategy nonsense' 2 'nonsense. is not subject, object or both' \
     "$kith" split folder -o c --strategy nonsense
 check 'split --count past the end' 2 'asked for 9 test facts' "$kith" split folder -o c --count 9
 check 'split of a bad file' 1 'bad.tsv:2:' "$kith" split bad.tsv -o c

@@ -276,7 +276,7 @@ check 'kinds of rules can be left out' 0 'without direct,constant of the evidenc
     "$kith" eval rules --without A,C
 json '--without is told' 'o["without"] == "rules,embedding"' \
     "$kith" eval fused --without embedding,D,A --without C,B --json
-check 'nothing behind a comma' 2 "without is 'A,'" "$kith" eval rules --without A,
+check 'nothing behind a comma' 2 "--without: 'A,' is not a list" "$kith" eval rules --without A,
 check 'examples are of kinds' 2 'examples needs --kind' "$kith" rules rules --examples
 "$kith" eval rules --without A,B,C,D --ranks none.tsv >out 2>err
 ! cmp -s rules.tsv none.tsv
@@ -287,9 +287,9 @@ same 'rules do not change the embedding' fused/model.safetensors embedding/model
 "$kith" eval fused --without rules,near --ranks without.tsv >out 2>err
 same 'without rules and nearness the embedding is left' embedding.tsv without.tsv
 check 'a run without rules has no parts' 2 'the run has no rules' "$kith" eval embedding --without A
-check 'a part that is none' 2 "without is 'F'" "$kith" eval rules --without F
-check 'nothing left' 2 'but not all' "$kith" eval fused --without rules,near,embedding
-check 'nothing left, in two options' 2 'but not all' \
+check 'a part that is none' 2 "--without: 'F' is not a list" "$kith" eval rules --without F
+check 'nothing left' 2 'but not all of them' "$kith" eval fused --without rules,near,embedding
+check 'nothing left, in two options' 2 'but not all of them' \
     "$kith" eval fused --without rules,near --without embedding
 
 python3 - <<'PYTHON'
@@ -363,11 +363,11 @@ def ways(rule):
     first = of(rule["first"])
     for s in names:
         for x in reach[first, s]:
-            if rule["kind"] == "A": # a loop says nothing about itself
+            if rule["kind"] == "direct": # a loop says nothing about itself
                 q = of(rule["conclusion"])
                 if x != s or q != (first[0], not first[1]):
                     yield s, None, x
-            elif rule["kind"] == "C":
+            elif rule["kind"] == "constant":
                 if x == rule["constant"]:
                     yield s, x, rule["answer"]
             elif x != s:
@@ -379,16 +379,16 @@ def counted(rule):
            [w for w in all_ways if w[2] not in reach[q, w[0]]]
 PYTHON
 for kind in A B C; do
-    holds "hits, bodies and confidence of kind $kind are right" <<PYTHON
+    holds "support, body count and confidence of kind $kind are right" <<PYTHON
 from oracle import *
 found = rules("$kind")
 assert len(found) > 10, len(found)
 for rule in found:
     right, wrong = counted(rule)
-    assert rule["kind"] == "$kind" and rule["hits"] == len(right) > 0, (rule, len(right))
-    assert rule["bodies"] == len(right) + len(wrong), (rule, len(right) + len(wrong))
-    assert abs(rule["confidence"] - rule["hits"] / (rule["bodies"] + 5)) < 1e-6, rule
-order = [(-r["confidence"], -r["hits"]) for r in found]
+    assert rule["kind"] == {"A": "direct", "B": "path", "C": "constant"}["$kind"] and rule["support"] == len(right) > 0, (rule, len(right))
+    assert rule["body_count"] == len(right) + len(wrong), (rule, len(right) + len(wrong))
+    assert abs(rule["confidence"] - rule["support"] / (rule["body_count"] + 5)) < 1e-6, rule
+order = [(-r["confidence"], -r["support"]) for r in found]
 assert order == sorted(order)
 PYTHON
     holds "examples of kind $kind hold or fail as they say" <<PYTHON
@@ -409,15 +409,15 @@ def expected(kind):
     for q in atoms:
         for first in atoms:
             if kind == "A" and first != q:
-                yield dict(kind="A", first=atom(first), conclusion=atom(q))
+                yield dict(kind="direct", first=atom(first), conclusion=atom(q))
             for second in atoms if kind == "B" else []:
-                yield dict(kind="B", first=atom(first), second=atom(second), conclusion=atom(q))
+                yield dict(kind="path", first=atom(first), second=atom(second), conclusion=atom(q))
             if kind == "C": # two entities at least that share a constant
                 for c in names:
                     fellows = [s for s in names if c in reach[first, s]]
                     for o in {o for s in fellows for o in reach[q, s]} if len(fellows) > 1 else []:
                         if (first, c) != (q, o):
-                            yield dict(kind="C", first=atom(first), conclusion=atom(q), constant=c,
+                            yield dict(kind="constant", first=atom(first), conclusion=atom(q), constant=c,
                                        answer=o)
 for kind, least in ("A", 2), ("B", 2), ("C", 1):
     found = {key(r) for r in rules(kind)}
@@ -431,7 +431,7 @@ json '--relation lists what concludes it, in either direction' \
      {r["conclusion"]["inverse"] for r in o["rules"]} == {True, False})' \
     "$kith" rules small.tsv --kind AB --relation r3 --top 1000 --json
 json '--min-support drops what was right less often' \
-    'o["rules"] and min(r["hits"] for r in o["rules"]) >= 5' \
+    'o["rules"] and min(r["support"] for r in o["rules"]) >= 5' \
     "$kith" rules small.tsv --kind ABC --min-support 5 --top 1000 --json
 json '--top cuts the list' '(len(o["rules"]) == 3 and
      o["rules"] == json.load(open("kind-ABC.json"))["rules"][:3])' \
@@ -439,17 +439,17 @@ json '--top cuts the list' '(len(o["rules"]) == 3 and
 json 'threads do not matter' 'o == json.load(open("kind-ABC.json"))' \
     "$kith" rules small.tsv --kind CBA --top 100000 --json --threads 3
 json 'a rule has its keys' \
-    '(set(o["rules"][0]) == {"kind", "first", "conclusion", "confidence", "hits", "bodies", "holds",
+    '(set(o["rules"][0]) == {"kind", "first", "conclusion", "confidence", "support", "body_count", "holds",
      "fails"} and set(o["rules"][0]["first"]) == {"relation", "inverse"})' \
     "$kith" rules small.tsv --kind A --top 1 --json
-check 'rules for people' 0 '[0-9.]+ +[0-9]+ of [0-9]+ +A  r0\(s, o\) => r3\(s, o\)' \
+check 'rules for people' 0 '[0-9.]+ +[0-9]+ of [0-9]+ +direct +\(A\)  r0\(s, o\) => r3\(s, o\)' \
     "$kith" rules small.tsv --kind A --top 1000
-check 'with examples' 0 'right: s = e[0-9]+, x = e[0-9]+, o = e[0-9]+' \
+check 'with examples' 0 'holds: s = e[0-9]+, x = e[0-9]+, o = e[0-9]+' \
     "$kith" rules small.tsv --kind B --examples
-check 'rules of a run' 0 ' of .* B ' "$kith" rules rules --kind B
+check 'rules of a run' 0 ' of .* path +\(B\) ' "$kith" rules rules --kind B
 check 'no rules' 0 '^none$' "$kith" rules one-fact.tsv --kind AB
 for kind in X AX ab D ''; do
-    check "a kind '$kind'" 2 "kind is '$kind', expected letters" \
+    check "a kind '$kind'" 2 "--kind: '$kind' is not a list" \
         "$kith" rules small.tsv --kind "$kind"
 done
 
@@ -459,7 +459,7 @@ check 'info for people' 0 '^  kind B +[0-9]' "$kith" info rules
 check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
 json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["run"] == "rules" and
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
-    o["graph"]["train_facts"] == len(open("source/train").readlines()) and
+    o["graph"]["facts"]["train"] == len(open("source/train").readlines()) and
     set(o["fusion"]) == {"embedding", "rules_a", "rules_b", "queries", "set_aside", "loss",
     "calibration", "own_weights", "pull", "weights"} and not o["fusion"]["embedding"] and
     0 < o["fusion"]["set_aside"] < o["fusion"]["queries"] and
@@ -498,8 +498,8 @@ check 'a relation that train lacks' 2 "no relation 'nothing'" "$kith" info own -
 json 'a run without rules has no fusion' '"fusion" not in o' "$kith" info embedding --json
 check 'a folder that is no run' 1 'source: is no run' "$kith" info source
 check 'a folder that is not there' 1 'nowhere: is no run' "$kith" info nowhere
-check 'info needs a run' 2 'found 0 runs' "$kith" info
-check 'info takes one run' 2 'found 2 runs' "$kith" info rules fused
+check 'info needs a run' 2 'missing RUN' "$kith" info
+check 'info takes one run' 2 'found 2 arguments' "$kith" info rules fused
 check 'an option that info lacks' 2 "'--top'" "$kith" info rules --top
 
 echo "1..$number"

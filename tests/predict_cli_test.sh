@@ -46,45 +46,45 @@ tab=$'\t'
 player=(--fact "new${tab}plays_for${tab}team Boston")
 new=("${player[@]}" --fact "new${tab}knows${tab}p4")
 json 'a new player lives where the team is' \
-    '(o["answers"][0]["entity"] == "Boston" and not o["answers"][0]["known"] and o["ignored"] == []
-     and o["query"] == {"subject": "new", "relation": "lives_in", "object": None}
-     and 0 < o["answers"][0]["probability"] < 1)' \
+    '(o["results"][0]["answers"][0]["entity"] == "Boston" and not o["results"][0]["answers"][0]["known"] and o["ignored"] == []
+     and o["results"][0]["query"] == {"subject": "new", "relation": "lives_in", "object": None}
+     and 0 < o["results"][0]["answers"][0]["probability"] < 1)' \
     "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --json
 check 'people get a list' 0 '^ +1 +-?[0-9.]+ +[0-9.]+ %  Boston$' \
     "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --top 3
-json 'top says how many' 'len(o["answers"]) == 3' \
+json 'top says how many' 'len(o["results"][0]["answers"]) == 3' \
     "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --top 3 --json
-json '? may stand for the subject' 'o["query"]["subject"] is None and len(o["answers"]) == 10' \
+json '? may stand for the subject' 'o["results"][0]["query"]["subject"] is None and len(o["results"][0]["answers"]) == 10' \
     "$kith" predict lan --query "?${tab}based in${tab}Boston" --json
-json '\t is a tab in a fact and a query' 'o["answers"][0]["entity"] == "Boston"' \
+json '\t is a tab in a fact and a query' 'o["results"][0]["answers"][0]["entity"] == "Boston"' \
     "$kith" predict lan --fact 'new\tplays_for\tteam Boston' --query 'new\tlives_in\t?' --json
-json 'a name with blanks can be quoted' 'o["answers"][0]["entity"] == "Boston"' \
+json 'a name with blanks can be quoted' 'o["results"][0]["answers"][0]["entity"] == "Boston"' \
     "$kith" predict lan --fact 'new plays_for "team Boston"' --query 'new lives_in ?' --json
 json 'pairs come over all relations' \
-    '({a["relation"] for a in o["answers"]} <= {"plays_for", "lives_in", "knows", "based in"}
-     and len(o["answers"]) == 10)' \
+    '({a["relation"] for a in o["results"][0]["answers"]} <= {"plays_for", "lives_in", "knows", "based in"}
+     and len(o["results"][0]["answers"]) == 10)' \
     "$kith" predict lan "${new[@]}" --query 'new ? ?' --json
-check 'the number of relations is told' 0 'over the 2 relations, of 4,' \
+check 'the number of relations is told' 0 'over 2 of 4 relations' \
     "$kith" predict lan "${new[@]}" --query 'new ? ?' --relations 2
-json 'all relations can be asked for' 'len(o["answers"]) == 5' \
+json 'all relations can be asked for' 'len(o["results"][0]["answers"]) == 5' \
     "$kith" predict lan "${new[@]}" --query '? ? new' --relations all --top 5 --json
 check 'known answers are marked' 0 'Chicago  \[known\]' \
     "$kith" predict lan --query 'p0 lives_in ?'
 json 'known answers can be left out' \
-    'all(not a["known"] and a["entity"] != "Chicago" for a in o["answers"])' \
+    'all(not a["known"] and a["entity"] != "Chicago" for a in o["results"][0]["answers"])' \
     "$kith" predict lan --query 'p0 lives_in ?' --new-only --json
 json 'facts of dev are not known' \
-    '[a["known"] for a in o["answers"] if a["entity"] == "p1"] == [False]' \
+    '[a["known"] for a in o["results"][0]["answers"] if a["entity"] == "p1"] == [False]' \
     "$kith" predict lan --query 'p0 knows ?' --top 100 --json
 json 'labels are told beside names' \
-    '[a["label"] for a in o["answers"] if a["entity"] == "p0"] == ["Ada Lovelace"]' \
+    '[a["label"] for a in o["results"][0]["answers"] if a["entity"] == "p0"] == ["Ada Lovelace"]' \
     "$kith" predict lan --query '? lives_in Chicago' --top 100 --json
-json 'an entity of aux needs no facts' 'o["answers"][0]["entity"] == "Boston"' \
+json 'an entity of aux needs no facts' 'o["results"][0]["answers"][0]["entity"] == "Boston"' \
     "$kith" predict lan --query 'late lives_in ?' --json
 json 'what is of no use is named with the reason' \
     '([i["relation"] for i in o["ignored"]] == ["dances", "lives_in", "plays_for"]
      and "relation" in o["ignored"][0]["why"] and "neither" in o["ignored"][1]["why"]
-     and "already" in o["ignored"][2]["why"] and len(o["answers"]) == 10)' \
+     and "already" in o["ignored"][2]["why"] and len(o["results"][0]["answers"]) == 10)' \
     "$kith" predict lan "${new[@]}" --fact 'new dances p1' --fact 'new lives_in Paris' \
     --fact 'new\tplays_for\tteam Boston' --query 'new lives_in ?' --json
 check 'people are told on stderr' 0 '' \
@@ -127,18 +127,18 @@ check 'a million facts about one entity' 0 'Boston' \
 [ "$(wc -l <err)" -lt 20 ] && grep -q 'ignored 999990 more facts' err
 report $? 'of which not each is told on stderr' "$(head -5 err)"
 long=$(printf 'x%.0s' {1..10000})
-json 'a name of 10,000 bytes' 'len(o["query"]["subject"]) == 10000 and len(o["answers"]) == 10' \
+json 'a name of 10,000 bytes' 'len(o["results"][0]["query"]["subject"]) == 10000 and len(o["results"][0]["answers"]) == 10' \
     "$kith" predict lan --fact "$long plays_for p1" --query "$long lives_in ?" --json
 
 # ---- what is refused ----
 
-check 'no run' 2 'found 0 runs' "$kith" predict --query 'a b ?'
-check 'two runs' 2 'found 2 runs' "$kith" predict lan mean --query 'a b ?'
-check 'no question' 2 'found no question' "$kith" predict lan
-check 'an unknown option' 2 "cannot use the option '--why'" "$kith" predict lan --why
-check 'a top of nothing' 2 "found '0', expected a number above 0" \
+check 'no run' 2 'missing RUN' "$kith" predict --query 'a b ?'
+check 'two runs' 2 'found 2 arguments' "$kith" predict lan mean --query 'a b ?'
+check 'no question' 2 'missing --query' "$kith" predict lan
+check 'an unknown option' 2 "unknown option '--why'" "$kith" predict lan --why
+check 'a top of nothing' 2 "--top: '0' is not a positive integer" \
     "$kith" predict lan --query 'p0 knows ?' --top 0
-check 'a top that is no number' 2 "found 'x'" "$kith" predict lan --query 'p0 knows ?' --top x
+check 'a top that is no number' 2 "--top: 'x' is not" "$kith" predict lan --query 'p0 knows ?' --top x
 check 'a fact with two fields, by its number' 2 "fact 2, 'new knows': found 2 fields, expected 3" \
     "$kith" predict lan --fact 'new knows p1' --fact 'new knows' --query 'new knows ?'
 check 'a fact with four fields' 2 'found 4 fields, expected 3' \
@@ -214,19 +214,19 @@ report $? 'and leaves nothing behind' "$(ls cached)"
 
 "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --json >predicted.json 2>err
 json 'explain gives the answers of predict' \
-    '(o["answers"] == json.load(open("predicted.json"))["answers"] and len(o["answers"]) == 10
-     and o["explained"] == "lives_in" and o["ignored"] == [])' \
+    '(o["results"][0]["answers"] == json.load(open("predicted.json"))["results"][0]["answers"] and len(o["results"][0]["answers"]) == 10
+     and o["results"][0]["explained"] == "lives_in" and o["ignored"] == [])' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?' --json
 json 'neighbours have weights, rules and what makes them redundant' \
-    '(len(o["neighbors"]) == 2
-     and all(abs(n["weight"] - n["logic"] - n["attention"]) < 1e-6 for n in o["neighbors"])
-     and o["neighbors"][0]["weight"] >= o["neighbors"][1]["weight"]
-     and all(n["rule"]["support"] > 0 and n["redundant_by"]["confidence"] > 0
-             for n in o["neighbors"]))' \
+    '(len(o["results"][0]["neighbors"]) == 2
+     and all(abs(n["weight"] - n["logic"] - n["attention"]) < 1e-6 for n in o["results"][0]["neighbors"])
+     and o["results"][0]["neighbors"][0]["weight"] >= o["results"][0]["neighbors"][1]["weight"]
+     and all(n["rule"]["support"] > 0 and n["redundant_with"]["confidence"] > 0
+             for n in o["results"][0]["neighbors"]))' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?' --json
 json 'without the team the place is lost' \
-    '(max(w["answers"][0]["rank_without"] for w in o["without"]) > 1
-     and all(w["answers"][0]["rank"] == 1 for w in o["without"]))' \
+    '(max(w["answers"][0]["rank_without"] for w in o["results"][0]["without"]) > 1
+     and all(w["answers"][0]["rank"] == 1 for w in o["results"][0]["without"]))' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?' --json
 check 'people get bars' 0 '█.*new  plays_for  team Boston' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?'
@@ -234,12 +234,12 @@ check 'and rules' 0 'plays_for => lives_in, confidence 1.0000, support 60' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?'
 check 'and labels' 0 'Ada Lovelace \(p0\)' "$kith" explain lan --query 'p0 lives_in ?'
 json 'mean weighs all alike' \
-    'len({n["weight"] for n in o["neighbors"]}) == 1 and "logic" not in o["neighbors"][0]' \
+    'len({n["weight"] for n in o["results"][0]["neighbors"]}) == 1 and "logic" not in o["results"][0]["neighbors"][0]' \
     "$kith" explain mean "${new[@]}" --query 'new lives_in ?' --json
-json 'max counts coordinates' 'sum(n["wins"] for n in o["neighbors"]) == 12' \
+json 'max counts coordinates' 'sum(n["wins"] for n in o["results"][0]["neighbors"]) == 12' \
     "$kith" explain max "${new[@]}" --query 'new lives_in ?' --json
 json 'lstm has only what happens without a fact' \
-    '"weight" not in o["neighbors"][0] and len(o["without"]) == 2' \
+    '"weight" not in o["results"][0]["neighbors"][0] and len(o["results"][0]["without"]) == 2' \
     "$kith" explain lstm "${new[@]}" --query 'new lives_in ?' --json
 check 'max, for people' 0 'coordinates' "$kith" explain max "${new[@]}" --query 'new lives_in ?'
 check 'lstm, for people' 0 'without  ' "$kith" explain lstm "${new[@]}" --query 'new lives_in ?'
@@ -315,10 +315,10 @@ check 'one table alone' 0 '^one/att_u: 1 vectors of 24 numbers$' "$kith" export 
     --table att_u
 [ "$(ls one)" = att_u.npy ]
 report $? 'and nothing beside it' "$(ls one)"
-check 'export without a folder' 2 'expected -o FOLDER' "$kith" export lan
+check 'export without a folder' 2 'missing -o DIR' "$kith" export lan
 check 'export of a table that is none' 2 "no table 'nonsense'" "$kith" export lan -o one \
     --table nonsense
-check 'export in a format that is none' 2 "--format is 'x'" "$kith" export lan -o one --format x
+check 'export in a format that is none' 2 "--format: 'x' is not npy, word2vec or tsv" "$kith" export lan -o one --format x
 check 'entities without a relation' 2 'expected --relation' "$kith" export lan -o one --entity p0
 check 'encodings for a relation that is none' 1 "did you mean 'lives_in'" \
     "$kith" export lan -o one --relation live_in
@@ -347,7 +347,7 @@ script 'a script may part names by tabs' 0 '  Boston$' \
 script 'why explains the last question' 0 'plays_for => lives_in, confidence' \
     'new\tplays_for\tteam Boston\nnew lives_in ?\nwhy\n'
 script 'why takes a question' 0 'lives_in => knows' 'why p0 knows ?\n'
-script 'undo takes back' 1 'taken back: new  knows  p1' \
+script 'undo takes back' 1 'removed: new  knows  p1' \
     'new plays_for "team Boston"\nnew knows p1\nundo\nundo\nnew lives_in ?\n'
 grep -q "no usable fact tells about 'new'" err
 report $? 'and then nothing is known' "$(cat err)"
@@ -357,16 +357,16 @@ script 'new-only hides what is known' 0 'p0.*lives_in' 'new-only on\ntop 68\np0 
 ! grep -q 'known' out
 report $? 'which it does' "$(cat out)"
 script 'find finds' 0 'Ada Lovelace \(p0\)' 'find lovelace\n'
-script 'help helps' 0 'take back the last fact' 'help\n'
+script 'help helps' 0 'remove the last fact' 'help\n'
 script 'quit leaves' 0 '' '\nquit\nnonsense\n'
-script 'a line that cannot be done is told, and the next is done' 1 'noted' 'nonsense\nnew knows p1\n'
-grep -q 'neither a command, nor a fact, nor a question' err
+script 'a line that cannot be done is told, and the next is done' 1 'added' 'nonsense\nnew knows p1\n'
+grep -q 'not a command, a fact or a question' err
 report $? 'with the reason' "$(cat err)"
 script 'a top that is no number' 1 '' 'top many\n'
 script 'undo of nothing' 1 '' 'undo\n'
 script 'why of nothing' 1 '' 'why\n'
 script 'an entity may have the name of a command' 0 '\[known\]' 'undo knows p1\nundo knows ?\n'
-check 'shell without a run' 2 'found 0 runs' "$kith" shell
+check 'shell without a run' 2 'missing RUN' "$kith" shell
 check 'shell on what is no run' 1 'is no run' "$kith" shell source
 
 # A person at a terminal: completion, history, the end of input.
@@ -409,10 +409,10 @@ def session(*typed):
             return
     assert False, "the end of input does not end it"
 session((b"", b"kith> "), (b"new plays_\t", b"plays_for"), (b'"team B\t', b'oston"'),
-        (b"\n", b"noted; 1 facts"), (b"ne\t", b"new"), (b"lives\t", b"lives_in"),
+        (b"\n", b"added (1 fact)"), (b"ne\t", b"new"), (b"lives\t", b"lives_in"),
         (b"?\n", b"Boston"))
 assert 'new plays_for "team Boston"' in open(os.environ["KITH_HISTORY"]).read().replace("\\040", " ")
-session((b"", b"kith> "), (b"\x10\x10", b"team Boston"), (b"\n", b"noted"))
+session((b"", b"kith> "), (b"\x10\x10", b"team Boston"), (b"\n", b"added"))
 PYTHON
 report $? 'at a terminal names are completed and lines are kept' "$(tail -5 out)"
 

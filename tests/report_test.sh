@@ -142,7 +142,7 @@ json 'compare takes labelled facts' \
     "$kith" compare no yes --json --threads 1
 check 'compare refuses ranks against labels' 2 'cannot be compared' \
     "$kith" compare lan yes --threads 1
-check 'compare needs two runs' 2 'expected 2' "$kith" compare lan
+check 'compare needs two runs' 2 'expected two or more runs' "$kith" compare lan
 check 'compare says which run is missing' 1 'nowhere' "$kith" compare lan nowhere --threads 1
 
 # ---- pages ----

@@ -114,9 +114,9 @@ fi
 
 # ---- bad arguments ----
 
-check 'train needs a source' 2 'found 0 sources' "$kith" train -o x
-check 'train needs an output folder' 2 'expected -o RUN' "$kith" train source
-check 'an unknown setting' 2 "cannot use the option '--width'" "$kith" train source -o x --width 5
+check 'train needs a source' 2 'missing SOURCE' "$kith" train -o x
+check 'train needs an output folder' 2 'missing -o DIR' "$kith" train source
+check 'an unknown setting' 2 "unknown option '--width'" "$kith" train source -o x --width 5
 check 'a setting that is no number' 2 "dim is 'wide', expected a whole number" \
     "$kith" train source -o x --dim wide
 check 'a setting out of its range' 2 "batch is '0'" "$kith" train source -o x --batch 0
@@ -215,9 +215,9 @@ json 'labels are classified' \
     "$kith" eval sorted --json
 check 'eval says how many had no neighbour' 0 'no usable neighbour' "$kith" eval sorted
 
-check 'eval needs a run' 2 'found 0 runs' "$kith" eval
-check 'a split that is none' 2 'expected dev or test' "$kith" eval run --split train
-check 'candidates that are none' 2 'expected seen or all' "$kith" eval run --candidates some
+check 'eval needs a run' 2 'missing RUN' "$kith" eval
+check 'a split that is none' 2 "--split: 'train' is not dev or test" "$kith" eval run --split train
+check 'candidates that are none' 2 "--candidates: 'some' is not seen or all" "$kith" eval run --candidates some
 check 'eval of what is no run' 1 'is no run' "$kith" eval mine
 cp -r run damaged && truncate -s 500 damaged/model.safetensors
 check 'eval of a damaged run' 1 'damaged/model.safetensors: .*cut off' "$kith" eval damaged
@@ -251,7 +251,7 @@ json '--min-support leaves out weak rules' \
     "$kith" rules rules.tsv --min-support 2 --json
 check 'a relation that is none' 2 "no relation 'died'" "$kith" rules rules.tsv --relation died
 check 'a number that is none' 2 "'many'" "$kith" rules rules.tsv --top many
-check 'rules need a source' 2 'found 0 sources' "$kith" rules
+check 'rules need a source' 2 'missing SOURCE' "$kith" rules
 
 # ---- kill -9 ----
 

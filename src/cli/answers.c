@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/run_files.h"
+#include "core/numbers.h"
 
 enum {
     NAMED = 10, /* ignored facts that are told one by one */
@@ -69,8 +70,10 @@ bool cut_fields(fields *out, const char *text, char why[256])
     if (count == 3 && empty == 0)
         return true;
     if (count != 3)
-        snprintf(why, 256, "found %zu field%s, expected 3: subject, relation and object, parted by "
-                 "tabs, or by single blanks where no name has one", count, count == 1 ? "" : "s");
+        snprintf(why, 256,
+                 "found %zu field%s, expected 3: subject, relation and object, separated "
+                 "by tabs, or by spaces with names that contain one in double quotes",
+                 count, count == 1 ? "" : "s");
     else
         snprintf(why, 256, "found an empty field, expected subject, relation and object");
     free(out->copy);
@@ -91,8 +94,9 @@ bool cut_question(fields *out, const char *text, char why[256])
         }
     if (asked > 0 && asked < 3)
         return true;
-    snprintf(why, 256, asked == 0 ? "has no '?', expected one for what is asked"
-                                  : "has only '?', expected a name for what is known");
+    snprintf(why, 256,
+             asked == 0 ? "has no '?', expected one for the unknown"
+                        : "has only '?', expected a name");
     free(out->copy);
     out->copy = NULL;
     return false;
@@ -100,91 +104,15 @@ bool cut_question(fields *out, const char *text, char why[256])
 
 /* ---- the command line ---- */
 
-enum { FACT = 256, FACTS, QUERY, TOP, NEW_ONLY, RELATIONS, THREADS, HTML, JSON };
-
-static int take_number(asking *a, const command *self, int option)
+bool parse_relations(void *to, const char *text)
 {
+    size_t *relations = to;
     uint64_t number = SIZE_MAX;
-    bool all = option == RELATIONS && strcmp(optarg, "all") == 0;
 
-    if (!all && (!parse_count(&number, optarg) || (option != THREADS && number == 0) ||
-                 (option == THREADS && number > 1024)))
-        return usage_error(self, "found '%s', expected a number%s", optarg,
-                           option == THREADS ? " up to 1024" : " above 0");
-    if (option == TOP)
-        a->ask.top = (size_t)number;
-    else if (option == RELATIONS)
-        a->ask.relations = (size_t)number;
-    else
-        a->ask.threads = (unsigned)number;
-    return -1;
-}
-
-static int take_option(asking *a, const command *self, int option, char **argv)
-{
-    switch (option) {
-    case FACT:
-        a->facts[a->fact_count++] = optarg;
-        return -1;
-    case FACTS:
-        a->files[a->file_count++] = optarg;
-        return -1;
-    case QUERY:
-        a->queries[a->query_count++] = optarg;
-        return -1;
-    case TOP:
-    case RELATIONS:
-    case THREADS:
-        return take_number(a, self, option);
-    case NEW_ONLY:
-        a->ask.new_only = 1;
-        return -1;
-    case HTML:
-        if (self != &cmd_explain)
-            return bad_option(self, '?', argv);
-        a->html = optarg;
-        return -1;
-    case JSON:
-        a->json = true;
-        return -1;
-    case 'h':
-        return print_help(self);
-    default:
-        return bad_option(self, option, argv);
-    }
-}
-
-int take_asking(asking *a, const command *self, int argc, char **argv)
-{
-    static const struct option options[] = {{"fact", required_argument, NULL, FACT},
-                                            {"facts", required_argument, NULL, FACTS},
-                                            {"query", required_argument, NULL, QUERY},
-                                            {"top", required_argument, NULL, TOP},
-                                            {"new-only", no_argument, NULL, NEW_ONLY},
-                                            {"relations", required_argument, NULL, RELATIONS},
-                                            {"threads", required_argument, NULL, THREADS},
-                                            {"html", required_argument, NULL, HTML},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    int option, status = -1;
-
-    a->facts = calloc((size_t)argc, sizeof *a->facts);
-    a->files = calloc((size_t)argc, sizeof *a->files);
-    a->queries = calloc((size_t)argc, sizeof *a->queries);
-    if (!a->facts || !a->files || !a->queries)
-        return out_of_memory();
-    opterr = 0;
-    while (status == -1 && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1)
-        status = take_option(a, self, option, argv);
-    if (status != -1)
-        return status;
-    if (argc - optind != 1)
-        return usage_error(self, "found %d runs, expected one", argc - optind);
-    if (a->query_count == 0)
-        return usage_error(self, "found no question, expected --query 'NAME RELATION ?'");
-    a->folder = argv[optind];
-    return -1;
+    if (strcmp(text, "all") != 0 && !kith__parse_count(&number, text, 1, UINT32_MAX))
+        return false;
+    *relations = (size_t)number;
+    return true;
 }
 
 /* Facts come first to be refused: reading a run takes longer than reading a command line. */
@@ -193,21 +121,21 @@ static int say_facts(asking *a, const command *self)
     kith_error error;
     char why[256];
 
-    for (size_t i = 0; i < a->fact_count; i++) {
+    for (size_t i = 0; i < a->facts.count; i++) {
         fields f;
-        if (!cut_fields(&f, a->facts[i], why))
-            return usage_error(self, "fact %zu, '%.200s': %s", i + 1, a->facts[i], why);
-        kith_status status = kith_session_add(NULL, a->session, f.name[0], f.name[1], f.name[2],
-                                              &error);
+        if (!cut_fields(&f, a->facts.at[i], why))
+            return usage_error(self, "fact %zu, '%.200s': %s", i + 1, a->facts.at[i], why);
+        kith_status status =
+            kith_session_add(NULL, a->session, f.name[0], f.name[1], f.name[2], &error);
         free(f.copy);
         if (status != KITH_OK) {
             put(stderr, "kith: fact %zu: %s\n", i + 1, error.message);
             return status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
         }
     }
-    for (size_t i = 0; i < a->file_count; i++) {
-        const char *path = strcmp(a->files[i], "-") == 0 ? "/dev/stdin" : a->files[i];
-        const kith_open_options open = {.threads = a->ask.threads};
+    for (size_t i = 0; i < a->files.count; i++) {
+        const char *path = strcmp(a->files.at[i], "-") == 0 ? "/dev/stdin" : a->files.at[i];
+        const kith_open_options open = {.threads = (unsigned)a->common.threads};
         kith_graph *said = NULL;
         kith_status status = kith_graph_open(&said, path, &open, &error);
         if (status == KITH_OK)
@@ -221,12 +149,16 @@ static int say_facts(asking *a, const command *self)
 
 int begin_asking(asking *a, const command *self)
 {
+    a->ask = (kith_ask_options){.top = (size_t)a->common.top,
+                                .new_only = a->new_only,
+                                .relations = a->relations,
+                                .threads = (unsigned)a->common.threads};
     kith_error error;
 
-    if (open_run(&a->model, a->folder, a->ask.threads, &error) != KITH_OK ||
+    if (open_run(&a->model, a->common.operand, (unsigned)a->common.threads, &error) != KITH_OK ||
         kith_session_new(&a->session, a->model, &error) != KITH_OK)
         return failure(&error);
-    tell_unfinished(a->folder);
+    tell_unfinished(a->common.operand);
     return say_facts(a, self);
 }
 
@@ -234,9 +166,6 @@ void end_asking(asking *a)
 {
     kith_session_free(a->session);
     kith_model_free(a->model);
-    free(a->facts);
-    free(a->files);
-    free(a->queries);
 }
 
 /* ---- questions ---- */
@@ -285,14 +214,14 @@ int read_questions(questions *q, const asking *a, const command *self)
     int status = EXIT_SUCCESS;
     char why[256];
 
-    *q = (questions){.held = calloc(a->query_count, sizeof *q->held)};
-    for (size_t i = 0; q->held && status == EXIT_SUCCESS && i < a->query_count; i++) {
+    *q = (questions){.held = calloc(a->queries.count, sizeof *q->held)};
+    for (size_t i = 0; q->held && status == EXIT_SUCCESS && i < a->queries.count; i++) {
         fields *f = &q->held[i];
-        if (!cut_question(f, a->queries[i], why))
-            return usage_error(self, "query '%.200s': %s", a->queries[i], why);
+        if (!cut_question(f, a->queries.at[i], why))
+            return usage_error(self, "query '%.200s': %s", a->queries.at[i], why);
         q->held_count++;
-        status = spread_question(q, &capacity, a,
-                                 (kith_question){f->name[0], f->name[1], f->name[2]});
+        status =
+            spread_question(q, &capacity, a, (kith_question){f->name[0], f->name[1], f->name[2]});
     }
     if (status == EXIT_SUCCESS && q->count == 0) {
         put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
@@ -337,7 +266,7 @@ static void print_question(const kith_question *q, const kith_graph *graph)
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
     say("%s  %s  %s\n", subject ? subject : "", q->relation ? q->relation : "?",
-           object ? object : "");
+        object ? object : "");
     free(subject);
     free(object);
 }
@@ -359,8 +288,8 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
     if (answers->count == 0)
         say("      no answer\n");
     if (answers->relations < answers->all_relations)
-        say("      over the %zu relations, of %zu, that the entity's own imply most\n",
-               answers->relations, answers->all_relations);
+        say("      over %zu of %zu relations: those that the entity's own imply most\n",
+            answers->relations, answers->all_relations);
 }
 
 /* What may have been meant by a fact that is of no use; the text lives in `out`. */
@@ -373,12 +302,14 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
     out[0] = '\0';
     if (relation)
         count = kith_graph_suggest_relations(ids, 3, graph, f->relation);
-    else if (f->use == KITH_FACT_NO_NEIGHBOR && !(count = kith_graph_suggest_entities(
-                                                      ids, 3, graph, f->object)))
+    else if (f->use == KITH_FACT_NO_NEIGHBOR &&
+             !(count = kith_graph_suggest_entities(ids, 3, graph, f->object)))
         count = kith_graph_suggest_entities(ids, 3, graph, f->subject);
     for (size_t i = 0; i < count && used < 400; i++)
         used += (size_t)snprintf(out + used, 512 - used, "%s'%.100s'",
-                                 i == 0 ? "; did you mean " : i + 1 < count ? ", " : " or ",
+                                 i == 0          ? "; did you mean "
+                                 : i + 1 < count ? ", "
+                                                 : " or ",
                                  relation ? kith_graph_relation_name(graph, ids[i])
                                           : kith_graph_entity_name(graph, ids[i]));
     if (count > 0)
@@ -400,11 +331,11 @@ void print_ignored(const kith_session *session, const kith_graph *graph, size_t 
             continue;
         }
         told++;
-        put(stderr, "kith: ignored '%.200s %.200s %.200s': %s%s\n", f.subject, f.relation,
-                f.object, kith_fact_use_text(f.use), meant(text, &f, graph));
+        note("ignored '%.200s %.200s %.200s': %s%s\n", f.subject, f.relation, f.object,
+             kith_fact_use_text(f.use), meant(text, &f, graph));
     }
     if (more > 0)
-        put(stderr, "kith: ignored %zu more facts; --json names all\n", more);
+        note("ignored %zu more facts; --json names all\n", more);
 }
 
 /* ---- for programs ---- */
@@ -457,10 +388,10 @@ json_t *ignored_json(const kith_session *session)
     for (size_t i = 0; i < kith_session_fact_count(session); i++) {
         kith_session_fact f = kith_session_fact_at(session, i);
         if (f.use != KITH_FACT_USED)
-            json_array_append_new(list, json_pack("{so so so ss}", "subject", text_json(f.subject),
-                                                  "relation", text_json(f.relation), "object",
-                                                  text_json(f.object), "why",
-                                                  kith_fact_use_text(f.use)));
+            json_array_append_new(list,
+                                  json_pack("{so so so ss}", "subject", text_json(f.subject),
+                                            "relation", text_json(f.relation), "object",
+                                            text_json(f.object), "why", kith_fact_use_text(f.use)));
     }
     return list;
 }
@@ -494,7 +425,7 @@ static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, 
                        const char *to)
 {
     say("%s  %s  %s", inverse ? to : from, kith_graph_relation_name(graph, relation),
-           inverse ? from : to);
+        inverse ? from : to);
 }
 
 /* The facts behind a rule, with their names. */
@@ -505,14 +436,14 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
     char *to = readable_entity(graph, answer);
     char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
 
-    say("  %.3f %c %6u of %-6u ", r->confidence, kith_part_letter(r->kind), r->support,
-           r->body_count);
+    say("  %.3f  %-13s (%c) %6u of %-6u ", r->confidence, kith_part_name(r->kind),
+        kith_part_letter(r->kind), r->support, r->body_count);
     print_atom(graph, r->first, r->first_inverse, r->kind == KITH_PART_SHARED ? to : who,
                r->kind == KITH_PART_DIRECT ? to
                : between                   ? between
                                            : "");
     if (r->kind == KITH_PART_PATH) {
-        say("\n%27s", "");
+        say("\n%43s", "");
         print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
     }
     putchar('\n');
@@ -528,7 +459,7 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
 
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
         char *to = readable_entity(graph, g->path[i].entity);
-        say("  %-24s ", i == 0 ? "way there" : "");
+        say("  %-40s ", i == 0 ? "shortest path" : "");
         print_atom(graph, g->path[i].relation, g->path[i].inverse, from ? from : "", to ? to : "");
         putchar('\n');
         free(from);
@@ -545,16 +476,16 @@ static void print_grounds(const kith_explanation *e, const kith_question *q,
         if (g->feature_count == 0)
             break; /* no rules: the neighbours say all */
         char *entity = readable_entity(graph, g->entity);
-        say("\n  %s: %.3f = rules %+.3f, near %+.3f, prior %+.3f, embedding %+.3f\n",
-               entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
+        say("\n  %s: %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, embedding %+.3f\n",
+            entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
         if (i == 0 && g->reason_count > 0)
-            say("  conf. kind  right of      because\n");
+            say("  conf.  kind              correct of     because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
             print_reason(&g->reasons[k], q, g->entity, graph);
         if (g->reason_count > REASONS_SHOWN)
             say("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
         if (g->reason_count == 0)
-            say("  no rule speaks for it\n");
+            say("  no supporting rule\n");
         print_path(g, q, graph);
         free(entity);
     }
@@ -594,17 +525,17 @@ static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *gr
 
     if (n->rule.confidence > 0)
         say("%12s%s%s => %s%s, confidence %.4f, support %s\n", "",
-               kith_graph_relation_name(graph, n->rule.premise), direction(n->rule.premise_inverse),
-               kith_graph_relation_name(graph, n->rule.conclusion),
-               direction(n->rule.conclusion_inverse), n->rule.confidence,
-               grouped(text, n->rule.support));
+            kith_graph_relation_name(graph, n->rule.premise), direction(n->rule.premise_inverse),
+            kith_graph_relation_name(graph, n->rule.conclusion),
+            direction(n->rule.conclusion_inverse), n->rule.confidence,
+            grouped(text, n->rule.support));
     else if (!isnan(n->logic))
-        say("%12sno rule leads from it to what is asked\n", "");
+        say("%12sno rule leads from it to the relation asked for\n", "");
     if (n->redundant_with.confidence > 0)
-        say("%12sless, as %s%s implies it: confidence %.4f, support %s\n", "",
-               kith_graph_relation_name(graph, n->redundant_with.premise),
-               direction(n->redundant_with.premise_inverse), n->redundant_with.confidence,
-               grouped(text, n->redundant_with.support));
+        say("%12sredundant with %s%s, which implies it: confidence %.4f, support %s\n", "",
+            kith_graph_relation_name(graph, n->redundant_with.premise),
+            direction(n->redundant_with.premise_inverse), n->redundant_with.confidence,
+            grouped(text, n->redundant_with.support));
 }
 
 /* Neighbours with the same relation have the same rules, which are told once. */
@@ -623,11 +554,11 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
     size_t shown = e->neighbor_count < SHOWN ? e->neighbor_count : SHOWN;
 
     if (e->weighing == KITH_WEIGH_NONE)
-        say("\n  what is known about it\n");
+        say("\n  known facts\n");
     else
-        say("\n  what it is made of, for %s\n", kith_graph_relation_name(graph, e->relation));
+        say("\n  facts by weight, for %s\n", kith_graph_relation_name(graph, e->relation));
     if (e->weighing == KITH_WEIGH_MAX)
-        say("  largest in so many coordinates\n");
+        say("  coordinates in which the fact is the largest\n");
     else if (shown > 0 && !isnan(e->neighbors[0].logic) && !isnan(e->neighbors[0].attention))
         say("   weight =  logic + attention\n");
     for (size_t i = 0; i < shown; i++) {
@@ -641,14 +572,14 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
     if (e->neighbor_count > shown)
         say("  and %zu more; --json has all\n", e->neighbor_count - shown);
     if (e->unread > 0)
-        say("  %zu facts are beyond what the model looks at\n", e->unread);
+        say("  %zu more facts exceed the number of neighbours that the model reads\n", e->unread);
 }
 
 static void print_left_out(const kith_explanation *e, const kith_question *q,
                            const kith_graph *graph)
 {
     if (e->ablation_count > 0)
-        say("\n  without a fact, where the first answers come among all candidates\n");
+        say("\n  ranks of the first answers among all candidates when a fact is left out\n");
     for (size_t i = 0; i < e->ablation_count; i++) {
         const kith_ablation *l = &e->left_out[i];
         char *fact = readable_fact(&e->neighbors[l->neighbor], q, graph);
@@ -657,12 +588,12 @@ static void print_left_out(const kith_explanation *e, const kith_question *q,
         for (size_t k = 0; k < e->compared && k < GROUNDS_SHOWN; k++) {
             char *entity = readable_entity(graph, e->answers.at[k].entity);
             say("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->moves[k].rank,
-                   l->moves[k].rank_masked, l->moves[k].score, l->moves[k].score_masked,
-                   entity ? entity : "");
+                l->moves[k].rank_masked, l->moves[k].score, l->moves[k].score_masked,
+                entity ? entity : "");
             free(entity);
         }
         if (l->best != e->answers.at[0].entity)
-            say("%12sfirst is then %s\n", "", best ? best : "");
+            say("%12sthe first answer is then %s\n", "", best ? best : "");
         free(fact);
         free(best);
     }
@@ -696,10 +627,10 @@ static void set_real(json_t *object, const char *key, double value)
 
 static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
 {
-    json_t *one = json_pack("{ss# so sb sf sI sI}", "kind", (char[]){kith_part_letter(r->kind)}, 1,
-                            "first", text_json(kith_graph_relation_name(graph, r->first)),
-                            "first_inverse", r->first_inverse, "confidence", r->confidence, "hits",
-                            (json_int_t)r->support, "bodies", (json_int_t)r->body_count);
+    json_t *one = json_pack("{ss so sb sf sI sI}", "kind", kith_part_name(r->kind), "first",
+                            text_json(kith_graph_relation_name(graph, r->first)), "first_inverse",
+                            r->first_inverse, "confidence", r->confidence, "support",
+                            (json_int_t)r->support, "body_count", (json_int_t)r->body_count);
 
     if (r->second != UINT32_MAX) {
         json_object_set_new(one, "second", text_json(kith_graph_relation_name(graph, r->second)));
@@ -712,9 +643,9 @@ static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
 
 static json_t *step_json(const kith_step *s, const kith_graph *graph)
 {
-    json_t *one = json_pack("{so sb}", "relation",
-                            text_json(kith_graph_relation_name(graph, s->relation)), "inverse",
-                            s->inverse);
+    json_t *one =
+        json_pack("{so sb}", "relation", text_json(kith_graph_relation_name(graph, s->relation)),
+                  "inverse", s->inverse);
     set_entity(one, graph, s->entity);
     return one;
 }
@@ -726,7 +657,7 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
     for (size_t i = 0; i < e->contribution_count; i++) {
         const kith_contributions *g = &e->contributions[i];
         json_t *one =
-            json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "near",
+            json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "proximity",
                       g->proximity, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
         json_t *features = json_array(), *reasons = json_array(), *neighbors = json_array();
         json_t *path = json_array();
@@ -740,7 +671,7 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
             json_array_append_new(reasons, reason_json(&g->reasons[k], graph));
         for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++)
             json_array_append_new(neighbors, json_real(g->neighbors[k]));
-        json_object_set_new(one, "parts", features);
+        json_object_set_new(one, "features", features);
         for (size_t k = 0; k < g->path_count; k++)
             json_array_append_new(path, step_json(&g->path[k], graph));
         json_object_set_new(one, "reasons", reasons);
@@ -748,7 +679,7 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
         json_object_set_new(one, "neighbors", neighbors);
         json_array_append_new(list, one);
     }
-    json_object_set_new(object, "grounds", list);
+    json_object_set_new(object, "contributions", list);
 }
 
 static void neighbors_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
@@ -769,11 +700,11 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
         if (n->rule.confidence > 0)
             json_object_set_new(entry, "rule", rule_json(&n->rule, graph));
         if (n->redundant_with.confidence > 0)
-            json_object_set_new(entry, "redundant_by", rule_json(&n->redundant_with, graph));
+            json_object_set_new(entry, "redundant_with", rule_json(&n->redundant_with, graph));
         json_array_append_new(list, entry);
     }
     json_object_set_new(object, "neighbors", list);
-    json_object_set_new(object, "not_looked_at", json_integer((json_int_t)e->unread));
+    json_object_set_new(object, "unread", json_integer((json_int_t)e->unread));
 }
 
 static void left_out_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
@@ -786,14 +717,13 @@ static void left_out_json(json_t *object, const kith_explanation *e, const kith_
         for (size_t k = 0; k < e->compared; k++) {
             json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->moves[k].rank,
                                      "rank_without", (json_int_t)l->moves[k].rank_masked, "score",
-                                     l->moves[k].score, "score_without",
-                                     l->moves[k].score_masked);
+                                     l->moves[k].score, "score_without", l->moves[k].score_masked);
             set_entity(move, graph, e->answers.at[k].entity);
             json_array_append_new(moves, move);
         }
-        json_array_append_new(list, json_pack("{sI so so}", "neighbor", (json_int_t)l->neighbor,
-                                              "first", text_json(kith_graph_entity_name(
-                                                           graph, l->best)), "answers", moves));
+        json_array_append_new(
+            list, json_pack("{sI so so}", "neighbor", (json_int_t)l->neighbor, "first",
+                            text_json(kith_graph_entity_name(graph, l->best)), "answers", moves));
     }
     json_object_set_new(object, "without", list);
 }
@@ -811,21 +741,16 @@ void explanation_json(json_t *object, const kith_explanation *e, const kith_grap
 
 /* ---- the whole command ---- */
 
-int ask_and(int (*answer)(asking *a, const questions *q), const command *self, int argc,
-            char **argv)
+int ask_and(int (*answer)(asking *a, const questions *q), const command *self, asking *a)
 {
-    asking a = {0};
     questions q = {0};
-    int status = take_asking(&a, self, argc, argv);
+    int status = begin_asking(a, self);
 
-    if (status == -1) {
-        status = begin_asking(&a, self);
-        if (status == EXIT_SUCCESS)
-            status = read_questions(&q, &a, self);
-        if (status == EXIT_SUCCESS)
-            status = answer(&a, &q);
-        free_questions(&q);
-    }
-    end_asking(&a);
+    if (status == EXIT_SUCCESS)
+        status = read_questions(&q, a, self);
+    if (status == EXIT_SUCCESS)
+        status = answer(a, &q);
+    free_questions(&q);
+    end_asking(a);
     return status;
 }

@@ -18,20 +18,58 @@ bool cut_fields(fields *out, const char *text, char why[256]);
 /* The fields of a question, "?" as NULL; false with the reason where it has none or three. */
 bool cut_question(fields *out, const char *text, char why[256]);
 
-/* Open a run and tell it all facts of the command line; and take questions from it. */
+/* The arguments of predict, explain and shell, and what they open. */
 typedef struct asking {
-    const char *folder;
-    const char **facts, **files, **queries; /* as many as arguments at most */
-    size_t fact_count, file_count, query_count;
+    common_arguments common;
+    text_list facts, files, queries;
+    int new_only;
+    size_t relations;
+    const char *html;
     kith_ask_options ask;
-    bool json;
-    const char *html; /* of explain: a page to write */
     kith_model *model;
     kith_session *session;
 } asking;
 
-/* Options that predict and explain have. Returns -1 to go on, else the exit status. */
-int take_asking(asking *a, const command *self, int argc, char **argv);
+/* "all", or a number above 0, into a size_t. */
+bool parse_relations(void *to, const char *text);
+
+#define QUERY_OPTIONS                                                                              \
+    {"query",                                                                                      \
+     0,                                                                                            \
+     "'S R ?'",                                                                                    \
+     "a question, ? on either side; may be given several times. 'S ? ?' asks for the likeliest "   \
+     "relations with their entities; * as a name stands for every new entity",                     \
+     OPTION_TEXTS,                                                                                 \
+     offsetof(asking, queries),                                                                    \
+     .required = true},                                                                            \
+        {"fact",                                                                                   \
+         0,                                                                                        \
+         "'S R O'",                                                                                \
+         "a fact: subject, relation and object, separated by tabs (or \\t), or by spaces with "    \
+         "names that contain one in double quotes; may be given several times",                    \
+         OPTION_TEXTS,                                                                             \
+         offsetof(asking, facts)},                                                                 \
+        {"facts",                                                                                  \
+         0,                                                                                        \
+         "FILE",                                                                                   \
+         "facts about any number of new entities, from a source of any format that kith reads; - " \
+         "for standard input",                                                                     \
+         OPTION_TEXTS,                                                                             \
+         offsetof(asking, files)},                                                                 \
+        OPTION_TOP("how many answers", "10"), {"new-only",  0,                                     \
+                                               NULL,        "leave out answers that are known",    \
+                                               OPTION_FLAG, offsetof(asking, new_only)},           \
+        {"relations",                                                                              \
+         0,                                                                                        \
+         "N|all",                                                                                  \
+         "how many relations 'S ? ?' considers, those first that the entity's own imply most",     \
+         OPTION_CHECKED,                                                                           \
+         offsetof(asking, relations),                                                              \
+         "64",                                                                                     \
+         .take = parse_relations,                                                                  \
+         .expected = "a positive integer or all"},                                                 \
+        OPTION_THREADS, OPTION_QUIET, OPTION_JSON
+
 /* Open the run and say the facts; returns the exit status. */
 int begin_asking(asking *a, const command *self);
 void end_asking(asking *a);
@@ -61,8 +99,7 @@ json_t *ignored_json(const kith_session *session);
 void print_explanation(const kith_explanation *e, const kith_question *q, const kith_graph *graph);
 void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph);
 
-/* A command that takes these arguments: read them, open the run, read the questions and answer. */
-int ask_and(int (*answer)(asking *a, const questions *q), const command *self, int argc,
-            char **argv);
+/* Open the run, read the questions and answer. */
+int ask_and(int (*answer)(asking *a, const questions *q), const command *self, asking *a);
 
 #endif

@@ -5,18 +5,24 @@
 #include "report/pages.h"
 
 typedef struct {
-    kith_eval_options eval;
-    const char *ranks, *folder, *filter, *html;
-    unsigned without; /* flags of kith_evidence_part */
-    unsigned threads;
-    bool json;
+    common_arguments common;
+    int split, candidates; /* places among the choices */
+    unsigned without;      /* flags of kith_evidence_part */
+    const char *ranks, *filter, *html;
 } arguments;
+
+static const char *split_name(const arguments *a)
+{
+    return a->split ? "test" : "dev";
+}
 
 /* ---- parts of the evidence ---- */
 
 /* "A,embedding" as flags; false for what is no part. */
-static bool parse_parts(unsigned *parts, const char *text)
+static bool parse_parts(void *to, const char *text)
 {
+    unsigned *parts = to;
+
     while (*text) {
         size_t length = strcspn(text, ",");
         kith_evidence_part part = kith_part_find(text, length);
@@ -54,13 +60,13 @@ static void print_row(const char *name, const kith_metrics *m)
     if (m->queries == 0)
         return;
     say("  %-12s %9s %9.1f %8.4f %8.4f %8.4f %8.4f\n", name, grouped(text, m->queries), m->mr,
-           m->mrr, m->hits1, m->hits3, m->hits10);
+        m->mrr, m->hits1, m->hits3, m->hits10);
 }
 
 static void print_header(const char *title)
 {
     say("\n%-14s %9s %9s %8s %8s %8s %8s\n", title, "queries", "MR", "MRR", "Hits@1", "Hits@3",
-           "Hits@10");
+        "Hits@10");
 }
 
 static void print_reliability(const kith_eval *e)
@@ -73,9 +79,9 @@ static void print_reliability(const kith_eval *e)
     for (int i = 0; i < KITH_RELIABILITY; i++)
         if (e->reliability[i].answers > 0)
             say("  .%d to %-6s %9s %9.3f %9.3f\n", i,
-                   i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
-                   grouped(text, e->reliability[i].answers), e->reliability[i].probability,
-                   e->reliability[i].right);
+                i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
+                grouped(text, e->reliability[i].answers), e->reliability[i].probability,
+                e->reliability[i].right);
     say("  expected calibration error %.4f\n", e->calibration_error);
 }
 
@@ -102,23 +108,24 @@ static void print_ranking(const kith_eval *e)
 
 static void print_eval(const kith_eval *e, const arguments *a)
 {
-    say("%s: %s, %zu facts\n", a->folder, a->eval.split == KITH_DEV ? "dev" : "test", e->facts);
+    say("%s: %s, %zu facts\n", a->common.operand, split_name(a), e->facts);
     if (e->unusable > 0)
-        say("  %zu left out, because train lacks their relation\n", e->unusable);
+        say("  %zu left out: train lacks their relation\n", e->unusable);
     if (e->no_candidate > 0)
-        say("  %zu hidden sides not ranked, because they are unseen and no candidates; "
-               "--candidates all ranks them too\n", e->no_candidate);
+        say("  %zu hidden sides not ranked: they are unseen, so not among the candidates; "
+            "--candidates all ranks them too\n",
+            e->no_candidate);
     if (e->no_neighbors > 0)
         say("  %zu with an entity that has no usable neighbour, scored with zeros\n",
-               e->no_neighbors);
+            e->no_neighbors);
     char text[64];
     if (a->without)
         say("  without %s of the evidence\n", name_parts(text, a->without));
     if (a->filter && !e->classification)
         say("  filtered by the facts of %s as well\n", a->filter);
     if (e->classification)
-        say("\n  accuracy %.4f over %zu facts, what is true chosen on dev\n", e->accuracy,
-               e->realistic.queries);
+        say("\n  accuracy %.4f over %zu facts, threshold tuned on the validation set\n",
+            e->accuracy, e->realistic.queries);
     else
         print_ranking(e);
     say("\n  %.2f seconds\n", e->seconds);
@@ -146,19 +153,18 @@ static json_t *reliability_json(const kith_eval *e)
 
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {
-    json_t *object = e->classification
-                         ? json_pack("{sf sI}", "accuracy", e->accuracy, "queries",
-                                     (json_int_t)e->realistic.queries)
-                         : metrics_json(&e->realistic);
+    json_t *object = e->classification ? json_pack("{sf sI}", "accuracy", e->accuracy, "queries",
+                                                   (json_int_t)e->realistic.queries)
+                                       : metrics_json(&e->realistic);
     json_t *kinds = json_object(), *facts = json_object(), *known = json_object();
 
     if (!object)
         return NULL;
-    json_object_set_new(object, "split", json_string(a->eval.split == KITH_DEV ? "dev" : "test"));
-    json_object_set_new(object, "task", json_string(e->classification ? "classification"
-                                                                      : "ranking"));
+    json_object_set_new(object, "split", json_string(split_name(a)));
+    json_object_set_new(object, "task",
+                        json_string(e->classification ? "classification" : "ranking"));
     json_object_set_new(object, "facts", json_integer((json_int_t)e->facts));
-    json_object_set_new(object, "left_out", json_integer((json_int_t)e->unusable));
+    json_object_set_new(object, "relation_not_in_train", json_integer((json_int_t)e->unusable));
     json_object_set_new(object, "not_candidates", json_integer((json_int_t)e->no_candidate));
     json_object_set_new(object, "without_neighbors", json_integer((json_int_t)e->no_neighbors));
     json_object_set_new(object, "seconds", json_real(e->seconds));
@@ -193,7 +199,7 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
 
 static int write_page(const kith_eval *e, const arguments *a)
 {
-    json_t *object = eval_json(e, a), *page = eval_page(object, a->folder);
+    json_t *object = eval_json(e, a), *page = eval_page(object, a->common.operand);
     kith_error error;
     kith_status status = html_write(page, a->html, &error);
 
@@ -204,30 +210,31 @@ static int write_page(const kith_eval *e, const arguments *a)
 
 static int evaluate(const arguments *a)
 {
-    const kith_open_options open = {.threads = a->threads};
-    kith_eval_options options = a->eval;
+    kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
+                                 .all_candidates = a->candidates,
+                                 .without = a->without};
+    unsigned threads = (unsigned)a->common.threads;
     kith_model *model = NULL;
     kith_graph *filter = NULL;
     kith_eval result = {0};
     kith_error error;
     int status = EXIT_SUCCESS;
-    bool opened = (!a->filter || open_source(&filter, a->filter, &open, &error) == KITH_OK) &&
-                  open_run(&model, a->folder, a->threads, &error) == KITH_OK;
+    bool opened = (!a->filter || open_source(&filter, a->filter, &a->common, &error) == KITH_OK) &&
+                  open_run(&model, a->common.operand, threads, &error) == KITH_OK;
 
     options.filter = filter;
-    options.without = a->without;
     if (!opened || kith_evaluate(&result, model, &options, &error) != KITH_OK) {
         status = failure(&error);
     } else {
         if ((a->ranks || a->filter) && result.classification)
-            put(stderr, "kith: a part with labels is classified, so there are no ranks%s\n",
-                    a->filter ? " to filter" : "");
+            note("facts with labels are classified, so there are no ranks%s\n",
+                 a->filter ? " to filter" : "");
         else if (a->ranks && kith_eval_write_ranks(&result, kith_model_graph(model), a->ranks,
                                                    &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
             status = write_page(&result, a);
-        if (a->json && status == EXIT_SUCCESS)
+        if (a->common.json && status == EXIT_SUCCESS)
             status = print_json(eval_json(&result, a));
         else if (status == EXIT_SUCCESS)
             print_eval(&result, a);
@@ -238,106 +245,51 @@ static int evaluate(const arguments *a)
     return status;
 }
 
-enum { SPLIT = 256, CANDIDATES, RANKS, WITHOUT, FILTER, HTML, THREADS, JSON };
-
-static int take_option(arguments *a, const command *self, int option, char **argv)
+static int run(const command *self, void *arguments_given)
 {
-    uint64_t number;
-
-    switch (option) {
-    case SPLIT:
-        if (strcmp(optarg, "dev") != 0 && strcmp(optarg, "test") != 0)
-            return usage_error(self, "--split is '%s', expected dev or test", optarg);
-        a->eval.split = optarg[0] == 'd' ? KITH_DEV : KITH_TEST;
-        return 0;
-    case CANDIDATES:
-        if (strcmp(optarg, "seen") != 0 && strcmp(optarg, "all") != 0)
-            return usage_error(self, "--candidates is '%s', expected seen or all", optarg);
-        a->eval.all_candidates = optarg[0] == 'a';
-        return 0;
-    case RANKS:
-        a->ranks = optarg;
-        return 0;
-    case WITHOUT:
-        if (!parse_parts(&a->without, optarg))
-            return usage_error(self, "--without is '%s', expected some of A, B, C, D, rules, near "
-                                     "and embedding, parted by commas, but not all", optarg);
-        return 0;
-    case FILTER:
-        a->filter = optarg;
-        return 0;
-    case HTML:
-        a->html = optarg;
-        return 0;
-    case THREADS:
-        if (!parse_count(&number, optarg) || number > 1024)
-            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
-        a->threads = (unsigned)number;
-        return 0;
-    case JSON:
-        a->json = true;
-        return 0;
-    default:
-        return bad_option(self, option, argv);
-    }
+    (void)self;
+    return evaluate(arguments_given);
 }
 
-static int run(const command *self, int argc, char **argv)
-{
-    static const struct option options[] = {{"split", required_argument, NULL, SPLIT},
-                                            {"candidates", required_argument, NULL, CANDIDATES},
-                                            {"ranks", required_argument, NULL, RANKS},
-                                            {"without", required_argument, NULL, WITHOUT},
-                                            {"filter", required_argument, NULL, FILTER},
-                                            {"html", required_argument, NULL, HTML},
-                                            {"threads", required_argument, NULL, THREADS},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    arguments a = {.eval = {.split = KITH_TEST}};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h')
-            return print_help(self);
-        int status = take_option(&a, self, option, argv);
-        if (status)
-            return status;
-    }
-    if (argc - optind != 1)
-        return usage_error(self, "found %d runs, expected one", argc - optind);
-    a.folder = argv[optind];
-    return evaluate(&a);
-}
+static const option_row options[] = {
+    {"split", 0, "dev|test", "what to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
+     "test"},
+    {"candidates", 0, "seen|all", "what to rank: the entities of train, or all", OPTION_CHOICE,
+     offsetof(arguments, candidates), "seen"},
+    {"without", 0, "PARTS",
+     "leave out parts of the evidence: direct, path, constant, shared-answer (or A, B, C, D), "
+     "rules "
+     "(all of these), proximity, embedding; separate several with commas",
+     OPTION_CHECKED, offsetof(arguments, without), .take = parse_parts,
+     .expected =
+         "a list of direct, path, constant, shared-answer (or A, B, C, D), rules, proximity "
+         "and embedding, separated by commas, but not all of them"},
+    {"filter", 0, "SOURCE",
+     "more facts that are known to be true; such answers do not count as wrong", OPTION_TEXT,
+     offsetof(arguments, filter)},
+    {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
+     offsetof(arguments, ranks)},
+    {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_JSON,
+};
 
 const command cmd_eval = {
     .name = "eval",
+    .group = GROUP_MODELS,
     .summary = "measure how good a trained model is",
-    .usage = "RUN [--split dev|test] [--candidates seen|all] [--without PARTS] [--filter SOURCE]\n"
-             "       [--ranks FILE] [--html FILE] [--json]",
-    .help =
+    .operand = "RUN",
+    .most_operands = 1,
+    .about =
         "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
         "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
-        "instead, with a threshold per relation, or weights for the evidence, chosen on dev.\n\n"
-        "  --split dev|test        what to evaluate on (default: test)\n"
-        "  --candidates seen|all   what to rank: entities of train (default), or all\n"
-        "  --without PARTS         leave out parts of the evidence: direct, path, constant, "
-        "shared-answer\n"
-        "                          (or A, B, C, D), rules (all of these), proximity, embedding;\n"
-        "                          separate several with commas\n"
-        "  --filter SOURCE         more facts that are known to be true: such answers do not "
-        "count\n"
-        "                          as wrong either\n"
-        "  --ranks FILE            write every query and its ranks as TSV\n"
-        "  --html FILE             write a page with charts\n"
-        "  --threads N             use N threads (default: one per core)\n"
-        "  --json                  print one JSON object\n"
-        "  -h, --help              print this help\n\n"
-        "examples:\n"
-        "  kith eval lan\n"
-        "  kith eval lan --split dev --json\n"
-        "  kith eval lan --ranks ranks.tsv\n"
-        "  kith eval run --without embedding\n",
+        "instead, with a threshold per relation, or weights for the evidence, tuned on dev.",
+    OPTIONS(options),
+    .arguments_size = sizeof(arguments),
+    .examples = "  kith eval lan\n"
+                "  kith eval lan --split dev --json\n"
+                "  kith eval lan --ranks ranks.tsv\n"
+                "  kith eval run --without embedding\n",
     .run = run,
 };

@@ -6,9 +6,8 @@
 static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e)
 {
     const kith_graph *graph = kith_model_graph(a->model);
-    json_t *object = json_pack("{so so so}", "query", question_json(q), "answers",
-                               answers_json(&e->answers, q, graph), "ignored",
-                               ignored_json(a->session));
+    json_t *object = json_pack("{so so}", "query", question_json(q), "answers",
+                               answers_json(&e->answers, q, graph));
     if (object)
         explanation_json(object, e, graph);
     return object;
@@ -16,8 +15,8 @@ static json_t *one_json(const asking *a, const kith_question *q, const kith_expl
 
 static int write_page(const asking *a, const json_t *pages)
 {
-    json_t *page = explain_page(pages, json_array_size(pages), a->folder,
-                                kith_model_graph(a->model));
+    json_t *page =
+        explain_page(pages, json_array_size(pages), a->common.operand, kith_model_graph(a->model));
     kith_error error;
     kith_status status = html_write(page, a->html, &error);
 
@@ -25,73 +24,85 @@ static int write_page(const asking *a, const json_t *pages)
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
-static int explain(asking *a, const questions *q)
+/* For people, or as one more of the results. */
+static void show_one(const asking *a, const kith_question *q, const kith_explanation *e,
+                     json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
-    json_t *results = a->json && q->count > 1 ? json_array() : NULL;
-    json_t *pages = a->html ? json_array() : NULL;
+
+    if (a->common.json || a->html)
+        json_array_append_new(results, one_json(a, q, e));
+    if (a->common.json)
+        return;
+    if (!first)
+        say("\n");
+    print_answers(&e->answers, q, graph);
+    print_explanation(e, q, graph);
+}
+
+static int explain(asking *a, const questions *q)
+{
+    json_t *results = json_array();
     kith_explanation e;
     kith_error error;
     int status = EXIT_SUCCESS;
 
-    if (!a->json)
-        print_ignored(a->session, graph, 0);
+    if (!a->common.json)
+        print_ignored(a->session, kith_model_graph(a->model), 0);
     for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++) {
         if (kith_session_explain(&e, a->session, &q->at[i], &a->ask, &error) != KITH_OK) {
             status = failure(&error);
-            break;
-        }
-        if (pages)
-            json_array_append_new(pages, one_json(a, &q->at[i], &e));
-        if (results) {
-            json_array_append_new(results, one_json(a, &q->at[i], &e));
-        } else if (a->json) {
-            status = print_json(one_json(a, &q->at[i], &e));
         } else {
-            say("%s", i > 0 ? "\n" : "");
-            print_answers(&e.answers, &q->at[i], graph);
-            print_explanation(&e, &q->at[i], graph);
+            show_one(a, &q->at[i], &e, results, i == 0);
+            kith_explanation_release(&e);
         }
-        kith_explanation_release(&e);
     }
-    if (pages && status == EXIT_SUCCESS)
-        status = write_page(a, pages);
-    json_decref(pages);
-    if (results && status == EXIT_SUCCESS)
-        return print_json(json_pack("{so}", "results", results));
+    if (a->html && status == EXIT_SUCCESS)
+        status = write_page(a, results);
+    if (a->common.json && status == EXIT_SUCCESS)
+        return print_json(
+            json_pack("{so so}", "results", results, "ignored", ignored_json(a->session)));
     json_decref(results);
     return status;
 }
 
-static int run(const command *self, int argc, char **argv)
+static int run(const command *self, void *arguments)
 {
-    return ask_and(explain, self, argc, argv);
+    return ask_and(explain, self, arguments);
 }
+
+static const option_row options[] = {
+    QUERY_OPTIONS,
+    {"html", 0, "FILE", "write a page with charts as well", OPTION_TEXT, offsetof(asking, html)},
+};
 
 const command cmd_explain = {
     .name = "explain",
-    .summary = "answer as predict does, and say why",
-    .usage = "RUN --query 'NAME RELATION ?' [--fact 'NAME RELATION OTHER']... [--facts FILE]\n"
-             "       [--html FILE]",
-    .help =
-        "Takes the arguments of kith predict and gives the same answers. Where the run has rules,\n"
-        "it takes the scores of the first ones apart into rules, nearness, prior and embedding, "
-        "and\n"
-        "shows the rules that speak for them, strongest first: confidence, kind (see kith help\n"
-        "rules), how often they were right, and the facts that ground them, and the shortest way\n"
-        "from the entity to the answer. Then it shows the facts that the entity's vector is made\n"
-        "of, heaviest first: the weight of each, its parts by logic and by attention, the rule\n"
-        "behind the logic part, and which other relation of the entity makes the fact redundant.\n"
-        "Last it leaves out the heaviest facts one at a time and shows where the first answers\n"
-        "go.\n\n"
-        "Without weights of that kind it shows what there is: mean and sum weigh all facts alike,\n"
-        "max says in how many coordinates each fact is the largest, lstm only what happens\n"
-        "without a fact.\n\n"
-        "  --fact, --facts, --query, --top, --new-only, --relations, --threads, --json\n"
-        "                     as for kith predict\n"
-        "  --html FILE        write a page with charts as well\n"
-        "  -h, --help         print this help\n\n"
-        "examples:\n"
+    .group = GROUP_QUESTIONS,
+    .summary = "predict, and show the reasons",
+    .operand = "RUN",
+    .most_operands = 1,
+    .about =
+        "Gives the answers of kith predict. Where the run has rules, it takes the scores of the\n"
+        "first ones apart into rules, proximity, prior and embedding, and shows the rules that\n"
+        "support them, strongest first: confidence, kind (see kith help rules), how often they "
+        "were\n"
+        "correct, the facts that ground them, and the shortest path from the entity to the "
+        "answer.\n"
+        "Then it shows the facts that the entity's vector is made of, heaviest first: the weight "
+        "of\n"
+        "each, its parts by logic and by attention, the rule behind the logic part, and which "
+        "other\n"
+        "relation of the entity makes the fact redundant. Last, it leaves out the heaviest facts\n"
+        "one at a time and shows where the first answers go.\n\n"
+        "Aggregators without such weights show what they have: mean and sum weigh all facts "
+        "alike,\n"
+        "max says in how many coordinates each fact is the largest, lstm only what happens "
+        "without\n"
+        "a fact.",
+    OPTIONS(options),
+    .arguments_size = sizeof(asking),
+    .examples =
         "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
     .run = run,
 };

@@ -6,12 +6,10 @@
 #include "cli/answers.h"
 
 typedef struct {
-    const char *folder, *output, *relation, *names_file, *facts_file;
-    const char **tables, **entities;
-    size_t table_count, entity_count;
-    kith_vector_format format;
-    bool inverse;
-    unsigned threads;
+    common_arguments common;
+    const char *output, *relation, *names_file, *facts_file;
+    text_list tables, entities;
+    int format, inverse;
 } arguments;
 
 /* Names of rows, made or borrowed. */
@@ -75,7 +73,7 @@ static int save(const arguments *a, const char *name, kith_vectors v, const row_
     v.labels = n->labels;
     if (asprintf(&stem, "%s/%s", a->output, name) < 0)
         return out_of_memory();
-    kith_status status = kith_vectors_save(&v, stem, a->format, &error);
+    kith_status status = kith_vectors_save(&v, stem, (kith_vector_format)a->format, &error);
     free(stem);
     if (status != KITH_OK)
         return failure(&error);
@@ -94,8 +92,8 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
     else if (t->of != KITH_ROWS_OTHER)
         status = name_relations(&n, graph, t->rows);
     if (status == EXIT_SUCCESS)
-        status = save(a, t->name, (kith_vectors){t->at, t->rows, t->columns, t->stride, NULL, NULL},
-                      &n);
+        status =
+            save(a, t->name, (kith_vectors){t->at, t->rows, t->columns, t->stride, NULL, NULL}, &n);
     free_names(&n);
     return status;
 }
@@ -103,10 +101,10 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
 /* Which tables: those named; or, where none is and no encodings are asked for, all that have names. */
 static bool wanted(const arguments *a, const kith_table *t)
 {
-    for (size_t i = 0; i < a->table_count; i++)
-        if (strcmp(a->tables[i], t->name) == 0)
+    for (size_t i = 0; i < a->tables.count; i++)
+        if (strcmp(a->tables.at[i], t->name) == 0)
             return true;
-    return a->table_count == 0 && !a->relation && t->of != KITH_ROWS_OTHER;
+    return a->tables.count == 0 && !a->relation && t->of != KITH_ROWS_OTHER;
 }
 
 static int export_tables(const arguments *a, const kith_model *model)
@@ -122,14 +120,14 @@ static int export_tables(const arguments *a, const kith_model *model)
 
 static int check_tables(const arguments *a, const command *self, const kith_model *model)
 {
-    for (size_t i = 0; i < a->table_count; i++) {
+    for (size_t i = 0; i < a->tables.count; i++) {
         kith_table t;
         size_t k = 0;
-        while (kith_model_table(&t, model, k) == KITH_OK && strcmp(t.name, a->tables[i]) != 0)
+        while (kith_model_table(&t, model, k) == KITH_OK && strcmp(t.name, a->tables.at[i]) != 0)
             k++;
         if (kith_model_table(&t, model, k) != KITH_OK)
             return usage_error(self, "the model has no table '%s'; one that every model has is ent",
-                               a->tables[i]);
+                               a->tables.at[i]);
     }
     return EXIT_SUCCESS;
 }
@@ -197,12 +195,12 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
 static int choose_entities(row_names *n, size_t *count, const arguments *a,
                            const kith_session *session, const kith_graph *graph)
 {
-    bool named = a->entity_count > 0 || a->names_file;
+    bool named = a->entities.count > 0 || a->names_file;
     size_t newcomers = named ? 0 : kith_session_newcomer_count(session);
     int status = EXIT_SUCCESS;
 
-    for (size_t i = 0; status == EXIT_SUCCESS && i < a->entity_count; i++)
-        status = add_name(n, count, a->entities[i], graph);
+    for (size_t i = 0; status == EXIT_SUCCESS && i < a->entities.count; i++)
+        status = add_name(n, count, a->entities.at[i], graph);
     if (status == EXIT_SUCCESS && a->names_file)
         status = read_names(n, count, a->names_file, graph);
     for (size_t i = 0; status == EXIT_SUCCESS && i < newcomers; i++)
@@ -250,7 +248,7 @@ static size_t width_of(const kith_model *model)
 
 static int export_encodings(const arguments *a, kith_model *model)
 {
-    const kith_open_options open = {.threads = a->threads};
+    const kith_open_options open = {.threads = (unsigned)a->common.threads};
     kith_session *session = NULL;
     kith_graph *facts = NULL;
     kith_error error;
@@ -277,7 +275,7 @@ static int export_run(const arguments *a, const command *self)
     kith_error error;
     int status;
 
-    if (open_run(&model, a->folder, a->threads, &error) != KITH_OK)
+    if (open_run(&model, a->common.operand, (unsigned)a->common.threads, &error) != KITH_OK)
         return failure(&error);
     status = check_tables(a, self, model);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
@@ -294,123 +292,54 @@ static int export_run(const arguments *a, const command *self)
 
 /* ---- the command line ---- */
 
-enum { FORMAT = 256, TABLE, RELATION, INVERSE, ENTITY, ENTITIES, FACTS, THREADS };
-
-static int take_option(arguments *a, const command *self, int option, char **argv)
+static int run(const command *self, void *given)
 {
-    static const char *const formats[] = {"npy", "word2vec", "tsv"};
-    uint64_t number;
+    const arguments *a = given;
+    bool encodes = a->entities.count > 0 || a->names_file || a->facts_file || a->inverse;
 
-    switch (option) {
-    case 'o':
-        a->output = optarg;
-        return 0;
-    case FORMAT:
-        for (int i = 0; i < 3; i++)
-            if (strcmp(optarg, formats[i]) == 0) {
-                a->format = (kith_vector_format)i;
-                return 0;
-            }
-        return usage_error(self, "--format is '%s', expected npy, word2vec or tsv", optarg);
-    case TABLE:
-        a->tables[a->table_count++] = optarg;
-        return 0;
-    case RELATION:
-        a->relation = optarg;
-        return 0;
-    case INVERSE:
-        a->inverse = true;
-        return 0;
-    case ENTITY:
-        a->entities[a->entity_count++] = optarg;
-        return 0;
-    case ENTITIES:
-        a->names_file = optarg;
-        return 0;
-    case FACTS:
-        a->facts_file = optarg;
-        return 0;
-    case THREADS:
-        if (!parse_count(&number, optarg) || number > 1024)
-            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
-        a->threads = (unsigned)number;
-        return 0;
-    default:
-        return bad_option(self, option, argv);
-    }
-}
-
-static int check_arguments(arguments *a, const command *self, int argc, char **argv)
-{
-    if (argc - optind != 1)
-        return usage_error(self, "found %d runs, expected one", argc - optind);
-    if (!a->output)
-        return usage_error(self, "found no folder to write to, expected -o FOLDER");
-    if (!a->relation && (a->entity_count > 0 || a->names_file || a->facts_file || a->inverse))
+    if (!a->relation && encodes)
         return usage_error(self, "an encoding is for a query relation, expected --relation NAME");
-    a->folder = argv[optind];
-    return 0;
+    return export_run(a, self);
 }
 
-static int run(const command *self, int argc, char **argv)
-{
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"format", required_argument, NULL, FORMAT},
-                                            {"table", required_argument, NULL, TABLE},
-                                            {"relation", required_argument, NULL, RELATION},
-                                            {"inverse", no_argument, NULL, INVERSE},
-                                            {"entity", required_argument, NULL, ENTITY},
-                                            {"entities", required_argument, NULL, ENTITIES},
-                                            {"facts", required_argument, NULL, FACTS},
-                                            {"threads", required_argument, NULL, THREADS},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    arguments a = {.tables = calloc((size_t)argc, sizeof *a.tables),
-                   .entities = calloc((size_t)argc, sizeof *a.entities)};
-    int option, status = a.tables && a.entities ? 0 : out_of_memory();
-    bool help = false;
-
-    opterr = 0;
-    while (!status && !help && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-        help = option == 'h';
-        if (!help)
-            status = take_option(&a, self, option, argv);
-    }
-    if (help)
-        status = print_help(self);
-    else if (!status && !(status = check_arguments(&a, self, argc, argv)))
-        status = export_run(&a, self);
-    free(a.tables);
-    free(a.entities);
-    return status;
-}
+static const option_row options[] = {
+    OPTION_OUTPUT("where to write; made where it is missing", arguments, output),
+    {"format", 0, "npy|word2vec|tsv",
+     "npy: NAME.npy for numpy, with NAME.names.tsv; word2vec: NAME.txt; tsv: NAME.vectors.tsv and "
+     "NAME.metadata.tsv for embedding viewers",
+     OPTION_CHOICE, offsetof(arguments, format), "npy"},
+    {"table", 0, "NAME", "only this table; may be given several times", OPTION_TEXTS,
+     offsetof(arguments, tables), .otherwise = "all with names"},
+    {"relation", 0, "NAME", "write the encodings of entities for this query relation", OPTION_TEXT,
+     offsetof(arguments, relation)},
+    {"inverse", 0, NULL, "encode as objects of the relation, not as subjects", OPTION_FLAG,
+     offsetof(arguments, inverse)},
+    {"entity", 0, "NAME", "an entity to encode; may be given several times", OPTION_TEXTS,
+     offsetof(arguments, entities)},
+    {"entities", 0, "FILE", "entities to encode, one per line; - for standard input", OPTION_TEXT,
+     offsetof(arguments, names_file)},
+    {"facts", 0, "FILE", "facts about new entities, which are encoded where no other is named",
+     OPTION_TEXT, offsetof(arguments, facts_file)},
+    OPTION_THREADS,
+    OPTION_QUIET,
+};
 
 const command cmd_export = {
     .name = "export",
+    .group = GROUP_EXCHANGE,
     .summary = "write a model's vectors for other programs",
-    .usage = "RUN -o FOLDER [--format npy|word2vec|tsv] [--table NAME]... [--relation NAME]",
-    .help =
+    .operand = "RUN",
+    .most_operands = 1,
+    .about =
         "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, where "
         "the\n"
         "model has it, query (of relations). With --relation it writes the encodings of entities\n"
-        "for that query relation instead. Each file is there whole or not at all.\n\n"
-        "  -o, --output FOLDER  where to write; made where it is missing\n"
-        "  --format FORMAT      npy: NAME.npy for numpy, with NAME.names.tsv (default);\n"
-        "                       word2vec: NAME.txt; tsv: NAME.vectors.tsv and NAME.metadata.tsv, "
-        "as\n"
-        "                       embedding viewers read them\n"
-        "  --table NAME         only this table; may be given many times\n"
-        "  --relation NAME      the query relation of encodings\n"
-        "  --inverse            encode as objects of the relation, not as subjects\n"
-        "  --entity NAME        an entity to encode; may be given many times\n"
-        "  --entities FILE      entities to encode, one per line, - for standard input\n"
-        "  --facts FILE         facts about new entities, which are encoded where no other is "
-        "named\n"
-        "  --threads N          use N threads (default: one per core)\n"
-        "  -h, --help           print this help\n\n"
-        "Without --entity, --entities and --facts, all entities of train are encoded.\n\n"
-        "examples:\n"
-        "  kith export lan -o vectors\n"
-        "  kith export lan -o vectors --relation lives_in --facts new.tsv --format tsv\n",
+        "for that query relation instead: those named, else the new ones of --facts, else all of\n"
+        "train. Each file is there whole or not at all; a tab or line end in a name is written as\n"
+        "a space.",
+    OPTIONS(options),
+    .arguments_size = sizeof(arguments),
+    .examples = "  kith export lan -o vectors\n"
+                "  kith export lan -o vectors --relation lives_in --facts new.tsv --format tsv\n",
     .run = run,
 };

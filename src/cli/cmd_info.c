@@ -16,8 +16,8 @@ static void print_weights(const kith_model *model, uint32_t relation)
         for (int side = 0; side < 2; side++)
             own[side] = kith_model_relation_weight(&weight[side], model, relation, side, 0);
         say("\n  Weights for %s, objects asked for: %s; subjects: %s\n\n",
-               kith_graph_relation_name(kith_model_graph(model), relation),
-               own[0] ? "its own" : "the common ones", own[1] ? "its own" : "the common ones");
+            kith_graph_relation_name(kith_model_graph(model), relation),
+            own[0] ? "its own" : "the common ones", own[1] ? "its own" : "the common ones");
         say("  %-10s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
     }
     for (size_t i = 0; (name = kith_model_fusion_weight(&common, &part, model, i)); i++) {
@@ -43,7 +43,7 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
     say("  loss there %15.4f\n", info->loss);
     if (info->own > 0)
         say("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
-               grouped(text, info->own), info->pull);
+            grouped(text, info->own), info->pull);
     print_weights(model, relation);
 }
 
@@ -93,31 +93,31 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
 
     for (size_t i = 0; (weight = weight_json(model, i, relation)); i++)
         json_array_append_new(weights, weight);
-    return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
-                     "rules_a", (json_int_t)info->rules_a, "rules_b", (json_int_t)info->rules_b,
-                     "queries", (json_int_t)info->queries, "set_aside",
-                     (json_int_t)info->calibration_queries, "loss", info->loss, "calibration",
-                     info->calibration[0], info->calibration[1], info->calibration[2],
-                     "own_weights", (json_int_t)info->own, "pull", info->pull, "weights", weights);
+    return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding, "rules_a",
+                     (json_int_t)info->rules_a, "rules_b", (json_int_t)info->rules_b, "queries",
+                     (json_int_t)info->queries, "set_aside", (json_int_t)info->calibration_queries,
+                     "loss", info->loss, "calibration", info->calibration[0], info->calibration[1],
+                     info->calibration[2], "own_weights", (json_int_t)info->own, "pull", info->pull,
+                     "weights", weights);
 }
 
 static json_t *info_json(const kith_model *model, const char *folder, uint32_t relation)
 {
     const kith_graph *graph = kith_model_graph(model);
-    const kith_settings *settings = kith_model_settings(model);
     json_t *values = json_object(), *object;
     kith_fusion_info info;
     const char *name;
     char text[64];
 
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
-        if (kith_settings_applies(settings, name))
+        if (kith_settings_applies(kith_model_settings(model), name))
             json_object_set_new(
-                values, name, json_string(kith_settings_get(text, sizeof text, settings, name)));
-    object = json_pack("{so s{sI sI sI} so}", "run", text_json(folder), "graph", "relations",
+                values, name,
+                value_json(kith_settings_get(text, sizeof text, kith_model_settings(model), name)));
+    object = json_pack("{so s{sI sI so} so}", "run", text_json(folder), "graph", "relations",
                        (json_int_t)kith_graph_seen_relation_count(graph), "seen_entities",
-                       (json_int_t)kith_graph_seen_entity_count(graph), "train_facts",
-                       (json_int_t)kith_graph_facts(graph, KITH_TRAIN).count, "settings", values);
+                       (json_int_t)kith_graph_seen_entity_count(graph), "facts", facts_json(graph),
+                       "settings", values);
     kith_model_fusion(&info, model);
     if (object && info.fused)
         json_object_set_new(object, "fusion", fusion_json(model, &info, relation));
@@ -145,49 +145,36 @@ static int show(const command *self, const char *folder, const char *relation_na
     return status;
 }
 
-static int run(const command *self, int argc, char **argv)
-{
-    enum { JSON = 256, RELATION };
-    static const struct option options[] = {{"json", no_argument, NULL, JSON},
-                                            {"relation", required_argument, NULL, RELATION},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    const char *relation = NULL;
-    bool json = false;
-    int option;
+typedef struct {
+    common_arguments common;
+    const char *relation;
+} arguments;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        switch (option) {
-        case 'h':
-            return print_help(self);
-        case JSON:
-            json = true;
-            break;
-        case RELATION:
-            relation = optarg;
-            break;
-        default:
-            return bad_option(self, option, argv);
-        }
-    }
-    if (argc - optind != 1)
-        return usage_error(self, "found %d runs, expected one", argc - optind);
-    return show(self, argv[optind], relation, json);
+static int run(const command *self, void *given)
+{
+    const arguments *a = given;
+    return show(self, a->common.operand, a->relation, a->common.json);
 }
+
+static const option_row options[] = {
+    {"relation", 0, "NAME", "show the weights of this relation beside the common ones", OPTION_TEXT,
+     offsetof(arguments, relation)},
+    OPTION_QUIET,
+    OPTION_JSON,
+};
 
 const command cmd_info = {
     .name = "info",
+    .group = GROUP_MODELS,
     .summary = "show what a trained run is made of",
-    .usage = "RUN [--relation NAME] [--json]",
-    .help =
+    .operand = "RUN",
+    .most_operands = 1,
+    .about =
         "Prints the run's graph, its settings and, where it has rules, how many there are, what\n"
-        "their fusion with the embedding was fitted on and how it weighs them.\n\n"
-        "  --relation NAME         show the weights that count for it beside the common ones\n"
-        "  --json                  print one JSON object\n"
-        "  -h, --help              print this help\n\n"
-        "examples:\n"
-        "  kith info run\n"
-        "  kith info run --relation /people/person/nationality\n",
+        "their fusion with the embedding was fitted on and how it weighs them.",
+    OPTIONS(options),
+    .arguments_size = sizeof(arguments),
+    .examples = "  kith info run\n"
+                "  kith info run --relation /people/person/nationality\n",
     .run = run,
 };

@@ -13,15 +13,25 @@
 #endif
 
 typedef struct {
-    plan_options plan;
-    unsigned at_once;
-    const char *experiments; /* a folder; NULL: the program's own */
-    char **names;
-    size_t count;
-    bool list, dry_run, json, quiet;
+    common_arguments common;
+    const char *experiments, *data, *output; /* folders; no experiments: the program's own */
+    uint64_t jobs;
+    int quick, list, dry_run;
 } arguments;
 
 /* ---- experiments ---- */
+
+/* "all" names none. */
+static size_t count_named(const arguments *a)
+{
+    bool all = a->common.operands.count == 1 && strcmp(a->common.operand, "all") == 0;
+    return all ? 0 : a->common.operands.count;
+}
+
+static bool is_quiet_run(const arguments *a)
+{
+    return a->common.quiet || a->common.json;
+}
 
 /* Those that are named, or all of the folder. */
 static kith_status load(json_t **out, const arguments *a, const char *folder, kith_error *error)
@@ -29,16 +39,16 @@ static kith_status load(json_t **out, const arguments *a, const char *folder, ki
     json_t *names = NULL, *list = json_array(), *experiment;
     kith_status status = KITH_OK;
 
-    if (a->count == 0 && !folder)
+    if (count_named(a) == 0 && !folder)
         status = kith__fail(error, KITH_ERR_NOT_FOUND,
                             "found no folder of experiments; say where "
                             "it is with --experiments DIR");
-    else if (a->count == 0)
+    else if (count_named(a) == 0)
         status = experiment_names(&names, folder, error);
     else
         names = json_array();
-    for (size_t i = 0; i < a->count; i++)
-        json_array_append_new(names, text_json(a->names[i]));
+    for (size_t i = 0; i < count_named(a); i++)
+        json_array_append_new(names, text_json(a->common.operands.at[i]));
     for (size_t i = 0; status == KITH_OK && i < json_array_size(names); i++) {
         status = experiment_find(&experiment, folder, json_string_value(json_array_get(names, i)),
                                  error);
@@ -113,19 +123,19 @@ static size_t tell_missing(const plan *p)
 
 static double estimate_left(const plan *p, const arguments *a)
 {
-    return jobs_estimate(p) / a->at_once;
+    return jobs_estimate(p) / (unsigned)a->jobs;
 }
 
 static int print_plan(const plan *p, const arguments *a)
 {
     static const char *const states[] = {"to do", "running", "done", "failed"};
-    json_t *list = a->json ? json_array() : NULL;
+    json_t *list = a->common.json ? json_array() : NULL;
     char text[32];
 
     for (size_t i = 0; i < p->count; i++) {
         const job *j = &p->jobs[i];
         json_t *title = job_title(j);
-        if (a->json)
+        if (a->common.json)
             json_array_append_new(list, json_pack("{sO ss sf ss}", "run", title, "state",
                                                   states[j->state], "estimate_seconds", j->estimate,
                                                   "folder", j->folder));
@@ -135,11 +145,11 @@ static int print_plan(const plan *p, const arguments *a)
                 json_string_value(title));
         json_decref(title);
     }
-    if (a->json)
+    if (a->common.json)
         return print_json(
             json_pack("{so sf}", "runs", list, "estimate_seconds", estimate_left(p, a)));
     say("\nabout %s in all on two cores, %u at once\n", duration_text(text, estimate_left(p, a)),
-        a->at_once);
+        (unsigned)a->jobs);
     return EXIT_SUCCESS;
 }
 
@@ -154,9 +164,9 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
         done += p->jobs[i].state == JOB_DONE;
     }
     int status = failed + missing > 0 ? EXIT_FAILED : EXIT_SUCCESS;
-    if (a->json) {
+    if (a->common.json) {
         int printed = print_json(json_pack(
-            "{so sI sI sI}", "report", format_string("%s/report.html", a->plan.output), "done",
+            "{so sI sI sI}", "report", format_string("%s/report.html", a->output), "done",
             (json_int_t)done, "failed", (json_int_t)failed, "missing", (json_int_t)missing));
         return status ? status : printed;
     }
@@ -165,7 +175,7 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
         say(", %zu failed", failed);
     if (missing > 0)
         say(", %zu data sets missing", missing);
-    say("; report: %s/report.html\n", a->plan.output);
+    say("; report: %s/report.html\n", a->output);
     return status;
 }
 
@@ -219,10 +229,13 @@ static void show(void *context, const plan *p, const job *ended, double seconds)
     json_decref(title);
 }
 
-/* Whether `kith eval` can answer about another graph; asked of its help. */
+/* Whether `kith eval` can answer about another graph. */
 static bool can_evaluate_on(void)
 {
-    return strstr(cmd_eval.help, "--on ") != NULL;
+    for (size_t i = 0; i < cmd_eval.option_count; i++)
+        if (strcmp(cmd_eval.options[i].name, "on") == 0)
+            return true;
+    return false;
 }
 
 static void refuse_on(plan *p)
@@ -243,14 +256,14 @@ static void refuse_on(plan *p)
 
 static int run_plan(plan *p, const arguments *a, size_t missing)
 {
-    display d = {.terminal = isatty(STDERR_FILENO) && !a->quiet, .quiet = a->quiet};
-    jobs_options options = {.at_once = a->at_once, .show = show, .context = &d};
+    display d = {.terminal = isatty(STDERR_FILENO) && !is_quiet_run(a), .quiet = is_quiet_run(a)};
+    jobs_options options = {.at_once = (unsigned)a->jobs, .show = show, .context = &d};
     kith_error error;
     int number = 0;
     char text[32];
 
     refuse_on(p);
-    if (!a->quiet && estimate_left(p, a) > 0)
+    if (!is_quiet_run(a) && estimate_left(p, a) > 0)
         put(stderr, "kith: about %s of training and evaluation to do\n",
             duration_text(text, estimate_left(p, a)));
     kith_status status = jobs_run(p, &options, &number, &error);
@@ -267,9 +280,13 @@ static int run_plan(plan *p, const arguments *a, size_t missing)
     return tell_end(p, a, missing);
 }
 
-static int reproduce(arguments *a)
+static int reproduce(const arguments *a)
 {
     char *folder = a->experiments ? strdup(a->experiments) : experiment_folder(KITH_EXPERIMENTS);
+    const plan_options plans = {.data = a->data,
+                                .output = a->output,
+                                .quick = a->quick != 0,
+                                .threads = (unsigned)a->common.threads};
     json_t *experiments = NULL;
     plan p = {0};
     kith_error error;
@@ -278,9 +295,9 @@ static int reproduce(arguments *a)
     if (load(&experiments, a, folder, &error) != KITH_OK) {
         result = failure(&error);
     } else if (a->list) {
-        result = print_list(experiments, a->json);
+        result = print_list(experiments, a->common.json);
         json_decref(experiments);
-    } else if (plan_make(&p, experiments, &a->plan, &error) != KITH_OK) {
+    } else if (plan_make(&p, experiments, &plans, &error) != KITH_OK) {
         result = failure(&error);
     } else {
         size_t missing = tell_missing(&p);
@@ -296,113 +313,51 @@ static int reproduce(arguments *a)
 
 /* ---- the command line ---- */
 
-enum { DATA = 256, EXPERIMENTS, QUICK, JOBS, THREADS, LIST, DRY_RUN, QUIET, JSON };
-
-static int take_number(unsigned *to, const command *self, const char *name)
+static int run(const command *self, void *given)
 {
-    uint64_t number;
+    const arguments *a = given;
 
-    if (!parse_count(&number, optarg) || number == 0 || number > 1024)
-        return usage_error(self, "%s: '%s' is not a number from 1 to 1024", name, optarg);
-    *to = (unsigned)number;
-    return 0;
+    if (a->common.operands.count == 0 && !a->list && !a->dry_run)
+        return usage_error(self, "missing NAME: one that --list shows, or all");
+    return reproduce(a);
 }
 
-static int take_option(arguments *a, const command *self, int option, char **argv)
-{
-    switch (option) {
-    case 'o':
-        a->plan.output = optarg;
-        return 0;
-    case DATA:
-        a->plan.data = optarg;
-        return 0;
-    case EXPERIMENTS:
-        a->experiments = optarg;
-        return 0;
-    case QUICK:
-        a->plan.quick = true;
-        return 0;
-    case JOBS:
-        return take_number(&a->at_once, self, "--jobs");
-    case THREADS:
-        return take_number(&a->plan.threads, self, "--threads");
-    case LIST:
-        a->list = true;
-        return 0;
-    case DRY_RUN:
-        a->dry_run = true;
-        return 0;
-    case QUIET:
-        a->quiet = true;
-        return 0;
-    case JSON:
-        a->json = a->quiet = true;
-        return 0;
-    default:
-        return bad_option(self, option, argv);
-    }
-}
-
-static int run(const command *self, int argc, char **argv)
-{
-    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-                                            {"data", required_argument, NULL, DATA},
-                                            {"experiments", required_argument, NULL, EXPERIMENTS},
-                                            {"quick", no_argument, NULL, QUICK},
-                                            {"jobs", required_argument, NULL, JOBS},
-                                            {"threads", required_argument, NULL, THREADS},
-                                            {"list", no_argument, NULL, LIST},
-                                            {"dry-run", no_argument, NULL, DRY_RUN},
-                                            {"quiet", no_argument, NULL, QUIET},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    arguments a = {.plan = {.data = "data", .output = "reproduction"}, .at_once = 1};
-    int option;
-
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-        if (option == 'h')
-            return print_help(self);
-        int status = take_option(&a, self, option, argv);
-        if (status)
-            return status;
-    }
-    a.names = argv + optind;
-    a.count = (size_t)(argc - optind);
-    if (a.count == 0 && !a.list && !a.dry_run)
-        return usage_error(self, "found no experiment, expected names that --list shows, or 'all'");
-    if (a.count == 1 && strcmp(a.names[0], "all") == 0)
-        a.count = 0;
-    return reproduce(&a);
-}
+static const option_row options[] = {
+    {"data", 0, "DIR", "the folder with the data sets", OPTION_TEXT, offsetof(arguments, data),
+     "data"},
+    {"output", 'o', "DIR", "the folder for runs and report", OPTION_TEXT,
+     offsetof(arguments, output), "reproduction"},
+    {"quick", 0, NULL, "few epochs and sets: about ten minutes for each experiment", OPTION_FLAG,
+     offsetof(arguments, quick)},
+    {"jobs", 0, "N", "run N trainings side by side", OPTION_INTEGER, offsetof(arguments, jobs), "1",
+     .low = 1, .high = 1024},
+    {"list", 0, NULL, "show the experiments", OPTION_FLAG, offsetof(arguments, list)},
+    {"dry-run", 0, NULL, "show what would be run, and for how long", OPTION_FLAG,
+     offsetof(arguments, dry_run)},
+    {"experiments", 0, "DIR", "where the experiments are", OPTION_TEXT,
+     offsetof(arguments, experiments), .otherwise = "those installed with kith"},
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_JSON,
+};
 
 const command cmd_reproduce = {
     .name = "reproduce",
+    .group = GROUP_MODELS,
     .summary = "run the paper's experiments and write a report",
-    .usage = "NAME... [--data DIR] [-o DIR] [--quick] [--jobs N] | --list | --dry-run",
-    .help =
+    .operand = "NAME...",
+    .most_operands = -1,
+    .about =
         "Trains and evaluates the models of the named experiments, or of 'all', and writes\n"
         "report.html, report.md and report.json: our figures beside the published ones. A NAME is\n"
         "one that --list shows, or the path of a JSON file of your own (docs/EXPERIMENTS.md). The\n"
         "same command goes on where it was stopped or killed; finished runs are not repeated. A\n"
-        "training that fails does not stop the others.\n\n"
-        "  --data DIR          the folder with the data sets (default: data)\n"
-        "  -o, --output DIR    the folder for runs and report (default: reproduction)\n"
-        "  --quick             few epochs and sets: about ten minutes for each experiment\n"
-        "  --jobs N            run N trainings side by side (default: 1)\n"
-        "  --threads N         threads of each (default: one per core)\n"
-        "  --list              show the experiments\n"
-        "  --dry-run           show what would be run, and for how long\n"
-        "  --experiments DIR   where the experiments are (default: those installed with kith)\n"
-        "  --quiet             print only errors while running\n"
-        "  --json              print one JSON object at the end\n"
-        "  -h, --help          print this help\n\n"
-        "examples:\n"
-        "  kith reproduce --list\n"
-        "  kith reproduce link --data ~/data --quick\n"
-        "  kith reproduce link ablation --data ~/data -o results --jobs 2 --threads 1\n"
-        "  kith reproduce ./mine.json --data ~/data\n",
+        "training that fails does not stop the others.",
+    OPTIONS(options),
+    .arguments_size = sizeof(arguments),
+    .examples = "  kith reproduce --list\n"
+                "  kith reproduce link --data ~/data --quick\n"
+                "  kith reproduce link ablation --data ~/data -o results --jobs 2 --threads 1\n"
+                "  kith reproduce ./mine.json --data ~/data\n",
     .run = run,
 };

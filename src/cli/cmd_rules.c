@@ -5,12 +5,11 @@
 #include "cli/cli.h"
 
 typedef struct {
+    common_arguments common;
     const char *relation;
     unsigned kinds; /* flags of kith_evidence_part; 0 for implications */
-    uint64_t top, min_support;
-    bool examples;
-    kith_open_options open;
-    bool json;
+    uint64_t min_support;
+    int examples;
 } arguments;
 
 static json_t *rules_json(const kith_implication *rules, size_t count, const kith_graph *graph)
@@ -34,11 +33,11 @@ static void print_rules(const kith_implication *rules, size_t count, const kith_
 
     say("confidence    support  rule (an entity that has the first also has the second)\n");
     for (size_t i = 0; i < count; i++)
-        say("    %.4f %10s  %s%s => %s%s\n", rules[i].confidence,
-               grouped(text, rules[i].support), kith_graph_relation_name(graph, rules[i].premise),
-               rules[i].premise_inverse ? " (inverse)" : "",
-               kith_graph_relation_name(graph, rules[i].conclusion),
-               rules[i].conclusion_inverse ? " (inverse)" : "");
+        say("    %.4f %10s  %s%s => %s%s\n", rules[i].confidence, grouped(text, rules[i].support),
+            kith_graph_relation_name(graph, rules[i].premise),
+            rules[i].premise_inverse ? " (inverse)" : "",
+            kith_graph_relation_name(graph, rules[i].conclusion),
+            rules[i].conclusion_inverse ? " (inverse)" : "");
     if (count == 0)
         say("none\n");
 }
@@ -49,7 +48,7 @@ static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, 
                        const char *to)
 {
     say("%s(%s, %s)", kith_graph_relation_name(graph, relation), inverse ? to : from,
-           inverse ? from : to);
+        inverse ? from : to);
 }
 
 static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
@@ -58,8 +57,8 @@ static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
         r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->constant) : NULL;
     char support[GROUPED], body_count[GROUPED];
 
-    say("    %.4f %8s of %-8s %c  ", r->confidence, grouped(support, r->support),
-           grouped(body_count, r->body_count), kith_part_letter(r->kind));
+    say("    %.4f %8s of %-8s %-8s (%c)  ", r->confidence, grouped(support, r->support),
+        grouped(body_count, r->body_count), kith_part_name(r->kind), kith_part_letter(r->kind));
     print_atom(graph, r->first, r->first_inverse, "s",
                r->kind == KITH_PART_DIRECT ? "o"
                : r->kind == KITH_PART_PATH ? "x"
@@ -88,14 +87,14 @@ static void print_examples(const kith_rule_example *at, size_t count, const char
 static void print_answer_rules(const kith_rule *rules, size_t count, const kith_graph *graph,
                                bool examples)
 {
-    say("confidence    right of        kind  rule\n");
+    say("confidence    correct of      kind          rule\n");
     for (size_t i = 0; i < count; i++) {
         print_answer_rule(&rules[i], graph);
         if (!examples)
             continue;
-        print_examples(rules[i].holds, rules[i].holds_count, "right:", graph,
+        print_examples(rules[i].holds, rules[i].holds_count, "holds:", graph,
                        rules[i].kind == KITH_PART_PATH);
-        print_examples(rules[i].fails, rules[i].fails_count, "wrong:", graph,
+        print_examples(rules[i].fails, rules[i].fails_count, "fails:", graph,
                        rules[i].kind == KITH_PART_PATH);
     }
     if (count == 0)
@@ -113,9 +112,9 @@ static json_t *examples_json(const kith_rule_example *at, size_t count, const ki
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
-        json_t *one = json_pack("{so so}", "subject",
-                                text_json(kith_graph_entity_name(graph, at[i].subject)), "object",
-                                text_json(kith_graph_entity_name(graph, at[i].object)));
+        json_t *one =
+            json_pack("{so so}", "subject", text_json(kith_graph_entity_name(graph, at[i].subject)),
+                      "object", text_json(kith_graph_entity_name(graph, at[i].object)));
         if (at[i].between != UINT32_MAX)
             json_object_set_new(one, "between",
                                 text_json(kith_graph_entity_name(graph, at[i].between)));
@@ -124,20 +123,19 @@ static json_t *examples_json(const kith_rule_example *at, size_t count, const ki
     return list;
 }
 
-static json_t *answer_rules_json(const kith_rule *rules, size_t count,
-                                 const kith_graph *graph)
+static json_t *answer_rules_json(const kith_rule *rules, size_t count, const kith_graph *graph)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
         const kith_rule *r = &rules[i];
-        json_t *one = json_pack(
-            "{ss# so so sf sI sI so so}", "kind", (char[]){kith_part_letter(r->kind)}, 1, "first",
-            atom_json(graph, r->first, r->first_inverse), "conclusion",
-            atom_json(graph, r->conclusion, r->conclusion_inverse), "confidence", r->confidence,
-            "hits", (json_int_t)r->support, "bodies", (json_int_t)r->body_count, "holds",
-            examples_json(r->holds, r->holds_count, graph), "fails",
-            examples_json(r->fails, r->fails_count, graph));
+        json_t *one = json_pack("{ss so so sf sI sI so so}", "kind", kith_part_name(r->kind),
+                                "first", atom_json(graph, r->first, r->first_inverse), "conclusion",
+                                atom_json(graph, r->conclusion, r->conclusion_inverse),
+                                "confidence", r->confidence, "support", (json_int_t)r->support,
+                                "body_count", (json_int_t)r->body_count, "holds",
+                                examples_json(r->holds, r->holds_count, graph), "fails",
+                                examples_json(r->fails, r->fails_count, graph));
         if (r->kind == KITH_PART_PATH)
             json_object_set_new(one, "second", atom_json(graph, r->second, r->second_inverse));
         if (r->kind == KITH_PART_CONSTANT) {
@@ -153,10 +151,10 @@ static json_t *answer_rules_json(const kith_rule *rules, size_t count,
 static int show_answer_rules(const arguments *a, const kith_graph *graph, uint32_t relation)
 {
     const kith_rules_options options = {.kinds = a->kinds,
-                                               .conclusion = relation,
-                                               .min_support = (uint32_t)a->min_support,
-                                               .top = (size_t)a->top,
-                                               .threads = a->open.threads};
+                                        .conclusion = relation,
+                                        .min_support = (uint32_t)a->min_support,
+                                        .top = (size_t)a->common.top,
+                                        .threads = (unsigned)a->common.threads};
     kith_rule *rules = NULL;
     kith_error error;
     size_t count = 0;
@@ -164,7 +162,7 @@ static int show_answer_rules(const arguments *a, const kith_graph *graph, uint32
 
     if (kith_graph_rules(&rules, &count, graph, &options, &error) != KITH_OK)
         return failure(&error);
-    if (a->json)
+    if (a->common.json)
         status = print_json(answer_rules_json(rules, count, graph));
     else
         print_answer_rules(rules, count, graph, a->examples);
@@ -183,7 +181,7 @@ static kith_status open_graph(kith_graph **graph, const arguments *a, const char
         snprintf(inner, sizeof inner, "%s/graph", path);
         path = inner;
     }
-    return open_source(graph, path, &a->open, error);
+    return open_source(graph, path, &a->common, error);
 }
 
 static int show(const command *self, const arguments *a, const char *path)
@@ -203,9 +201,10 @@ static int show(const command *self, const arguments *a, const char *path)
     else if (a->kinds)
         status = show_answer_rules(a, graph, relation);
     else if (kith_graph_implications(&rules, &count, graph, relation, (uint32_t)a->min_support,
-                              (size_t)a->top, a->open.threads, &error) != KITH_OK)
+                                     (size_t)a->common.top, (unsigned)a->common.threads,
+                                     &error) != KITH_OK)
         status = failure(&error);
-    else if (a->json)
+    else if (a->common.json)
         status = print_json(rules_json(rules, count, graph));
     else
         print_rules(rules, count, graph);
@@ -215,8 +214,9 @@ static int show(const command *self, const arguments *a, const char *path)
 }
 
 /* "AB" or "direct,path" as flags of kinds that can be listed. */
-static bool parse_kinds(unsigned *kinds, const char *text)
+static bool parse_kinds(void *to, const char *text)
 {
+    unsigned *kinds = to;
     const unsigned listed = KITH_PART_DIRECT | KITH_PART_PATH | KITH_PART_CONSTANT;
     bool letters = strspn(text, "ABC") == strlen(text);
 
@@ -230,96 +230,54 @@ static bool parse_kinds(unsigned *kinds, const char *text)
     return *kinds != 0;
 }
 
-static int run(const command *self, int argc, char **argv)
+static int run(const command *self, void *given)
 {
-    enum { RELATION = 256, KIND, EXAMPLES, TOP, SUPPORT, JSON, SKIP_BAD, THREADS };
-    static const struct option options[] = {{"relation", required_argument, NULL, RELATION},
-                                            {"kind", required_argument, NULL, KIND},
-                                            {"examples", no_argument, NULL, EXAMPLES},
-                                            {"top", required_argument, NULL, TOP},
-                                            {"min-support", required_argument, NULL, SUPPORT},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"skip-bad", no_argument, NULL, SKIP_BAD},
-                                            {"threads", required_argument, NULL, THREADS},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    arguments a = {.top = 20, .min_support = 1};
-    int option;
+    const arguments *a = given;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        uint64_t number = 0;
-        if ((option == TOP || option == SUPPORT || option == THREADS) &&
-            (!parse_count(&number, optarg) || number > UINT32_MAX ||
-             (option == THREADS && number > 1024)))
-            return usage_error(self, "found '%s', expected a number", optarg);
-        switch (option) {
-        case RELATION:
-            a.relation = optarg;
-            break;
-        case KIND:
-            if (!parse_kinds(&a.kinds, optarg))
-                return usage_error(self,
-                                   "--kind is '%s', expected letters of A, B and C, or some of "
-                                   "direct, path and constant",
-                                   optarg);
-            break;
-        case EXAMPLES:
-            a.examples = true;
-            break;
-        case TOP:
-            a.top = number;
-            break;
-        case SUPPORT:
-            a.min_support = number;
-            break;
-        case THREADS:
-            a.open.threads = (unsigned)number;
-            break;
-        case SKIP_BAD:
-            a.open.skip_bad = 1;
-            break;
-        case JSON:
-            a.json = true;
-            break;
-        case 'h':
-            return print_help(self);
-        default:
-            return bad_option(self, option, argv);
-        }
-    }
-    if (a.examples && !a.kinds)
+    if (a->examples && !a->kinds)
         return usage_error(self, "--examples needs --kind");
-    if (argc - optind != 1)
-        return usage_error(self, "found %d sources, expected one", argc - optind);
-    return show(self, &a, argv[optind]);
+    return show(self, a, a->common.operand);
 }
+
+static const option_row options[] = {
+    {"kind", 0, "KINDS",
+     "rules that name an answer, of these kinds: direct, path, constant, separated "
+     "by commas, or their letters, such as AB",
+     OPTION_CHECKED, offsetof(arguments, kinds), .take = parse_kinds,
+     .expected = "a list of direct, path and constant, or letters of A, B and C"},
+    {"examples", 0, NULL, "with facts for which each rule holds and fails", OPTION_FLAG,
+     offsetof(arguments, examples)},
+    {"relation", 0, "NAME", "only rules that conclude this relation or its inverse", OPTION_TEXT,
+     offsetof(arguments, relation)},
+    OPTION_TOP("how many rules to show, strongest first", "20"),
+    {"min-support", 0, "N", "only rules with at least this support", OPTION_INTEGER,
+     offsetof(arguments, min_support), "1", .high = UINT32_MAX},
+    OPTION_SKIP_BAD,
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_JSON,
+};
 
 const command cmd_rules = {
     .name = "rules",
+    .group = GROUP_DATA,
     .summary = "show which relations imply which, and which answers",
-    .usage = "SOURCE|RUN [--kind ABC [--examples]] [--relation NAME] [--top K] [--min-support N]\n"
-             "       [--json]",
-    .help =
+    .operand = "SOURCE|RUN",
+    .most_operands = 1,
+    .about =
         "A rule r1 => r2 says that an entity with r1 also has r2; its confidence is the share of\n"
         "the entities with r1 for which that is so, its support how many they are. Rules are\n"
         "counted over train, in both directions of each relation.\n"
-        "With --kind, rules that name an answer instead, which predictions are made from:\n"
-        "  A   r(s, o) => q(s, o)            B   r1(s, x), r2(x, o) => q(s, o)\n"
-        "  C   r(s, c) => q(s, o), c and o constants\n"
-        "with how often they were right, and a confidence that is lower where that is seldom.\n\n"
-        "  --kind ABC        rules that name an answer, of one or more kinds\n"
-        "  --examples        with facts that they hold for and fail on\n"
-        "  --relation NAME   only rules that conclude this relation or its inverse\n"
-        "  --top K           how many to show, strongest first (default: 20)\n"
-        "  --min-support N   only rules with that support or more (default: 1)\n"
-        "  --json            print one JSON object\n"
-        "  --skip-bad        count bad lines and go on, instead of stopping at the first\n"
-        "  --threads N       use N threads (default: one per core)\n"
-        "  -h, --help        print this help\n\n"
-        "examples:\n"
-        "  kith rules /usr/share/wordnet --top 10\n"
-        "  kith rules FB15k --relation /people/person/nationality --min-support 20\n"
-        "  kith rules FB15k --kind AB --examples --relation /people/person/nationality\n",
+        "With --kind, shows rules that name an answer instead, from which predictions are made:\n"
+        "  direct (A)     r(s, o) => q(s, o)\n"
+        "  path (B)       r1(s, x), r2(x, o) => q(s, o)\n"
+        "  constant (C)   r(s, c) => q(s, o), where c and o are constants\n"
+        "with how often each was correct, and a confidence that is lower where that is seldom.",
+    OPTIONS(options),
+    .arguments_size = sizeof(arguments),
+    .examples = "  kith rules /usr/share/wordnet --top 10\n"
+                "  kith rules FB15k --relation /people/person/nationality --min-support 20\n"
+                "  kith rules FB15k --kind direct,path --examples --relation "
+                "/people/person/nationality\n",
     .run = run,
 };

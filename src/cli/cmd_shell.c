@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include "cli/answers.h"
+#include "core/numbers.h"
 
 typedef struct {
-    asking a;
+    asking a;    /* first: its arguments are read into it */
     fields last; /* the last question, for "why" */
     bool interactive, failed, finished;
 } shell;
@@ -34,13 +35,13 @@ static void add_fact(shell *s, const char *text)
     char why[256];
 
     if (!cut_fields(&f, text, why)) {
-        complain(s, "that is neither a command, nor a fact, nor a question", why);
+        complain(s, "not a command, a fact or a question", why);
         return;
     }
     if (kith_session_add(&use, s->a.session, f.name[0], f.name[1], f.name[2], &error) != KITH_OK)
         complain(s, "", error.message);
     else if (use == KITH_FACT_USED)
-        say("noted; %zu facts\n", before + 1);
+        say("added (%zu fact%s)\n", before + 1, before == 0 ? "" : "s");
     else
         print_ignored(s->a.session, graph, before);
     free(f.copy);
@@ -85,7 +86,7 @@ static void do_why(shell *s, const char *rest)
 {
     (void)rest;
     if (!s->last.copy)
-        complain(s, "why", "nothing was asked yet");
+        complain(s, "why", "no question yet");
     else
         answer(s, &s->last, true);
 }
@@ -93,15 +94,15 @@ static void do_why(shell *s, const char *rest)
 static void do_undo(shell *s, const char *rest)
 {
     size_t count = kith_session_fact_count(s->a.session);
-    kith_session_fact f = count ? kith_session_fact_at(s->a.session, count - 1)
-                                : (kith_session_fact){0};
+    kith_session_fact f =
+        count ? kith_session_fact_at(s->a.session, count - 1) : (kith_session_fact){0};
 
     (void)rest;
     if (count == 0) {
-        complain(s, "undo", "there is no fact to take back");
+        complain(s, "undo", "there is no fact to remove");
         return;
     }
-    say("taken back: %s  %s  %s\n", f.subject, f.relation, f.object);
+    say("removed: %s  %s  %s\n", f.subject, f.relation, f.object);
     kith_session_undo(s->a.session);
 }
 
@@ -111,9 +112,9 @@ static void do_facts(shell *s, const char *rest)
     for (size_t i = 0; i < kith_session_fact_count(s->a.session); i++) {
         kith_session_fact f = kith_session_fact_at(s->a.session, i);
         say("%4zu  %s  %s  %s%s%s%s\n", i + 1, f.subject, f.relation, f.object,
-               f.use == KITH_FACT_USED ? "" : "  [ignored: ",
-               f.use == KITH_FACT_USED ? "" : kith_fact_use_text(f.use),
-               f.use == KITH_FACT_USED ? "" : "]");
+            f.use == KITH_FACT_USED ? "" : "  [ignored: ",
+            f.use == KITH_FACT_USED ? "" : kith_fact_use_text(f.use),
+            f.use == KITH_FACT_USED ? "" : "]");
     }
 }
 
@@ -133,15 +134,15 @@ static void do_find(shell *s, const char *rest)
     for (size_t i = 0; i < relations; i++)
         say("  %s  [relation]\n", kith_graph_relation_name(graph, ids[i]));
     if (entities + relations == 0)
-        complain(s, rest, "no name is like this");
+        complain(s, rest, "no similar name");
 }
 
 static void do_top(shell *s, const char *rest)
 {
     uint64_t number;
 
-    if (!parse_count(&number, rest) || number == 0)
-        complain(s, "top", "expected a number above 0");
+    if (!kith__parse_count(&number, rest, 1, UINT32_MAX))
+        complain(s, "top", "expected a positive integer");
     else
         s->a.ask.top = (size_t)number;
 }
@@ -167,12 +168,12 @@ static const struct {
     bool takes_text;
     void (*run)(shell *, const char *);
 } lines[] = {
-    {"why", "why the last answer; also why SUBJECT RELATION ?", false, do_why},
-    {"undo", "take back the last fact", false, do_undo},
-    {"facts", "list what was said", false, do_facts},
-    {"find", "find TEXT: names like this", true, do_find},
+    {"why", "reasons for the last answer; also why SUBJECT RELATION ?", false, do_why},
+    {"undo", "remove the last fact", false, do_undo},
+    {"facts", "list the facts added", false, do_facts},
+    {"find", "find TEXT: find names like this", true, do_find},
     {"top", "top N: how many answers", true, do_top},
-    {"new-only", "new-only on|off: leave out what is known", true, do_new_only},
+    {"new-only", "new-only on|off: leave out known answers", true, do_new_only},
     {"help", "show this", false, do_help},
     {"quit", "leave", false, do_quit},
 };
@@ -181,8 +182,8 @@ enum { LINES = sizeof lines / sizeof *lines };
 static void do_help(shell *s, const char *rest)
 {
     (void)s, (void)rest;
-    say("  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks\n"
-           "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n");
+    say("  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes\n"
+        "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n");
     for (size_t i = 0; i < LINES; i++)
         say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
@@ -290,7 +291,8 @@ static char *next_match(const char *word, int state)
         index++;
         /* libedit lists matches as they are, so a name with control characters is not offered. */
         char *match = strncmp(name, rl_line_buffer + begins, typed) == 0 && is_plain(name)
-                          ? quoted_rest(name, skip, open) : NULL;
+                          ? quoted_rest(name, skip, open)
+                          : NULL;
         /* The word may begin with the quote itself. */
         if (match && open && start < begins) {
             char *whole = NULL;
@@ -333,7 +335,7 @@ static void talk(shell *s)
     rl_completer_word_break_characters = (char *)" \t";
     if (history)
         read_history(history);
-    say("%s: say facts, ask with ?, and 'help' helps\n", s->a.folder);
+    say("%s: enter facts and questions; help lists the commands\n", s->a.common.operand);
     while (!s->finished && (line = readline("kith> "))) {
         if (*line)
             add_history(line);
@@ -358,66 +360,51 @@ static void read_script(shell *s)
     free(line);
 }
 
-static int run(const command *self, int argc, char **argv)
+static int run(const command *self, void *arguments)
 {
-    enum { THREADS = 256 };
-    static const struct option options[] = {{"threads", required_argument, NULL, THREADS},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    shell s = {.interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
-    uint64_t number;
-    int option, status;
+    shell *s = arguments;
+    int status = begin_asking(&s->a, self);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h')
-            return print_help(self);
-        if (option != THREADS)
-            return bad_option(self, option, argv);
-        if (!parse_count(&number, optarg) || number > 1024)
-            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
-        s.a.ask.threads = (unsigned)number;
-    }
-    if (argc - optind != 1)
-        return usage_error(self, "found %d runs, expected one", argc - optind);
-    s.a.folder = argv[optind];
-    status = begin_asking(&s.a, self);
+    s->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (status == EXIT_SUCCESS) {
-        completed = kith_model_graph(s.a.model);
-        completing = s.a.session;
-        if (s.interactive)
-            talk(&s);
+        completed = kith_model_graph(s->a.model);
+        completing = s->a.session;
+        if (s->interactive)
+            talk(s);
         else
-            read_script(&s);
-        status = s.failed && !s.interactive ? EXIT_FAILED : EXIT_SUCCESS;
+            read_script(s);
+        status = s->failed && !s->interactive ? EXIT_FAILED : EXIT_SUCCESS;
     }
-    free(s.last.copy);
-    end_asking(&s.a);
+    free(s->last.copy);
+    end_asking(&s->a);
     return status;
 }
 
+static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_THREADS,
+                                     OPTION_QUIET};
+
 const command cmd_shell = {
     .name = "shell",
-    .summary = "say facts and ask, line by line",
-    .usage = "RUN",
-    .help =
+    .group = GROUP_QUESTIONS,
+    .summary = "interactive prompt for facts and questions",
+    .operand = "RUN",
+    .most_operands = 1,
+    .about =
         "Reads lines, from a person or from a script on standard input:\n\n"
-        "  SUBJECT RELATION OBJECT   say a fact; \"...\" around a name with blanks, or tabs "
-        "between\n"
-        "                            the names\n"
+        "  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes, or\n"
+        "                            tabs between the names\n"
         "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n"
-        "  why                       why the last answer; also why SUBJECT RELATION ?\n"
-        "  undo                      take back the last fact\n"
-        "  facts                     list what was said\n"
-        "  find TEXT                 names like this\n"
+        "  why                       reasons for the last answer; also why SUBJECT RELATION ?\n"
+        "  undo                      remove the last fact\n"
+        "  facts                     list the facts added\n"
+        "  find TEXT                 find names like this\n"
         "  top N, new-only on|off    how many answers, and which\n"
         "  help, quit\n\n"
-        "The tabulator completes names. Lines are kept in ~/.kith_history, or where KITH_HISTORY\n"
-        "says. A script ends with status 1 where a line of it could not be done.\n\n"
-        "  --threads N   use N threads (default: one per core)\n"
-        "  -h, --help    print this help\n\n"
-        "examples:\n"
-        "  kith shell lan\n"
-        "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell lan\n",
+        "Tab completes names. Lines are kept in ~/.kith_history, or in the file that KITH_HISTORY\n"
+        "names. A script ends with status 1 if one of its lines failed.",
+    OPTIONS(options),
+    .arguments_size = sizeof(shell),
+    .examples = "  kith shell lan\n"
+                "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell lan\n",
     .run = run,
 };

@@ -7,7 +7,7 @@
 #include "cli/settings.h"
 #include "cli/signals.h"
 
-enum { MOST_SETTINGS = 64, MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
+enum { MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
 
 /* One setting and the values to try. */
 typedef struct {
@@ -18,14 +18,11 @@ typedef struct {
 } axis;
 
 typedef struct {
-    const char *preset, *folder, *source;
-    const char *name[MOST_SETTINGS], *value[MOST_SETTINGS];
-    size_t given;
+    common_arguments common;
+    const char *preset, *folder;
+    text_list grid;
     axis axes[MOST_AXES];
     size_t axis_count;
-    kith_open_options open;
-    kith_train_options train;
-    bool json, quiet;
 } arguments;
 
 /* What came of one point of the grid. */
@@ -41,7 +38,7 @@ typedef struct {
 static int add_axis(arguments *a, const command *self, const char *text)
 {
     const char *equals = strchr(text, '=');
-    kith_settings *check;
+    kith_settings *check = NULL;
     kith_error error;
     axis *x = &a->axes[a->axis_count];
 
@@ -54,10 +51,11 @@ static int add_axis(arguments *a, const command *self, const char *text)
     memcpy(x->name, text, (size_t)(equals - text));
     strcpy(x->text, equals + 1);
     for (char *next = x->text, *value; (value = strsep(&next, ","));) {
-        kith_status status = kith_settings_new(&check, kith_settings_preset(0, NULL), &error);
+        kith_status status = kith_settings_new(&check, "release", &error);
         if (status == KITH_OK)
             status = kith_settings_set(check, x->name, value, &error);
         kith_settings_free(check);
+        check = NULL;
         if (status != KITH_OK)
             return usage_error(self, "--grid: %s", error.message);
         if (x->count == MOST_VALUES)
@@ -110,9 +108,8 @@ static void describe(char *out, size_t size, const arguments *a, size_t point, c
 static kith_status settings_at(kith_settings **s, const arguments *a, size_t point,
                                kith_error *error)
 {
-    kith_status status = kith_settings_new(s, a->preset, error);
-    for (size_t i = 0; i < a->given && status == KITH_OK; i++)
-        status = kith_settings_set(*s, a->name[i], a->value[i], error);
+    kith_status status = make_settings(s, a->preset, &a->common.settings, error);
+
     for (size_t i = 0; i < a->axis_count && status == KITH_OK; i++)
         status = kith_settings_set(*s, a->axes[i].name, value_at(a, point, i), error);
     return status;
@@ -179,8 +176,8 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
 {
     char run[4096], name[2048], title[2176];
     struct stat info;
-    kith_settings *settings;
-    kith_train_options train = a->train;
+    kith_settings *settings = NULL;
+    kith_train_options train = {.threads = (unsigned)a->common.threads, .checkpoint_seconds = 10};
     kith_train_end end = KITH_TRAIN_STOPPED;
     display d;
     kith_status status = settings_at(&settings, a, o->point, error);
@@ -188,7 +185,7 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
     describe(name, sizeof name, a, o->point, ",");
     snprintf(run, sizeof run, "%s/%s", a->folder, name);
     snprintf(title, sizeof title, "%zu/%zu %s  ", o->point + 1, points, name);
-    display_begin(&d, a->quiet, title);
+    display_begin(&d, a->common.quiet || a->common.json, title);
     stop_gently();
     train.progress = show_progress;
     train.context = &d;
@@ -199,13 +196,13 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
     } else if (status == KITH_OK)
         status = kith_train(&end, run, graph, settings, &train, error);
     display_end(&d);
+    kith_settings_free(settings);
     o->state = end == KITH_TRAIN_STOPPED ? "stopped" : "finished";
     if (status == KITH_ERR_DIVERGED) {
         o->state = "diverged";
         status = KITH_OK;
     }
     read_history(o, run);
-    kith_settings_free(settings);
     return status;
 }
 
@@ -228,7 +225,7 @@ static json_t *results_json(const arguments *a, const outcome *outcomes, size_t 
         json_t *settings = json_object();
         char name[2048];
         for (size_t k = 0; k < a->axis_count; k++)
-            json_object_set_new(settings, a->axes[k].name, json_string(value_at(a, o->point, k)));
+            json_object_set_new(settings, a->axes[k].name, value_json(value_at(a, o->point, k)));
         describe(name, sizeof name, a, o->point, ",");
         json_array_append_new(list, json_pack("{ss so ss so si}", "run", name, "settings", settings,
                                               "state", o->state, "dev",
@@ -243,7 +240,7 @@ static int show_results(const arguments *a, outcome *outcomes, size_t count)
     char name[2048];
 
     qsort(outcomes, count, sizeof *outcomes, better_first);
-    if (a->json)
+    if (a->common.json)
         return print_json(results_json(a, outcomes, count));
     say("     dev  epoch  settings\n");
     for (size_t i = 0; i < count; i++) {
@@ -252,20 +249,20 @@ static int show_results(const arguments *a, outcome *outcomes, size_t count)
             say("       -      -  %s  (%s)\n", name, outcomes[i].state);
         else
             say("  %.4f  %5ld  %s%s\n", outcomes[i].dev, outcomes[i].epoch, name,
-                   strcmp(outcomes[i].state, "diverged") == 0 ? "  (diverged later)" : "");
+                strcmp(outcomes[i].state, "diverged") == 0 ? "  (diverged later)" : "");
     }
     return EXIT_SUCCESS;
 }
 
 static int check_graph(const command *self, const arguments *a, const kith_graph *graph)
 {
-    kith_settings *s;
+    kith_settings *s = NULL;
     kith_error error;
     char every[64];
 
     if (kith_graph_facts(graph, KITH_DEV).count == 0)
         return usage_error(self, "%s has no dev facts, expected some to choose settings on",
-                           a->source);
+                           a->common.operand);
     kith_status status = settings_at(&s, a, 0, &error);
     if (status == KITH_OK)
         kith_settings_get(every, sizeof every, s, "eval-every");
@@ -273,7 +270,8 @@ static int check_graph(const command *self, const arguments *a, const kith_graph
     if (status != KITH_OK)
         return failure(&error);
     if (strcmp(every, "0") == 0)
-        return usage_error(self, "--eval-every is 0, expected looks at dev to choose settings by");
+        return usage_error(self,
+                           "--eval-every is 0, expected evaluations on dev to choose settings by");
     return 0;
 }
 
@@ -287,7 +285,7 @@ static int tune(const command *self, const arguments *a)
 
     if (points == 0)
         status = usage_error(self, "the grid has more than %d points", MOST_RUNS);
-    else if (open_source(&graph, a->source, &a->open, &error) != KITH_OK)
+    else if (open_source(&graph, a->common.operand, &a->common, &error) != KITH_OK)
         status = failure(&error);
     else
         status = check_graph(self, a, graph);
@@ -314,102 +312,45 @@ static int tune(const command *self, const arguments *a)
 
 /* ---- the command line ---- */
 
-enum { PRESET = 256, GRID, THREADS, SKIP_BAD, JSON, QUIET };
-
-static int take_option(arguments *a, const command *self, int option, char **argv)
+static int run(const command *self, void *given)
 {
-    const char *setting = setting_of_option(option);
-    uint64_t number;
+    arguments *a = given;
+    int status = 0;
 
-    if (setting && a->given < MOST_SETTINGS) {
-        a->name[a->given] = setting;
-        a->value[a->given++] = optarg;
-        return 0;
-    }
-    switch (option) {
-    case 'o':
-        a->folder = optarg;
-        return 0;
-    case PRESET:
-        a->preset = optarg;
-        return 0;
-    case GRID:
-        return add_axis(a, self, optarg);
-    case THREADS:
-        if (!parse_count(&number, optarg) || number > 1024)
-            return usage_error(self, "--threads is '%s', expected a number up to 1024", optarg);
-        a->train.threads = a->open.threads = (unsigned)number;
-        return 0;
-    case SKIP_BAD:
-        a->open.skip_bad = 1;
-        return 0;
-    case JSON:
-        a->json = a->quiet = true;
-        return 0;
-    case QUIET:
-        a->quiet = true;
-        return 0;
-    default:
-        return bad_option(self, option, argv);
-    }
+    for (size_t i = 0; i < a->grid.count && !status; i++)
+        status = add_axis(a, self, a->grid.at[i]);
+    if (!status && a->axis_count == 0)
+        status = add_default_axes(a, self);
+    return status ? status : tune(self, a);
 }
 
-static int run(const command *self, int argc, char **argv)
-{
-    static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-                                        {"preset", required_argument, NULL, PRESET},
-                                        {"grid", required_argument, NULL, GRID},
-                                        {"threads", required_argument, NULL, THREADS},
-                                        {"skip-bad", no_argument, NULL, SKIP_BAD},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"quiet", no_argument, NULL, QUIET},
-                                        {"help", no_argument, NULL, 'h'}};
-    struct option *options = setting_options(own, sizeof own / sizeof *own);
-    static arguments a; /* too large for the stack */
-    int option, status = 0;
-
-    a = (arguments){.preset = "release", .train = {.checkpoint_seconds = 10}};
-    opterr = 0;
-    while (options && !status && (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-        if (option == 'h') {
-            free(options);
-            return print_help(self);
-        }
-        status = take_option(&a, self, option, argv);
-    }
-    free(options);
-    if (status)
-        return status;
-    if (argc - optind != 1)
-        return usage_error(self, "found %d sources, expected one", argc - optind);
-    if (!a.folder)
-        return usage_error(self, "found no output folder, expected -o DIR");
-    a.source = argv[optind];
-    if (a.axis_count == 0)
-        status = add_default_axes(&a, self);
-    return status ? status : tune(self, &a);
-}
+static const option_row options[] = {
+    OPTION_OUTPUT("where the runs go, each in a folder of its own", arguments, folder),
+    {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
+     OPTION_TEXTS, offsetof(arguments, grid),
+     .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
+    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
+     "release"},
+    OPTION_SKIP_BAD,
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_JSON,
+};
 
 const command cmd_tune = {
     .name = "tune",
+    .group = GROUP_MODELS,
     .summary = "try settings and compare them on dev",
-    .usage = "SOURCE -o DIR [--grid SETTING=VALUE,VALUE...]... [SETTINGS]",
-    .help =
-        "Trains one run for each combination of the values, each in a folder of its own in DIR,\n"
-        "and prints a table with the best look at dev of each, best first. Test is never looked\n"
-        "at. The same command goes on where it was stopped.\n\n"
-        "  -o, --output DIR    where the runs go\n"
-        "  --grid NAME=V,V     values to try for a setting; may be given several times. Without\n"
-        "                      any: lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4\n"
-        "  --preset NAME       release, paper or embedding (default: release)\n"
-        "  --threads N         use N threads (default: one per core)\n"
-        "  --skip-bad          count bad lines and go on, instead of stopping at the first\n"
-        "  --quiet             say nothing while training\n"
-        "  --json              print one JSON object at the end\n"
-        "  -h, --help          print this help\n\n"
-        "examples:\n"
-        "  kith tune subject-10 -o tuned --epochs 50 --eval-every 10\n"
-        "  kith tune subject-10 -o agg --grid aggregator=mean,logic,lan --epochs 20\n\n",
-    .more_help = print_settings_help,
+    .operand = "SOURCE",
+    .most_operands = 1,
+    .about =
+        "Trains one run for each combination of the values and prints a table with the best\n"
+        "result of each on dev, best first. Test is never used. The same command goes on where\n"
+        "it was stopped.",
+    OPTIONS(options),
+    .takes_settings = true,
+    .arguments_size = sizeof(arguments),
+    .examples = "  kith tune subject-10 -o tuned --epochs 50 --eval-every 10\n"
+                "  kith tune subject-10 -o agg --grid aggregator=mean,logic,lan --epochs 20\n",
     .run = run,
 };

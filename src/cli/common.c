@@ -1,12 +1,28 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/numbers.h"
+#include "cli/settings.h"
 #include "cli/signals.h"
+#include "core/numbers.h"
+
+/* ---- messages ---- */
+
+/* "kith split SOURCE -o DIR [OPTIONS]" */
+static void print_usage(FILE *out, const command *self)
+{
+    fprintf(out, "usage: kith %s %s", self->name, self->operand);
+    for (size_t i = 0; i < self->option_count; i++) {
+        const option_row *row = &self->options[i];
+        if (row->required && row->letter)
+            fprintf(out, " -%c %s", row->letter, row->argument);
+        else if (row->required)
+            fprintf(out, " --%s %s", row->name, row->argument);
+    }
+    fprintf(out, " [OPTIONS]\n");
+}
 
 int usage_error(const command *self, const char *format, ...)
 {
@@ -16,16 +32,10 @@ int usage_error(const command *self, const char *format, ...)
     va_start(arguments, format);
     vput(stderr, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\nusage: kith %s %s\nTry 'kith help %s'.\n", self->name, self->usage,
-            self->name);
+    putc('\n', stderr);
+    print_usage(stderr, self);
+    put(stderr, "Try 'kith help %s'.\n", self->name);
     return EXIT_USAGE;
-}
-
-int bad_option(const command *self, int option, char **argv)
-{
-    if (option == ':')
-        return usage_error(self, "the option '%s' needs a value", argv[optind - 1]);
-    return usage_error(self, "cannot use the option '%s'", argv[optind - 1]);
 }
 
 int failure(const kith_error *error)
@@ -38,24 +48,27 @@ int failure(const kith_error *error)
     return error->status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
+int out_of_memory(void)
+{
+    put(stderr, "kith: out of memory\n");
+    return EXIT_FAILED;
+}
+
 int print_help(const command *self)
 {
-    printf("kith %s - %s\n\nusage: kith %s %s\n\n%s", self->name, self->summary, self->name,
-           self->usage, self->help);
-    if (self->more_help)
-        self->more_help();
+    printf("kith %s - %s\n\n", self->name, self->summary);
+    print_usage(stdout, self);
+    printf("\n%s\n\noptions:\n", self->about);
+    print_options(self);
+    printf("\nexamples:\n%s", self->examples);
+    if (self->takes_settings) {
+        putchar('\n');
+        print_settings_help();
+    }
     return EXIT_SUCCESS;
 }
 
-bool parse_count(uint64_t *value, const char *text)
-{
-    return kith__parse_count(value, text, 0, UINT64_MAX);
-}
-
-bool parse_share(double *value, const char *text, double low, double high)
-{
-    return kith__parse_real(value, text, low, high);
-}
+/* ---- JSON ---- */
 
 json_t *text_json(const char *text)
 {
@@ -69,6 +82,39 @@ json_t *text_json(const char *text)
         value = json_string(plain);
     free(plain);
     return value;
+}
+
+json_t *value_json(const char *text)
+{
+    uint64_t count;
+    double real;
+
+    if (kith__parse_count(&count, text, 0, INT64_MAX))
+        return json_integer((json_int_t)count);
+    if (kith__parse_real(&real, text, -1e300, 1e300))
+        return json_real(real);
+    if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0)
+        return json_boolean(text[1] == 'n');
+    return text_json(text);
+}
+
+json_t *splits_json(const size_t counts[KITH_SPLITS])
+{
+    static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
+    json_t *object = json_object();
+
+    for (int split = 0; split < KITH_SPLITS; split++)
+        json_object_set_new(object, names[split], json_integer((json_int_t)counts[split]));
+    return object;
+}
+
+json_t *facts_json(const kith_graph *graph)
+{
+    size_t counts[KITH_SPLITS];
+
+    for (int split = 0; split < KITH_SPLITS; split++)
+        counts[split] = kith_graph_facts(graph, (kith_split)split).count;
+    return splits_json(counts);
 }
 
 int print_json(json_t *value)
@@ -87,28 +133,7 @@ int print_json(json_t *value)
     return EXIT_SUCCESS;
 }
 
-int out_of_memory(void)
-{
-    put(stderr, "kith: out of memory\n");
-    return EXIT_FAILED;
-}
-
-kith_status open_source(kith_graph **graph, const char *path, const kith_open_options *options,
-                        kith_error *error)
-{
-    kith_status status = kith_graph_open(graph, path, options, error);
-
-    if (status == KITH_OK) {
-        kith_load_report report = kith_graph_report(*graph);
-        if (report.bad_lines > 0)
-            put(stderr, "kith: skipped %zu bad line%s; the first: %s\n", report.bad_lines,
-                    report.bad_lines == 1 ? "" : "s", report.first_bad);
-        if (report.duplicates > 0)
-            put(stderr, "kith: dropped %zu duplicate fact%s\n", report.duplicates,
-                    report.duplicates == 1 ? "" : "s");
-    }
-    return status;
-}
+/* ---- sources and runs ---- */
 
 kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error)
 {
@@ -116,6 +141,24 @@ kith_status open_run(kith_model **model, const char *folder, unsigned threads, k
     const char *warning;
 
     for (size_t i = 0; status == KITH_OK && (warning = kith_model_warning(*model, i)); i++)
-        fprintf(stderr, "kith: warning: %s\n", warning);
+        note("warning: %s\n", warning);
+    return status;
+}
+
+kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
+                        kith_error *error)
+{
+    const kith_open_options options = {.skip_bad = a->skip_bad, .threads = (unsigned)a->threads};
+    kith_status status = kith_graph_open(graph, path, &options, error);
+
+    if (status == KITH_OK) {
+        kith_load_report report = kith_graph_report(*graph);
+        if (report.bad_lines > 0)
+            note("skipped %zu bad line%s; the first: %s\n", report.bad_lines,
+                 report.bad_lines == 1 ? "" : "s", report.first_bad);
+        if (report.duplicates > 0)
+            note("dropped %zu duplicate fact%s\n", report.duplicates,
+                 report.duplicates == 1 ? "" : "s");
+    }
     return status;
 }

@@ -8,10 +8,17 @@
 #include "cli/cli.h"
 #include "cli/signals.h"
 
-static const command *const commands[] = {&cmd_stats, &cmd_split, &cmd_rules, &cmd_train, &cmd_eval,
-                                       &cmd_info, &cmd_tune, &cmd_predict, &cmd_explain,
-                                       &cmd_shell, &cmd_export, &cmd_compare, &cmd_reproduce};
+static const command *const commands[] = {
+    &cmd_stats, &cmd_split,   &cmd_rules,   &cmd_train, &cmd_tune,   &cmd_eval,     &cmd_compare,
+    &cmd_info,  &cmd_predict, &cmd_explain, &cmd_shell, &cmd_export, &cmd_reproduce};
 enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const char *const groups[COMMAND_GROUPS] = {
+    [GROUP_DATA] = "look at graphs and make data sets",
+    [GROUP_MODELS] = "train models and measure them",
+    [GROUP_QUESTIONS] = "ask about new entities",
+    [GROUP_EXCHANGE] = "work with other programs",
+};
 
 static const command *find_command(const char *name)
 {
@@ -23,20 +30,39 @@ static const command *find_command(const char *name)
 
 static void print_overview(FILE *out)
 {
-    put(out, "kith answers questions about things a knowledge graph has only just met.\n\n"
-                 "usage: kith COMMAND [ARGUMENTS]\n\ncommands:\n");
-    for (size_t i = 0; i < COMMANDS; i++)
-        put(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    put(out, "  help     show how to use a command: kith help COMMAND\n"
+    fprintf(out, "kith predicts missing facts about entities added after training.\n\n"
+                 "usage: kith COMMAND [ARGUMENTS]\n");
+    for (int group = 0; group < COMMAND_GROUPS; group++) {
+        fprintf(out, "\n%s\n", groups[group]);
+        for (size_t i = 0; i < COMMANDS; i++)
+            if ((int)commands[i]->group == group)
+                fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    fprintf(out, "\nhelp\n"
+                 "  help     show how to use a command: kith help COMMAND\n"
                  "  version  print the version\n\n"
                  "A SOURCE is a folder with train, dev, test and aux; an OpenKE folder; WordNet's\n"
                  "database folder; or one file of triples: tab-separated, N-Triples or Turtle,\n"
-                 "plain, .gz or .zst.\n");
+                 "plain, .gz or .zst. A RUN is a folder that kith train has made.\n");
+}
+
+static const char *command_at(const void *context, size_t i)
+{
+    (void)context;
+    return i < COMMANDS        ? commands[i]->name
+           : i == COMMANDS     ? "help"
+           : i == COMMANDS + 1 ? "version"
+                               : NULL;
 }
 
 static int unknown_command(const char *name)
 {
-    put(stderr, "kith: there is no command '%s'. Try 'kith help'.\n", name);
+    const char *near = nearest_name(name, command_at, NULL);
+
+    put(stderr, "kith: unknown command '%s'", name);
+    if (near)
+        put(stderr, " (did you mean '%s'?)", near);
+    put(stderr, "\nTry 'kith help'.\n");
     return EXIT_USAGE;
 }
 
@@ -46,8 +72,28 @@ static int help(int argc, char **argv)
         print_overview(stdout);
         return EXIT_SUCCESS;
     }
+    if (strcmp(argv[1], "--dump") == 0) {
+        for (size_t i = 0; i < COMMANDS; i++)
+            dump_options(commands[i]);
+        return EXIT_SUCCESS;
+    }
     const command *wanted = find_command(argv[1]);
     return wanted ? print_help(wanted) : unknown_command(argv[1]);
+}
+
+static int run_command(const command *self, int argc, char **argv)
+{
+    common_arguments *arguments = calloc(1, self->arguments_size);
+    int status = arguments ? parse_arguments(arguments, self, argc, argv) : out_of_memory();
+
+    if (status == -1) {
+        set_quiet(arguments->quiet);
+        status = self->run(self, arguments);
+    }
+    if (arguments)
+        release_arguments(arguments, self);
+    free(arguments);
+    return status;
 }
 
 static int run(int argc, char **argv)
@@ -60,11 +106,11 @@ static int run(int argc, char **argv)
         strcmp(argv[1], "-h") == 0)
         return help(argc - 1, argv + 1);
     if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
-        say("kith %s\n", kith_version());
+        printf("kith %s\n", kith_version());
         return EXIT_SUCCESS;
     }
     const command *wanted = find_command(argv[1]);
-    return wanted ? wanted->run(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
+    return wanted ? run_command(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
 /* By default, malloc keeps the more for later the larger the blocks are that were freed; here that

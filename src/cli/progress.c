@@ -41,8 +41,8 @@ static void show_line(display *d, const kith_progress *p)
     char text[GROUPED];
 
     put(stderr, "\r\033[K%sepoch %u/%u  %3.0f %%  loss %.5f  %s facts/s  ", d->title, p->epoch,
-            p->epochs, 100.0 * (double)p->facts / (double)p->facts_total, p->loss,
-            grouped(text, (uint64_t)rate));
+        p->epochs, 100.0 * (double)p->facts / (double)p->facts_total, p->loss,
+        grouped(text, (uint64_t)rate));
     if (rate > 0) {
         print_duration(stderr, left / rate);
         put(stderr, " left");
@@ -64,6 +64,6 @@ int show_progress(void *context, const kith_progress *p)
     d->last_facts = 0;
     if (p->evaluated && !d->quiet)
         put(stderr, "%s%sepoch %u  loss %.5f  dev %.4f%s\n", d->terminal ? "\r\033[K" : "",
-                d->title, p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
+            d->title, p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
     return was_stopped();
 }

@@ -57,7 +57,7 @@ void tell_unfinished(const char *folder)
     const char *epoch = json_string_value(json_object_get(notes, "epoch"));
 
     if (finished && epoch && strcmp(finished, "0") == 0)
-        put(stderr, "kith: %s: training was stopped after epoch %s; finish it with: kith train "
-                    "--resume %s\n", folder, epoch, folder);
+        note("%s: training was stopped after epoch %s; finish it with: kith train --resume %s\n",
+             folder, epoch, folder);
     json_decref(notes);
 }

@@ -1,14 +1,16 @@
+/* Settings of a model as options of a command, from the library's table. */
 #ifndef KITH_CLI_SETTINGS_H
 #define KITH_CLI_SETTINGS_H
 
 #include "cli/cli.h"
 
-enum { SETTING_OPTION = 1000 };
+#define PRESETS "kith|triplets|rules|embedding|release|paper"
 
-/* A command's own options and one for each setting; to be freed. NULL where memory is short. */
-struct option *setting_options(const struct option *own, size_t own_count);
-/* The setting that an option stands for, NULL if none. */
-const char *setting_of_option(int option);
+/* A preset, then the settings given on the command line, in place of those that are there. */
+kith_status make_settings(kith_settings **s, const char *preset, const setting_list *given,
+                          kith_error *error);
+/* The value of a setting in the default preset; the text lives in `out`. */
+const char *setting_default(char *out, size_t size, const char *name);
 void print_settings_help(void);
 
 #endif

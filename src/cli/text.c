@@ -124,8 +124,8 @@ static conversion take_conversion(const char **format, given *g)
 
 static void put_string(FILE *out, const conversion *c, const char *text)
 {
-    const char *end = text + (c->precision < 0 ? strlen(text)
-                                               : strnlen(text, (size_t)c->precision));
+    const char *end =
+        text + (c->precision < 0 ? strlen(text) : strnlen(text, (size_t)c->precision));
     char shown[8];
     int columns = 0;
 
@@ -156,9 +156,10 @@ static void put_number(FILE *out, const conversion *c, given *g)
     if (!whole)
         fprintf(out, format, va_arg(g->at, double));
     else if (c->kind == 'd')
-        fprintf(out, format, c->length[0] != 'l'   ? (long long)va_arg(g->at, int)
-                             : c->length[1] == 'l' ? va_arg(g->at, long long)
-                                                   : (long long)va_arg(g->at, long));
+        fprintf(out, format,
+                c->length[0] != 'l'   ? (long long)va_arg(g->at, int)
+                : c->length[1] == 'l' ? va_arg(g->at, long long)
+                                      : (long long)va_arg(g->at, long));
     else
         fprintf(out, format,
                 c->length[0] == 'z'   ? (unsigned long long)va_arg(g->at, size_t)
@@ -218,6 +219,25 @@ void say(const char *format, ...)
 
     va_start(arguments, format);
     vput(stdout, format, arguments);
+    va_end(arguments);
+}
+
+static bool is_quiet;
+
+void set_quiet(bool quiet)
+{
+    is_quiet = quiet;
+}
+
+void note(const char *format, ...)
+{
+    va_list arguments;
+
+    if (is_quiet)
+        return;
+    fputs("kith: ", stderr);
+    va_start(arguments, format);
+    vput(stderr, format, arguments);
     va_end(arguments);
 }
 

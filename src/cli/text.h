@@ -17,6 +17,10 @@ void vput(FILE *out, const char *format, va_list arguments) __attribute__((forma
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* put() on stdout */
 
+/* A note on stderr, "kith: " before it; none after set_quiet(true). */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void set_quiet(bool quiet);
+
 /* Whether put() prints the text unchanged. */
 bool is_plain(const char *text);
 

@@ -1,0 +1,108 @@
+/* Options of commands as tables: parsing, help, man pages and completion all come from them. */
+#ifndef KITH_CLI_OPTIONS_H
+#define KITH_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct command;
+
+typedef enum option_type {
+    OPTION_FLAG,    /* int: 1 where it is given */
+    OPTION_TEXT,    /* const char * */
+    OPTION_TEXTS,   /* text_list: may be given several times */
+    OPTION_INTEGER, /* uint64_t from `low` to `high` */
+    OPTION_NUMBER,  /* double from `low` to `high`; NAN where it is not given */
+    OPTION_CHOICE,  /* int: the place among `argument`, "a|b|c" */
+    OPTION_CHECKED  /* whatever `take` makes of it */
+} option_type;
+
+typedef struct option_row {
+    const char *name;
+    char letter;          /* the short form; 0: none */
+    const char *argument; /* "N", or the choices "a|b"; NULL for a flag */
+    const char *help;     /* what it does, to stand behind the name */
+    option_type type;
+    size_t to;             /* where the value goes: offset in the command's arguments */
+    const char *initial;   /* the value where it is not given, as text; NULL: 0, or none */
+    const char *otherwise; /* what happens then, in words, where `initial` does not say it */
+    double low, high;
+    const char
+        *expected; /* of a value, for messages; made from `low` and `high` where it is NULL */
+    bool (*take)(void *to, const char *text);
+    bool required;
+} option_row;
+
+typedef struct text_list {
+    const char **at;
+    size_t count;
+} text_list;
+
+/* Settings given as options, in order; the names are the library's. */
+typedef struct setting_list {
+    text_list names, values;
+} setting_list;
+
+/* What every command's arguments begin with. */
+typedef struct common_arguments {
+    const char *operand; /* the source or the run; the first of `operands` */
+    text_list operands;
+    uint64_t threads, top, seed;
+    int json, quiet, skip_bad;
+    setting_list settings;
+} common_arguments;
+
+/* The options that several commands share, so that they read and mean the same everywhere. */
+#define OPTION_THREADS                                                                             \
+    {                                                                                              \
+        "threads", 'j', "N", "use N threads; the result does not depend on it", OPTION_INTEGER,    \
+            offsetof(common_arguments, threads), .high = 1024, .otherwise = "one per core"         \
+    }
+#define OPTION_JSON                                                                                \
+    {                                                                                              \
+        "json", 0, NULL, "print one JSON object (see docs/JSON.md)", OPTION_FLAG,                  \
+            offsetof(common_arguments, json)                                                       \
+    }
+#define OPTION_QUIET                                                                               \
+    {                                                                                              \
+        "quiet", 'q', NULL, "print no progress and no notes on standard error", OPTION_FLAG,       \
+            offsetof(common_arguments, quiet)                                                      \
+    }
+#define OPTION_SKIP_BAD                                                                            \
+    {                                                                                              \
+        "skip-bad", 0, NULL,                                                                       \
+            "count lines that cannot be read and go on, instead of stopping at the "               \
+            "first",                                                                               \
+            OPTION_FLAG, offsetof(common_arguments, skip_bad)                                      \
+    }
+#define OPTION_TOP(what, count)                                                                    \
+    {                                                                                              \
+        "top", 'n', "N", what, OPTION_INTEGER, offsetof(common_arguments, top), count,             \
+            .low = 1, .high = UINT32_MAX                                                           \
+    }
+#define OPTION_SEED(what)                                                                          \
+    {                                                                                              \
+        "seed", 0, "N", what, OPTION_INTEGER, offsetof(common_arguments, seed), "1",               \
+            .high = (double)INT64_MAX                                                              \
+    }
+#define OPTION_OUTPUT(what, type, field)                                                           \
+    {                                                                                              \
+        "output", 'o', "DIR", what, OPTION_TEXT, offsetof(type, field), .required = true           \
+    }
+
+/* Read a command line into zeroed `arguments`. Returns -1 to go on, else the exit status: of help that
+ * was asked for and printed, or of a message about what is wrong. */
+int parse_arguments(void *arguments, const struct command *self, int argc, char **argv);
+void release_arguments(void *arguments, const struct command *self);
+
+/* The options of a command with their help, as `kith help COMMAND` shows them. */
+void print_options(const struct command *self);
+/* One line per option for scripts: command, name, letter, argument, default, required, help. */
+void dump_options(const struct command *self);
+
+/* The nearest of some names to one that is none of them; NULL where none is near. */
+const char *nearest_name(const char *text, const char *(*name_at)(const void *, size_t),
+                         const void *context);
+
+#endif
