@@ -1,7 +1,9 @@
 /* Every allocation fails once: the call says so, and neither crashes, nor leaks (which the build with
  * the address sanitizer checks), nor gives something else than it would have given. */
 #include "core/mem.h"
+#include "model/model.h"
 #include "support.h"
+#include "train/step.h"
 
 typedef struct {
     const char *path;
@@ -278,6 +280,148 @@ static void torture__save(void **state)
     kith_graph_free(graph);
 }
 
+/* ---- encoding and its gradients, for every aggregator ---- */
+
+static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
+                                          "attention-query", "logic", "lan", "table"};
+enum { AGGREGATORS = 9, STEP_FACTS = 4 };
+
+/* What a step of training gives: vectors by encoding, then gradients table by table. */
+typedef struct {
+    float *at;
+    size_t count;
+} values;
+
+static void append(values *v, const float *from, size_t count)
+{
+    v->at = realloc(v->at, (v->count + count) * sizeof *v->at);
+    assert_non_null(v->at);
+    memcpy(v->at + v->count, from, count * sizeof *v->at);
+    v->count += count;
+}
+
+static values values_of(const kith_model *model, const kith__step *step)
+{
+    const kith__encoder *e = model->encoder;
+    const kith__gradients *g = &step->gradients;
+    values v = {NULL, 0};
+
+    for (size_t i = 0; i < kith__encoder_count(e); i++)
+        append(&v, kith__encoder_vector(e, i), model->settings.dim);
+    for (uint32_t i = 0; i < model->params.table[0].rows; i++)
+        if (g->row_of[i])
+            append(&v, kith__gradient_of(g, i), model->settings.dim);
+    for (size_t t = 1; t < g->dense.tables; t++)
+        for (size_t r = 0; r < g->dense.table[t].rows; r++)
+            append(&v, kith__row(&g->dense.table[t], r), g->dense.table[t].cols);
+    return v;
+}
+
+typedef kith_status (*trial)(values *found, const kith_graph *graph, const kith_settings *settings,
+                             size_t n, kith_error *error);
+
+/* The vectors of a few entities by a new model; the n-th allocation fails, or none for 0. */
+static kith_status try_encode(values *found, const kith_graph *graph, const kith_settings *settings,
+                              size_t n, kith_error *error)
+{
+    kith_model *model;
+
+    assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
+    kith__encoder *e = model->encoder;
+    kith__mem_fail_at(n);
+    kith__encoder_begin(e);
+    for (uint32_t entity = 0; entity < STEP_FACTS; entity++)
+        kith__encoder_request(e, entity, 1, NULL);
+    kith_status status = kith__encoder_forward(e, error);
+    kith__mem_fail_at(0);
+    *found = (values){NULL, 0};
+    for (size_t i = 0; status == KITH_OK && i < kith__encoder_count(e); i++)
+        append(found, kith__encoder_vector(e, i), model->settings.dim);
+    kith_model_free(model);
+    return status;
+}
+
+/* One step of a new model, likewise. */
+static kith_status try_step(values *found, const kith_graph *graph, const kith_settings *settings,
+                            size_t n, kith_error *error)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    kith_triple negative[STEP_FACTS];
+    kith_model *model;
+    kith__step step;
+
+    for (size_t i = 0; i < STEP_FACTS; i++) {
+        negative[i] = train.at[i];
+        negative[i].object = train.at[STEP_FACTS + i].subject;
+    }
+    assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
+    assert_int_equal(
+        kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
+    kith__mem_fail_at(n);
+    kith_status status = kith__step_run(&step, train.at, negative, STEP_FACTS, 1, error);
+    kith__mem_fail_at(0);
+    if (status == KITH_OK)
+        *found = values_of(model, &step);
+    kith__step_release(&step);
+    kith_model_free(model);
+    return status;
+}
+
+static void torture_trial(trial attempt_at, const kith_graph *graph, const kith_settings *settings,
+                          const char *name)
+{
+    enum { SUCCESSES = 5 };
+    values expected, found;
+    kith_error error;
+
+    assert_int_equal(attempt_at(&expected, graph, settings, 0, NULL), KITH_OK);
+    for (size_t n = 1, successes = 0; successes < SUCCESSES; n++) {
+        kith_status status = attempt_at(&found, graph, settings, n, &error);
+        if (status != KITH_OK) {
+            assert_int_equal(status, KITH_ERR_MEMORY);
+            continue;
+        }
+        successes++;
+        assert_int_equal(found.count, expected.count);
+        for (size_t i = 0; i < found.count; i++)
+            if (found.at[i] != expected.at[i])
+                fail_msg("%s, allocation %zu, value %zu: found success and %g, expected %g", name, n,
+                         i, (double)found.at[i], (double)expected.at[i]);
+        free(found.at);
+    }
+    free(expected.at);
+}
+
+static void torture_aggregators(trial attempt_at)
+{
+    kith_graph *graph =
+        opened(file("train", "a\tr\tb\nb\ts\tc\na\ts\tc\nc\tt\td\nd\tr\ta\ne\ts\tb\ne\tr\te\n"
+                             "d\tt\te\nf\tr\tc\nf\ts\tb\nb\tr\tf\na\tt\tb\n"));
+
+    for (size_t i = 0; i < AGGREGATORS; i++)
+        for (int padding = 0; padding < 2; padding++) {
+            kith_settings s;
+            assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+            assert_int_equal(kith_settings_set(&s, "aggregator", aggregators[i], NULL), KITH_OK);
+            s.dim = 12;
+            s.padding = padding;
+            torture_trial(attempt_at, graph, &s, aggregators[i]);
+        }
+    kith_graph_free(graph);
+}
+
+static void torture__an_encoding_fails_or_is_the_same(void **state)
+{
+    (void)state;
+    torture_aggregators(try_encode);
+}
+
+static void torture__a_step_fails_or_gives_the_same_values(void **state)
+{
+    (void)state;
+    torture_aggregators(try_step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +437,8 @@ int main(void)
         cmocka_unit_test(torture__split_with_labels),
         cmocka_unit_test(torture__split_keeps_entity_names),
         cmocka_unit_test(torture__save),
+        cmocka_unit_test(torture__an_encoding_fails_or_is_the_same),
+        cmocka_unit_test(torture__a_step_fails_or_gives_the_same_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

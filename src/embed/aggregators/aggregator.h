@@ -44,7 +44,8 @@ typedef struct kith__aggregator {
     /* A visit's gradient by T, where it is not weight times grad. */
     void (*visit_gradient)(float *gradient, const kith__encoder *encoder, size_t i, size_t visit);
     /* What has to be done for all encodings together, after forward and before the visits'
-     * gradients are read. On the caller's thread; may use the pool. */
+     * gradients are read. On the caller's thread; may use the pool. Where memory is short they set the
+     * encoder's no_memory, which its caller reports. */
     void (*forward_all)(kith__encoder *encoder);
     void (*backward_all)(kith__encoder *encoder);
     /* For explanations: how neighbours are weighed, and what a visit of encoding i got, from a weight

@@ -237,5 +237,5 @@ kith_status kith__encoder_reencode(kith__encoder *e, uint32_t query, kith_error 
         kith__pool_run(e->pool, kith__encode_piece, e, PIECES);
     if (agg->forward_all)
         agg->forward_all(e);
-    return KITH_OK;
+    return e->no_memory ? kith__no_memory(error) : KITH_OK;
 }
