@@ -6,28 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Sanitizers see the plain version, which takes a fraction of the time to compile. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-/* Eight floats; where the machine has no such register gcc takes two or more. */
-typedef float lanes __attribute__((vector_size(32)));
-typedef uint32_t bits __attribute__((vector_size(32)));
-enum { WIDE = 8 };
+#include "nn/lanes.h"
 
 INLINE float sum_eight(lanes a)
 {
     return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
-}
-
-INLINE lanes at(const float *x)
-{
-    return *(const lanes *)x;
 }
 
 /* Four sums, so that one addition need not wait for the one before. */
@@ -132,28 +115,6 @@ CLONES void kith__l1_of_sum_backward(float *restrict ga, float *restrict gb, flo
         gb[j] += v;
         gc[j] -= v;
     }
-}
-
-/* A rational minimax approximation, odd of degree 13 over even of degree 6, on the range where
- * tanh differs from 1 in single precision. */
-INLINE float tanh_one(float x)
-{
-    const float most = 7.90531110763549805f;
-    x = x > most ? most : x;
-    x = x < -most ? -most : x;
-    float y = x * x;
-    float p = -2.76076847742355e-16f;
-    p = p * y + 2.00018790482477e-13f;
-    p = p * y - 8.60467152213735e-11f;
-    p = p * y + 5.12229709037114e-08f;
-    p = p * y + 1.48572235717979e-05f;
-    p = p * y + 6.37261928875436e-04f;
-    p = p * y + 4.89352455891786e-03f;
-    float q = 1.19825839466702e-06f;
-    q = q * y + 1.18534705686654e-04f;
-    q = q * y + 2.26843463243900e-03f;
-    q = q * y + 4.89352518554385e-03f;
-    return p * x / q;
 }
 
 CLONES void kith__tanh(float *y, const float *x, size_t width)

@@ -183,6 +183,7 @@ static kith_status encode(kith__softmax *x, kith_error *error)
     if (kith__renew(&x->request, &x->request_capacity, x->count + more, sizeof *x->request))
         return kith__no_memory(error);
     kith__encoder_begin(x->encoder);
+    kith__encoder_keep(x->encoder);
     for (size_t i = 0; i < x->count; i++)
         request_query(x, i);
     for (size_t i = 0; x->by_encoding && i < x->count; i++)

@@ -96,6 +96,7 @@ static kith_status encode(kith__step *s, kith_error *error)
                     sizeof(float)))
         return kith__no_memory(error);
     kith__encoder_begin(s->encoder);
+    kith__encoder_keep(s->encoder);
     for (size_t f = 0; f < facts; f++)
         request_fact(s, f);
     return kith__encoder_forward(s->encoder, error);

@@ -28,6 +28,7 @@ typedef struct kith__aggregator {
     enum { KITH__NO_ATTENTION, KITH__GLOBAL_ATTENTION, KITH__QUERY_ATTENTION } attention;
     bool weighted; /* weights are the softmax of the logits plus the logic weights, as far as asked
                     * for: several queries can then be encoded at once */
+    bool gated;    /* takes of a visit its gates' input, B T + b, with B of 4 ds rows (nn/lstm.h) */
     size_t tables; /* beside ent, rel and trans */
     struct {
         kith__table_spec spec;
@@ -43,9 +44,15 @@ typedef struct kith__aggregator {
     void (*backward)(kith__encoder *encoder, size_t i);
     /* A visit's gradient by T, where it is not weight times grad. */
     void (*visit_gradient)(float *gradient, const kith__encoder *encoder, size_t i, size_t visit);
+    /* Where it is gated: set the encoder's b_plain, b_transposed and b_bias; give the gradient by a
+     * visit's B T, which stays where it is until the backward pass ends; and add B's gradient,
+     * hs x ds, to those of the parameters. */
+    void (*make_matrix)(kith__encoder *encoder);
+    const float *(*gate_gradient)(const kith__encoder *encoder, size_t visit);
+    void (*add_matrix)(kith__encoder *encoder, const float *gradient);
     /* What has to be done for all encodings together, after forward and before the visits'
-     * gradients are read. On the caller's thread; may use the pool. Where memory is short they set the
-     * encoder's no_memory, which its caller reports. */
+     * gradients are read. On the caller's thread; may use the pool. Where memory is short they set
+     * the encoder's no_memory, which its caller reports. */
     void (*forward_all)(kith__encoder *encoder);
     void (*backward_all)(kith__encoder *encoder);
     /* For explanations: how neighbours are weighed, and what a visit of encoding i got, from a weight

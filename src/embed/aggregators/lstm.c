@@ -1,49 +1,82 @@
 /* One LSTM over the neighbours in order; the vector is the mean of its outputs (Hamilton et al.
  * 2017). z = Wx x + Wh h + b, gates in the order i, f, g, o; c = f c + i g; h = o tanh(c).
  *
- * Encodings are taken in groups small enough to keep every state of theirs; within a group all
- * encodings make their t-th step together, longest first, so that a step is one matrix product.
- * The backward pass runs the group's forward pass again rather than keeping all groups. */
+ * With x = T = e - c w, Wx x is Wx e - c Wx w: the encoder makes both products once per batch for
+ * each neighbour and relation, and takes the gradients back through them, so a step multiplies by
+ * Wh alone.
+ *
+ * Sequences are sorted by length and cut into groups. All sequences of a group make their t-th step
+ * together, longest first, so that a step is one matrix product. Gates and states are kept for the
+ * backward pass up to a bound; what is beyond it is made again there. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "embed/decoders/decoder.h"
-#include "embed/encoder/state.h"
+#include "embed/encoder/pairs.h"
 #include "nn/kernels.h"
+#include "nn/lstm.h"
 
-enum { STEPS_A_GROUP = 4096, LSTM_PIECES = 4 };
+enum {
+    SEQUENCES_A_GROUP = 96, /* a multiple of what the kernels take at once; a step fits the cache */
+    STEPS_A_GROUP = 8192,
+    LSTM_PIECES = 4,
+    INNER_AT_ONCE = 208, /* rows of Wh that stay in the nearest cache */
+    KEPT_BYTES = 1 << 29
+};
+
+typedef struct group group;
 
 typedef struct {
     size_t encoding, steps, degree;
+    const group *home; /* where its gates and states are */
+    size_t place;      /* in its home */
 } sequence;
 
-/* What one piece works with: one group at a time. */
+/* One row for each step of each sequence. */
+typedef struct {
+    kith__floats gates, c, h;
+} rows;
+
+struct group {
+    size_t first, count; /* of the sequences */
+    size_t steps, rows;
+    size_t *begin;  /* the first row of each step */
+    const rows *in; /* NULL until the piece that runs it lends its own */
+    size_t row;     /* the first of them that is the group's */
+};
+
+/* Sequences and how they are cut. */
 typedef struct {
     sequence *sequences;
-    size_t sequence_capacity, count;
-    size_t *begin, *width; /* of step t: its first row, and how many sequences still run */
-    size_t begin_capacity, width_capacity, steps, rows;
-    kith__floats x, z, c, h, gx, gh, gc;
-    const float **at;
-    size_t at_capacity;
-    kith__floats gwx, gwh, gb, gpad; /* sums of the piece */
-} group;
+    group *groups;
+    size_t *begin;
+    size_t count, group_count, sequence_capacity, group_capacity, begin_capacity;
+} plan;
+
+/* What one piece works with. */
+typedef struct {
+    rows own;
+    kith__floats gh, gc, gz, outer; /* gz of padding, of one step */
+    kith__floats gwh, gb, gpad;     /* sums of the piece; gpad: of the padding's z */
+    kith__lstm_row forward[SEQUENCES_A_GROUP];
+    kith__lstm_back backward[SEQUENCES_A_GROUP];
+    const float *gradients[SEQUENCES_A_GROUP], *states[SEQUENCES_A_GROUP];
+} piece_state;
 
 typedef struct {
-    group piece[LSTM_PIECES];
-    size_t *group_end; /* encodings up to here are in group k */
-    size_t group_capacity, groups;
-    kith__floats wx_t, wh_t;  /* transposed: d x 4d */
-    kith__floats visit_grad;  /* per visit, of T */
-    kith__floats pad;         /* T of the padding neighbour, unit, sums */
-    bool backward;
+    piece_state piece[LSTM_PIECES];
+    plan all, active; /* for the forward and the backward pass */
+    rows kept;
+    kith__floats wh;                  /* 4 ds x ds, in the kernels' order of gates */
+    kith__floats wh_forward, wh_back; /* the same in panels, transposed and as it is */
+    kith__floats visit_gradient;      /* of visits whose gates are not kept */
+    const float **gradient_of;        /* per visit */
+    uint32_t *row_of;                 /* per visit, its neighbour's row of B e */
+    size_t gradient_capacity, row_capacity;
+    kith__floats pad; /* T of the padding neighbour, its unit vector, two rows of scratch, zeros */
+    kith__floats pad_input, pad_sum;
 } state;
-
-static size_t gates(const kith__encoder *e)
-{
-    return kith__padded(4 * e->d);
-}
 
 static size_t steps_of(const kith__encoder *e, size_t i)
 {
@@ -61,223 +94,201 @@ static int longer_first(const void *a, const void *b)
     return (x->encoding > y->encoding) - (x->encoding < y->encoding);
 }
 
-static int room(kith__floats *floats, size_t need)
+/* How many sequences of a group are still running at a step: they are in order of length. */
+static size_t running_at(const plan *p, const group *g, size_t step, size_t at_most)
 {
-    return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);
+    while (at_most > 0 && p->sequences[g->first + at_most - 1].steps <= step)
+        at_most--;
+    return at_most;
 }
 
-static int room_for_group(group *g, const kith__encoder *e)
+static void lay_out(plan *p, group *g)
 {
-    size_t states = (g->rows + g->count) * e->ds;
-
-    return kith__renew(&g->at, &g->at_capacity, g->rows + 1, sizeof *g->at) ||
-           room(&g->x, g->rows * e->ds) || room(&g->z, g->rows * gates(e)) || room(&g->c, states) ||
-           room(&g->h, states) || room(&g->gx, g->rows * e->ds) || room(&g->gh, states) ||
-           room(&g->gc, g->count * e->ds);
-}
-
-static int lay_out(group *g, const kith__encoder *e, size_t from, size_t to)
-{
-    g->count = g->rows = g->steps = 0;
-    if (kith__renew(&g->sequences, &g->sequence_capacity, to - from, sizeof *g->sequences))
-        return -1;
-    for (size_t i = from; i < to; i++)
-        if (steps_of(e, i) > 0 && (e->active[i] || !((state *)e->aggregator_state)->backward))
-            g->sequences[g->count++] = (sequence){i, steps_of(e, i), kith__degree(e, i)};
-    qsort(g->sequences, g->count, sizeof *g->sequences, longer_first);
-    g->steps = g->count ? g->sequences[0].steps : 0;
-    if (kith__renew(&g->begin, &g->begin_capacity, g->steps + 1, sizeof *g->begin) ||
-        kith__renew(&g->width, &g->width_capacity, g->steps + 1, sizeof *g->width))
-        return -1;
+    g->rows = 0;
     for (size_t t = 0, running = g->count; t < g->steps; t++) {
-        while (running > 0 && g->sequences[running - 1].steps <= t)
-            running--;
+        running = running_at(p, g, t, running);
         g->begin[t] = g->rows;
-        g->width[t] = running;
         g->rows += running;
     }
-    return room_for_group(g, e);
+}
+
+/* A group has so many sequences and steps, or one sequence. Kept ones and others are not mixed. */
+static size_t end_of_group(const plan *p, size_t first)
+{
+    size_t end = first, steps = 0;
+
+    while (end < p->count && end - first < SEQUENCES_A_GROUP) {
+        const sequence *q = &p->sequences[end];
+        steps += q->steps;
+        if (end > first && (steps > STEPS_A_GROUP || !q->home != !p->sequences[first].home))
+            break;
+        end++;
+    }
+    return end;
+}
+
+static int cut(plan *p)
+{
+    size_t steps = 0;
+
+    p->group_count = 0;
+    for (size_t i = 0; i < p->count; i = end_of_group(p, i)) {
+        p->group_count++;
+        steps += p->sequences[i].steps;
+    }
+    if (kith__renew(&p->groups, &p->group_capacity, p->group_count, sizeof *p->groups) ||
+        kith__renew(&p->begin, &p->begin_capacity, steps, sizeof *p->begin))
+        return -1;
+    size_t *begin = p->begin;
+    for (size_t k = 0, i = 0, end; k < p->group_count; k++, i = end) {
+        end = end_of_group(p, i);
+        p->groups[k] = (group){i, end - i, p->sequences[i].steps, 0, begin, NULL, 0};
+        begin += p->sequences[i].steps;
+        lay_out(p, &p->groups[k]);
+    }
+    return 0;
+}
+
+static void settle(plan *p, group *g)
+{
+    for (size_t k = 0; k < g->count; k++) {
+        p->sequences[g->first + k].home = g;
+        p->sequences[g->first + k].place = k;
+    }
+}
+
+/* The row of a sequence's step. */
+static size_t row_at(const sequence *q, size_t t)
+{
+    return q->home->row + q->home->begin[t] + q->place;
+}
+
+static int reserve_rows(rows *r, const kith__encoder *e, size_t count)
+{
+    return kith__floats_reserve(&r->gates, count * e->hs) ||
+           kith__floats_reserve(&r->c, count * e->ds) || kith__floats_reserve(&r->h, count * e->ds);
+}
+
+/* Each piece needs rows for the largest of the groups that it must lend some. */
+static int reserve_own_rows(state *s, const plan *p, const kith__encoder *e)
+{
+    for (size_t piece = 0; piece < LSTM_PIECES; piece++) {
+        size_t most = 0;
+        for (size_t k = piece; k < p->group_count; k += LSTM_PIECES) {
+            const group *g = &p->groups[k];
+            bool lends = !g->in && !p->sequences[g->first].home;
+            most = lends && g->rows > most ? g->rows : most;
+        }
+        if (most > 0 && reserve_rows(&s->piece[piece].own, e, most))
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- forward ---- */
 
-static void read_inputs(group *g, const kith__encoder *e, const float *pad)
+static const float *zeros(const state *s, const kith__encoder *e)
 {
-    for (size_t t = 0; t < g->steps; t++)
-        for (size_t k = 0; k < g->width[t]; k++) {
-            const sequence *q = &g->sequences[k];
-            float *x = g->x.at + (g->begin[t] + k) * e->ds;
-            if (t < q->degree)
-                kith__visit_vector(x, e, e->first_visit[q->encoding] + t);
-            else
-                memcpy(x, pad, e->ds * sizeof *x);
-        }
+    return s->pad.at + 4 * e->ds;
 }
 
-/* h of step t is at row begin[t] + count, so that the first `count` rows are the zeros before it. */
-static float *state_row(const kith__floats *floats, const group *g, const kith__encoder *e,
-                        size_t t, size_t k)
+/* B e - c B w + b of a visit. */
+static void read_input(float *input, const state *s, const kith__encoder *e, size_t visit)
 {
-    size_t row = t == SIZE_MAX ? k : g->count + g->begin[t] + k;
-    return floats->at + row * e->ds;
+    size_t r = e->relation_row[e->neighbor[visit].relation] - 1;
+    kith__minus(input, e->be.at + s->row_of[visit] * e->hs, e->c.at[visit], e->bw.at + r * e->hs,
+                e->hs);
 }
 
-/* Gates in place: z becomes i, f, g, o. sigmoid(x) = (1 + tanh(x / 2)) / 2 */
-static void open_gates(float *restrict z, const float *restrict bias, size_t d, size_t width)
+static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, const sequence *q,
+                      size_t t)
 {
-    for (size_t k = 0; k < 4 * d; k++)
-        z[k] = (z[k] + bias[k]) * .5f;
-    for (size_t k = 2 * d; k < 3 * d; k++) /* g is a tanh */
-        z[k] *= 2;
-    kith__tanh(z, z, width);
-    for (size_t k = 0; k < 2 * d; k++)
-        z[k] = .5f + .5f * z[k];
-    for (size_t k = 3 * d; k < 4 * d; k++)
-        z[k] = .5f + .5f * z[k];
-}
+    const rows *in = q->home->in;
+    size_t at = row_at(q, t), before = t > 0 ? row_at(q, t - 1) : 0, next = t + 1;
+    size_t visit = e->first_visit[q->encoding] + t;
+    float *gates = in->gates.at + at * e->hs;
 
-static void step_forward(group *g, const kith__encoder *e, const state *s, size_t t)
-{
-    const float *bias = kith__params_find(e->params, "lstm_b")->at;
-    size_t d = e->d, width = gates(e), before = t == 0 ? SIZE_MAX : t - 1;
-
-    for (size_t k = 0; k < g->width[t]; k++)
-        g->at[k] = state_row(&g->h, g, e, before, k);
-    kith__rows_times(g->z.at + g->begin[t] * width, g->at, g->width[t], s->wh_t.at, d, width, 1);
-    for (size_t k = 0; k < g->width[t]; k++) {
-        float *z = g->z.at + (g->begin[t] + k) * width;
-        const float *c_before = state_row(&g->c, g, e, before, k);
-        float *c = state_row(&g->c, g, e, t, k), *h = state_row(&g->h, g, e, t, k);
-        open_gates(z, bias, d, width);
-        memset(c, 0, e->ds * sizeof *c);
-        for (size_t j = 0; j < d; j++)
-            c[j] = z[d + j] * c_before[j] + z[j] * z[2 * d + j];
-        kith__tanh(h, c, e->ds);
-        for (size_t j = 0; j < d; j++)
-            h[j] *= z[3 * d + j];
+    *row = (kith__lstm_row){s->pad_input.at,
+                            gates,
+                            t > 0 ? in->h.at + before * e->ds : zeros(s, e),
+                            t > 0 ? in->c.at + before * e->ds : zeros(s, e),
+                            in->h.at + at * e->ds,
+                            in->c.at + at * e->ds,
+                            e->out.at + q->encoding * e->ds,
+                            1 / (float)q->steps};
+    if (next < q->degree)
+        kith__fetch_row(e->be.at + s->row_of[visit + 1] * e->hs, e->hs);
+    if (t < q->degree) {
+        read_input(gates, s, e, visit);
+        row->input = gates;
     }
 }
 
-static void group_forward(group *g, const kith__encoder *e, const state *s)
+static void group_forward(piece_state *w, const state *s, kith__encoder *e, const plan *p,
+                          const group *g)
 {
-    memset(g->c.at, 0, g->count * e->ds * sizeof(float));
-    memset(g->h.at, 0, g->count * e->ds * sizeof(float));
-    read_inputs(g, e, s->pad.at);
-    for (size_t r = 0; r < g->rows; r++)
-        g->at[r] = g->x.at + r * e->ds;
-    kith__rows_times(g->z.at, g->at, g->rows, s->wx_t.at, e->d, gates(e), 0);
-    for (size_t t = 0; t < g->steps; t++)
-        step_forward(g, e, s, t);
-}
-
-static void write_outputs(group *g, kith__encoder *e)
-{
-    for (size_t t = 0; t < g->steps; t++)
-        for (size_t k = 0; k < g->width[t]; k++)
-            kith__axpy(e->out.at + g->sequences[k].encoding * e->ds,
-                       1 / (float)g->sequences[k].steps, state_row(&g->h, g, e, t, k), e->ds);
-}
-
-/* ---- backward ---- */
-
-/* From the gradients by h and c to the ones by the gates' z, in their place, and by c before. With `y`
- * the tanh of c, and `grad` the output's gradient: the output is the mean of the h's. */
-static void close_gates(float *restrict i, float *restrict f, float *restrict a, float *restrict o,
-                        float *restrict gc, const float *restrict gh, const float *restrict grad,
-                        float share, const float *restrict y, const float *restrict c_before,
-                        size_t d)
-{
-    for (size_t j = 0; j < d; j++) {
-        float by_h = gh[j] + share * grad[j];
-        float by_c = gc[j] + by_h * o[j] * (1 - y[j] * y[j]), by_a = by_c * i[j];
-        gc[j] = by_c * f[j];
-        i[j] = by_c * a[j] * i[j] * (1 - i[j]);
-        f[j] = by_c * c_before[j] * f[j] * (1 - f[j]);
-        a[j] = by_a * (1 - a[j] * a[j]);
-        o[j] = by_h * y[j] * o[j] * (1 - o[j]);
+    for (size_t t = 0, running = g->count; t < g->steps; t++) {
+        running = running_at(p, g, t, running);
+        for (size_t k = 0; k < running; k++)
+            begin_row(&w->forward[k], s, e, &p->sequences[g->first + k], t);
+        kith__lstm_forward(w->forward, running, s->wh_forward.at, e->d, e->ds, t == 0);
     }
 }
 
-static void step_backward(group *g, const kith__encoder *e, size_t t)
-{
-    size_t d = e->d, width = gates(e), before = t == 0 ? SIZE_MAX : t - 1;
-    float *y = g->gx.at; /* has room, and no gradients yet */
-
-    for (size_t k = 0; k < g->width[t]; k++) {
-        float *z = g->z.at + (g->begin[t] + k) * width;
-        kith__tanh(y, state_row(&g->c, g, e, t, k), e->ds);
-        close_gates(z, z + d, z + 2 * d, z + 3 * d, g->gc.at + k * e->ds,
-                    state_row(&g->gh, g, e, t, k),
-                    e->grad.at + g->sequences[k].encoding * e->ds,
-                    1 / (float)g->sequences[k].steps, y, state_row(&g->c, g, e, before, k), d);
-        g->at[k] = z;
-    }
-    /* gh before += gz Wh */
-    kith__rows_times(state_row(&g->gh, g, e, before, 0), g->at, g->width[t],
-                     kith__params_find(e->params, "lstm_wh")->at, 4 * d, e->ds, 1);
-}
-
-static void group_gradients(group *g, const kith__encoder *e, state *s)
-{
-    size_t width = gates(e);
-
-    for (size_t r = 0; r < g->rows; r++)
-        g->at[r] = g->z.at + r * width;
-    kith__rows_times(g->gx.at, g->at, g->rows, kith__params_find(e->params, "lstm_wx")->at,
-                     4 * e->d, e->ds, 0);
-    for (size_t r = 0; r < g->rows; r++)
-        g->at[r] = g->x.at + r * e->ds;
-    kith__outer_sum(g->gwx.at, g->z.at, g->at, g->rows, width, e->ds);
-    for (size_t t = 0; t < g->steps; t++)
-        for (size_t k = 0; k < g->width[t]; k++) {
-            size_t row = g->begin[t] + k;
-            const sequence *q = &g->sequences[k];
-            g->at[row] = state_row(&g->h, g, e, t == 0 ? SIZE_MAX : t - 1, k);
-            kith__axpy(g->gb.at, 1, g->z.at + row * width, width);
-            if (t < q->degree)
-                memcpy(s->visit_grad.at + (e->first_visit[q->encoding] + t) * e->ds,
-                       g->gx.at + row * e->ds, e->ds * sizeof(float));
-            else
-                kith__axpy(g->gpad.at, 1, g->gx.at + row * e->ds, e->ds);
-        }
-    kith__outer_sum(g->gwh.at, g->z.at, g->at, g->rows, width, e->ds);
-}
-
-static void group_backward(group *g, const kith__encoder *e, state *s)
-{
-    memset(g->gh.at, 0, (g->rows + g->count) * e->ds * sizeof(float));
-    memset(g->gc.at, 0, g->count * e->ds * sizeof(float));
-    for (size_t t = g->steps; t-- > 0;)
-        step_backward(g, e, t);
-    group_gradients(g, e, s);
-}
-
-/* ---- all encodings ---- */
-
-static void run_piece(void *context, size_t piece)
+static void forward_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
     state *s = e->aggregator_state;
-    group *g = &s->piece[piece];
 
-    for (size_t k = piece; k < s->groups; k += LSTM_PIECES) {
-        if (lay_out(g, e, k == 0 ? 0 : s->group_end[k - 1], s->group_end[k])) {
-            e->no_memory = true;
-            return;
-        }
-        group_forward(g, e, s);
-        if (s->backward)
-            group_backward(g, e, s);
-        else
-            write_outputs(g, e);
+    for (size_t k = piece; k < s->all.group_count; k += LSTM_PIECES) {
+        group *g = &s->all.groups[k];
+        if (!g->in)
+            g->in = &s->piece[piece].own;
+        settle(&s->all, g);
+        group_forward(&s->piece[piece], s, e, &s->all, g);
+        if (g->in != &s->kept) /* the next group overwrites them */
+            for (size_t i = 0; i < g->count; i++)
+                s->all.sequences[g->first + i].home = NULL;
     }
 }
 
-static void transpose(float *to, const kith__table *table, size_t width)
+/* Wh in the kernels' order and scale, and in panels. */
+static void pack_weights(state *s, const kith__encoder *e)
 {
-    for (size_t r = 0; r < table->rows; r++)
-        for (size_t c = 0; c < table->cols; c++)
-            to[c * width + r] = kith__row(table, r)[c];
+    const kith__table *wh = kith__params_find(e->params, "lstm_wh");
+    float *transposed = s->wh_back.at; /* has room, and is made last */
+
+    memset(s->wh.at, 0, e->hs * e->ds * sizeof(float));
+    memset(transposed, 0, e->hs * e->ds * sizeof(float));
+    for (size_t gate = 0; gate < KITH__GATES; gate++)
+        for (size_t unit = 0; unit < e->d; unit++)
+            for (size_t c = 0; c < e->d; c++) {
+                size_t place = kith__gate_place(gate, unit);
+                float w = kith__gate_scale(gate) * kith__row(wh, gate * e->d + unit)[c];
+                s->wh.at[place * e->ds + c] = w;
+                transposed[c * e->hs + place] = w;
+            }
+    kith__pack_panels(s->wh_forward.at, transposed, e->d, e->hs, e->d);
+    kith__pack_panels(s->wh_back.at, s->wh.at, e->hs, e->ds, INNER_AT_ONCE);
+}
+
+/* B is Wx, in the kernels' order and scale. */
+static void make_matrix(kith__encoder *e)
+{
+    const kith__table *wx = kith__params_find(e->params, "lstm_wx");
+    const float *b = kith__params_find(e->params, "lstm_b")->at;
+
+    memset(e->b_plain.at, 0, e->hs * e->ds * sizeof(float));
+    memset(e->b_transposed.at, 0, e->hs * e->ds * sizeof(float));
+    memset(e->b_bias.at, 0, e->hs * sizeof(float));
+    for (size_t gate = 0; gate < KITH__GATES; gate++)
+        for (size_t unit = 0; unit < e->d; unit++) {
+            size_t place = kith__gate_place(gate, unit), row = gate * e->d + unit;
+            e->b_bias.at[place] = kith__gate_scale(gate) * b[row];
+            for (size_t c = 0; c < e->d; c++)
+                e->b_plain.at[place * e->ds + c] = e->b_transposed.at[c * e->hs + place] =
+                    kith__gate_scale(gate) * kith__row(wx, row)[c];
+        }
 }
 
 /* T of the padding neighbour at pad.at, its unit vector behind it; returns c. */
@@ -285,8 +296,6 @@ static float make_pad(state *s, const kith__encoder *e, float *inverse)
 {
     float *unit = s->pad.at + e->ds;
 
-    if (!e->settings->padding)
-        return 0;
     const float *p = kith__params_find(e->params, "pad_ent")->at;
     *inverse = kith__normalize(unit, kith__params_find(e->params, "pad_trans")->at, e->d);
     float c = kith__dot(unit, p, e->ds);
@@ -294,27 +303,140 @@ static float make_pad(state *s, const kith__encoder *e, float *inverse)
     return c;
 }
 
+static void make_pad_input(state *s, const kith__encoder *e)
+{
+    const float *pad = s->pad.at;
+    float inverse;
+
+    if (!e->settings->padding)
+        return;
+    make_pad(s, e, &inverse);
+    memcpy(s->pad_input.at, e->b_bias.at, e->hs * sizeof(float));
+    kith__rows_times(s->pad_input.at, &pad, 1, e->b_transposed.at, e->d, e->hs, 1);
+}
+
 static void forward_all(kith__encoder *e)
 {
     state *s = e->aggregator_state;
-    float inverse;
 
-    s->backward = false;
-    transpose(s->wx_t.at, kith__params_find(e->params, "lstm_wx"), gates(e));
-    transpose(s->wh_t.at, kith__params_find(e->params, "lstm_wh"), gates(e));
-    make_pad(s, e, &inverse);
-    kith__pool_run(e->pool, run_piece, e, LSTM_PIECES);
+    for (uint32_t row = 0; row < e->rows; row++)
+        for (size_t k = e->row_start[row]; k < e->row_start[row + 1]; k++)
+            s->row_of[e->items[k].index] = row;
+    memset(s->pad.at + 4 * e->ds, 0, e->ds * sizeof(float));
+    pack_weights(s, e);
+    make_pad_input(s, e);
+    kith__pool_run(e->pool, forward_piece, e, LSTM_PIECES);
 }
 
-static void add_table(kith__encoder *e, const char *name, const float *sum)
+/* ---- backward ---- */
+
+/* Where a step's gradient by z goes: a visit's stays until the encoder has read it. */
+static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, const sequence *q,
+                          size_t t, size_t k)
+{
+    size_t visit = e->first_visit[q->encoding] + t;
+    float *to;
+
+    if (t >= q->degree)
+        return w->gz.at + k * e->hs;
+    to = q->home->in == &s->kept ? s->kept.gates.at + row_at(q, t) * e->hs
+                                 : s->visit_gradient.at + visit * e->hs;
+    s->gradient_of[visit] = to;
+    return to;
+}
+
+static void begin_back(piece_state *w, state *s, const kith__encoder *e, const sequence *q,
+                       size_t t, size_t k)
+{
+    const rows *in = q->home->in;
+    size_t at = row_at(q, t), before = t > 0 ? row_at(q, t - 1) : 0;
+    float *gz = gradient_at(w, s, e, q, t, k);
+
+    w->gradients[k] = gz;
+    w->states[k] = in->h.at + before * e->ds;
+    w->backward[k] = (kith__lstm_back){in->gates.at + at * e->hs,
+                                       in->c.at + at * e->ds,
+                                       t > 0 ? in->c.at + before * e->ds : zeros(s, e),
+                                       w->gh.at + k * e->ds,
+                                       e->grad.at + q->encoding * e->ds,
+                                       w->gc.at + k * e->ds,
+                                       gz,
+                                       t < q->degree ? w->gb.at : w->gpad.at,
+                                       1 / (float)q->steps};
+}
+
+static void group_backward(piece_state *w, state *s, const kith__encoder *e, const plan *p,
+                           const group *g)
+{
+    memset(w->gh.at, 0, g->count * e->ds * sizeof(float));
+    memset(w->gc.at, 0, g->count * e->ds * sizeof(float));
+    for (size_t t = g->steps; t-- > 0;) {
+        size_t running = running_at(p, g, t, g->count);
+        for (size_t k = 0; k < running; k++)
+            begin_back(w, s, e, &p->sequences[g->first + k], t, k);
+        kith__lstm_backward(w->backward, running, e->ds);
+        if (t == 0) /* h was 0 before it */
+            break;
+        /* gh before = gz Wh, gWh += gz^T h before */
+        kith__panels_times(w->gh.at, w->gradients, running, s->wh_back.at, e->hs, e->ds,
+                           INNER_AT_ONCE);
+        kith__outer_add(w->gwh.at, w->gradients, w->states, running, e->hs, e->ds, w->outer.at);
+    }
+}
+
+static void clear_sums(piece_state *w, const kith__encoder *e)
+{
+    memset(w->gwh.at, 0, e->hs * e->ds * sizeof(float));
+    memset(w->gb.at, 0, e->hs * sizeof(float));
+    memset(w->gpad.at, 0, e->hs * sizeof(float));
+}
+
+static void backward_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    state *s = e->aggregator_state;
+    piece_state *w = &s->piece[piece];
+
+    clear_sums(w, e);
+    for (size_t k = piece; k < s->active.group_count; k += LSTM_PIECES) {
+        group *g = &s->active.groups[k];
+        if (!s->active.sequences[g->first].home) {
+            g->in = &w->own;
+            settle(&s->active, g);
+            group_forward(w, s, e, &s->active, g);
+        }
+        group_backward(w, s, e, &s->active, g);
+    }
+}
+
+/* Adds scale times a gradient in the kernels' order to a table of four gates. */
+static void add_gates(kith__encoder *e, const char *name, const float *sum)
 {
     const kith__table *t = kith__params_find(&e->gradients->dense, name);
-    for (size_t r = 0; r < t->rows; r++)
-        kith__axpy(kith__gradient_row(e->gradients, t, r), 1, sum + r * t->stride, t->stride);
+
+    for (size_t gate = 0; gate < KITH__GATES; gate++)
+        for (size_t unit = 0; unit < e->d; unit++)
+            kith__axpy(kith__gradient_row(e->gradients, t, gate * e->d + unit),
+                       kith__gate_scale(gate), sum + kith__gate_place(gate, unit) * e->ds, e->ds);
+}
+
+static void add_matrix(kith__encoder *e, const float *gradient)
+{
+    add_gates(e, "lstm_wx", gradient);
+}
+
+static void add_bias(kith__encoder *e, const float *sum)
+{
+    float *to =
+        kith__gradient_row(e->gradients, kith__params_find(&e->gradients->dense, "lstm_b"), 0);
+
+    for (size_t gate = 0; gate < KITH__GATES; gate++)
+        for (size_t unit = 0; unit < e->d; unit++)
+            to[gate * e->d + unit] += kith__gate_scale(gate) * sum[kith__gate_place(gate, unit)];
 }
 
 /* T = p - c w, c = w . p, w = pad_trans / |pad_trans|: as for every neighbour. */
-static void back_through_pad(kith__encoder *e, state *s, const float *sum)
+static void back_through_transform(kith__encoder *e, state *s, const float *sum)
 {
     float inverse = 0, c = make_pad(s, e, &inverse), *unit = s->pad.at + e->ds;
     float along = kith__dot(sum, unit, e->ds), *gw = unit + e->ds;
@@ -327,83 +449,148 @@ static void back_through_pad(kith__encoder *e, state *s, const float *sum)
     kith__normalize_backward(kith__gradient_row(e->gradients, gt, 0), gw, unit, inverse, e->d);
 }
 
+/* The padding's z = Wx T + b: gWx += gz^T T, gT = gz Wx. */
+static void back_through_pad(kith__encoder *e, state *s, const float *gz)
+{
+    const kith__table *wx = kith__params_find(&e->gradients->dense, "lstm_wx");
+    float *sum = s->pad.at + 3 * e->ds;
+
+    for (size_t gate = 0; gate < KITH__GATES; gate++)
+        for (size_t unit = 0; unit < e->d; unit++)
+            kith__axpy(kith__gradient_row(e->gradients, wx, gate * e->d + unit),
+                       kith__gate_scale(gate) * gz[kith__gate_place(gate, unit)], s->pad.at, e->ds);
+    kith__rows_times(sum, &gz, 1, e->b_plain.at, e->hs, e->ds, 0);
+    back_through_transform(e, s, sum);
+}
+
+/* Sequences with a gradient; those that are not kept have no home until they are run again. */
+static int plan_backward(kith__encoder *e, state *s)
+{
+    plan *p = &s->active;
+    bool all_kept = true;
+
+    p->count = 0;
+    if (kith__renew(&p->sequences, &p->sequence_capacity, s->all.count, sizeof *p->sequences) ||
+        kith__renew(&s->gradient_of, &s->gradient_capacity, e->visits, sizeof *s->gradient_of))
+        return -1;
+    for (size_t i = 0; i < s->all.count; i++)
+        if (e->active[s->all.sequences[i].encoding]) {
+            p->sequences[p->count++] = s->all.sequences[i];
+            all_kept &= s->all.sequences[i].home != NULL;
+        }
+    if (cut(p) || reserve_own_rows(s, p, e))
+        return -1;
+    return all_kept ? 0 : kith__floats_reserve(&s->visit_gradient, e->visits * e->hs);
+}
+
 static void backward_all(kith__encoder *e)
 {
     state *s = e->aggregator_state;
-    size_t width = gates(e), square = width * e->ds;
 
-    if (room(&s->visit_grad, e->visits * e->ds)) {
+    if (plan_backward(e, s)) {
         e->no_memory = true;
         return;
     }
+    kith__pool_run(e->pool, backward_piece, e, LSTM_PIECES);
+    memset(s->pad_sum.at, 0, e->hs * sizeof(float));
     for (size_t p = 0; p < LSTM_PIECES; p++) {
-        group *g = &s->piece[p];
-        memset(g->gwx.at, 0, square * sizeof(float));
-        memset(g->gwh.at, 0, square * sizeof(float));
-        memset(g->gb.at, 0, width * sizeof(float));
-        memset(g->gpad.at, 0, e->ds * sizeof(float));
+        add_gates(e, "lstm_wh", s->piece[p].gwh.at);
+        add_bias(e, s->piece[p].gb.at);
+        kith__axpy(s->pad_sum.at, 1, s->piece[p].gpad.at, e->hs);
     }
-    s->backward = true;
-    kith__pool_run(e->pool, run_piece, e, LSTM_PIECES);
-    for (size_t p = 0; p < LSTM_PIECES; p++) {
-        add_table(e, "lstm_wx", s->piece[p].gwx.at);
-        add_table(e, "lstm_wh", s->piece[p].gwh.at);
-        add_table(e, "lstm_b", s->piece[p].gb.at);
-        if (e->settings->padding)
-            back_through_pad(e, s, s->piece[p].gpad.at);
+    if (e->settings->padding) {
+        add_bias(e, s->pad_sum.at);
+        back_through_pad(e, s, s->pad_sum.at);
     }
 }
 
-static void visit_gradient(float *gradient, const kith__encoder *e, size_t i, size_t visit)
+static const float *gate_gradient(const kith__encoder *e, size_t visit)
 {
-    (void)i;
-    memcpy(gradient, ((state *)e->aggregator_state)->visit_grad.at + visit * e->ds,
-           e->ds * sizeof *gradient);
+    return ((const state *)e->aggregator_state)->gradient_of[visit];
+}
+
+/* ---- memory ---- */
+
+static void free_rows(rows *r)
+{
+    kith__free(r->gates.at);
+    kith__free(r->c.at);
+    kith__free(r->h.at);
+}
+
+static void free_plan(plan *p)
+{
+    kith__free(p->sequences);
+    kith__free(p->groups);
+    kith__free(p->begin);
 }
 
 static void free_state(void *pointer)
 {
     state *s = pointer;
+    kith__floats *floats[] = {&s->wh,  &s->wh_forward, &s->wh_back, &s->visit_gradient,
+                              &s->pad, &s->pad_input,  &s->pad_sum};
 
     for (size_t p = 0; p < LSTM_PIECES; p++) {
-        group *g = &s->piece[p];
-        kith__floats *floats[] = {&g->x, &g->z, &g->c, &g->h, &g->gx, &g->gh, &g->gc,
-                                  &g->gwx, &g->gwh, &g->gb, &g->gpad};
-        for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-            kith__free(floats[i]->at);
-        kith__free(g->sequences);
-        kith__free(g->begin);
-        kith__free(g->width);
-        kith__free(g->at);
+        piece_state *w = &s->piece[p];
+        kith__floats *own[] = {&w->gh, &w->gc, &w->gz, &w->outer, &w->gwh, &w->gb, &w->gpad};
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            kith__free(own[i]->at);
+        free_rows(&w->own);
     }
-    kith__free(s->group_end);
-    kith__free(s->wx_t.at);
-    kith__free(s->wh_t.at);
-    kith__free(s->visit_grad.at);
-    kith__free(s->pad.at);
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        kith__free(floats[i]->at);
+    free_rows(&s->kept);
+    free_plan(&s->all);
+    free_plan(&s->active);
+    kith__free(s->gradient_of);
+    kith__free(s->row_of);
     kith__free(s);
 }
 
-static int cut_groups(state *s, const kith__encoder *e)
+static int plan_forward(kith__encoder *e, state *s)
 {
-    size_t steps = 0;
+    plan *p = &s->all;
 
-    s->groups = 0;
-    if (kith__renew(&s->group_end, &s->group_capacity, e->count + 1, sizeof *s->group_end))
+    p->count = 0;
+    if (kith__renew(&p->sequences, &p->sequence_capacity, e->count, sizeof *p->sequences))
         return -1;
-    for (size_t i = 0; i < e->count; i++) {
-        steps += steps_of(e, i);
-        if (steps >= STEPS_A_GROUP || i + 1 == e->count) {
-            s->group_end[s->groups++] = i + 1;
-            steps = 0;
-        }
+    for (size_t i = 0; i < e->count; i++)
+        if (steps_of(e, i) > 0)
+            p->sequences[p->count++] = (sequence){i, steps_of(e, i), kith__degree(e, i), NULL, 0};
+    qsort(p->sequences, p->count, sizeof *p->sequences, longer_first);
+    return cut(p);
+}
+
+/* The first groups are kept, as far as the bound allows. */
+static int keep_groups(kith__encoder *e, state *s)
+{
+    size_t most = KEPT_BYTES / ((e->hs + 2 * e->ds) * sizeof(float)), kept = 0;
+
+    for (size_t k = 0; e->keeps && k < s->all.group_count; k++) {
+        group *g = &s->all.groups[k];
+        if (kept + g->rows > most)
+            break;
+        g->in = &s->kept;
+        g->row = kept;
+        kept += g->rows;
     }
-    return 0;
+    return (kept > 0 && reserve_rows(&s->kept, e, kept)) || reserve_own_rows(s, &s->all, e);
+}
+
+static int reserve_piece(piece_state *w, const kith__encoder *e)
+{
+    return kith__floats_reserve(&w->gh, SEQUENCES_A_GROUP * e->ds) ||
+           kith__floats_reserve(&w->gc, SEQUENCES_A_GROUP * e->ds) ||
+           kith__floats_reserve(&w->gz, SEQUENCES_A_GROUP * e->hs) ||
+           kith__floats_reserve(&w->outer, KITH__OUTER_ROWS * (e->hs + e->ds)) ||
+           kith__floats_reserve(&w->gwh, e->hs * e->ds) || kith__floats_reserve(&w->gb, e->hs) ||
+           kith__floats_reserve(&w->gpad, e->hs);
 }
 
 static int prepare(kith__encoder *e)
 {
-    size_t width = gates(e), square = width * e->ds;
+    size_t square = e->hs * e->ds;
     int failed;
 
     if (!e->aggregator_state) {
@@ -413,19 +600,21 @@ static int prepare(kith__encoder *e)
     state *s = e->aggregator_state;
     if (!s)
         return -1;
-    failed = cut_groups(s, e) || room(&s->wx_t, square) || room(&s->wh_t, square) ||
-             room(&s->pad, 4 * e->ds);
-    for (size_t p = 0; p < LSTM_PIECES && !failed; p++) {
-        group *g = &s->piece[p];
-        failed = room(&g->gwx, square) || room(&g->gwh, square) || room(&g->gb, width) ||
-                 room(&g->gpad, e->ds);
-    }
+    failed =
+        plan_forward(e, s) || keep_groups(e, s) || kith__floats_reserve(&s->wh, square) ||
+        kith__floats_reserve(&s->wh_forward, square) || kith__floats_reserve(&s->wh_back, square) ||
+        kith__floats_reserve(&s->pad, 5 * e->ds) || kith__floats_reserve(&s->pad_input, e->hs) ||
+        kith__floats_reserve(&s->pad_sum, e->hs) ||
+        kith__renew(&s->row_of, &s->row_capacity, e->visits, sizeof *s->row_of);
+    for (size_t p = 0; p < LSTM_PIECES && !failed; p++)
+        failed = reserve_piece(&s->piece[p], e);
     return failed ? -1 : 0;
 }
 
 const kith__aggregator kith__agg_lstm = {
     .name = "lstm",
     .ordered = true,
+    .gated = true,
     .tables = 5,
     .table = {{{"lstm_wx", KITH__4DIM, KITH__DIM, false, KITH__XAVIER}, false},
               {{"lstm_wh", KITH__4DIM, KITH__DIM, false, KITH__XAVIER}, false},
@@ -435,5 +624,7 @@ const kith__aggregator kith__agg_lstm = {
     .prepare = prepare,
     .forward_all = forward_all,
     .backward_all = backward_all,
-    .visit_gradient = visit_gradient,
+    .make_matrix = make_matrix,
+    .gate_gradient = gate_gradient,
+    .add_matrix = add_matrix,
 };

@@ -183,7 +183,7 @@ INLINE void fetch_sums(const kith__encoder *e, sums s, size_t item)
     size_t r = e->relation_row[e->active_items[item].minor] - 1, slot = e->relation_slot[r];
     kith__fetch(e->unit.at + r * e->ds);
     kith__fetch(s.gunit + slot * e->ds);
-    if (!e->att_u)
+    if (!e->multiplies)
         return;
     kith__fetch(e->bw.at + r * e->hs);
     kith__fetch(s.gbw + slot * e->hs);
@@ -267,6 +267,33 @@ static float pair_attention(kith__encoder *e, sums s, float *gbe, kith__pair *p,
     return gc;
 }
 
+/* The gates' part of one pair, z = B e - c B w: with G the sum of its visits' gradients, gB e += G
+ * and gB w -= c G. Returns the derivative by c, - G . B w. */
+static float pair_gates(kith__encoder *e, sums s, float *gbe, const kith__pair *p, size_t from,
+                        size_t to)
+{
+    const float *sum = e->aggregator->gate_gradient(e, e->active_items[from].index);
+
+    if (to - from > 1) {
+        memcpy(p->scratch, sum, e->hs * sizeof *sum);
+        for (size_t k = from + 1; k < to; k++)
+            kith__axpy(p->scratch, 1, e->aggregator->gate_gradient(e, e->active_items[k].index),
+                       e->hs);
+        sum = p->scratch;
+    }
+    kith__axpy(gbe, 1, sum, e->hs);
+    kith__axpy(s.gbw + e->relation_slot[p->r] * e->hs, -p->c, sum, e->hs);
+    return -kith__dot(sum, e->bw.at + p->r * e->hs, e->hs);
+}
+
+/* Of T = e - c w, which B e and B w stand for, only c = w . e is left. */
+static void back_through_factor(float *ge, float *gunit, const kith__encoder *e,
+                                const kith__pair *p, float gc)
+{
+    kith__axpy(ge, gc, e->unit.at + p->r * e->ds, e->ds);
+    kith__axpy(gunit, gc, kith__entity_row(e, p->row), e->ds);
+}
+
 /* T's part of one pair where its visits' gradients are weights times rows of grad. */
 static void back_through_weights(kith__encoder *e, float *ge, float *gunit, const kith__pair *p,
                                  float gc, size_t from, size_t to, float *room)
@@ -321,9 +348,13 @@ static void backward_row(kith__encoder *e, sums s, size_t index, float *gbe, flo
         kith__begin_pair(&p, e, e->active_rows[index],
                          e->relation_row[e->active_items[k].minor] - 1,
                          e->c.at[e->active_items[k].index]);
+        float *gunit = s.gunit + e->relation_slot[p.r] * e->ds;
+        if (e->aggregator->gated) {
+            back_through_factor(ge, gunit, e, &p, pair_gates(e, s, gbe, &p, k, next));
+            continue;
+        }
         float gc = e->att_u ? pair_attention(e, s, gbe, &p, k, next) : 0;
-        through(e, ge, s.gunit + e->relation_slot[p.r] * e->ds, &p, gc, k, next,
-                scratch + 3 * e->hs);
+        through(e, ge, gunit, &p, gc, k, next, scratch + 3 * e->hs);
     }
 }
 
@@ -356,12 +387,14 @@ static void back_through_rows(kith__encoder *e, sums s, size_t from, size_t to, 
 static void clear_sums(const kith__encoder *e, sums s)
 {
     memset(s.gunit, 0, e->active_relation_count * e->ds * sizeof(float));
+    if (!e->multiplies)
+        return;
+    memset(s.gb, 0, e->hs * e->ds * sizeof(float));
+    memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
     if (!e->att_u)
         return;
-    memset(s.gbw, 0, e->active_relation_count * e->hs * sizeof(float));
     memset(s.gaz, 0, e->active_query_count * e->hs * sizeof(float));
     memset(s.gu, 0, kith__apart(e->hs) * sizeof(float));
-    memset(s.gb, 0, e->hs * e->ds * sizeof(float));
 }
 
 static void backward_piece(void *context, size_t piece)
@@ -373,17 +406,17 @@ static void backward_piece(void *context, size_t piece)
     size_t from, last;
 
     clear_sums(e, s);
-    kith__rows_of_piece(&from, &last, e->active_start, e->active_count, e->att_u ? ROW_BACKWARD : 1,
-                        piece, e->pieces);
+    kith__rows_of_piece(&from, &last, e->active_start, e->active_count,
+                        e->multiplies ? ROW_BACKWARD : 1, piece, e->pieces);
     for (size_t end; from < last; from = end) {
         end = kith__block_end(from, last);
-        if (e->att_u)
+        if (e->multiplies)
             memset(gbe, 0, ROWS_AT_ONCE * e->hs * sizeof *gbe);
         for (size_t k = from; k < end; k++) {
             fetch_active(e, k + 2, last);
             backward_row(e, s, k, gbe + (k - from) * e->hs, scratch);
         }
-        if (e->att_u)
+        if (e->multiplies)
             back_through_rows(e, s, from, end, gbe);
     }
 }
@@ -534,6 +567,17 @@ static int back_through_products(kith__encoder *e)
     return 0;
 }
 
+/* The same for gates, which have no queries. */
+static int back_through_gates(kith__encoder *e)
+{
+    add_pieces(e, e->gbw.at, e->active_relation_count * e->hs);
+    add_pieces(e, e->gb.at, e->hs * e->ds);
+    if (back_through_relations(e, e->gb.at))
+        return -1;
+    e->aggregator->add_matrix(e, e->gb.at);
+    return 0;
+}
+
 static void back_through_units(void *context, size_t piece)
 {
     kith__encoder *e = context;
@@ -558,11 +602,11 @@ static int room_for_backward(kith__encoder *e)
            kith__floats_reserve(&e->products, (k + PIECES) * kith__apart(3 * e->hs + 2 * e->ds)) ||
            kith__floats_reserve(&e->weight_gradient, e->visits) ||
            kith__floats_reserve(&e->logit_gradient, e->visits) ||
-           (e->aggregator->attention &&
+           (e->multiplies &&
             (kith__floats_reserve(&e->gbe, k * ROWS_AT_ONCE * e->hs) ||
              kith__floats_reserve(&e->gb, k * e->hs * e->ds) ||
-             kith__floats_reserve(&e->gaz, k * e->active_query_count * e->hs) ||
-             kith__floats_reserve(&e->gbw, k * e->active_relation_count * e->hs)));
+             kith__floats_reserve(&e->gbw, k * e->active_relation_count * e->hs))) ||
+           (e->att_u && kith__floats_reserve(&e->gaz, k * e->active_query_count * e->hs));
 }
 
 kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients, kith_error *error)
@@ -585,7 +629,7 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
         return kith__no_memory(error);
     kith__pool_run(e->pool, backward_piece, e, e->pieces);
     add_pieces(e, e->gunit.at, e->active_relation_count * e->ds);
-    if (agg->attention && back_through_products(e))
+    if ((agg->attention && back_through_products(e)) || (agg->gated && back_through_gates(e)))
         return kith__no_memory(error);
     kith__pool_run(e->pool, back_through_units, e, PIECES);
     return KITH_OK;

@@ -2,6 +2,7 @@
 
 #include "core/rng.h"
 #include "embed/encoder/pairs.h"
+#include "nn/lstm.h"
 
 /* ---- making and freeing ---- */
 
@@ -23,7 +24,10 @@ kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *sett
     e->d = settings->dim;
     e->ds = kith__padded(e->d);
     e->h = kith__attention_width(settings);
+    if (e->aggregator->gated)
+        e->h = KITH__GATES * e->ds;
     e->hs = kith__padded(e->h);
+    e->multiplies = e->aggregator->attention || e->aggregator->gated;
     e->trans = kith__params_find(params, "trans");
     e->att_w = kith__params_find(params, "att_w");
     e->att_u = kith__params_find(params, "att_u");
@@ -54,6 +58,7 @@ void kith__encoder_free(kith__encoder *e)
                               &e->unit,
                               &e->inverse_norm,
                               &e->be,
+                              &e->b_bias,
                               &e->bw,
                               &e->az,
                               &e->ez,
@@ -204,7 +209,12 @@ void kith__encoder_neighbor_vector(float *vector, const kith__encoder *e, size_t
 void kith__encoder_begin(kith__encoder *e)
 {
     e->request_count = 0;
-    e->no_memory = false;
+    e->no_memory = e->keeps = false;
+}
+
+void kith__encoder_keep(kith__encoder *e)
+{
+    e->keeps = true;
 }
 
 size_t kith__encoder_request(kith__encoder *e, uint32_t entity, uint32_t query,

@@ -44,6 +44,8 @@ void kith__encoder_begin(kith__encoder *encoder);
 /* Ask for an encoding; returns the request's number. `mask` (or NULL) is a neighbour to leave out. */
 size_t kith__encoder_request(kith__encoder *encoder, uint32_t entity, uint32_t query,
                              const kith_neighbor *mask);
+/* After begin: a backward pass will follow, so keep what is costly to make again. */
+void kith__encoder_keep(kith__encoder *encoder);
 /* Find the distinct encodings and encode them. */
 kith_status kith__encoder_forward(kith__encoder *encoder, kith_error *error);
 

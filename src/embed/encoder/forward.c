@@ -76,7 +76,34 @@ void kith__make_queries(kith__encoder *e)
     kith__pool_run(e->pool, power_piece, e, PIECES);
 }
 
-/* B w and A z; B e is made where its rows are visited. */
+static void multiply_relations(kith__encoder *e)
+{
+    const float **at = e->row_pointer;
+
+    for (size_t k = 0; k < e->relation_rows; k++)
+        at[k] = e->unit.at + k * e->ds;
+    kith__run_product(
+        e, (kith__product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
+}
+
+/* B w for gates; B e is made where its rows are visited. */
+static int make_gates(kith__encoder *e)
+{
+    size_t square = e->hs * e->ds;
+
+    if (kith__renew(&e->row_pointer, &e->pointer_capacity, e->relation_rows,
+                    sizeof *e->row_pointer) ||
+        kith__floats_reserve(&e->be, e->rows * e->hs) ||
+        kith__floats_reserve(&e->bw, e->relation_rows * e->hs) ||
+        kith__floats_reserve(&e->b_plain, square) ||
+        kith__floats_reserve(&e->b_transposed, square) || kith__floats_reserve(&e->b_bias, e->hs))
+        return -1;
+    e->aggregator->make_matrix(e);
+    multiply_relations(e);
+    return 0;
+}
+
+/* B w and A z for attention; B e is made where its rows are visited. */
 static int make_products(kith__encoder *e)
 {
     size_t square = e->hs * e->ds, most = e->relation_rows + e->query_rows;
@@ -94,11 +121,7 @@ static int make_products(kith__encoder *e)
         kith__floats_reserve(&e->b_transposed, square))
         return -1;
     copy_halves(e);
-    const float **at = e->row_pointer;
-    for (size_t k = 0; k < e->relation_rows; k++)
-        at[k] = e->unit.at + k * e->ds;
-    kith__run_product(
-        e, (kith__product){e->bw.at, at, e->relation_rows, e->d, e->hs, e->b_transposed.at, 0});
+    multiply_relations(e);
     for (size_t k = 0; k < e->relation_rows; k++)
         e->bw_most.at[k] = kith__largest(e->bw.at + k * e->hs, e->hs);
     kith__make_queries(e);
@@ -233,15 +256,19 @@ static void visit_row(kith__encoder *e, size_t row, kith__pair *p)
     }
 }
 
-/* B e of a few rows, which are visited while they are in the cache. */
+/* B e of a few rows, or B e + b for gates, which are visited while they are in the cache. */
 static void multiply_rows(kith__encoder *e, size_t from, size_t to)
 {
     const float *at[ROWS_AT_ONCE];
 
-    for (size_t row = from; row < to; row++)
+    for (size_t row = from; row < to; row++) {
         at[row - from] = kith__entity_row(e, row);
-    kith__rows_times(e->be.at + from * e->hs, at, to - from, e->b_transposed.at, e->d, e->hs, 0);
-    for (size_t row = from; row < to; row++)
+        if (!e->att_u)
+            memcpy(e->be.at + row * e->hs, e->b_bias.at, e->hs * sizeof(float));
+    }
+    kith__rows_times(e->be.at + from * e->hs, at, to - from, e->b_transposed.at, e->d, e->hs,
+                     !e->att_u);
+    for (size_t row = from; e->att_u && row < to; row++)
         e->be_most.at[row] = kith__largest(e->be.at + row * e->hs, e->hs);
 }
 
@@ -251,7 +278,7 @@ void kith__visit_piece(void *context, size_t piece)
     kith__pair p = {.scratch = e->products.at + piece * kith__apart(3 * e->hs)};
     size_t row, last;
 
-    bool multiplies = e->att_u && !e->has_be;
+    bool multiplies = e->multiplies && !e->has_be;
     kith__rows_of_piece(&row, &last, e->row_start, e->rows, multiplies ? ROW_FORWARD : 1, piece,
                         PIECES);
     for (size_t end; row < last; row = end) {
@@ -336,7 +363,7 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
         (agg->prepare && agg->prepare(e)))
         return kith__no_memory(error);
     kith__pool_run(e->pool, unit_piece, e, PIECES);
-    if (agg->attention && make_products(e))
+    if ((agg->attention && make_products(e)) || (agg->gated && make_gates(e)))
         return kith__no_memory(error);
     e->has_be = false;
     e->expected_count = e->pairs = e->most_visits = 0;

@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void kith__fetch_relation(const kit
         return;
     size_t r = e->relation_row[e->items[item].minor] - 1;
     kith__fetch(e->unit.at + r * e->ds);
-    if (e->att_u)
+    if (e->multiplies)
         kith__fetch(e->bw.at + r * e->hs);
 }
 

@@ -13,7 +13,9 @@ struct kith__encoder {
     const kith__implications *rules; /* NULL without logic weights */
     const kith__params *params;
     kith__pool *pool;
-    size_t d, ds, h, hs; /* widths of embeddings and attention layer, and their strides */
+    size_t d, ds, h, hs; /* widths of embeddings and attention layer or gates, and their strides */
+    bool multiplies;     /* B e and B w are needed: by attention or gates */
+    bool keeps;          /* a backward pass will follow: keep for it what is costly to make again */
     const kith__table *trans, *att_w, *att_u, *queries; /* NULL where the model has none */
     float u_sum;                                        /* of att_u */
 
@@ -62,7 +64,8 @@ struct kith__encoder {
     uint32_t *query_of;
     size_t query_rows, query_of_capacity;
     kith__floats unit, inverse_norm; /* w_r and 1 / |trans_r| */
-    kith__floats be, bw, az; /* B e, B w and A z, times KITH__POWER_SCALE */
+    kith__floats be, bw, az; /* B e, B w and A z, times KITH__POWER_SCALE; or B e + b and B w */
+    kith__floats b_bias;     /* b, where gates have one */
     bool has_be; /* be is that of the parameters as they are */
     kith__floats ez;                       /* 2^az */
     kith__floats be_most, bw_most, az_most; /* per row, the largest |value| */
