@@ -3,6 +3,7 @@
 
 #include "core/mem.h"
 #include "embed/decoders/decoder.h"
+#include "embed/encoder/state.h"
 #include "model/model.h"
 #include "nn/kernels.h"
 #include "support.h"
@@ -629,6 +630,34 @@ static void decoder__a_vector_of_zeros_is_scored_without_nan(void **state)
     }
 }
 
+/* What is kept of the forward pass is what would be made again: nothing of it, a part or all. */
+static void gradients__of_the_lstm_do_not_depend_on_what_is_kept(void **state)
+{
+    kith_settings s = some_settings();
+
+    (void)state;
+    set(&s, "aggregator", "lstm");
+    for (int padding = 0; padding < 2; padding++) {
+        s.padding = padding;
+        batch b;
+        batch_init(&b, &s, PER, 7);
+        loss_of(&b);
+        double *all = all_gradients(&b);
+        for (size_t bytes = 0; bytes <= 8192; bytes += 1024) {
+            b.model->encoder->keep_bytes = bytes;
+            loss_of(&b);
+            double *some = all_gradients(&b);
+            for (size_t i = 0; i < b.model->params.floats; i++)
+                if (bytes == 0 ? some[i] != all[i] : fabs(some[i] - all[i]) > 1e-6)
+                    fail_msg("%zu bytes kept, gradient %zu: found %.9g, expected %.9g", bytes, i,
+                             some[i], all[i]);
+            free(some);
+        }
+        free(all);
+        batch_release(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -646,6 +675,7 @@ int main(void)
         cmocka_unit_test(gradients__agree_with_weight_decay),
         cmocka_unit_test(gradients__agree_for_both_presets_logic_weights_and_widths),
         cmocka_unit_test(gradients__agree_where_the_lstm_meets_neighbours_in_another_order),
+        cmocka_unit_test(gradients__of_the_lstm_do_not_depend_on_what_is_kept),
         cmocka_unit_test(gradients__are_the_same_in_a_batch_given_twice_as_in_one),
     };
     return cmocka_run_group_tests(tests, make_graph, free_graph);

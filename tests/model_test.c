@@ -685,6 +685,46 @@ static void encode__the_order_of_neighbours_matters_to_ordered_aggregators_alone
     kith_graph_free(b);
 }
 
+/* Enough entities for several groups, whose last rows the kernels take in smaller blocks. */
+static void encode__lstm_is_the_same_alone_and_in_any_batch(void **state)
+{
+    enum { ENTITIES = 211, WIDE_DIM = 20 };
+    draft t = {0};
+
+    (void)state;
+    for (int i = 0; i < 5 * ENTITIES; i++)
+        add(&t, "e%d\tr%d\te%d\n", i % ENTITIES, i % 7, i * i % ENTITIES % (1 + i % 50));
+    kith_graph *graph = opened(file("train", t.at));
+    uint32_t n = kith_graph_seen_entity_count(graph);
+    for (int padding = 0; padding < 2; padding++) {
+        kith_settings s = small("lstm");
+        s.dim = WIDE_DIM;
+        s.padding = padding;
+        kith_model *model = model_with(graph, &s);
+        kith__encoder *e = model->encoder;
+        size_t stride = kith__encoder_stride(e);
+        for (uint32_t size = 1; size <= n; size = size < 8 ? size + 1 : 3 * size)
+            for (uint32_t from = 0; from < n; from += size) {
+                uint32_t to = from + size < n ? from + size : n;
+                kith__encoder_begin(e);
+                for (uint32_t k = from; k < to; k++)
+                    kith__encoder_request(e, k, 0, NULL);
+                assert_int_equal(kith__encoder_forward(e, NULL), KITH_OK);
+                size_t floats = kith__encoder_count(e) * stride;
+                float *found = malloc(floats * sizeof *found), alone[WIDE_DIM];
+                memcpy(found, kith__encoder_vector(e, 0), floats * sizeof *found);
+                for (uint32_t k = from; k < to; k += 1 + size / 4) {
+                    encode(alone, model, k, 0, 0);
+                    assert_memory_equal(found + (k - from) * stride, alone, sizeof alone);
+                }
+                free(found);
+            }
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+    draft_release(&t);
+}
+
 /* T_r(e) = e - (w . e) w with w scaled to length 1, in double precision. */
 static void plain_transform(double *out, const kith_model *model, kith_neighbor next)
 {
@@ -977,6 +1017,7 @@ int main(void)
         cmocka_unit_test(neighbors__random_takes_any_and_the_seed_decides),
         cmocka_unit_test(neighbors__random_takes_each_equally_often),
         cmocka_unit_test(encode__the_order_of_neighbours_matters_to_ordered_aggregators_alone),
+        cmocka_unit_test(encode__lstm_is_the_same_alone_and_in_any_batch),
         cmocka_unit_test(encode__pools_over_the_list_even_of_5000_neighbours),
         cmocka_unit_test(encode__every_aggregator_takes_5000_neighbours),
         cmocka_unit_test(encode__one_relation_and_one_neighbour_is_that_neighbour_transformed),

@@ -21,8 +21,7 @@ enum {
     SEQUENCES_A_GROUP = 96, /* a multiple of what the kernels take at once; a step fits the cache */
     STEPS_A_GROUP = 8192,
     LSTM_PIECES = 4,
-    INNER_AT_ONCE = 208, /* rows of Wh that stay in the nearest cache */
-    KEPT_BYTES = 1 << 29
+    INNER_AT_ONCE = 208 /* rows of Wh that stay in the nearest cache */
 };
 
 typedef struct group group;
@@ -565,7 +564,7 @@ static int plan_forward(kith__encoder *e, state *s)
 /* The first groups are kept, as far as the bound allows. */
 static int keep_groups(kith__encoder *e, state *s)
 {
-    size_t most = KEPT_BYTES / ((e->hs + 2 * e->ds) * sizeof(float)), kept = 0;
+    size_t most = e->keep_bytes / ((e->hs + 2 * e->ds) * sizeof(float)), kept = 0;
 
     for (size_t k = 0; e->keeps && k < s->all.group_count; k++) {
         group *g = &s->all.groups[k];

@@ -27,6 +27,7 @@ kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *sett
     if (e->aggregator->gated)
         e->h = KITH__GATES * e->ds;
     e->hs = kith__padded(e->h);
+    e->keep_bytes = KITH__KEEP_BYTES;
     e->multiplies = e->aggregator->attention || e->aggregator->gated;
     e->trans = kith__params_find(params, "trans");
     e->att_w = kith__params_find(params, "att_w");

@@ -4,7 +4,7 @@
 
 #include "embed/encoder/encoder.h"
 
-enum { KITH__PIECES = 16 /* of forward work */ };
+enum { KITH__PIECES = 16 /* of forward work */, KITH__KEEP_BYTES = 1 << 29 };
 
 struct kith__encoder {
     const kith__aggregator *aggregator;
@@ -15,7 +15,8 @@ struct kith__encoder {
     kith__pool *pool;
     size_t d, ds, h, hs; /* widths of embeddings and attention layer or gates, and their strides */
     bool multiplies;     /* B e and B w are needed: by attention or gates */
-    bool keeps;          /* a backward pass will follow: keep for it what is costly to make again */
+    bool keeps;          /* a backward pass will follow: keep for it what is costly to make again, */
+    size_t keep_bytes;   /* up to so many bytes */
     const kith__table *trans, *att_w, *att_u, *queries; /* NULL where the model has none */
     float u_sum;                                        /* of att_u */
 
