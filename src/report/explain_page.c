@@ -49,7 +49,7 @@ json_t *question_title(const json_t *explained, const kith_graph *graph)
     const char *subject = text_of(q, "subject"), *object = text_of(q, "object");
     const char *relation = text_of(q, "relation");
 
-    return format_string("%s \xe2\x80\x94%s\xe2\x86\x92 %s",
+    return format_string("%s \xe2\x80\x94 %s \xe2\x86\x92 %s",
                          *subject ? label_of(graph, subject) : "?", *relation ? relation : "?",
                          *object ? label_of(graph, object) : "?");
 }
@@ -131,10 +131,12 @@ static void add_neighborhood(json_t *document, const json_t *explained, const ki
         json_decref(figures);
         return;
     }
+    bool weighed = json_object_get(json_array_get(json_object_get(explained, "neighbors"), 0),
+                                   "weight") != NULL;
     title = count > GRAPH_EDGES
-                ? format_string("What is known about it: the %d heaviest of %zu facts", GRAPH_EDGES,
-                                count)
-                : format_string("What is known about it, heaviest first");
+                ? format_string("What is known about it: %s%d of %zu facts",
+                                weighed ? "the heaviest " : "", GRAPH_EDGES, count)
+                : format_string("What is known about it%s", weighed ? ", heaviest first" : "");
     figures_add(figures, explain_graph(explained, graph, json_string_value(title)));
     document_add(document, figures);
     json_decref(title);
@@ -165,7 +167,8 @@ static rule_kind kind_of(const json_t *reason)
 /* "from -relation-> to", the arrow pointing from subject to object. */
 static void put_step(text_buffer *words, const char *relation, bool inverse, const char *to)
 {
-    text_add(words, inverse ? " \xe2\x86\x90%s\xe2\x80\x94 %s" : " \xe2\x80\x94%s\xe2\x86\x92 %s",
+    text_add(words,
+             inverse ? " \xe2\x86\x90 %s \xe2\x80\x94 %s" : " \xe2\x80\x94 %s \xe2\x86\x92 %s",
              relation, to);
 }
 

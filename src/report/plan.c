@@ -229,9 +229,14 @@ static const char *preset_of(const json_t *model, const json_t *source)
     return json_is_true(json_object_get(source, "labels")) ? "triplets" : "kith";
 }
 
-static double or_zero(double value)
+/* Seconds for 100,000 facts, as the model says; else a guess. */
+static double seconds_of(const json_t *model, const char *key)
 {
-    return isfinite(value) ? value : 0;
+    double said = number_of(model, key);
+    bool unsaid = !isfinite(number_of(model, "epoch_seconds")) &&
+                  !isfinite(number_of(model, "fixed_seconds"));
+
+    return isfinite(said) ? said : unsaid ? 3 : 0;
 }
 
 static void set_estimate(job *j, const json_t *model, const json_t *source)
@@ -240,8 +245,8 @@ static void set_estimate(job *j, const json_t *model, const json_t *source)
     const char *epochs = text_of(json_object_get(j->identity, "settings"), "epochs");
 
     j->epochs = atof(epochs);
-    j->estimate = 1 + facts * (j->epochs * or_zero(number_of(model, "epoch_seconds")) +
-                               or_zero(number_of(model, "fixed_seconds")));
+    j->estimate = 1 + facts * (j->epochs * seconds_of(model, "epoch_seconds") +
+                               seconds_of(model, "fixed_seconds"));
 }
 
 static kith_status add_training(size_t *index, plan *p, const json_t *experiment,

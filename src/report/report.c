@@ -110,6 +110,20 @@ static json_t *subtitle(const plan *p, const json_t *machine)
                                           : "");
 }
 
+/* Whether there are figures with standard errors to explain. */
+static bool has_measurements(const plan *p)
+{
+    const json_t *experiment;
+    size_t i;
+
+    json_array_foreach(p->experiments, i, experiment) {
+        const char *kind = text_of(experiment, "kind");
+        if (!*kind || strcmp(kind, "train") == 0)
+            return true;
+    }
+    return false;
+}
+
 kith_status report_write(const plan *p, kith_error *error)
 {
     json_t *machine = machine_json(), *under = subtitle(p, machine), *list = json_array();
@@ -121,9 +135,10 @@ kith_status report_write(const plan *p, kith_error *error)
     kith_status status = KITH_OK;
     size_t i;
 
-    document_text(document, "Ours is the mean over seeds; \xc2\xb1 is the standard error over "
-                            "queries. A difference from a published figure is marked with * and "
-                            "coloured where it is beyond two of these standard errors.");
+    if (has_measurements(p))
+        document_text(document, "Ours is the mean over seeds; \xc2\xb1 is the standard error over "
+                                "queries. A difference from a published figure is marked with * "
+                                "where it is beyond two of these standard errors.");
     json_array_foreach(p->experiments, i, experiment)
         if (status == KITH_OK)
             status = add_experiment(document, list, p, experiment, error);

@@ -305,11 +305,12 @@ static void put_cut(text_buffer *out, double x, double y, const char *class, con
     put_label(out, x, y, class, cut);
 }
 
-/* Relations of some graphs are paths: their last part says most. */
+/* Relations of some graphs are paths or addresses: their last part says most. */
 static const char *last_part(const char *relation)
 {
     const char *found = strrchr(relation, '/');
-    return found && found[1] && strlen(relation) > CUT ? found + 1 : relation;
+    bool is_path = relation[0] == '/' || strstr(relation, "://");
+    return is_path && found[1] ? found + 1 : relation;
 }
 
 static void put_edge(text_buffer *out, const json_t *edge, size_t i, double middle, double most)
@@ -360,7 +361,7 @@ static void put_graph(text_buffer *out, const json_t *chart)
              "</title><rect class=\"center\" x=\"2\" y=\"%.1f\" width=\"94\" height=\"30\" "
              "rx=\"15\"/>",
              middle - 15);
-    put_cut(out, 49, middle + 4, "middle inside", text_of(chart, "center"), 13);
+    put_cut(out, 49, middle + 4, "middle inside", text_of(chart, "center"), 11);
     text_put(out, "</g>\n");
 }
 
