@@ -1742,6 +1742,52 @@ static void tables__of_relations_are_bounded_and_shared(void **state)
     world_close(&w);
 }
 
+/* Queries on many threads, all of other relations, with room for two tables that nobody uses. */
+typedef struct {
+    const world *w;
+    size_t rows[64];
+} crowd;
+
+static void ask_in_crowd(void *context, size_t piece)
+{
+    crowd *c = context;
+    kith__evidence_query a;
+    kith_error error;
+
+    asking_open(&a, c->w);
+    for (uint32_t i = 0; i < 2 * c->w->relations; i++) {
+        uint32_t s = (uint32_t)piece % c->w->entities;
+        kith__span facts = kith__facts_of(c->w->evidence->base->index, s);
+        uint32_t relation = (i + (uint32_t)piece) % c->w->relations;
+        if (kith__evidence_query_run(&a, facts, s, relation, &error) == KITH_OK)
+            c->rows[piece] += a.count * (relation + 1);
+    }
+    kith__evidence_query_release(&a);
+}
+
+static void tables__threads_share_them(void **state)
+{
+    kith__pool *many = kith__pool_new(4), *one = kith__pool_new(1);
+    kith__rng rng;
+    world w;
+
+    (void)state;
+    kith__rng_init(&rng, 741, 0);
+    random_world(&w, &rng);
+    w.evidence->base->most_tables = 2;
+    crowd alone = {.w = &w}, together = {.w = &w};
+    kith__pool_run(one, ask_in_crowd, &alone, 64);
+    for (int round = 0; round < 5; round++) {
+        memset(together.rows, 0, sizeof together.rows);
+        kith__pool_run(many, ask_in_crowd, &together, 64);
+        assert_memory_equal(alone.rows, together.rows, sizeof alone.rows);
+    }
+    assert_true(w.evidence->base->tables <= 2 + 4);
+    kith__pool_free(one);
+    kith__pool_free(many);
+    world_close(&w);
+}
+
 /* ---- holding out ---- */
 
 typedef struct {
@@ -2037,6 +2083,7 @@ int main(void)
         cmocka_unit_test(align__learned_rules_answer_about_strangers),
         cmocka_unit_test(ask__memory_grows_with_what_is_touched_and_not_with_the_graph),
         cmocka_unit_test(tables__of_relations_are_bounded_and_shared),
+        cmocka_unit_test(tables__threads_share_them),
         cmocka_unit_test(holdout__parts_are_what_they_are_said_to_be),
         cmocka_unit_test(holdout__another_seed_holds_out_others),
         cmocka_unit_test(torture__mining_asking_and_holding_out),

@@ -56,22 +56,28 @@ static bool reserve(kith__proximity *n, size_t more)
 }
 
 /* Without a branch, which could not be foreseen: an entity that is not new is written over. */
-static inline void step_to(kith__proximity *n, uint32_t slot, float mass)
+static inline size_t step_to(uint32_t *front, size_t ahead, float *next, uint32_t slot, float mass)
 {
-    n->next_front[n->ahead] = slot;
-    n->ahead += n->next[slot] == 0;
-    n->next[slot] += mass;
+    bool new = next[slot] == 0;
+
+    front[ahead] = slot;
+    next[slot] += mass;
+    return ahead + new;
 }
 
-static void step_to_all(kith__proximity *n, kith__span facts, float mass)
+static inline void step_to_all(kith__proximity *n, kith__span facts, float mass)
 {
-    if (!n->slots.hashed) {
+    uint32_t *front = n->next_front;
+    float *next = n->next;
+    size_t ahead = n->ahead;
+
+    if (n->slots.hashed)
         for (size_t i = 0; i < facts.count; i++)
-            step_to(n, facts.at[i].entity, mass);
-        return;
-    }
-    for (size_t i = 0; i < facts.count; i++)
-        step_to(n, kith__slot_add(&n->slots, facts.at[i].entity), mass);
+            ahead = step_to(front, ahead, next, kith__slot_add(&n->slots, facts.at[i].entity), mass);
+    else
+        for (size_t i = 0; i < facts.count; i++)
+            ahead = step_to(front, ahead, next, facts.at[i].entity, mass);
+    n->ahead = ahead;
 }
 
 /* Follow all with the same probability: an entity's facts, and those that unseen ones have with it. */
@@ -85,9 +91,11 @@ static void follow(kith__proximity *n, kith__spans facts, const uint32_t *later,
         return;
     n->followed += count;
     step_to_all(n, facts.base, each);
-    step_to_all(n, facts.added, each);
+    if (facts.added.count > 0)
+        step_to_all(n, facts.added, each);
     for (size_t i = 0; i < laters; i++)
-        step_to(n, kith__slot_add(&n->slots, later[i]), each);
+        n->ahead = step_to(n->next_front, n->ahead, n->next, kith__slot_add(&n->slots, later[i]),
+                           each);
 }
 
 static void step_from(kith__proximity *n, uint32_t slot)
