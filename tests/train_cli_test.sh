@@ -76,7 +76,14 @@ assert (s["aggregator"], s["decoder"], s["dim"], s["seed"], s["lr"], s["predict"
     ("lan", "transe", "8", "1", "0.02", "object"), s' 2>err
 report $? 'config.json has every setting, with auto resolved' "$(cat err)"
 cp -r run old
-sed -i 's/"candidate-vectors"/"candidates"/' old/config.json
+python3 - <<'PYTHON'
+import json
+c = json.load(open("old/config.json"))
+del c["checksum"]
+c["format"] = 2
+c["settings"]["candidates"] = c["settings"].pop("candidate-vectors")
+json.dump(c, open("old/config.json", "w"))
+PYTHON
 grep -q '"candidates"' old/config.json &&
     [ "$("$kith" eval old --json | grep mrr)" = "$("$kith" eval run --json | grep mrr)" ]
 report $? 'a run with the names of version 0.1 opens' "$(cat old/config.json)"
@@ -228,6 +235,14 @@ check 'eval of a run whose settings were changed' 1 'config.json: its checksum i
 check 'eval of a run of the future' 1 'has format 99' "$kith" eval damaged
 mkdir alone && cp source/train alone
 "$kith" train alone -o lonely "${small[@]}" >out 2>err
+sed -n 's/.*ask it with: //p' out | sed "s|^kith|$kith|" >next
+[ -s next ] && bash next >answers 2>err && grep -Eq '^ +1 ' answers
+report $? 'without test facts, the next command is a question that works' "$(cat next err)"
+mkdir spaced && printf "it's a\tlives in\tNew York\nb\tlives in\tNew York\n" >spaced/train
+"$kith" train spaced -o 'a run' "${small[@]}" >out 2>err
+sed -n 's/.*ask it with: //p' out | sed "s|^kith|$kith|" >next
+[ -s next ] && bash next >answers 2>err && grep -Eq '^ +1 ' answers
+report $? 'also with spaces and quotes in names' "$(cat next err)"
 check 'eval of a part that is not there' 2 'no test facts' "$kith" eval lonely
 
 # ---- rules ----

@@ -98,7 +98,7 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
     return status;
 }
 
-/* Which tables: those named; or, where none is and no encodings are asked for, all that have names. */
+/* Those named; or, where none is and no encodings are asked for, all whose rows have names. */
 static bool wanted(const arguments *a, const kith_table *t)
 {
     for (size_t i = 0; i < a->tables.count; i++)

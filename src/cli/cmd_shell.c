@@ -256,7 +256,7 @@ static const char *name_at(size_t index, bool relation)
     return relation ? NULL : kith_session_newcomer_at(completing, index - all).name;
 }
 
-/* What stands for a name from `skip` on, with the quotes that it needs; NULL where it cannot stand. */
+/* A name from `skip` on, with the quotes that it needs; NULL where it cannot be completed. */
 static char *quoted_rest(const char *name, size_t skip, bool open)
 {
     char *text = NULL;

@@ -46,6 +46,20 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
+/* The next command that works: eval where there are test facts, else a question about the graph. */
+static void tell_next(const char *folder)
+{
+    char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);
+
+    if (question)
+        say("%s: finished; ask it with: kith predict %s --query %s\n", folder, run ? run : "",
+            question);
+    else
+        say("%s: finished; see how good it is with: kith eval %s\n", folder, run ? run : "");
+    free(run);
+    free(question);
+}
+
 static int tell_end(kith_train_end end, const arguments *a)
 {
     enum { FEW = 50 };
@@ -59,11 +73,10 @@ static int tell_end(kith_train_end end, const arguments *a)
     else if (end == KITH_TRAIN_WAS_FINISHED)
         say("%s: is finished already, nothing to do\n", folder);
     else
-        say("%s: finished; see how good it is with: kith eval %s\n", folder, folder);
+        tell_next(folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)
-        say("The graph is small: %lld facts of held-out entities were there to weigh evidence "
-            "on, so "
+        say("The graph is small: the evidence was weighed on %lld facts of held-out entities, so "
             "take probabilities as a guess.\n",
             fitted);
     return EXIT_SUCCESS;

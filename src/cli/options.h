@@ -91,8 +91,8 @@ typedef struct common_arguments {
         "output", 'o', "DIR", what, OPTION_TEXT, offsetof(type, field), .required = true           \
     }
 
-/* Read a command line into zeroed `arguments`. Returns -1 to go on, else the exit status: of help that
- * was asked for and printed, or of a message about what is wrong. */
+/* Read a command line into zeroed `arguments`. Returns -1 to go on, else the exit status: of help
+ * that was asked for and printed, or of a message about what is wrong. */
 int parse_arguments(void *arguments, const struct command *self, int argc, char **argv);
 void release_arguments(void *arguments, const struct command *self);
 

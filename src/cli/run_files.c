@@ -61,3 +61,68 @@ void tell_unfinished(const char *folder)
              folder, epoch, folder);
     json_decref(notes);
 }
+
+/* ---- the next command ---- */
+
+bool has_test(const char *folder)
+{
+    FILE *in = open_file(folder, "graph/test");
+
+    if (in)
+        fclose(in);
+    return in != NULL;
+}
+
+char *shell_word(const char *text)
+{
+    static const char safe[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,+=@%-";
+    char *word = NULL;
+
+    if (*text && text[strspn(text, safe)] == '\0')
+        return strdup(text);
+    if (!(word = malloc(4 * strlen(text) + 3)))
+        return NULL;
+    char *to = word;
+    *to++ = '\'';
+    for (; *text; text++)
+        if (*text == '\'')
+            to = stpcpy(to, "'\\''");
+        else
+            *to++ = *text;
+    strcpy(to, "'");
+    return word;
+}
+
+/* A name as a field of a question; false where it cannot be typed there. */
+static bool put_field(char *out, size_t size, const char *name)
+{
+    bool spaces = strpbrk(name, " \t") != NULL;
+
+    return is_plain(name) && !strpbrk(name, "\"\\") && strcmp(name, "?") != 0 &&
+           snprintf(out, size, spaces ? "\"%s\"" : "%s", name) < (int)size;
+}
+
+/* The question of the first fact whose names can be typed. */
+char *example_question(const char *folder)
+{
+    char *path = NULL, subject[200], relation[200], text[512], *word = NULL;
+    kith_graph *graph = NULL;
+
+    if (asprintf(&path, "%s/graph", folder) < 0)
+        return NULL;
+    if (kith_graph_open(&graph, path, NULL, NULL) == KITH_OK) {
+        kith_facts facts = kith_graph_facts(graph, KITH_TRAIN);
+        for (size_t i = 0; i < facts.count && !word; i++)
+            if (put_field(subject, sizeof subject,
+                          kith_graph_entity_name(graph, facts.at[i].subject)) &&
+                put_field(relation, sizeof relation,
+                          kith_graph_relation_name(graph, facts.at[i].relation))) {
+                snprintf(text, sizeof text, "%s %s ?", subject, relation);
+                word = shell_word(text);
+            }
+    }
+    kith_graph_free(graph);
+    free(path);
+    return word;
+}

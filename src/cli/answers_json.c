@@ -1,0 +1,196 @@
+/* Answers and explanations for programs; docs/JSON.md describes them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answers.h"
+
+/* ---- answers ---- */
+
+static json_t *name_json(const char *name)
+{
+    return name ? text_json(name) : json_null();
+}
+
+json_t *question_json(const kith_question *q)
+{
+    return json_pack("{so so so}", "subject", name_json(q->subject), "relation",
+                     name_json(q->relation), "object", name_json(q->object));
+}
+
+static void set_entity(json_t *object, const kith_graph *graph, uint32_t entity)
+{
+    const char *name = kith_graph_entity_name(graph, entity);
+    const char *label = kith_graph_entity_label(graph, entity);
+
+    json_object_set_new(object, "entity", text_json(name));
+    if (strcmp(name, label) != 0)
+        json_object_set_new(object, "label", text_json(label));
+}
+
+json_t *answers_json(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < answers->count; i++) {
+        const kith_answer *a = &answers->at[i];
+        json_t *answer = json_object();
+        if (!q->relation)
+            json_object_set_new(answer, "relation",
+                                text_json(kith_graph_relation_name(graph, a->relation)));
+        set_entity(answer, graph, a->entity);
+        json_object_set_new(answer, "score", json_real(a->score));
+        if (!isnan(a->probability))
+            json_object_set_new(answer, "probability", json_real(a->probability));
+        json_object_set_new(answer, "known", json_boolean(a->known));
+        json_array_append_new(list, answer);
+    }
+    return list;
+}
+
+json_t *ignored_json(const kith_session *session)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < kith_session_fact_count(session); i++) {
+        kith_session_fact f = kith_session_fact_at(session, i);
+        if (f.use != KITH_FACT_USED)
+            json_array_append_new(list,
+                                  json_pack("{so so so ss}", "subject", text_json(f.subject),
+                                            "relation", text_json(f.relation), "object",
+                                            text_json(f.object), "why", kith_fact_use_text(f.use)));
+    }
+    return list;
+}
+
+/* ---- explanations: one function per section ---- */
+
+static json_t *rule_json(const kith_implication *rule, const kith_graph *graph)
+{
+    return json_pack("{so sb so sb sf sI}", "premise",
+                     text_json(kith_graph_relation_name(graph, rule->premise)), "premise_inverse",
+                     rule->premise_inverse, "conclusion",
+                     text_json(kith_graph_relation_name(graph, rule->conclusion)),
+                     "conclusion_inverse", rule->conclusion_inverse, "confidence", rule->confidence,
+                     "support", (json_int_t)rule->support);
+}
+
+static void set_real(json_t *object, const char *key, double value)
+{
+    if (!isnan(value))
+        json_object_set_new(object, key, json_real(value));
+}
+
+static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
+{
+    json_t *one = json_pack("{ss so sb sf sI sI}", "kind", kith_part_name(r->kind), "first",
+                            text_json(kith_graph_relation_name(graph, r->first)), "first_inverse",
+                            r->first_inverse, "confidence", r->confidence, "support",
+                            (json_int_t)r->support, "body_count", (json_int_t)r->body_count);
+
+    if (r->second != UINT32_MAX) {
+        json_object_set_new(one, "second", text_json(kith_graph_relation_name(graph, r->second)));
+        json_object_set_new(one, "second_inverse", json_boolean(r->second_inverse));
+    }
+    if (r->between != UINT32_MAX)
+        json_object_set_new(one, "between", text_json(kith_graph_entity_name(graph, r->between)));
+    return one;
+}
+
+static json_t *step_json(const kith_step *s, const kith_graph *graph)
+{
+    json_t *one =
+        json_pack("{so sb}", "relation", text_json(kith_graph_relation_name(graph, s->relation)),
+                  "inverse", s->inverse);
+    set_entity(one, graph, s->entity);
+    return one;
+}
+
+static void grounds_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < e->contribution_count; i++) {
+        const kith_contributions *g = &e->contributions[i];
+        json_t *one =
+            json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "proximity",
+                      g->proximity, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
+        json_t *features = json_array(), *reasons = json_array(), *neighbors = json_array();
+        json_t *path = json_array();
+        set_entity(one, graph, g->entity);
+        for (size_t k = 0; k < g->feature_count; k++)
+            json_array_append_new(
+                features, json_pack("{ss ss# sf sf}", "name", g->features[k].name, "part",
+                                    (char[]){kith_part_letter(g->features[k].part)}, 1, "value",
+                                    g->features[k].value, "points", g->features[k].points));
+        for (size_t k = 0; k < g->reason_count; k++)
+            json_array_append_new(reasons, reason_json(&g->reasons[k], graph));
+        for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++)
+            json_array_append_new(neighbors, json_real(g->neighbors[k]));
+        json_object_set_new(one, "features", features);
+        for (size_t k = 0; k < g->path_count; k++)
+            json_array_append_new(path, step_json(&g->path[k], graph));
+        json_object_set_new(one, "reasons", reasons);
+        json_object_set_new(one, "path", path);
+        json_object_set_new(one, "neighbors", neighbors);
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(object, "contributions", list);
+}
+
+static void neighbors_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < e->neighbor_count; i++) {
+        const kith_weighted_neighbor *n = &e->neighbors[i];
+        json_t *entry = json_pack("{so sb sb}", "relation",
+                                  text_json(kith_graph_relation_name(graph, n->relation)),
+                                  "inverse", n->inverse, "added", n->added);
+        set_entity(entry, graph, n->entity);
+        set_real(entry, "weight", n->weight);
+        set_real(entry, "logic", n->logic);
+        set_real(entry, "attention", n->attention);
+        if (e->weighing == KITH_WEIGH_MAX)
+            json_object_set_new(entry, "wins", json_integer(n->wins));
+        if (n->rule.confidence > 0)
+            json_object_set_new(entry, "rule", rule_json(&n->rule, graph));
+        if (n->redundant_with.confidence > 0)
+            json_object_set_new(entry, "redundant_with", rule_json(&n->redundant_with, graph));
+        json_array_append_new(list, entry);
+    }
+    json_object_set_new(object, "neighbors", list);
+    json_object_set_new(object, "unread", json_integer((json_int_t)e->unread));
+}
+
+static void left_out_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < e->ablation_count; i++) {
+        const kith_ablation *l = &e->left_out[i];
+        json_t *moves = json_array();
+        for (size_t k = 0; k < e->compared; k++) {
+            json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->moves[k].rank,
+                                     "rank_without", (json_int_t)l->moves[k].rank_masked, "score",
+                                     l->moves[k].score, "score_without", l->moves[k].score_masked);
+            set_entity(move, graph, e->answers.at[k].entity);
+            json_array_append_new(moves, move);
+        }
+        json_array_append_new(
+            list, json_pack("{sI so so}", "neighbor", (json_int_t)l->neighbor, "first",
+                            text_json(kith_graph_entity_name(graph, l->best)), "answers", moves));
+    }
+    json_object_set_new(object, "without", list);
+}
+
+void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+{
+    static void (*const sections[])(json_t *, const kith_explanation *, const kith_graph *) = {
+        grounds_json, neighbors_json, left_out_json};
+
+    json_object_set_new(object, "explained",
+                        text_json(kith_graph_relation_name(graph, e->relation)));
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        sections[i](object, e, graph);
+}

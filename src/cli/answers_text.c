@@ -1,0 +1,324 @@
+/* Answers and explanations for people. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answers.h"
+
+enum {
+    NAMED = 10, /* ignored facts that are listed one by one */
+    SHOWN = 10  /* neighbours that are shown */
+};
+
+/* ---- answers ---- */
+
+char *readable_entity(const kith_graph *graph, uint32_t entity)
+{
+    const char *name = kith_graph_entity_name(graph, entity);
+    const char *label = kith_graph_entity_label(graph, entity);
+    char *text = NULL;
+
+    if (strcmp(name, label) == 0)
+        return strdup(name);
+    return asprintf(&text, "%s (%s)", label, name) < 0 ? NULL : text;
+}
+
+/* A name of the question, with its label where the graph has one; to be freed. */
+static char *readable_name(const kith_graph *graph, const char *name)
+{
+    uint32_t entity;
+
+    if (name && kith_graph_find_entity(&entity, graph, name) == KITH_OK)
+        return readable_entity(graph, entity);
+    return strdup(name ? name : "?");
+}
+
+static void print_question(const kith_question *q, const kith_graph *graph)
+{
+    char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
+
+    say("%s  %s  %s\n", subject ? subject : "", q->relation ? q->relation : "?",
+        object ? object : "");
+    free(subject);
+    free(object);
+}
+
+void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
+{
+    print_question(q, graph);
+    for (size_t i = 0; i < answers->count; i++) {
+        const kith_answer *a = &answers->at[i];
+        char *entity = readable_entity(graph, a->entity);
+        say("%4zu  %10.4f", i + 1, a->score);
+        if (!isnan(a->probability))
+            say("  %5.1f %%", 100 * a->probability);
+        if (!q->relation)
+            say("  %s", kith_graph_relation_name(graph, a->relation));
+        say("  %s%s\n", entity ? entity : "", a->known ? "  [known]" : "");
+        free(entity);
+    }
+    if (answers->count == 0)
+        say("      no answer\n");
+    if (answers->relations < answers->all_relations)
+        say("      over %zu of %zu relations: those that the entity's own imply most\n",
+            answers->relations, answers->all_relations);
+}
+
+/* What may have been meant by a fact that is of no use; the text lives in `out`. */
+static const char *meant(char out[512], const kith_session_fact *f, const kith_graph *graph)
+{
+    uint32_t ids[3];
+    bool relation = f->use == KITH_FACT_NO_RELATION;
+    size_t count = 0, used = 0;
+
+    out[0] = '\0';
+    if (relation)
+        count = kith_graph_suggest_relations(ids, 3, graph, f->relation);
+    else if (f->use == KITH_FACT_NO_NEIGHBOR &&
+             !(count = kith_graph_suggest_entities(ids, 3, graph, f->object)))
+        count = kith_graph_suggest_entities(ids, 3, graph, f->subject);
+    for (size_t i = 0; i < count && used < 400; i++)
+        used += (size_t)snprintf(out + used, 512 - used, "%s'%.100s'",
+                                 i == 0          ? "; did you mean "
+                                 : i + 1 < count ? ", "
+                                                 : " or ",
+                                 relation ? kith_graph_relation_name(graph, ids[i])
+                                          : kith_graph_entity_name(graph, ids[i]));
+    if (count > 0)
+        snprintf(out + used, 512 - used, "?");
+    return out;
+}
+
+void print_ignored(const kith_session *session, const kith_graph *graph, size_t from)
+{
+    size_t told = 0, more = 0;
+    char text[512];
+
+    for (size_t i = from; i < kith_session_fact_count(session); i++) {
+        kith_session_fact f = kith_session_fact_at(session, i);
+        if (f.use == KITH_FACT_USED)
+            continue;
+        if (told == NAMED) {
+            more++;
+            continue;
+        }
+        told++;
+        note("ignored '%.200s %.200s %.200s': %s%s\n", f.subject, f.relation, f.object,
+             kith_fact_use_text(f.use), meant(text, &f, graph));
+    }
+    if (more > 0)
+        note("ignored %zu more facts; --json names all\n", more);
+}
+
+/* ---- explanations: one function per section, in the order of the struct ---- */
+
+enum { GROUNDS_SHOWN = 3, REASONS_SHOWN = 5 };
+
+static const char *direction(int inverse)
+{
+    return inverse ? " (inverse)" : "";
+}
+
+/* The fact, with the entity that is asked about in its place. */
+static char *readable_fact(const kith_weighted_neighbor *n, const kith_question *q,
+                           const kith_graph *graph)
+{
+    const char *relation = kith_graph_relation_name(graph, n->relation);
+    char *who = readable_name(graph, q->subject ? q->subject : q->object);
+    char *entity = readable_entity(graph, n->entity), *text = NULL;
+
+    if (asprintf(&text, "%s  %s  %s", n->inverse ? entity : who, relation,
+                 n->inverse ? who : entity) < 0)
+        text = NULL;
+    free(who);
+    free(entity);
+    return text;
+}
+
+static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
+                       const char *to)
+{
+    say("%s  %s  %s", inverse ? to : from, kith_graph_relation_name(graph, relation),
+        inverse ? from : to);
+}
+
+/* The facts behind a rule, with their names. */
+static void print_reason(const kith_reason *r, const kith_question *q, uint32_t answer,
+                         const kith_graph *graph)
+{
+    char *who = readable_name(graph, q->subject ? q->subject : q->object);
+    char *to = readable_entity(graph, answer);
+    char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
+
+    say("  %.3f  %-13s (%c) %6u of %-6u ", r->confidence, kith_part_name(r->kind),
+        kith_part_letter(r->kind), r->support, r->body_count);
+    print_atom(graph, r->first, r->first_inverse, r->kind == KITH_PART_SHARED ? to : who,
+               r->kind == KITH_PART_DIRECT ? to
+               : between                   ? between
+                                           : "");
+    if (r->kind == KITH_PART_PATH) {
+        say("\n%43s", "");
+        print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
+    }
+    putchar('\n');
+    free(who);
+    free(to);
+    free(between);
+}
+
+/* The facts that lead to the answer, in order. A path of one fact is among the reasons already. */
+static void print_path(const kith_contributions *g, const kith_question *q, const kith_graph *graph)
+{
+    char *from = readable_name(graph, q->subject ? q->subject : q->object);
+
+    for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
+        char *to = readable_entity(graph, g->path[i].entity);
+        say("  %-40s ", i == 0 ? "shortest path" : "");
+        print_atom(graph, g->path[i].relation, g->path[i].inverse, from ? from : "", to ? to : "");
+        putchar('\n');
+        free(from);
+        from = to;
+    }
+    free(from);
+}
+
+static void print_grounds(const kith_explanation *e, const kith_question *q,
+                          const kith_graph *graph)
+{
+    for (size_t i = 0; i < e->contribution_count && i < GROUNDS_SHOWN; i++) {
+        const kith_contributions *g = &e->contributions[i];
+        if (g->feature_count == 0)
+            break; /* no rules: the neighbours say all */
+        char *entity = readable_entity(graph, g->entity);
+        say("\n  %s: %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, embedding %+.3f\n",
+            entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
+        if (i == 0 && g->reason_count > 0)
+            say("  conf.  kind              correct of     because\n");
+        for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
+            print_reason(&g->reasons[k], q, g->entity, graph);
+        if (g->reason_count > REASONS_SHOWN)
+            say("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
+        if (g->reason_count == 0)
+            say("  no supporting rule\n");
+        print_path(g, q, graph);
+        free(entity);
+    }
+}
+
+static double weight_of(const kith_explanation *e, size_t i)
+{
+    return e->weighing == KITH_WEIGH_MAX ? e->neighbors[i].wins : e->neighbors[i].weight;
+}
+
+static void print_weight(const kith_explanation *e, const kith_weighted_neighbor *n, double most)
+{
+    enum { WIDTH = 20 };
+    char text[3 * WIDTH + 4];
+    double value = weight_of(e, (size_t)(n - e->neighbors));
+
+    if (e->weighing == KITH_WEIGH_NONE) {
+        say("  ");
+        return;
+    }
+    if (!isnan(n->logic) && !isnan(n->attention))
+        say("  %7.4f  %7.4f  %7.4f", value, n->logic, n->attention);
+    else if (e->weighing == KITH_WEIGH_MAX)
+        say("  %7u", n->wins);
+    else
+        say("  %7.4f", value);
+    bar(text, most > 0 ? value / most : 0, WIDTH);
+    int columns = 0;
+    for (const char *c = text; *c; c++)
+        columns += (*c & 0xc0) != 0x80;
+    say("  %s%*s  ", text, WIDTH - columns, "");
+}
+
+static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *graph)
+{
+    char text[GROUPED];
+
+    if (n->rule.confidence > 0)
+        say("%12s%s%s => %s%s, confidence %.4f, support %s\n", "",
+            kith_graph_relation_name(graph, n->rule.premise), direction(n->rule.premise_inverse),
+            kith_graph_relation_name(graph, n->rule.conclusion),
+            direction(n->rule.conclusion_inverse), n->rule.confidence,
+            grouped(text, n->rule.support));
+    else if (!isnan(n->logic))
+        say("%12sno rule leads from it to the relation asked for\n", "");
+    if (n->redundant_with.confidence > 0)
+        say("%12sredundant with %s%s, which implies it: confidence %.4f, support %s\n", "",
+            kith_graph_relation_name(graph, n->redundant_with.premise),
+            direction(n->redundant_with.premise_inverse), n->redundant_with.confidence,
+            grouped(text, n->redundant_with.support));
+}
+
+/* Neighbours with the same relation have the same rules, which are told once. */
+static bool told_before(const kith_explanation *e, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (e->neighbors[k].relation == e->neighbors[i].relation &&
+            e->neighbors[k].inverse == e->neighbors[i].inverse)
+            return true;
+    return false;
+}
+
+static void print_neighbors(const kith_explanation *e, const kith_question *q,
+                            const kith_graph *graph)
+{
+    size_t shown = e->neighbor_count < SHOWN ? e->neighbor_count : SHOWN;
+
+    if (e->weighing == KITH_WEIGH_NONE)
+        say("\n  known facts\n");
+    else
+        say("\n  facts by weight, for %s\n", kith_graph_relation_name(graph, e->relation));
+    if (e->weighing == KITH_WEIGH_MAX)
+        say("  coordinates in which the fact is the largest\n");
+    else if (shown > 0 && !isnan(e->neighbors[0].logic) && !isnan(e->neighbors[0].attention))
+        say("   weight =  logic + attention\n");
+    for (size_t i = 0; i < shown; i++) {
+        char *fact = readable_fact(&e->neighbors[i], q, graph);
+        print_weight(e, &e->neighbors[i], weight_of(e, 0));
+        say("%s%s\n", fact ? fact : "", e->neighbors[i].added ? "" : "  [graph]");
+        if (!told_before(e, i))
+            print_rules_of(&e->neighbors[i], graph);
+        free(fact);
+    }
+    if (e->neighbor_count > shown)
+        say("  and %zu more; --json has all\n", e->neighbor_count - shown);
+    if (e->unread > 0)
+        say("  %zu more facts exceed the number of neighbours that the model reads\n", e->unread);
+}
+
+static void print_left_out(const kith_explanation *e, const kith_question *q,
+                           const kith_graph *graph)
+{
+    if (e->ablation_count > 0)
+        say("\n  ranks of the first answers among all candidates when a fact is left out\n");
+    for (size_t i = 0; i < e->ablation_count; i++) {
+        const kith_ablation *l = &e->left_out[i];
+        char *fact = readable_fact(&e->neighbors[l->neighbor], q, graph);
+        char *best = readable_entity(graph, l->best);
+        say("  without  %s\n", fact ? fact : "");
+        for (size_t k = 0; k < e->compared && k < GROUNDS_SHOWN; k++) {
+            char *entity = readable_entity(graph, e->answers.at[k].entity);
+            say("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->moves[k].rank,
+                l->moves[k].rank_masked, l->moves[k].score, l->moves[k].score_masked,
+                entity ? entity : "");
+            free(entity);
+        }
+        if (l->best != e->answers.at[0].entity)
+            say("%12sthe first answer is then %s\n", "", best ? best : "");
+        free(fact);
+        free(best);
+    }
+}
+
+void print_explanation(const kith_explanation *e, const kith_question *q, const kith_graph *graph)
+{
+    static void (*const sections[])(const kith_explanation *, const kith_question *,
+                                    const kith_graph *) = {print_grounds, print_neighbors,
+                                                           print_left_out};
+
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        sections[i](e, q, graph);
+}

@@ -1,0 +1,159 @@
+/* What predict, explain and shell read: the run, facts and questions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answers.h"
+#include "cli/run_files.h"
+#include "core/numbers.h"
+
+/* ---- the command line ---- */
+
+bool parse_relations(void *to, const char *text)
+{
+    size_t *relations = to;
+    uint64_t number = SIZE_MAX;
+
+    if (strcmp(text, "all") != 0 && !kith__parse_count(&number, text, 1, UINT32_MAX))
+        return false;
+    *relations = (size_t)number;
+    return true;
+}
+
+/* Facts come first to be refused: reading a run takes longer than reading a command line. */
+static int say_facts(asking *a, const command *self)
+{
+    kith_error error;
+    char why[256];
+
+    for (size_t i = 0; i < a->facts.count; i++) {
+        fields f;
+        if (!cut_fields(&f, a->facts.at[i], why))
+            return usage_error(self, "fact %zu, '%.200s': %s", i + 1, a->facts.at[i], why);
+        kith_status status =
+            kith_session_add(NULL, a->session, f.name[0], f.name[1], f.name[2], &error);
+        free(f.copy);
+        if (status != KITH_OK) {
+            put(stderr, "kith: fact %zu: %s\n", i + 1, error.message);
+            return status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
+        }
+    }
+    for (size_t i = 0; i < a->files.count; i++) {
+        const char *path = strcmp(a->files.at[i], "-") == 0 ? "/dev/stdin" : a->files.at[i];
+        const kith_open_options open = {.threads = (unsigned)a->common.threads};
+        kith_graph *said = NULL;
+        kith_status status = kith_graph_open(&said, path, &open, &error);
+        if (status == KITH_OK)
+            status = kith_session_add_graph(a->session, said, &error);
+        kith_graph_free(said);
+        if (status != KITH_OK)
+            return failure(&error);
+    }
+    return EXIT_SUCCESS;
+}
+
+int begin_asking(asking *a, const command *self)
+{
+    a->ask = (kith_ask_options){.top = (size_t)a->common.top,
+                                .new_only = a->new_only,
+                                .relations = a->relations,
+                                .threads = (unsigned)a->common.threads};
+    kith_error error;
+
+    if (open_run(&a->model, a->common.operand, (unsigned)a->common.threads, &error) != KITH_OK ||
+        kith_session_new(&a->session, a->model, &error) != KITH_OK)
+        return failure(&error);
+    tell_unfinished(a->common.operand);
+    return say_facts(a, self);
+}
+
+void end_asking(asking *a)
+{
+    kith_session_free(a->session);
+    kith_model_free(a->model);
+}
+
+/* ---- questions ---- */
+
+static bool is_star(const asking *a, const char *name)
+{
+    uint32_t entity;
+    return name && strcmp(name, "*") == 0 &&
+           kith_graph_find_entity(&entity, kith_model_graph(a->model), name) != KITH_OK;
+}
+
+static int add_question(questions *q, size_t *capacity, kith_question question)
+{
+    if (q->count == *capacity) {
+        size_t wanted = *capacity ? 2 * *capacity : 16;
+        kith_question *grown = realloc(q->at, wanted * sizeof *grown);
+        if (!grown)
+            return out_of_memory();
+        q->at = grown;
+        *capacity = wanted;
+    }
+    q->at[q->count++] = question;
+    return EXIT_SUCCESS;
+}
+
+/* A question about "*" becomes one about each newcomer. */
+static int spread_question(questions *q, size_t *capacity, const asking *a, kith_question question)
+{
+    bool subject = is_star(a, question.subject);
+    int status = EXIT_SUCCESS;
+
+    if (!subject && !is_star(a, question.object))
+        return add_question(q, capacity, question);
+    for (size_t i = 0; status == EXIT_SUCCESS && i < kith_session_newcomer_count(a->session); i++) {
+        kith_newcomer newcomer = kith_session_newcomer_at(a->session, i);
+        *(subject ? &question.subject : &question.object) = newcomer.name;
+        if (newcomer.facts > 0)
+            status = add_question(q, capacity, question);
+    }
+    return status;
+}
+
+int read_questions(questions *q, const asking *a, const command *self)
+{
+    size_t capacity = 0;
+    int status = EXIT_SUCCESS;
+    char why[256];
+
+    *q = (questions){.held = calloc(a->queries.count, sizeof *q->held)};
+    for (size_t i = 0; q->held && status == EXIT_SUCCESS && i < a->queries.count; i++) {
+        fields *f = &q->held[i];
+        if (!cut_question(f, a->queries.at[i], why))
+            return usage_error(self, "query '%.200s': %s", a->queries.at[i], why);
+        q->held_count++;
+        status =
+            spread_question(q, &capacity, a, (kith_question){f->name[0], f->name[1], f->name[2]});
+    }
+    if (status == EXIT_SUCCESS && q->count == 0) {
+        put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
+        return EXIT_USAGE;
+    }
+    return status;
+}
+
+void free_questions(questions *q)
+{
+    for (size_t i = 0; i < q->held_count; i++)
+        free(q->held[i].copy);
+    free(q->held);
+    free(q->at);
+}
+
+/* ---- the whole command ---- */
+
+int ask_and(int (*answer)(asking *a, const questions *q), const command *self, asking *a)
+{
+    questions q = {0};
+    int status = begin_asking(a, self);
+
+    if (status == EXIT_SUCCESS)
+        status = read_questions(&q, a, self);
+    if (status == EXIT_SUCCESS)
+        status = answer(a, &q);
+    free_questions(&q);
+    end_asking(a);
+    return status;
+}
