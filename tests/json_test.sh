@@ -111,5 +111,10 @@ PYTHON
 ! python3 shape.py "$root/docs/JSON.md" predict >said 2>&1 && grep -q 'surprise, which is not described' said
 report $? 'a key that is not described is noticed' "$(cat said)"
 
+echo '{"data": [{"path": "source"}], "models": [{"name": "r", "preset": "rules"}]}' >one.json
+fits reproduce-list "$kith" reproduce ./one.json --list --json
+fits reproduce-plan "$kith" reproduce ./one.json --data . --dry-run --json
+fits reproduce "$kith" reproduce ./one.json --data . --json
+
 echo "1..$number"
 [ "$failed" = 0 ]

@@ -179,12 +179,6 @@ static json_t *taken(text_buffer *words)
     return made;
 }
 
-static double first_number(const json_t *object, const char *key, const char *other)
-{
-    double found = number_of(object, key);
-    return isfinite(found) ? found : number_of(object, other);
-}
-
 /* The facts behind a rule as a path, with how often the rule was right. */
 static json_t *reason_words(const json_t *reason, const char *who, const char *answer,
                             const kith_graph *graph)
@@ -202,9 +196,8 @@ static json_t *reason_words(const json_t *reason, const char *who, const char *a
                  json_is_true(json_object_get(reason, "second_inverse")), answer);
     if (kind == SHARED_ANSWER)
         text_put(&words, ", which known answers have in common");
-    text_add(&words, ": right in %.0f of %.0f cases, confidence %.3f",
-             first_number(reason, "hits", "support"), first_number(reason, "bodies", "body_count"),
-             number_of(reason, "confidence"));
+    text_add(&words, ": right in %.0f of %.0f cases, confidence %.3f", number_of(reason, "support"),
+             number_of(reason, "body_count"), number_of(reason, "confidence"));
     return taken(&words);
 }
 
@@ -221,26 +214,18 @@ static json_t *path_words(const json_t *path, const char *who, const kith_graph 
     return taken(&words);
 }
 
-static const json_t *contributions_of(const json_t *explained)
-{
-    const json_t *found = json_object_get(explained, "contributions");
-    return found ? found : json_object_get(explained, "grounds");
-}
-
 static void add_reasons(json_t *document, const json_t *explained, const kith_graph *graph)
 {
     const char *who = label_of(graph, known_entity(explained));
     const json_t *one, *reason;
     size_t i, k;
 
-    json_array_foreach(contributions_of(explained), i, one) {
+    json_array_foreach(json_object_get(explained, "contributions"), i, one) {
         const json_t *reasons = json_object_get(one, "reasons"), *path;
         const char *answer = short_name(one, graph);
         json_t *items = json_array(), *title = entity_title(one);
         path = json_object_get(one, "path");
-        if (i == EXPLAINED || json_array_size(json_object_get(one, "parts")) +
-                                      json_array_size(json_object_get(one, "features")) ==
-                                  0) {
+        if (i == EXPLAINED || json_array_size(json_object_get(one, "features")) == 0) {
             json_decref(items);
             json_decref(title);
             break; /* without rules the neighbourhood says all */
@@ -249,9 +234,8 @@ static void add_reasons(json_t *document, const json_t *explained, const kith_gr
         document_text(document,
                       "Score %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, "
                       "embedding %+.3f.",
-                      number_of(one, "score"), number_of(one, "rules"),
-                      first_number(one, "proximity", "near"), number_of(one, "prior"),
-                      number_of(one, "embedding"));
+                      number_of(one, "score"), number_of(one, "rules"), number_of(one, "proximity"),
+                      number_of(one, "prior"), number_of(one, "embedding"));
         json_array_foreach(reasons, k, reason)
             if (k < REASONS)
                 json_array_append_new(items, reason_words(reason, who, answer, graph));
