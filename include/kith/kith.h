@@ -373,6 +373,10 @@ typedef struct kith_train_options {
     kith_progress_call progress; /* NULL: none. Called after every batch and epoch. */
     void *context;
     double checkpoint_seconds; /* least time between checkpoints; they come at the end of epochs */
+    kith_watch_call watch; /* NULL: none. Called in all stages: training, evaluation on dev, mining,
+                              fitting. Where it stops the work, training ends with a checkpoint and
+                              KITH_TRAIN_STOPPED, and can be resumed. */
+    void *watch_context;
 } kith_train_options;
 
 typedef enum kith_train_end {

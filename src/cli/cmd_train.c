@@ -88,6 +88,8 @@ static int go(const arguments *a)
     const kith_train_options options = {.threads = (unsigned)a->common.threads,
                                         .progress = show_progress,
                                         .context = &d,
+                                        .watch = show_stage,
+                                        .watch_context = &d,
                                         .checkpoint_seconds = a->checkpoint_seconds};
     kith_train_end end;
     kith_error error;

@@ -188,7 +188,8 @@ static kith_status train_point(outcome *o, const arguments *a, const kith_graph 
     display_begin(&d, a->common.quiet || a->common.json, title);
     stop_gently();
     train.progress = show_progress;
-    train.context = &d;
+    train.watch = show_stage;
+    train.context = train.watch_context = &d;
     if (status == KITH_OK && stat(run, &info) == 0) {
         status = check_run(run, settings, graph, error);
         if (status == KITH_OK)

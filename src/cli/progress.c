@@ -1,5 +1,6 @@
 #include "cli/progress.h"
 
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +49,18 @@ static void show_line(display *d, const kith_progress *p)
         put(stderr, " left");
     }
     d->shown = now();
+}
+
+int show_stage(void *context, const kith_stage *stage)
+{
+    const display *d = context;
+
+    if (d->terminal && strcmp(stage->name, "training") != 0 && stage->seconds > .5) {
+        put(stderr, "\r\033[K%s%s", d->title, stage->name);
+        if (stage->total > 0)
+            put(stderr, "  %3.0f %%", 100.0 * (double)stage->done / (double)stage->total);
+    }
+    return was_stopped();
 }
 
 int show_progress(void *context, const kith_progress *p)

@@ -15,5 +15,7 @@ void display_begin(display *d, bool quiet, const char *title);
 void display_end(const display *d);
 /* A kith_progress_call; its context is a display. */
 int show_progress(void *context, const kith_progress *progress);
+/* A kith_watch_call for the stages that have no epochs; its context is a display. */
+int show_stage(void *context, const kith_stage *stage);
 
 #endif

@@ -25,6 +25,7 @@ struct kith__pool {
     void (*work)(void *, size_t);
     void *context;
     size_t pieces;
+    kith__watch *watch;
     atomic_size_t next;
 };
 
@@ -233,4 +234,14 @@ void kith__pool_run(kith__pool *pool, void (*work)(void *, size_t), void *contex
     take_pieces(pool);
     if (pieces > 1 && pool->helpers > 0)
         await_end(pool);
+}
+
+void kith__pool_set_watch(kith__pool *pool, kith__watch *watch)
+{
+    pool->watch = watch;
+}
+
+kith__watch *kith__pool_watch(const kith__pool *pool)
+{
+    return pool ? pool->watch : NULL;
 }

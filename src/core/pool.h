@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "core/stages.h"
+
 typedef struct kith__pool kith__pool;
 
 /* `threads` 0 means one per core that the process may use (core/cores.h). NULL where memory or
@@ -17,5 +19,11 @@ unsigned kith__pool_size(const kith__pool *pool);
  * it. Not to be called from inside a piece. */
 void kith__pool_run(kith__pool *pool, void (*work)(void *context, size_t piece), void *context,
                     size_t pieces);
+
+/* The watch of the long work that goes on with this pool (core/stages.h); NULL: none. Whoever gets the
+ * pool ticks it, so that mining, fitting and evaluation report and can be stopped. It is borrowed: set
+ * it back to NULL before it is released. */
+void kith__pool_set_watch(kith__pool *pool, kith__watch *watch);
+kith__watch *kith__pool_watch(const kith__pool *pool); /* also of NULL */
 
 #endif

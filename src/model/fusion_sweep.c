@@ -74,9 +74,11 @@ enum { PIECES = 64 };
 static void fuse_piece(void *context, size_t piece)
 {
     fusing_all *a = context;
+    kith__watch *watch = kith__pool_watch(a->model->pool);
 
     for (size_t i = a->count * piece / PIECES; i < a->count * (piece + 1) / PIECES; i++)
-        fuse_one(a, a->order[i], 0, NULL);
+        if (!kith__watch_add(watch, 1))
+            fuse_one(a, a->order[i], 0, NULL);
 }
 
 static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
@@ -97,7 +99,8 @@ static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
     bool failed = !items || !order;
     kith__free(items);
     kith__free(order);
-    return failed ? kith__no_memory(error) : KITH_OK;
+    return failed ? kith__no_memory(error)
+                  : kith__watch_status(kith__pool_watch(a->model->pool), error);
 }
 
 /* Whether the embedding has a score for each: only seen entities have an input embedding, and beside

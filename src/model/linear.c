@@ -151,8 +151,10 @@ static void solve(double h[N][N], double *x)
 /* Newton steps, halved until the loss falls. */
 static void descend(fitting *f, sums *s)
 {
+    kith__watch *watch = kith__pool_watch(f->pool);
+
     add_up(s, f);
-    for (int i = 0; i < ITERATIONS; i++) {
+    for (int i = 0; i < ITERATIONS && !kith__watch_add(watch, 1); i++) {
         double before = s->loss, step[N], old[N], length = 1;
         memcpy(step, s->gradient, sizeof step);
         memcpy(old, f->weight, sizeof old);
@@ -195,7 +197,7 @@ kith_status kith__linear_fit(float weight[N], const kith__rows *rows, const doub
         if (scale[k] > 0)
             weight[k] = (float)(f->weight[k] * scale[k]);
     kith__free(f);
-    return KITH_OK;
+    return kith__watch_status(kith__pool_watch(pool), error);
 }
 
 double kith__linear_loss(const float weight[N], const kith__rows *rows, size_t query)

@@ -192,6 +192,7 @@ static void choose_group(scoring *r)
 
 static kith_status score_groups(scoring *r, kith_error *error)
 {
+    kith__watch *watch = kith__pool_watch(r->model->pool);
     kith_status status = KITH_OK;
 
     for (r->from = 0; r->from < r->count; r->from = r->to) {
@@ -204,6 +205,8 @@ static kith_status score_groups(scoring *r, kith_error *error)
             make_query_vector(r, i, r->query_vectors + (i - r->from) * r->ds);
         score_candidates(r);
         kith__pool_run(r->model->pool, call_piece, r, PIECES);
+        kith__watch_add(watch, r->to - r->from);
+        TRY(kith__watch_status(watch, error));
     }
 cleanup:
     return status;

@@ -19,6 +19,7 @@ typedef struct {
     kith__counter counter[PIECES];
     size_t thin;       /* second steps taken from an entity at most */
     bool paths, no_memory;
+    kith__watch *watch;
     /* The second pass: rules in the order of their bodies, and of their heads. */
     kith__counter number;     /* (first, second) -> 1 + the number of that body */
     size_t *start;            /* per body, where its rules begin; and where the last ones end */
@@ -161,6 +162,8 @@ static void count_piece(void *context, size_t piece)
     counter->most = MOST_KEYS / PIECES;
     for (uint32_t s = piece_start(m->index, piece); !failed && s < piece_start(m->index, piece + 1);
          s++) {
+        if (kith__watch_add(m->watch, 1))
+            break;
         kith__span facts = kith__facts_of(m->index, s);
         failed = links_set(&l, facts) || (m->paths ? count_paths(counter, m, &l, s, facts)
                                                    : count_pairs(counter, m, &l, s, facts.count));
@@ -317,6 +320,8 @@ static void bodies_piece(void *context, size_t piece)
     }
     for (uint32_t s = piece_start(m->index, piece); s < piece_start(m->index, piece + 1); s++) {
         kith__span facts = kith__facts_of(m->index, s);
+        if (kith__watch_add(m->watch, 1))
+            break;
         e.relations = 0;
         for (size_t i = 0; i < facts.count; i++)
             if (i == 0 || facts.at[i].relation != facts.at[i - 1].relation)
@@ -469,15 +474,18 @@ static int merge_counts(kith__counter *all, mining *m)
 static kith_status mine(kith__rules *patterns, const kith__index *index, bool paths,
                         kith__pool *pool, kith_error *error)
 {
-    mining m = {.index = index, .paths = paths};
+    mining m = {.index = index, .paths = paths, .watch = kith__pool_watch(pool)};
     kith__counter all = {0};
     uint64_t *body_count = NULL;
     kith_status status = KITH_OK;
 
     memset(patterns, 0, sizeof *patterns);
+    TRY(kith__watch_begin(m.watch, paths ? "mining path rules" : "mining direct rules",
+                          2 * (uint64_t)index->seen, error));
     m.thin = paths ? thin_out(index) : 0;
     if (index->relations <= 1u << KITH__RELATION_BITS)
         kith__pool_run(pool, count_piece, &m, PIECES);
+    TRY(kith__watch_status(m.watch, error));
     if (m.no_memory || merge_counts(&all, &m))
         TRY(kith__no_memory(error));
     m.start = kith__alloc(m.rules + 1, sizeof *m.start);
@@ -488,6 +496,7 @@ static kith_status mine(kith__rules *patterns, const kith__index *index, bool pa
     if (!body_count || order_bodies(&m, &all))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, bodies_piece, &m, PIECES);
+    TRY(kith__watch_status(m.watch, error));
     for (size_t i = 0; i < m.rules; i++)
         body_count[m.rule[i]] = m.body_count[i];
     if (m.no_memory || keep_rules(patterns, &m, &all, body_count))

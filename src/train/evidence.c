@@ -35,7 +35,7 @@ static void remove_run(const char *folder)
 static kith_status train_held_out(kith_model **model, kith_train_end *end, const char *folder,
                                   const kith_graph *graph, const kith_settings *settings,
                                   const kith_train_options *options, kith__train_call train,
-                                  kith_error *error)
+                                  kith__watch *watch, kith_error *error)
 {
     kith_model *started = NULL;
     kith_status status;
@@ -43,6 +43,7 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     if (!kith__path_exists(folder, "config.json"))
         TRY(kith__run_create(folder, graph, settings, 0, error));
     TRY(kith__run_open(&started, folder, options ? options->threads : 0, error));
+    kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)
         TRY(kith_model_open(model, folder, options ? options->threads : 0, error));
@@ -91,6 +92,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
 {
     bool embedding = model->settings.evidence == KITH_EVIDENCE_FUSED;
     kith_settings settings = model->settings;
+    kith__watch *watch = kith__pool_watch(model->pool);
     kith_graph *graph = NULL;
     kith_model *held_out = NULL;
     kith__fusion fusion = {0};
@@ -102,15 +104,18 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         TRY(kith__no_memory(error));
     settings.evidence = KITH_EVIDENCE_NONE;
     settings.eval_every = 0;
+    TRY(kith__watch_begin(watch, "holding out entities", 0, error));
     TRY(hold_out(&graph, model, error));
     /* Nothing is left of train where all facts touch the entities held out, as those of a star do. */
     bool trains = embedding && kith_graph_facts(graph, KITH_TRAIN).count > 0;
     if (trains)
-        TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, error));
+        TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, watch,
+                           error));
     else
         TRY(kith_model_new(&held_out, graph, &settings, options ? options->threads : 0, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
+    kith__pool_set_watch(held_out->pool, watch);
     TRY(fit(&fusion, &calibration, model, held_out, embedding, error));
     TRY(mine(folder, model, error));
     TRY(kith__fusion_save(folder, &fusion, &calibration, error));

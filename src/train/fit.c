@@ -149,10 +149,16 @@ static int gather_rows(kith__rows *r, const collecting *c)
 static kith_status collect_rows(kith__rows *rows, collecting *c, const kith__fusion *fusion,
                                 kith_error *error)
 {
-    kith_status status = kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count,
-                                            c->candidates, 0, c->embedding, collect, c, error);
-    if (status == KITH_OK && gather_rows(rows, c))
-        status = kith__no_memory(error);
+    kith__watch *watch = kith__pool_watch(c->model->pool);
+    kith_status status;
+
+    TRY(kith__watch_begin(watch, "collecting evidence", c->count, error));
+    TRY(kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count, c->candidates, 0,
+                           c->embedding, collect, c, error));
+    if (gather_rows(rows, c))
+        TRY(kith__no_memory(error));
+    TRY(kith__watch_begin(watch, "fitting weights", 0, error));
+cleanup:
     return status;
 }
 
@@ -198,6 +204,8 @@ static kith_status calibrate(kith__calibration *calibration, const collecting *f
 
     if (!c.samples || !c.count)
         TRY(kith__no_memory(error));
+    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities",
+                          from->count, error));
     TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count,
                            from->candidates, 0, from->embedding, take_samples, &c, error));
     kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, from->count));
@@ -376,6 +384,8 @@ static void fit_one(void *context, size_t index)
 
     own->query = o->f->rows->relation[g.at[0]];
     own->weights = o->fusion->common;
+    if (kith__watch_add(kith__pool_watch(o->f->pool), 1))
+        return;
     if (fit(&own->weights, o->f, g, (double)o->fusion->pull, NULL, NULL) != KITH_OK)
         o->no_memory = true;
 }
@@ -404,6 +414,7 @@ static kith_status fit_own(kith__fusion *fusion, const fitting *f, int which, fl
     kith__pool_run(f->pool, fit_one, &o, fusion->own_count);
     if (o.no_memory)
         TRY(kith__no_memory(error));
+    TRY(kith__watch_status(kith__pool_watch(f->pool), error));
 cleanup:
     if (status != KITH_OK)
         kith__fusion_release(fusion);

@@ -40,6 +40,7 @@ typedef struct {
     kith__neighbor_lists
         *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
     double last_checkpoint;
+    kith__watch *watch;
     bool stop, classifies, evaluates;
 } training;
 
@@ -198,6 +199,9 @@ static void tell(training *t, kith_progress *p)
     p->facts_total = t->order.count;
     if (t->options->progress && t->options->progress(t->options->context, p))
         t->stop = true;
+    if (kith__watch_tick(t->watch, t->at.epoch * (uint64_t)t->order.count + t->at.facts,
+                         t->settings->epochs * (uint64_t)t->order.count))
+        t->stop = true;
 }
 
 static kith_status train_batch(training *t, kith_error *error)
@@ -236,7 +240,9 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
     kith_eval result;
 
     kith__encoder_use(t->model->encoder, t->model->lists, 0);
-    kith_status status = kith_evaluate(&result, t->model, &options, error);
+    kith_status status = kith__watch_begin(t->watch, "evaluating on dev", 0, error);
+    if (status == KITH_OK)
+        status = kith_evaluate(&result, t->model, &options, error);
     if (status != KITH_OK)
         return status;
     p->evaluated = 1;
@@ -291,8 +297,15 @@ static kith_status finish_epoch(training *t, kith_error *error)
     kith_status status;
 
     TRY(check_weights(t, error));
-    if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs))
-        TRY(look_at_dev(t, &p, error));
+    if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs)) {
+        status = look_at_dev(t, &p, error);
+        if (status == KITH_ERR_STOPPED) { /* all batches are done: resuming looks at dev again */
+            t->stop = true;
+            return KITH_OK;
+        }
+        TRY(status);
+        (void)kith__watch_begin(t->watch, "training", 0, NULL); /* a stop is seen at the next tick */
+    }
     TRY(kith__run_log(t->folder, &p, t->classifies ? "accuracy" : "mrr", error));
     t->at.epoch++;
     t->at.batch = t->at.facts = 0;
@@ -398,7 +411,10 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
                          const kith_train_options *options, kith_error *error)
 {
     static const kith_train_options plain = {.checkpoint_seconds = 10};
-    training t = {.folder = folder, .options = options ? options : &plain, .model = model};
+    training t = {.folder = folder,
+                  .options = options ? options : &plain,
+                  .model = model,
+                  .watch = kith__pool_watch(model->pool)};
     kith__moments moments = {&t.adam.m, &t.adam.v, 0};
     kith_status status;
 
@@ -416,6 +432,7 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
         goto cleanup;
     }
     TRY(kith__run_cut_log(folder, t.at.epoch, error));
+    (void)kith__watch_begin(t.watch, "training", 0, NULL);
     TRY(train_epochs(&t, error));
     *end = t.at.finished ? KITH_TRAIN_FINISHED : KITH_TRAIN_STOPPED;
 cleanup:
@@ -424,7 +441,8 @@ cleanup:
 }
 
 /* Fit probabilities to a trained model without rule evidence, if that was not done yet. */
-static kith_status calibrate(const char *folder, unsigned threads, kith_error *error)
+static kith_status calibrate(const char *folder, unsigned threads, kith__watch *watch,
+                             kith_error *error)
 {
     kith_model *model = NULL;
     kith_status status = KITH_OK;
@@ -432,7 +450,9 @@ static kith_status calibrate(const char *folder, unsigned threads, kith_error *e
     if (kith__path_exists(folder, "calibration.json"))
         return KITH_OK;
     TRY(kith__run_open(&model, folder, threads, error));
+    kith__pool_set_watch(model->pool, watch);
     TRY(kith__run_load_model(folder, model, error));
+    TRY(kith__watch_begin(watch, "calibrating probabilities", 0, error));
     TRY(kith__calibrate_on_dev(model, error));
     if (model->calibration.fitted)
         TRY(kith__run_save_calibration(folder, model, error));
@@ -441,9 +461,9 @@ cleanup:
     return status;
 }
 
-/* Train the model, which is freed, from where its folder says that it stands. */
-static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
-                         const kith_train_options *options, kith_error *error)
+static kith_status go_through_stages(kith_train_end *end, const char *folder, kith_model *model,
+                                     const kith_train_options *options, kith__watch *watch,
+                                     kith_error *error)
 {
     kith_evidence_mode evidence = model->settings.evidence;
     unsigned threads = options ? options->threads : 0;
@@ -451,6 +471,7 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
 
     *end = KITH_TRAIN_WAS_FINISHED;
     kith__remove_leftovers(folder);
+    kith__pool_set_watch(model->pool, watch);
     if (evidence != KITH_EVIDENCE_RULES) {
         kith_model *embedding = model;
         model = NULL;
@@ -459,7 +480,7 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
     if (*end == KITH_TRAIN_STOPPED)
         goto cleanup;
     if (evidence == KITH_EVIDENCE_NONE) {
-        status = calibrate(folder, threads, error);
+        status = calibrate(folder, threads, watch, error);
         goto cleanup;
     }
     if (kith__fusion_saved(folder)) {
@@ -468,9 +489,28 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
     }
     if (!model)
         TRY(kith__run_open(&model, folder, threads, error));
+    kith__pool_set_watch(model->pool, watch);
     TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
 cleanup:
     kith_model_free(model);
+    return status;
+}
+
+/* Train the model, which is freed, from where its folder says that it stands. A stop in any stage
+ * leaves a run that can be resumed. */
+static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
+                         const kith_train_options *options, kith_error *error)
+{
+    kith__watch watch;
+
+    kith__watch_init(&watch, options ? options->watch : NULL,
+                     options ? options->watch_context : NULL);
+    kith_status status = go_through_stages(end, folder, model, options, &watch, error);
+    kith__watch_release(&watch);
+    if (status == KITH_ERR_STOPPED) {
+        *end = KITH_TRAIN_STOPPED;
+        status = KITH_OK;
+    }
     return status;
 }
 

@@ -1,0 +1,186 @@
+/* Training can be stopped in each of its stages, soon, and goes on from there as if it had not been. */
+#include <time.h>
+#include <unistd.h>
+
+#include "embed/settings.h"
+#include "support.h"
+
+/* In place of the C library's: many small runs need not wait for the disk. */
+int fsync(int file)
+{
+    (void)file;
+    return 0;
+}
+
+enum { MOST_STAGES = 16 };
+
+/* What the watch saw, and where it stops. */
+typedef struct {
+    const char *names[MOST_STAGES]; /* each once, in the order of their beginning */
+    size_t count;
+    size_t calls;       /* of the stage at hand */
+    const char *stop;   /* in this stage, NULL: never */
+    size_t after;       /* calls of it */
+    double stopped;     /* when, in seconds of the process's time; below 0: not yet */
+} watcher;
+
+/* Of the processor, so that other programs do not count. */
+static double used(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int on_stage(void *context, const kith_stage *stage)
+{
+    watcher *w = context;
+    size_t known = 0;
+
+    while (known < w->count && strcmp(w->names[known], stage->name) != 0)
+        known++;
+    if (known == w->count) {
+        assert_true(w->count < MOST_STAGES);
+        w->names[w->count++] = stage->name;
+    }
+    if (stage->total > 0)
+        assert_true(stage->done <= stage->total + stage->total / 2);
+    if (!w->stop || strcmp(w->stop, stage->name) != 0 || w->calls++ < w->after)
+        return 0;
+    if (w->stopped < 0)
+        w->stopped = used();
+    return 1;
+}
+
+static kith_graph *random_graph(unsigned entities, unsigned train)
+{
+    const random_shape shape = {.entities = entities, .relations = 6, .train = train, .dev = 40,
+                                .test = 20, .aux = 20};
+    kith__rng rng;
+
+    kith__rng_init(&rng, 21, 0);
+    return opened(random_folder(&rng, &shape));
+}
+
+static kith_settings quick(const char *evidence)
+{
+    kith_settings s;
+
+    assert_int_equal(
+        kith__settings_init(&s, strcmp(evidence, "rules") == 0 ? "rules" : "release", NULL),
+        KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "evidence", evidence, NULL), KITH_OK);
+    if (strcmp(evidence, "rules") != 0) {
+        s.dim = 8;
+        s.batch = 64;
+        s.epochs = 2;
+        s.eval_every = 1;
+        s.max_neighbors = 8;
+    }
+    return s;
+}
+
+static kith_train_end train_in(const char *folder, const kith_graph *graph, const char *evidence,
+                               watcher *w)
+{
+    const kith_train_options options = {.threads = 1, .watch = on_stage, .watch_context = w};
+    kith_settings s = quick(evidence);
+    kith_train_end end = KITH_TRAIN_WAS_FINISHED;
+    kith_error error;
+
+    w->stopped = -1;
+    if (kith_train(&end, folder, graph, &s, &options, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return end;
+}
+
+static void check_same_file(const char *a, const char *b, const char *name)
+{
+    size_t x, y;
+    const char *first = keep(format("%s/%s", a, name)), *second = keep(format("%s/%s", b, name));
+
+    if (!exists(first))
+        return;
+    char *wanted = contents(first, &x), *found = contents(second, &y);
+    if (x != y || memcmp(wanted, found, x) != 0)
+        fail_msg("%s: found other bytes, expected those of %s", second, first);
+    free(wanted);
+    free(found);
+}
+
+/* Stop in a stage, go on, and compare with the run that was never stopped. */
+static void check_goes_on(const kith_graph *graph, const char *evidence, const char *whole,
+                          const char *stage, size_t after)
+{
+    const char *folder = keep(format("%s/run", new_folder()));
+    watcher w = {.stop = stage, .after = after};
+    kith_train_end end;
+
+    end = train_in(folder, graph, evidence, &w);
+    if (w.stopped < 0) /* the stage was over before */
+        return;
+    assert_int_equal(end, KITH_TRAIN_STOPPED);
+    assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
+    assert_int_equal(end == KITH_TRAIN_STOPPED, 0);
+    check_same_file(whole, folder, "model.safetensors");
+    check_same_file(whole, folder, "rules.safetensors");
+    check_same_file(whole, folder, "fusion.json");
+    check_same_file(whole, folder, "calibration.json");
+}
+
+static void stop__in_any_stage_leaves_a_run_that_goes_on_as_if_it_had_not_been(void **state)
+{
+    static const char *const evidence[] = {"none", "rules", "fused"};
+    static const size_t stages[] = {3, 5, 8};
+    kith_graph *graph = random_graph(40, 240);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *whole = keep(format("%s/run", new_folder()));
+        watcher all = {0};
+        assert_int_equal(train_in(whole, graph, evidence[i], &all), KITH_TRAIN_FINISHED);
+        if (all.count < stages[i])
+            fail_msg("%s: found %zu stages, expected %zu", evidence[i], all.count, stages[i]);
+        for (size_t s = 0; s < all.count; s++)
+            for (size_t after = 0; after < 3; after++)
+                check_goes_on(graph, evidence[i], whole, all.names[s], after);
+    }
+    kith_graph_free(graph);
+}
+
+static void check_soon(const kith_graph *graph, const char *evidence, const char *stage,
+                       size_t after)
+{
+    watcher w = {.stop = stage, .after = after};
+
+    train_in(keep(format("%s/run", new_folder())), graph, evidence, &w);
+    double late = used() - w.stopped;
+    if (w.stopped >= 0 && late > .5)
+        fail_msg("%s: stopped after %.2f s of the processor, expected less than .5", stage, late);
+}
+
+static void stop__takes_less_than_half_a_second(void **state)
+{
+    static const char *const evidence[] = {"rules", "fused"};
+    kith_graph *graphs[] = {random_graph(2000, 16000), random_graph(600, 4000)};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        watcher all = {0};
+        train_in(keep(format("%s/run", new_folder())), graphs[i], evidence[i], &all);
+        for (size_t s = 0; s < all.count; s++) {
+            check_soon(graphs[i], evidence[i], all.names[s], 0);
+            check_soon(graphs[i], evidence[i], all.names[s], 4);
+        }
+        kith_graph_free(graphs[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stop__in_any_stage_leaves_a_run_that_goes_on_as_if_it_had_not_been),
+        cmocka_unit_test(stop__takes_less_than_half_a_second),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
