@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/buffers.h"
 #include "core/cores.h"
 #include "core/numbers.h"
 #include "core/pool.h"
@@ -298,9 +299,60 @@ static void numbers__settings_take_strict_numbers(void **state)
     assert_int_equal(settings.dim, 1000);
 }
 
+/* ---- buffers ---- */
+
+typedef struct {
+    kith__buffers buffers;
+    uint32_t *numbers;
+    double *reals;
+} owner;
+
+static void buffers__grow_aligned_and_keep_what_they_are_asked_to(void **state)
+{
+    owner a = {0};
+
+    (void)state;
+    for (size_t count = 0; count < 5000; count = 2 * count + 7) {
+        assert_int_equal(KITH__EXTEND(&a, numbers, count + 1), 0);
+        assert_int_equal(KITH__GROW(&a, reals, count), 0);
+        assert_int_equal((uintptr_t)a.numbers % 64, 0);
+        assert_int_equal((uintptr_t)a.reals % 64, 0);
+        a.numbers[count] = (uint32_t)count;
+        for (size_t before = 0; before <= count; before = 2 * before + 7)
+            assert_int_equal(a.numbers[before], before);
+        memset(a.reals, 1, count * sizeof *a.reals);
+    }
+    uint32_t *there = a.numbers;
+    assert_int_equal(KITH__EXTEND(&a, numbers, 10), 0); /* enough is left alone */
+    assert_ptr_equal(a.numbers, there);
+    assert_int_equal(KITH__GROW(&a, reals, SIZE_MAX / 4), -1);
+    kith__buffers_release(&a.buffers);
+    assert_null(a.buffers.first);
+}
+
+static void buffers__of_two_owners_may_change_places(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        owner a = {0}, b = {0};
+        assert_int_equal(KITH__GROW(&a, numbers, 3), 0);
+        assert_int_equal(KITH__GROW(&a, reals, 3), 0);
+        assert_int_equal(KITH__GROW(&b, numbers, 3), 0);
+        uint32_t *swap = a.numbers;
+        a.numbers = b.numbers;
+        b.numbers = swap;
+        assert_int_equal(KITH__GROW(&a, numbers, 1000), 0);
+        assert_int_equal(KITH__GROW(&b, numbers, 1000), 0);
+        kith__buffers_release(first ? &a.buffers : &b.buffers);
+        kith__buffers_release(first ? &b.buffers : &a.buffers);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buffers__grow_aligned_and_keep_what_they_are_asked_to),
+        cmocka_unit_test(buffers__of_two_owners_may_change_places),
         cmocka_unit_test(stages__a_stage_is_reported_when_it_begins_and_while_it_runs),
         cmocka_unit_test(stages__who_stops_is_not_called_again_and_the_message_names_the_stage),
         cmocka_unit_test(stages__nobody_need_watch),

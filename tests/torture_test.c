@@ -3,6 +3,7 @@
 #include "core/mem.h"
 #include "model/model.h"
 #include "support.h"
+#include "tables.h"
 #include "train/step.h"
 
 typedef struct {
@@ -282,9 +283,7 @@ static void torture__save(void **state)
 
 /* ---- encoding and its gradients, for every aggregator ---- */
 
-static const char *const aggregators[] = {"mean",  "sum",   "max", "lstm", "attention-global",
-                                          "attention-query", "logic", "lan", "table"};
-enum { AGGREGATORS = 9, STEP_FACTS = 4 };
+enum { STEP_FACTS = 4 };
 
 /* What a step of training gives: vectors by encoding, then gradients table by table. */
 typedef struct {
@@ -308,7 +307,7 @@ static values values_of(const kith_model *model, const kith__step *step)
 
     for (size_t i = 0; i < kith__encoder_count(e); i++)
         append(&v, kith__encoder_vector(e, i), model->settings.dim);
-    for (uint32_t i = 0; i < model->params.table[0].rows; i++)
+    for (uint32_t i = 0; i < model->params.table[KITH__ENT].rows; i++)
         if (g->row_of[i])
             append(&v, kith__gradient_of(g, i), model->settings.dim);
     for (size_t t = 1; t < g->dense.tables; t++)
@@ -367,6 +366,41 @@ static kith_status try_step(values *found, const kith_graph *graph, const kith_s
     return status;
 }
 
+/* The same of the softmax loss. */
+static kith_status try_queries(values *found, const kith_graph *graph, const kith_settings *settings,
+                               size_t n, kith_error *error)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    uint32_t m = kith_graph_seen_relation_count(graph);
+    kith__softmax_query asked[STEP_FACTS];
+    kith__softmax_negatives negatives;
+    kith_model *model;
+    kith__step step;
+    kith__rng rng;
+
+    for (size_t i = 0; i < STEP_FACTS; i++) {
+        kith_triple t = train.at[i];
+        asked[i] = i % 2 ? (kith__softmax_query){t.object, t.relation + m, t.subject}
+                         : (kith__softmax_query){t.subject, t.relation, t.object};
+    }
+    kith__rng_init(&rng, 4, 0);
+    assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&negatives, graph, 3, 1, NULL), KITH_OK);
+    assert_int_equal(
+        kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
+    kith__mem_fail_at(n);
+    kith_status status = kith__softmax_negatives_draw(&negatives, asked, STEP_FACTS, &rng, error);
+    if (status == KITH_OK)
+        status = kith__step_ask(&step, asked, STEP_FACTS, &negatives, error);
+    kith__mem_fail_at(0);
+    if (status == KITH_OK)
+        *found = values_of(model, &step);
+    kith__step_release(&step);
+    kith__softmax_negatives_release(&negatives);
+    kith_model_free(model);
+    return status;
+}
+
 static void torture_trial(trial attempt_at, const kith_graph *graph, const kith_settings *settings,
                           const char *name)
 {
@@ -392,11 +426,15 @@ static void torture_trial(trial attempt_at, const kith_graph *graph, const kith_
     free(expected.at);
 }
 
+static kith_graph *step_graph(void)
+{
+    return opened(file("train", "a\tr\tb\nb\ts\tc\na\ts\tc\nc\tt\td\nd\tr\ta\ne\ts\tb\ne\tr\te\n"
+                             "d\tt\te\nf\tr\tc\nf\ts\tb\nb\tr\tf\na\tt\tb\n"));
+}
+
 static void torture_aggregators(trial attempt_at)
 {
-    kith_graph *graph =
-        opened(file("train", "a\tr\tb\nb\ts\tc\na\ts\tc\nc\tt\td\nd\tr\ta\ne\ts\tb\ne\tr\te\n"
-                             "d\tt\te\nf\tr\tc\nf\ts\tb\nb\tr\tf\na\tt\tb\n"));
+    kith_graph *graph = step_graph();
 
     for (size_t i = 0; i < AGGREGATORS; i++)
         for (int padding = 0; padding < 2; padding++) {
@@ -407,6 +445,40 @@ static void torture_aggregators(trial attempt_at)
             s.padding = padding;
             torture_trial(attempt_at, graph, &s, aggregators[i]);
         }
+    kith_graph_free(graph);
+}
+
+static void torture_loss(const kith_graph *graph, const char *loss)
+{
+    for (size_t d = 0; d < 2 * DECODERS; d++) {
+        kith_settings s;
+        assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+        assert_int_equal(kith_settings_set(&s, "loss", loss, NULL), KITH_OK);
+        assert_int_equal(kith_settings_set(&s, "decoder", decoders[d / 2], NULL), KITH_OK);
+        s.dim = 12;
+        s.normalize = d % 2;
+        s.candidate_vectors = d % 2 ? KITH_CANDIDATES_INPUT : KITH_CANDIDATES_ENCODED;
+        torture_trial(s.loss == KITH_LOSS_SOFTMAX ? try_queries : try_step, graph, &s,
+                      decoders[d / 2]);
+    }
+}
+
+static void torture__a_step_of_every_decoder_and_loss_fails_or_gives_the_same_values(void **state)
+{
+    const char *name, *choices = "";
+    kith_graph *graph = step_graph();
+    int losses = 0;
+
+    (void)state;
+    for (size_t i = 0; (name = kith_settings_name(i, NULL, &choices)); i++)
+        if (strcmp(name, "loss") == 0)
+            break;
+    assert_non_null(name);
+    for (size_t length; *choices; choices += length + (choices[length] == '|'), losses++) {
+        length = strcspn(choices, "|");
+        torture_loss(graph, format("%.*s", (int)length, choices));
+    }
+    assert_true(losses >= 3);
     kith_graph_free(graph);
 }
 
@@ -439,6 +511,7 @@ int main(void)
         cmocka_unit_test(torture__save),
         cmocka_unit_test(torture__an_encoding_fails_or_is_the_same),
         cmocka_unit_test(torture__a_step_fails_or_gives_the_same_values),
+        cmocka_unit_test(torture__a_step_of_every_decoder_and_loss_fails_or_gives_the_same_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
 /* Softmax of the logits, which are replaced by it. */
 static void softmax(kith__encoder *e, size_t i)
 {
-    float *a = e->logit.at + e->first_visit[i], all = kith__softmax_row(a, kith__degree(e, i));
+    float *a = e->visits.logit + e->plan.first_visit[i],
+          all = kith__softmax_row(a, kith__degree(e, i));
 
     for (size_t k = 0; isnan(all) && k < kith__degree(e, i); k++)
         a[k] = all;
@@ -17,51 +18,51 @@ static void softmax(kith__encoder *e, size_t i)
 static void attention_forward(kith__encoder *e, size_t i)
 {
     softmax(e, i);
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-        e->weight.at[v] = e->logit.at[v];
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+        e->visits.weight[v] = e->visits.logit[v];
     kith__sum_weighted(e, i);
 }
 
 static void logic_forward(kith__encoder *e, size_t i)
 {
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-        e->weight.at[v] = e->logic.at[v];
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+        e->visits.weight[v] = e->visits.logic[v];
     kith__sum_weighted(e, i);
 }
 
 static void lan_forward(kith__encoder *e, size_t i)
 {
     softmax(e, i);
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-        e->weight.at[v] = e->logic.at[v] + e->logit.at[v];
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+        e->visits.weight[v] = e->visits.logic[v] + e->visits.logit[v];
     kith__sum_weighted(e, i);
 }
 
 /* a = softmax(l): gl = a (ga - sum a ga). */
 static void softmax_backward(kith__encoder *e, size_t i)
 {
-    const float *a = e->logit.at, *ga = e->weight_gradient.at;
+    const float *a = e->visits.logit, *ga = e->back.weight_gradient;
     float mean = 0;
 
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
         mean += a[v] * ga[v];
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-        e->logit_gradient.at[v] = a[v] * (ga[v] - mean);
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+        e->back.logit_gradient[v] = a[v] * (ga[v] - mean);
 }
 
 /* The logits have become the attention's shares. */
 static void attention_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
 {
     (void)i;
-    to->weight = e->weight.at[v];
-    to->attention = e->logit.at[v];
+    to->weight = e->visits.weight[v];
+    to->attention = e->visits.logit[v];
 }
 
 static void logic_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
 {
     (void)i;
-    to->weight = e->weight.at[v];
-    to->logic = e->logic.at[v];
+    to->weight = e->visits.weight[v];
+    to->logic = e->visits.logic[v];
 }
 
 static void lan_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
@@ -70,10 +71,15 @@ static void lan_explain(kith__neighbor_weight *to, const kith__encoder *e, size_
     logic_explain(to, e, i, v);
 }
 
-#define ATTENTION_TABLES                                             \
-    {{"att_w", KITH__HIDDEN, KITH__2DIM, true, KITH__XAVIER}, false}, \
-    {{"att_u", KITH__ONE, KITH__HIDDEN, true, KITH__XAVIER}, false}
-#define QUERY_TABLE {{"query", KITH__DIRECTED, KITH__DIM, true, KITH__XAVIER}, false}
+#define ATTENTION_TABLES                                                                           \
+    {{"att_w", KITH__HIDDEN, KITH__2DIM, true, KITH__XAVIER}, false},                              \
+    {                                                                                              \
+        {"att_u", KITH__ONE, KITH__HIDDEN, true, KITH__XAVIER}, false                              \
+    }
+#define QUERY_TABLE                                                                                \
+    {                                                                                              \
+        {"query", KITH__DIRECTED, KITH__DIM, true, KITH__XAVIER}, false                            \
+    }
 
 const kith__aggregator kith__agg_attention_global = {
     .name = "attention-global",

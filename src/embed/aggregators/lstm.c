@@ -194,9 +194,9 @@ static const float *zeros(const state *s, const kith__encoder *e)
 /* B e - c B w + b of a visit. */
 static void read_input(float *input, const state *s, const kith__encoder *e, size_t visit)
 {
-    size_t r = e->relation_row[e->neighbor[visit].relation] - 1;
-    kith__minus(input, e->be.at + s->row_of[visit] * e->hs, e->c.at[visit], e->bw.at + r * e->hs,
-                e->hs);
+    size_t r = e->products.relation_row[e->visits.neighbor[visit].relation] - 1;
+    kith__minus(input, e->products.be + s->row_of[visit] * e->hs, e->visits.c[visit],
+                e->products.bw + r * e->hs, e->hs);
 }
 
 static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, const sequence *q,
@@ -204,7 +204,7 @@ static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, con
 {
     const rows *in = q->home->in;
     size_t at = row_at(q, t), before = t > 0 ? row_at(q, t - 1) : 0, next = t + 1;
-    size_t visit = e->first_visit[q->encoding] + t;
+    size_t visit = e->plan.first_visit[q->encoding] + t;
     float *gates = in->gates.at + at * e->hs;
 
     *row = (kith__lstm_row){s->pad_input.at,
@@ -213,10 +213,10 @@ static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, con
                             t > 0 ? in->c.at + before * e->ds : zeros(s, e),
                             in->h.at + at * e->ds,
                             in->c.at + at * e->ds,
-                            e->out.at + q->encoding * e->ds,
+                            e->plan.out + q->encoding * e->ds,
                             1 / (float)q->steps};
     if (next < q->degree)
-        kith__fetch_row(e->be.at + s->row_of[visit + 1] * e->hs, e->hs);
+        kith__fetch_row(e->products.be + s->row_of[visit + 1] * e->hs, e->hs);
     if (t < q->degree) {
         read_input(gates, s, e, visit);
         row->input = gates;
@@ -277,16 +277,17 @@ static void make_matrix(kith__encoder *e)
     const kith__table *wx = kith__params_find(e->params, "lstm_wx");
     const float *b = kith__params_find(e->params, "lstm_b")->at;
 
-    memset(e->b_plain.at, 0, e->hs * e->ds * sizeof(float));
-    memset(e->b_transposed.at, 0, e->hs * e->ds * sizeof(float));
-    memset(e->b_bias.at, 0, e->hs * sizeof(float));
+    memset(e->products.b_plain, 0, e->hs * e->ds * sizeof(float));
+    memset(e->products.b_transposed, 0, e->hs * e->ds * sizeof(float));
+    memset(e->products.b_bias, 0, e->hs * sizeof(float));
     for (size_t gate = 0; gate < KITH__GATES; gate++)
         for (size_t unit = 0; unit < e->d; unit++) {
             size_t place = kith__gate_place(gate, unit), row = gate * e->d + unit;
-            e->b_bias.at[place] = kith__gate_scale(gate) * b[row];
+            e->products.b_bias[place] = kith__gate_scale(gate) * b[row];
             for (size_t c = 0; c < e->d; c++)
-                e->b_plain.at[place * e->ds + c] = e->b_transposed.at[c * e->hs + place] =
-                    kith__gate_scale(gate) * kith__row(wx, row)[c];
+                e->products.b_plain[place * e->ds + c] =
+                    e->products.b_transposed[c * e->hs + place] =
+                        kith__gate_scale(gate) * kith__row(wx, row)[c];
         }
 }
 
@@ -310,17 +311,17 @@ static void make_pad_input(state *s, const kith__encoder *e)
     if (!e->settings->padding)
         return;
     make_pad(s, e, &inverse);
-    memcpy(s->pad_input.at, e->b_bias.at, e->hs * sizeof(float));
-    kith__rows_times(s->pad_input.at, &pad, 1, e->b_transposed.at, e->d, e->hs, 1);
+    memcpy(s->pad_input.at, e->products.b_bias, e->hs * sizeof(float));
+    kith__rows_times(s->pad_input.at, &pad, 1, e->products.b_transposed, e->d, e->hs, 1);
 }
 
 static void forward_all(kith__encoder *e)
 {
     state *s = e->aggregator_state;
 
-    for (uint32_t row = 0; row < e->rows; row++)
-        for (size_t k = e->row_start[row]; k < e->row_start[row + 1]; k++)
-            s->row_of[e->items[k].index] = row;
+    for (uint32_t row = 0; row < e->visits.rows; row++)
+        for (size_t k = e->visits.row_start[row]; k < e->visits.row_start[row + 1]; k++)
+            s->row_of[e->visits.items[k].index] = row;
     memset(s->pad.at + 4 * e->ds, 0, e->ds * sizeof(float));
     pack_weights(s, e);
     make_pad_input(s, e);
@@ -333,7 +334,7 @@ static void forward_all(kith__encoder *e)
 static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, const sequence *q,
                           size_t t, size_t k)
 {
-    size_t visit = e->first_visit[q->encoding] + t;
+    size_t visit = e->plan.first_visit[q->encoding] + t;
     float *to;
 
     if (t >= q->degree)
@@ -357,7 +358,7 @@ static void begin_back(piece_state *w, state *s, const kith__encoder *e, const s
                                        in->c.at + at * e->ds,
                                        t > 0 ? in->c.at + before * e->ds : zeros(s, e),
                                        w->gh.at + k * e->ds,
-                                       e->grad.at + q->encoding * e->ds,
+                                       e->plan.grad + q->encoding * e->ds,
                                        w->gc.at + k * e->ds,
                                        gz,
                                        t < q->degree ? w->gb.at : w->gpad.at,
@@ -411,11 +412,11 @@ static void backward_piece(void *context, size_t piece)
 /* Adds scale times a gradient in the kernels' order to a table of four gates. */
 static void add_gates(kith__encoder *e, const char *name, const float *sum)
 {
-    const kith__table *t = kith__params_find(&e->gradients->dense, name);
+    const kith__table *t = kith__params_find(&e->back.gradients->dense, name);
 
     for (size_t gate = 0; gate < KITH__GATES; gate++)
         for (size_t unit = 0; unit < e->d; unit++)
-            kith__axpy(kith__gradient_row(e->gradients, t, gate * e->d + unit),
+            kith__axpy(kith__gradient_row(e->back.gradients, t, gate * e->d + unit),
                        kith__gate_scale(gate), sum + kith__gate_place(gate, unit) * e->ds, e->ds);
 }
 
@@ -426,8 +427,8 @@ static void add_matrix(kith__encoder *e, const float *gradient)
 
 static void add_bias(kith__encoder *e, const float *sum)
 {
-    float *to =
-        kith__gradient_row(e->gradients, kith__params_find(&e->gradients->dense, "lstm_b"), 0);
+    float *to = kith__gradient_row(e->back.gradients,
+                                   kith__params_find(&e->back.gradients->dense, "lstm_b"), 0);
 
     for (size_t gate = 0; gate < KITH__GATES; gate++)
         for (size_t unit = 0; unit < e->d; unit++)
@@ -439,26 +440,26 @@ static void back_through_transform(kith__encoder *e, state *s, const float *sum)
 {
     float inverse = 0, c = make_pad(s, e, &inverse), *unit = s->pad.at + e->ds;
     float along = kith__dot(sum, unit, e->ds), *gw = unit + e->ds;
-    const kith__table *ge = kith__params_find(&e->gradients->dense, "pad_ent");
-    const kith__table *gt = kith__params_find(&e->gradients->dense, "pad_trans");
+    const kith__table *ge = kith__params_find(&e->back.gradients->dense, "pad_ent");
+    const kith__table *gt = kith__params_find(&e->back.gradients->dense, "pad_trans");
 
-    kith__axpy2(kith__gradient_row(e->gradients, ge, 0), 1, sum, -along, unit, e->ds);
+    kith__axpy2(kith__gradient_row(e->back.gradients, ge, 0), 1, sum, -along, unit, e->ds);
     memset(gw, 0, e->ds * sizeof *gw);
     kith__axpy2(gw, -c, sum, -along, kith__params_find(e->params, "pad_ent")->at, e->ds);
-    kith__normalize_backward(kith__gradient_row(e->gradients, gt, 0), gw, unit, inverse, e->d);
+    kith__normalize_backward(kith__gradient_row(e->back.gradients, gt, 0), gw, unit, inverse, e->d);
 }
 
 /* The padding's z = Wx T + b: gWx += gz^T T, gT = gz Wx. */
 static void back_through_pad(kith__encoder *e, state *s, const float *gz)
 {
-    const kith__table *wx = kith__params_find(&e->gradients->dense, "lstm_wx");
+    const kith__table *wx = kith__params_find(&e->back.gradients->dense, "lstm_wx");
     float *sum = s->pad.at + 3 * e->ds;
 
     for (size_t gate = 0; gate < KITH__GATES; gate++)
         for (size_t unit = 0; unit < e->d; unit++)
-            kith__axpy(kith__gradient_row(e->gradients, wx, gate * e->d + unit),
+            kith__axpy(kith__gradient_row(e->back.gradients, wx, gate * e->d + unit),
                        kith__gate_scale(gate) * gz[kith__gate_place(gate, unit)], s->pad.at, e->ds);
-    kith__rows_times(sum, &gz, 1, e->b_plain.at, e->hs, e->ds, 0);
+    kith__rows_times(sum, &gz, 1, e->products.b_plain, e->hs, e->ds, 0);
     back_through_transform(e, s, sum);
 }
 
@@ -470,16 +471,17 @@ static int plan_backward(kith__encoder *e, state *s)
 
     p->count = 0;
     if (kith__renew(&p->sequences, &p->sequence_capacity, s->all.count, sizeof *p->sequences) ||
-        kith__renew(&s->gradient_of, &s->gradient_capacity, e->visits, sizeof *s->gradient_of))
+        kith__renew(&s->gradient_of, &s->gradient_capacity, e->visits.count,
+                    sizeof *s->gradient_of))
         return -1;
     for (size_t i = 0; i < s->all.count; i++)
-        if (e->active[s->all.sequences[i].encoding]) {
+        if (e->plan.active[s->all.sequences[i].encoding]) {
             p->sequences[p->count++] = s->all.sequences[i];
             all_kept &= s->all.sequences[i].home != NULL;
         }
     if (cut(p) || reserve_own_rows(s, p, e))
         return -1;
-    return all_kept ? 0 : kith__floats_reserve(&s->visit_gradient, e->visits * e->hs);
+    return all_kept ? 0 : kith__floats_reserve(&s->visit_gradient, e->visits.count * e->hs);
 }
 
 static void backward_all(kith__encoder *e)
@@ -552,9 +554,9 @@ static int plan_forward(kith__encoder *e, state *s)
     plan *p = &s->all;
 
     p->count = 0;
-    if (kith__renew(&p->sequences, &p->sequence_capacity, e->count, sizeof *p->sequences))
+    if (kith__renew(&p->sequences, &p->sequence_capacity, e->plan.count, sizeof *p->sequences))
         return -1;
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->plan.count; i++)
         if (steps_of(e, i) > 0)
             p->sequences[p->count++] = (sequence){i, steps_of(e, i), kith__degree(e, i), NULL, 0};
     qsort(p->sequences, p->count, sizeof *p->sequences, longer_first);
@@ -604,7 +606,7 @@ static int prepare(kith__encoder *e)
         kith__floats_reserve(&s->wh_forward, square) || kith__floats_reserve(&s->wh_back, square) ||
         kith__floats_reserve(&s->pad, 5 * e->ds) || kith__floats_reserve(&s->pad_input, e->hs) ||
         kith__floats_reserve(&s->pad_sum, e->hs) ||
-        kith__renew(&s->row_of, &s->row_capacity, e->visits, sizeof *s->row_of);
+        kith__renew(&s->row_of, &s->row_capacity, e->visits.count, sizeof *s->row_of);
     for (size_t p = 0; p < LSTM_PIECES && !failed; p++)
         failed = reserve_piece(&s->piece[p], e);
     return failed ? -1 : 0;

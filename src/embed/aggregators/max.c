@@ -19,16 +19,17 @@ static uint32_t *winners(const kith__encoder *e, size_t i)
 
 static void forward(kith__encoder *e, size_t i)
 {
-    float *out = e->out.at + i * e->ds, *t = e->grad.at + i * e->ds; /* grad is free until later */
+    float *out = e->plan.out + i * e->ds,
+          *t = e->plan.grad + i * e->ds; /* grad is free until later */
     uint32_t *winner = winners(e, i);
 
     memset(winner, 0xff, e->ds * sizeof *winner);
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++) {
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++) {
         kith__visit_vector(t, e, v);
         for (size_t k = 0; k < e->d; k++)
-            if (v == e->first_visit[i] || t[k] > out[k]) {
+            if (v == e->plan.first_visit[i] || t[k] > out[k]) {
                 out[k] = t[k];
-                winner[k] = (uint32_t)(v - e->first_visit[i]);
+                winner[k] = (uint32_t)(v - e->plan.first_visit[i]);
             }
     }
     memset(t, 0, e->ds * sizeof *t);
@@ -37,11 +38,11 @@ static void forward(kith__encoder *e, size_t i)
 static void visit_gradient(float *gradient, const kith__encoder *e, size_t i, size_t visit)
 {
     const uint32_t *winner = winners(e, i);
-    const float *grad = e->grad.at + i * e->ds;
+    const float *grad = e->plan.grad + i * e->ds;
 
     memset(gradient, 0, e->ds * sizeof *gradient);
     for (size_t k = 0; k < e->d; k++)
-        if (winner[k] == visit - e->first_visit[i])
+        if (winner[k] == visit - e->plan.first_visit[i])
             gradient[k] = grad[k];
 }
 
@@ -58,8 +59,9 @@ static int prepare(kith__encoder *e)
         e->free_state = free_state;
     }
     state *s = e->aggregator_state;
-    return !s || kith__renew(&s->winner, &s->capacity, e->count * e->ds, sizeof *s->winner) ? -1
-                                                                                            : 0;
+    return !s || kith__renew(&s->winner, &s->capacity, e->plan.count * e->ds, sizeof *s->winner)
+               ? -1
+               : 0;
 }
 
 /* T where the visit gave the coordinate, else 0. */
@@ -69,14 +71,14 @@ static void share(float *to, const kith__encoder *e, size_t i, size_t visit)
 
     kith__visit_vector(to, e, visit);
     for (size_t k = 0; k < e->ds; k++)
-        if (winner[k] != visit - e->first_visit[i])
+        if (winner[k] != visit - e->plan.first_visit[i])
             to[k] = 0;
 }
 
 static void explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t visit)
 {
     for (size_t k = 0; k < e->d; k++)
-        to->wins += winners(e, i)[k] == visit - e->first_visit[i];
+        to->wins += winners(e, i)[k] == visit - e->plan.first_visit[i];
 }
 
 const kith__aggregator kith__agg_max = {.name = "max",

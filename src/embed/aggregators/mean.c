@@ -8,8 +8,8 @@
 
 static void set_weights(kith__encoder *e, size_t i, float weight)
 {
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-        e->weight.at[v] = weight;
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+        e->visits.weight[v] = weight;
 }
 
 static size_t places(const kith__encoder *e, size_t i)
@@ -38,36 +38,37 @@ static void mean_forward(kith__encoder *e, size_t i)
 
 static void mean_forward_all(kith__encoder *e)
 {
-    float inverse, *unit = e->partial.at, *pad = unit + e->ds;
+    float inverse, *unit = e->products.partial, *pad = unit + e->ds;
 
     if (!e->settings->padding)
         return;
     pad_vector(pad, unit, &inverse, e);
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < e->plan.count; i++) {
         size_t all = places(e, i);
         if (all > kith__degree(e, i) && kith__degree(e, i) > 0)
-            kith__axpy(e->out.at + i * e->ds, (float)(all - kith__degree(e, i)) / (float)all, pad,
+            kith__axpy(e->plan.out + i * e->ds, (float)(all - kith__degree(e, i)) / (float)all, pad,
                        e->ds);
     }
 }
 
 static float *pad_gradient(kith__encoder *e, const char *name)
 {
-    return kith__gradient_row(e->gradients, kith__params_find(&e->gradients->dense, name), 0);
+    return kith__gradient_row(e->back.gradients, kith__params_find(&e->back.gradients->dense, name),
+                              0);
 }
 
 static void mean_backward_all(kith__encoder *e)
 {
-    float inverse, *unit = e->partial.at, *pad = unit + e->ds, *sum = pad + e->ds;
+    float inverse, *unit = e->products.partial, *pad = unit + e->ds, *sum = pad + e->ds;
 
     if (!e->settings->padding)
         return;
     float c = pad_vector(pad, unit, &inverse, e);
     memset(sum, 0, 2 * e->ds * sizeof *sum);
-    for (size_t i = 0; i < e->count; i++) {
+    for (size_t i = 0; i < e->plan.count; i++) {
         size_t all = places(e, i), degree = kith__degree(e, i);
-        if (e->active[i] && all > degree && degree > 0)
-            kith__axpy(sum, (float)(all - degree) / (float)all, e->grad.at + i * e->ds, e->ds);
+        if (e->plan.active[i] && all > degree && degree > 0)
+            kith__axpy(sum, (float)(all - degree) / (float)all, e->plan.grad + i * e->ds, e->ds);
     }
     /* T = p - c w with c = w . p and w = pad_trans / |pad_trans|. */
     const float *p = kith__params_find(e->params, "pad_ent")->at;
@@ -86,7 +87,7 @@ static void sum_forward(kith__encoder *e, size_t i)
 static void explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
 {
     (void)i;
-    to->weight = e->weight.at[v];
+    to->weight = e->visits.weight[v];
 }
 
 const kith__aggregator kith__agg_mean = {

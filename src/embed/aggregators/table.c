@@ -72,26 +72,26 @@ static void pair_piece(void *context, size_t piece)
     kith__encoder *e = context;
     const table_state *s = e->aggregator_state;
     uint32_t *column = s->column + piece * e->lists->relations;
-    size_t from = e->count * piece / PIECES, to = e->count * (piece + 1) / PIECES;
+    size_t from = e->plan.count * piece / PIECES, to = e->plan.count * (piece + 1) / PIECES;
 
     for (size_t i = from; i < to; i++) {
-        if (i == from || e->query[i] != e->query[i - 1]) {
+        if (i == from || e->plan.query[i] != e->plan.query[i - 1]) {
             if (i > from)
-                spread_pairs(column, e->rules, e->query[i - 1], false);
-            spread_pairs(column, e->rules, e->query[i], true);
+                spread_pairs(column, e->rules, e->plan.query[i - 1], false);
+            spread_pairs(column, e->rules, e->plan.query[i], true);
         }
-        for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-            s->pair[v] = column[e->neighbor[v].relation];
+        for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+            s->pair[v] = column[e->visits.neighbor[v].relation];
     }
     if (to > from)
-        spread_pairs(column, e->rules, e->query[to - 1], false);
+        spread_pairs(column, e->rules, e->plan.query[to - 1], false);
 }
 
 static int prepare(kith__encoder *e)
 {
     table_state *s = state_of(e);
 
-    if (!s || kith__renew(&s->pair, &s->pair_capacity, e->visits, sizeof *s->pair))
+    if (!s || kith__renew(&s->pair, &s->pair_capacity, e->visits.count, sizeof *s->pair))
         return -1;
     kith__pool_run(e->pool, pair_piece, e, PIECES);
     return 0;
@@ -101,15 +101,15 @@ static int prepare(kith__encoder *e)
 
 static float logit_of(const kith__encoder *e, const table_state *s, size_t v)
 {
-    float logic = e->logic.at[v], t = s->pair[v] ? *value_at(s->t, s->pair[v] - 1) : 0;
+    float logic = e->visits.logic[v], t = s->pair[v] ? *value_at(s->t, s->pair[v] - 1) : 0;
     return logf(logic > LEAST_WEIGHT ? logic : LEAST_WEIGHT) + t +
-           *value_at(s->b, e->neighbor[v].entity);
+           *value_at(s->b, e->visits.neighbor[v].entity);
 }
 
 static void forward(kith__encoder *e, size_t i)
 {
-    size_t from = e->first_visit[i], to = e->first_visit[i + 1];
-    float *a = e->weight.at, most = -INFINITY, sum = 0;
+    size_t from = e->plan.first_visit[i], to = e->plan.first_visit[i + 1];
+    float *a = e->visits.weight, most = -INFINITY, sum = 0;
 
     for (size_t v = from; v < to; v++) {
         a[v] = logit_of(e, e->aggregator_state, v);
@@ -125,13 +125,13 @@ static void forward(kith__encoder *e, size_t i)
 /* a = softmax(l): gl = a (ga - sum a ga). */
 static void backward(kith__encoder *e, size_t i)
 {
-    const float *a = e->weight.at, *ga = e->weight_gradient.at;
+    const float *a = e->visits.weight, *ga = e->back.weight_gradient;
     float mean = 0;
 
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
         mean += a[v] * ga[v];
-    for (size_t v = e->first_visit[i]; v < e->first_visit[i + 1]; v++)
-        e->logit_gradient.at[v] = a[v] * (ga[v] - mean);
+    for (size_t v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++)
+        e->back.logit_gradient[v] = a[v] * (ga[v] - mean);
 }
 
 static void add_gradient(kith__gradients *g, const kith__table *table, uint32_t index, float value)
@@ -143,23 +143,24 @@ static void add_gradient(kith__gradients *g, const kith__table *table, uint32_t 
 static void backward_all(kith__encoder *e)
 {
     const table_state *s = e->aggregator_state;
-    kith__gradients *g = e->gradients;
+    kith__gradients *g = e->back.gradients;
     const kith__table *t = kith__params_find(&g->dense, "table_pair");
     const kith__table *b = kith__params_find(&g->dense, "table_entity");
 
-    for (size_t i = 0; i < e->count; i++)
-        for (size_t v = e->first_visit[i]; e->active[i] && v < e->first_visit[i + 1]; v++) {
+    for (size_t i = 0; i < e->plan.count; i++)
+        for (size_t v = e->plan.first_visit[i]; e->plan.active[i] && v < e->plan.first_visit[i + 1];
+             v++) {
             if (s->pair[v])
-                add_gradient(g, t, s->pair[v] - 1, e->logit_gradient.at[v]);
-            add_gradient(g, b, e->neighbor[v].entity, e->logit_gradient.at[v]);
+                add_gradient(g, t, s->pair[v] - 1, e->back.logit_gradient[v]);
+            add_gradient(g, b, e->visits.neighbor[v].entity, e->back.logit_gradient[v]);
         }
 }
 
 static void explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
 {
     (void)i;
-    to->weight = e->weight.at[v];
-    to->logic = e->logic.at[v];
+    to->weight = e->visits.weight[v];
+    to->logic = e->visits.logic[v];
 }
 
 const kith__aggregator kith__agg_table = {

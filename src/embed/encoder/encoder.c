@@ -33,10 +33,10 @@ kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *sett
     e->att_w = kith__params_find(params, "att_w");
     e->att_u = kith__params_find(params, "att_u");
     e->queries = kith__params_find(params, "query");
-    e->relation_row = kith__calloc(lists->relations, sizeof *e->relation_row);
-    e->relation_of = kith__calloc(lists->relations, sizeof *e->relation_of);
-    e->relation_marks = kith__calloc((size_t)lists->relations * PIECES, 1);
-    if (!e->relation_row || !e->relation_of || !e->relation_marks) {
+    size_t relations = lists->relations;
+    if (KITH__GROW(&e->products, relation_row, relations) ||
+        KITH__GROW(&e->products, relation_of, relations) ||
+        KITH__GROW(&e->products, relation_marks, relations * PIECES)) {
         kith__encoder_free(e);
         return kith__no_memory(error);
     }
@@ -48,59 +48,11 @@ void kith__encoder_free(kith__encoder *e)
 {
     if (!e)
         return;
-    kith__floats *floats[] = {&e->out,
-                              &e->grad,
-                              &e->c,
-                              &e->logit,
-                              &e->logic,
-                              &e->weight,
-                              &e->weight_gradient,
-                              &e->logit_gradient,
-                              &e->unit,
-                              &e->inverse_norm,
-                              &e->be,
-                              &e->b_bias,
-                              &e->bw,
-                              &e->az,
-                              &e->ez,
-                              &e->be_most,
-                              &e->bw_most,
-                              &e->az_most,
-                              &e->b_transposed,
-                              &e->a_transposed,
-                              &e->gbe,
-                              &e->gaz,
-                              &e->gbw,
-                              &e->gunit,
-                              &e->gu,
-                              &e->ga,
-                              &e->gb,
-                              &e->gz,
-                              &e->pair_logit,
-                              &e->lanes,
-                              &e->partial,
-                              &e->b_plain,
-                              &e->a_plain,
-                              &e->products,
-                              &e->column};
-    void *others[] = {e->requests,     e->sorted,           e->request_mask,
-                      e->encoding_of,  e->entity,           e->query,
-                      e->mask,         e->first_visit,      e->query_row,
-                      e->active,       e->neighbor,         e->encoding,
-                      e->items,        e->item_encoding,    e->spare,
-                      e->some_items,   e->some_encoding,    e->relation_marks,
-                      e->pair_of,      e->row_start,        e->relation_row,
-                      e->relation_of,  e->query_of,         e->active_rows,
-                      e->relation_ids, e->which,            e->id_count,
-                      e->active_start, e->row_pointer,      e->relation_slot,
-                      e->query_slot,   e->active_relations, e->active_queries};
-
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-        kith__free(floats[i]->at);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        kith__free(others[i]);
-    for (size_t q = 0; q < AHEAD; q++)
-        kith__free(e->ahead[q].at);
+    kith__buffers_release(&e->plan.buffers);
+    kith__buffers_release(&e->visits.buffers);
+    kith__buffers_release(&e->products.buffers);
+    kith__buffers_release(&e->ahead.buffers);
+    kith__buffers_release(&e->back.buffers);
     if (e->free_state && e->aggregator_state)
         e->free_state(e->aggregator_state);
     kith__free(e);
@@ -136,33 +88,33 @@ bool kith__encoder_query_aware(const kith__encoder *e)
 
 size_t kith__encoder_count(const kith__encoder *e)
 {
-    return e->count;
+    return e->plan.count;
 }
 
 size_t kith__encoder_find(const kith__encoder *e, size_t request)
 {
-    return e->encoding_of[request];
+    return e->plan.encoding_of[request];
 }
 
 const float *kith__encoder_vector(const kith__encoder *e, size_t encoding)
 {
-    return e->out.at + encoding * e->ds;
+    return e->plan.out + encoding * e->ds;
 }
 
 uint32_t kith__encoder_entity(const kith__encoder *e, size_t encoding)
 {
-    return e->entity[encoding];
+    return e->plan.entity[encoding];
 }
 
 bool kith__encoder_active(const kith__encoder *e, size_t encoding)
 {
-    return e->active[encoding];
+    return e->plan.active[encoding];
 }
 
 bool kith__encoder_expects(const kith__encoder *e, uint32_t query)
 {
-    for (size_t i = 0; i < e->expected_count; i++)
-        if (e->expected[i] == query)
+    for (size_t i = 0; i < e->ahead.count; i++)
+        if (e->ahead.expected[i] == query)
             return true;
     return false;
 }
@@ -170,7 +122,7 @@ bool kith__encoder_expects(const kith__encoder *e, uint32_t query)
 const kith_neighbor *kith__encoder_neighbors(size_t *count, const kith__encoder *e, size_t encoding)
 {
     *count = kith__degree(e, encoding);
-    return e->neighbor + e->first_visit[encoding];
+    return e->visits.neighbor + e->plan.first_visit[encoding];
 }
 
 kith_weighing kith__encoder_weighing(const kith__encoder *e)
@@ -183,13 +135,13 @@ kith__neighbor_weight kith__encoder_weight(const kith__encoder *e, size_t encodi
     kith__neighbor_weight weight = {NAN, NAN, NAN, 0};
 
     if (e->aggregator->explain)
-        e->aggregator->explain(&weight, e, encoding, e->first_visit[encoding] + k);
+        e->aggregator->explain(&weight, e, encoding, e->plan.first_visit[encoding] + k);
     return weight;
 }
 
 void kith__encoder_share(float *share, const kith__encoder *e, size_t encoding, size_t neighbor)
 {
-    size_t v = e->first_visit[encoding] + neighbor;
+    size_t v = e->plan.first_visit[encoding] + neighbor;
 
     if (e->aggregator->share) {
         e->aggregator->share(share, e, encoding, v);
@@ -197,19 +149,19 @@ void kith__encoder_share(float *share, const kith__encoder *e, size_t encoding, 
     }
     kith__visit_vector(share, e, v);
     for (size_t k = 0; k < e->ds; k++)
-        share[k] *= e->weight.at[v];
+        share[k] *= e->visits.weight[v];
 }
 
 void kith__encoder_neighbor_vector(float *vector, const kith__encoder *e, size_t encoding, size_t k)
 {
-    kith__visit_vector(vector, e, e->first_visit[encoding] + k);
+    kith__visit_vector(vector, e, e->plan.first_visit[encoding] + k);
 }
 
 /* ---- requests to encodings ---- */
 
 void kith__encoder_begin(kith__encoder *e)
 {
-    e->request_count = 0;
+    e->plan.request_count = 0;
     e->no_memory = e->keeps = false;
 }
 
@@ -222,18 +174,17 @@ size_t kith__encoder_request(kith__encoder *e, uint32_t entity, uint32_t query,
                              const kith_neighbor *mask)
 {
     static const kith_neighbor none = {UINT32_MAX, UINT32_MAX};
-    size_t i = e->request_count;
+    size_t i = e->plan.request_count;
 
-    if (kith__reserve(&e->requests, &e->request_capacity, i + 1, sizeof *e->requests) ||
-        kith__reserve(&e->request_mask, &e->mask_capacity, i + 1, sizeof *e->request_mask)) {
+    if (KITH__EXTEND(&e->plan, requests, i + 1) || KITH__EXTEND(&e->plan, request_mask, i + 1)) {
         e->no_memory = true;
         return 0;
     }
     if (!e->aggregator->query_aware)
         query = 0;
-    e->requests[i] = (kith__item){query, entity, (uint32_t)i};
-    e->request_mask[i] = mask ? *mask : none;
-    return e->request_count++;
+    e->plan.requests[i] = (kith__item){query, entity, (uint32_t)i};
+    e->plan.request_mask[i] = mask ? *mask : none;
+    return e->plan.request_count++;
 }
 
 static bool same_neighbor(kith_neighbor a, kith_neighbor b)
@@ -243,42 +194,38 @@ static bool same_neighbor(kith_neighbor a, kith_neighbor b)
 
 static int room_for_encodings(kith__encoder *e, size_t n)
 {
-    return kith__renew(&e->sorted, &e->sorted_capacity, n, sizeof *e->sorted) ||
-           kith__renew(&e->encoding_of, &e->encoding_of_capacity, n, sizeof *e->encoding_of) ||
-           kith__renew(&e->entity, &e->count_capacity[0], n, sizeof *e->entity) ||
-           kith__renew(&e->query, &e->count_capacity[1], n, sizeof *e->query) ||
-           kith__renew(&e->mask, &e->count_capacity[2], n, sizeof *e->mask) ||
-           kith__renew(&e->first_visit, &e->count_capacity[3], n + 1, sizeof *e->first_visit) ||
-           kith__renew(&e->query_row, &e->count_capacity[4], n, sizeof *e->query_row) ||
-           kith__renew(&e->active, &e->count_capacity[5], n, 1) ||
-           kith__renew(&e->query_of, &e->query_of_capacity, n, sizeof *e->query_of);
+    return KITH__GROW(&e->plan, sorted, n) || KITH__GROW(&e->plan, encoding_of, n) ||
+           KITH__GROW(&e->plan, entity, n) || KITH__GROW(&e->plan, query, n) ||
+           KITH__GROW(&e->plan, mask, n) || KITH__GROW(&e->plan, first_visit, n + 1) ||
+           KITH__GROW(&e->plan, query_row, n) || KITH__GROW(&e->plan, active, n) ||
+           KITH__GROW(&e->products, query_of, n);
 }
 
 static int find_encodings(kith__encoder *e)
 {
-    size_t n = e->request_count;
+    size_t n = e->plan.request_count;
 
     if (room_for_encodings(e, n))
         return -1;
-    kith__radix_sort(e->requests, e->sorted, n, e->lists->relations, e->lists->entities);
-    e->count = 0;
-    e->query_rows = 0;
+    kith__radix_sort(e->plan.requests, e->plan.sorted, n, e->lists->relations, e->lists->entities);
+    e->plan.count = 0;
+    e->products.query_rows = 0;
     for (size_t k = 0; k < n; k++) {
-        const kith__item *r = &e->requests[k];
-        kith_neighbor mask = e->request_mask[r->index];
-        size_t last = e->count - 1;
-        if (k == 0 || e->query[last] != r->major || e->entity[last] != r->minor ||
-            !same_neighbor(e->mask[last], mask)) {
-            if (k == 0 || e->query[last] != r->major)
-                e->query_of[e->query_rows++] = r->major;
-            e->entity[e->count] = r->minor;
-            e->query[e->count] = r->major;
-            e->mask[e->count] = mask;
-            e->query_row[e->count++] = (uint32_t)e->query_rows - 1;
+        const kith__item *r = &e->plan.requests[k];
+        kith_neighbor mask = e->plan.request_mask[r->index];
+        size_t last = e->plan.count - 1;
+        if (k == 0 || e->plan.query[last] != r->major || e->plan.entity[last] != r->minor ||
+            !same_neighbor(e->plan.mask[last], mask)) {
+            if (k == 0 || e->plan.query[last] != r->major)
+                e->products.query_of[e->products.query_rows++] = r->major;
+            e->plan.entity[e->plan.count] = r->minor;
+            e->plan.query[e->plan.count] = r->major;
+            e->plan.mask[e->plan.count] = mask;
+            e->plan.query_row[e->plan.count++] = (uint32_t)e->products.query_rows - 1;
         }
-        e->encoding_of[r->index] = (uint32_t)e->count - 1;
+        e->plan.encoding_of[r->index] = (uint32_t)e->plan.count - 1;
     }
-    memset(e->active, 0, e->count);
+    memset(e->plan.active, 0, e->plan.count);
     return 0;
 }
 
@@ -288,45 +235,37 @@ static void count_visits(kith__encoder *e)
 {
     size_t total = 0;
 
-    for (size_t i = 0; i < e->count; i++) {
-        if (i + 16 < e->count)
-            __builtin_prefetch(&e->lists->offset[e->entity[i + 16]]);
-        uint64_t from = e->lists->offset[e->entity[i]];
-        uint64_t to = from + kith__list_count(e->lists, e->entity[i]);
-        e->first_visit[i] = total;
+    for (size_t i = 0; i < e->plan.count; i++) {
+        if (i + 16 < e->plan.count)
+            __builtin_prefetch(&e->lists->offset[e->plan.entity[i + 16]]);
+        uint64_t from = e->lists->offset[e->plan.entity[i]];
+        uint64_t to = from + kith__list_count(e->lists, e->plan.entity[i]);
+        e->plan.first_visit[i] = total;
         total += (size_t)(to - from);
-        if (e->mask[i].relation != UINT32_MAX)
+        if (e->plan.mask[i].relation != UINT32_MAX)
             for (uint64_t s = from; s < to; s++)
-                total -= same_neighbor(e->lists->at[s], e->mask[i]);
+                total -= same_neighbor(e->lists->at[s], e->plan.mask[i]);
     }
-    e->first_visit[e->count] = total;
-    e->visits = total;
+    e->plan.first_visit[e->plan.count] = total;
+    e->visits.count = total;
 }
 
 static int room_for_visits(kith__encoder *e)
 {
-    size_t n = e->visits;
+    size_t n = e->visits.count;
 
-    return kith__renew(&e->neighbor, &e->neighbor_capacity, n, sizeof *e->neighbor) ||
-           kith__renew(&e->encoding, &e->visit_encoding_capacity, n, sizeof *e->encoding) ||
-           kith__renew(&e->items, &e->item_capacity, n, sizeof *e->items) ||
-           kith__renew(&e->item_encoding, &e->item_encoding_capacity, n,
-                       sizeof *e->item_encoding) ||
-           kith__renew(&e->spare, &e->spare_capacity, n, sizeof *e->spare) ||
-           kith__renew(&e->row_start, &e->row_capacity, n + 1, sizeof *e->row_start) ||
-           kith__renew(&e->active_rows, &e->active_capacity, n, sizeof *e->active_rows) ||
-           kith__renew(&e->active_start, &e->active_start_capacity, n + 1,
-                       sizeof *e->active_start) ||
-           kith__renew(&e->relation_ids, &e->relation_ids_capacity, n, sizeof *e->relation_ids) ||
-           kith__renew(&e->which, &e->which_capacity, n, 1) ||
-           kith__renew(&e->id_count, &e->id_count_capacity, n, 1) ||
-           kith__floats_reserve(&e->c, n) || kith__floats_reserve(&e->logit, n) ||
-           kith__floats_reserve(&e->weight, n) ||
-           (e->rules && (kith__floats_reserve(&e->logic, n) ||
-                         kith__floats_reserve(&e->column, PIECES * e->lists->relations))) ||
-           kith__floats_reserve(&e->out, e->count * e->ds) ||
-           kith__floats_reserve(&e->grad, e->count * e->ds) ||
-           kith__floats_reserve(&e->partial, 4 * e->ds);
+    return KITH__GROW(&e->visits, neighbor, n) || KITH__GROW(&e->visits, encoding, n) ||
+           KITH__GROW(&e->visits, items, n) || KITH__GROW(&e->visits, item_encoding, n) ||
+           KITH__GROW(&e->visits, spare, n) || KITH__GROW(&e->visits, row_start, n + 1) ||
+           KITH__GROW(&e->back, active_rows, n) || KITH__GROW(&e->back, active_start, n + 1) ||
+           KITH__GROW(&e->visits, relation_ids, n) || KITH__GROW(&e->visits, which, n) ||
+           KITH__GROW(&e->visits, id_count, n) || KITH__GROW(&e->visits, c, n) ||
+           KITH__GROW(&e->visits, logit, n) || KITH__GROW(&e->visits, weight, n) ||
+           (e->rules && (KITH__GROW(&e->visits, logic, n) ||
+                         KITH__GROW(&e->visits, column, PIECES * e->lists->relations))) ||
+           KITH__GROW(&e->plan, out, e->plan.count * e->ds) ||
+           KITH__GROW(&e->plan, grad, e->plan.count * e->ds) ||
+           KITH__GROW(&e->products, partial, 4 * e->ds);
 }
 
 /* Spread or take back P(. => query) over the 2m relations. */
@@ -344,9 +283,9 @@ static void shuffle_visits(kith__encoder *e, size_t i)
 {
     kith__rng rng;
 
-    kith__rng_init(&rng, e->order_seed, e->entity[i]);
+    kith__rng_init(&rng, e->order_seed, e->plan.entity[i]);
     for (size_t k = kith__degree(e, i); k > 1; k--) {
-        kith_neighbor *list = e->neighbor + e->first_visit[i], swap = list[k - 1];
+        kith_neighbor *list = e->visits.neighbor + e->plan.first_visit[i], swap = list[k - 1];
         size_t other = (size_t)kith__rng_below(&rng, k);
         list[k - 1] = list[other];
         list[other] = swap;
@@ -356,23 +295,25 @@ static void shuffle_visits(kith__encoder *e, size_t i)
 static void fill_encoding(kith__encoder *e, size_t i, const float *column)
 {
     const kith__neighbor_lists *lists = e->lists;
-    uint64_t from = lists->offset[e->entity[i]], to = from + kith__list_count(lists, e->entity[i]);
-    size_t v = e->first_visit[i];
+    uint64_t from = lists->offset[e->plan.entity[i]],
+             to = from + kith__list_count(lists, e->plan.entity[i]);
+    size_t v = e->plan.first_visit[i];
 
     for (uint64_t s = from; s < to; s++) {
         kith_neighbor next = lists->at[s];
-        if (same_neighbor(next, e->mask[i]))
+        if (same_neighbor(next, e->plan.mask[i]))
             continue;
-        e->neighbor[v] = next;
+        e->visits.neighbor[v] = next;
         if (column) /* paper, eq. 5 */
-            e->logic.at[v] = column[next.relation] * (1 / kith__denominator(lists, s));
+            e->visits.logic[v] = column[next.relation] * (1 / kith__denominator(lists, s));
         v++;
     }
     if (e->order_seed && e->aggregator->ordered)
         shuffle_visits(e, i);
-    for (v = e->first_visit[i]; v < e->first_visit[i + 1]; v++) {
-        e->encoding[v] = (uint32_t)i;
-        e->items[v] = (kith__item){e->neighbor[v].entity, e->neighbor[v].relation, (uint32_t)v};
+    for (v = e->plan.first_visit[i]; v < e->plan.first_visit[i + 1]; v++) {
+        e->visits.encoding[v] = (uint32_t)i;
+        e->visits.items[v] =
+            (kith__item){e->visits.neighbor[v].entity, e->visits.neighbor[v].relation, (uint32_t)v};
     }
 }
 
@@ -384,11 +325,11 @@ static inline __attribute__((always_inline)) void fetch_lists(const kith__encode
     const kith__neighbor_lists *lists = e->lists;
 
     if (i + PLACE < to)
-        __builtin_prefetch(&lists->offset[e->entity[i + PLACE]]);
+        __builtin_prefetch(&lists->offset[e->plan.entity[i + PLACE]]);
     if (i + LIST >= to)
         return;
-    uint64_t from = lists->offset[e->entity[i + LIST]];
-    size_t count = kith__list_count(lists, e->entity[i + LIST]);
+    uint64_t from = lists->offset[e->plan.entity[i + LIST]];
+    size_t count = kith__list_count(lists, e->plan.entity[i + LIST]);
     for (size_t k = 0; k < count; k += LINE)
         __builtin_prefetch(&lists->at[from + k]);
     if (lists->packed)
@@ -400,22 +341,22 @@ static inline __attribute__((always_inline)) void fetch_lists(const kith__encode
 static void fill_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    float *column = e->rules ? e->column.at + piece * e->lists->relations : NULL;
+    float *column = e->rules ? e->visits.column + piece * e->lists->relations : NULL;
     size_t from, to;
 
-    kith__piece_of(&from, &to, e->count, piece, PIECES);
+    kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
     for (size_t i = from; i < to; i++) {
-        if (column && (i == from || e->query[i] != e->query[i - 1])) {
+        if (column && (i == from || e->plan.query[i] != e->plan.query[i - 1])) {
             if (i > from)
-                kith__spread_column(column, e, e->query[i - 1], false);
-            kith__spread_column(column, e, e->query[i], true);
+                kith__spread_column(column, e, e->plan.query[i - 1], false);
+            kith__spread_column(column, e, e->plan.query[i], true);
         }
         fetch_lists(e, i, to);
         fill_encoding(e, i, column);
-        memset(e->out.at + i * e->ds, 0, e->ds * sizeof *e->out.at);
+        memset(e->plan.out + i * e->ds, 0, e->ds * sizeof *e->plan.out);
     }
     if (column && to > from)
-        kith__spread_column(column, e, e->query[to - 1], false);
+        kith__spread_column(column, e, e->plan.query[to - 1], false);
 }
 
 /* Of some of the sorted items: where each distinct neighbour begins, written from the place of the
@@ -423,51 +364,51 @@ static void fill_piece(void *context, size_t piece)
 static void find_rows_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
-    uint8_t *marks = e->relation_marks + piece * e->lists->relations;
+    uint8_t *marks = e->products.relation_marks + piece * e->lists->relations;
     size_t from, to, rows;
 
-    kith__piece_of(&from, &to, e->visits, piece, PIECES);
+    kith__piece_of(&from, &to, e->visits.count, piece, PIECES);
     rows = from;
     for (size_t k = from; k < to; k++) {
-        const kith__item *item = &e->items[k];
+        const kith__item *item = &e->visits.items[k];
         if (k == 0 || item->major != item[-1].major)
-            e->row_start[rows++] = k;
+            e->visits.row_start[rows++] = k;
         marks[item->minor] = 1;
-        e->item_encoding[k] = e->encoding[item->index];
+        e->visits.item_encoding[k] = e->visits.encoding[item->index];
     }
-    e->piece_rows[piece] = rows - from;
+    e->visits.piece_rows[piece] = rows - from;
 }
 
 static void number_relations(kith__encoder *e)
 {
     size_t relations = e->lists->relations;
 
-    e->relation_rows = 0;
+    e->products.relation_rows = 0;
     for (uint32_t r = 0; r < relations; r++) {
         uint8_t there = 0;
         for (size_t piece = 0; piece < PIECES; piece++)
-            there |= e->relation_marks[piece * relations + r];
-        e->relation_row[r] = 0;
+            there |= e->products.relation_marks[piece * relations + r];
+        e->products.relation_row[r] = 0;
         if (there) {
-            e->relation_of[e->relation_rows] = r;
-            e->relation_row[r] = (uint32_t)++e->relation_rows;
+            e->products.relation_of[e->products.relation_rows] = r;
+            e->products.relation_row[r] = (uint32_t)++e->products.relation_rows;
         }
     }
-    memset(e->relation_marks, 0, relations * PIECES);
+    memset(e->products.relation_marks, 0, relations * PIECES);
 }
 
 static void find_rows(kith__encoder *e)
 {
     kith__pool_run(e->pool, find_rows_piece, e, PIECES);
-    e->rows = 0;
+    e->visits.rows = 0;
     for (size_t piece = 0; piece < PIECES; piece++) {
         size_t from, to;
-        kith__piece_of(&from, &to, e->visits, piece, PIECES);
-        memmove(e->row_start + e->rows, e->row_start + from,
-                e->piece_rows[piece] * sizeof *e->row_start);
-        e->rows += e->piece_rows[piece];
+        kith__piece_of(&from, &to, e->visits.count, piece, PIECES);
+        memmove(e->visits.row_start + e->visits.rows, e->visits.row_start + from,
+                e->visits.piece_rows[piece] * sizeof *e->visits.row_start);
+        e->visits.rows += e->visits.piece_rows[piece];
     }
-    e->row_start[e->rows] = e->visits;
+    e->visits.row_start[e->visits.rows] = e->visits.count;
     number_relations(e);
 }
 
@@ -476,15 +417,15 @@ kith_status kith__encoder_plan(kith__encoder *e, kith_error *error)
     if (e->no_memory || find_encodings(e))
         return kith__no_memory(error);
     count_visits(e);
-    if (e->visits >= UINT32_MAX)
+    if (e->visits.count >= UINT32_MAX)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "a batch has %zu neighbours, expected fewer "
                           "than 2^32; use a smaller batch or fewer neighbours",
-                          e->visits);
+                          e->visits.count);
     if (room_for_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
-    kith__radix_sort_on(e->pool, e->items, e->spare, e->visits, e->lists->seen,
+    kith__radix_sort_on(e->pool, e->visits.items, e->visits.spare, e->visits.count, e->lists->seen,
                         e->lists->relations);
     find_rows(e);
     return KITH_OK;

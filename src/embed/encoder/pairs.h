@@ -28,7 +28,7 @@ static inline void kith__piece_of(size_t *from, size_t *to, size_t count, size_t
 
 static inline const float *kith__entity_row(const kith__encoder *e, size_t row)
 {
-    return kith__row(kith__ent(e->params), e->items[e->row_start[row]].major);
+    return kith__row(kith__ent(e->params), e->visits.items[e->visits.row_start[row]].major);
 }
 
 /* Rows are cut so that pieces have about as much to do each: a row takes as long as its items and
@@ -89,13 +89,13 @@ static inline void kith__begin_pair(kith__pair *p, const kith__encoder *e, size_
     p->r = r;
     p->c = c;
     if (e->att_u)
-        p->most = e->be_most.at[row] + fabsf(c) * e->bw_most.at[r];
+        p->most = e->products.be_most[row] + fabsf(c) * e->products.bw_most[r];
 }
 
 /* Whether powers of 2 would neither overflow nor lose what matters, for a meeting and for all. */
 static inline bool kith__fits_one(const kith__pair *p, const kith__encoder *e, size_t m)
 {
-    return !(p->most + e->az_most.at[p->queries[m]] > KITH__POWER_MOST);
+    return !(p->most + e->products.az_most[p->queries[m]] > KITH__POWER_MOST);
 }
 
 static inline bool kith__fits(const kith__pair *p, const kith__encoder *e)
@@ -124,20 +124,20 @@ static inline __attribute__((always_inline)) void kith__fetch(const float *row)
 static inline __attribute__((always_inline)) void kith__fetch_neighbors(const kith__encoder *e,
                                                                         size_t visit)
 {
-    for (size_t v = visit; v < visit + 8 && v < e->visits; v++)
-        kith__fetch_row(kith__row(kith__ent(e->params), e->neighbor[v].entity), e->ds);
+    for (size_t v = visit; v < visit + 8 && v < e->visits.count; v++)
+        kith__fetch_row(kith__row(kith__ent(e->params), e->visits.neighbor[v].entity), e->ds);
 }
 
 /* The rows of w and B w are all over their tables. */
 static inline __attribute__((always_inline)) void kith__fetch_relation(const kith__encoder *e,
                                                                        size_t item)
 {
-    if (item >= e->visits)
+    if (item >= e->visits.count)
         return;
-    size_t r = e->relation_row[e->items[item].minor] - 1;
-    kith__fetch(e->unit.at + r * e->ds);
+    size_t r = e->products.relation_row[e->visits.items[item].minor] - 1;
+    kith__fetch(e->products.unit + r * e->ds);
     if (e->multiplies)
-        kith__fetch(e->bw.at + r * e->hs);
+        kith__fetch(e->products.bw + r * e->hs);
 }
 
 #endif
