@@ -7,6 +7,7 @@
 
 #include "core/buffers.h"
 #include "core/cores.h"
+#include "core/files.h"
 #include "core/numbers.h"
 #include "core/pool.h"
 #include "core/stages.h"
@@ -348,6 +349,51 @@ static void buffers__of_two_owners_may_change_places(void **state)
     }
 }
 
+/* ---- files ---- */
+
+static void files__only_what_kith_left_is_removed(void **state)
+{
+    static const char *const users[] = {"notes.tmp-old",          "notes.tmp-1",
+                                        ".tmp-0123456789ab",      "a.tmp-0123456789abc",
+                                        "a.tmp-0123456789ab.txt", "a.tmp-0123456789aB"};
+    const char *folder = new_folder();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        put(folder, users[i], "precious");
+    const char *left = put(folder, "model.safetensors.tmp-0123456789ab", "half");
+    const char *inner = keep(format("%s/heldout.tmp-00ff00ff00ff", folder));
+    mkdir(inner, 0777);
+    put(inner, "config.json", "{}");
+    kith__remove_leftovers(folder);
+    assert_false(exists(left));
+    assert_false(exists(inner));
+    assert_int_equal(entries(folder), sizeof users / sizeof *users);
+}
+
+static void files__what_is_being_written_is_no_leftover(void **state)
+{
+    const char *folder = new_folder(), *path = keep(format("%s/a", folder));
+    kith__new_file first, second;
+    kith__new_folder inner;
+
+    (void)state;
+    assert_int_equal(kith__new_file_open(&first, path, NULL), KITH_OK);
+    assert_int_equal(kith__new_file_open(&second, path, NULL), KITH_OK);
+    assert_int_equal(kith__new_folder_open(&inner, path, NULL), KITH_OK);
+    kith__remove_leftovers(folder);
+    assert_int_equal(entries(folder), 3);
+    fputs("one", first.stream);
+    assert_int_equal(kith__new_file_commit(&first, NULL), KITH_OK);
+    kith__new_file_abandon(&second);
+    kith__new_folder_abandon(&inner);
+    assert_int_equal(entries(folder), 1);
+    size_t length;
+    char *text = contents(path, &length);
+    assert_string_equal(text, "one");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +409,8 @@ int main(void)
         cmocka_unit_test(numbers__a_count_is_digits_alone),
         cmocka_unit_test(numbers__a_real_is_decimal),
         cmocka_unit_test(numbers__settings_take_strict_numbers),
+        cmocka_unit_test(files__only_what_kith_left_is_removed),
+        cmocka_unit_test(files__what_is_being_written_is_no_leftover),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

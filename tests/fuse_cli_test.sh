@@ -134,8 +134,8 @@ check 'and it goes on from there' 0 finished "$kith" train --resume long --quiet
 check 'as if it had not been stopped' 0 finished \
     "$kith" train source -o unbroken --preset kith --dim 8 --epochs 400 --quiet
 same 'with the same weights' long/fusion.json unbroken/fusion.json
-cp -r fused late && cp -r fused late/heldout && cp -r fused late/heldout.tmp-1 &&
-    cp fused/config.json late/checkpoint.safetensors.tmp-1
+cp -r fused late && cp -r fused late/heldout && cp -r fused late/heldout.tmp-ba9876543210 &&
+    cp fused/config.json late/checkpoint.safetensors.tmp-0123456789ab
 check 'killed at the very end: it is finished' 0 'finished already' "$kith" train --resume late
 [ ! -e late/heldout ]
 report $? 'killed at the very end: nothing held out is left' "$(ls late)"

@@ -1,7 +1,9 @@
 /* Data sets with unseen entities, against an oracle written from the protocol's text; and folders
  * written and read back. */
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -1175,13 +1177,83 @@ static void save__replace_takes_only_what_kith_wrote(void **state)
 static void save__the_work_folder_of_another_is_left_alone(void **state)
 {
     kith_graph *graph = small();
-    const char *parent = new_folder(), *work = keep(format("%s/out.tmp-%d", parent, (int)getpid()));
+    const char *parent = new_folder(), *out = keep(format("%s/out", parent));
+    const char *work = keep(format("%s/out.tmp-0123456789ab", parent));
 
     (void)state;
     assert_int_equal(mkdir(work, 0755), 0);
     put(work, "train", "half done");
-    refuse_save(graph, format("%s/out", parent), false, KITH_ERR_IO, "cannot make a folder");
+    int lock = open(work, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    assert_int_equal(kith_graph_save(graph, out, NULL, NULL), KITH_OK);
     assert_true(exists(format("%s/train", work)));
+    close(lock);
+    kith_graph_free(graph);
+}
+
+/* As in a container, where every process has the number 1. */
+static void save__what_a_killed_process_left_is_removed_and_nothing_else(void **state)
+{
+    static const char *const users[] = {"out.tmp-old", "out.tmp-1", "out.tmp-0123456789AB",
+                                        "other.tmp-0123456789ab", "out2.tmp-0123456789ab"};
+    kith_graph *graph = small();
+    const char *parent = new_folder(), *work = keep(format("%s/out.tmp-0123456789ab", parent));
+
+    (void)state;
+    assert_int_equal(mkdir(work, 0755), 0);
+    put(work, "train", "half done");
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        put(parent, users[i], "precious");
+    put(parent, format("out.tmp-%d", (int)getpid()), "precious");
+    assert_int_equal(kith_graph_save(graph, format("%s/out", parent), NULL, NULL), KITH_OK);
+    assert_false(exists(work));
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        assert_true(exists(format("%s/%s", parent, users[i])));
+    kith_graph_free(graph);
+}
+
+static void save__a_link_is_not_replaced(void **state)
+{
+    kith_graph *graph = small();
+    const char *parent = new_folder(), *real = keep(format("%s/real", parent));
+    const char *link = keep(format("%s/link", parent));
+    const kith_save_options noted = {.note = "{}"};
+
+    (void)state;
+    assert_int_equal(kith_graph_save(graph, real, &noted, NULL), KITH_OK);
+    assert_int_equal(symlink("real", link), 0);
+    refuse_save(graph, link, true, KITH_ERR_ARGUMENT, "symbolic link");
+    refuse_save(graph, keep(format("%s//", link)), true, KITH_ERR_ARGUMENT, "symbolic link");
+    assert_true(exists(format("%s/train", real)));
+    kith_graph_free(graph);
+}
+
+static void save__the_source_is_not_replaced(void **state)
+{
+    kith_graph *graph, *read, *made, *part;
+    const char *folder = keep(format("%s/out", new_folder()));
+    const kith_save_options noted = {.note = "{}"};
+    kith_dataset_options options;
+    draft ring = {0};
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        add(&ring, "e%d\tr\te%d\n", i % 30, (i * 7 + 1) % 30);
+    graph = opened(file("g.tsv", ring.at));
+    draft_release(&ring);
+    assert_int_equal(kith_graph_save(graph, folder, &noted, NULL), KITH_OK);
+    read = opened(folder);
+    refuse_save(read, folder, true, KITH_ERR_ARGUMENT, "where the facts come from");
+    part = opened(format("%s/train", folder));
+    refuse_save(part, folder, true, KITH_ERR_ARGUMENT, "where the facts come from");
+    kith_dataset_options_init(&options);
+    options.test = .2;
+    options.count = 1;
+    assert_int_equal(kith_dataset_make(&made, NULL, read, &options, NULL), KITH_OK);
+    refuse_save(made, folder, true, KITH_ERR_ARGUMENT, "where the facts come from");
+    kith_graph_free(made);
+    kith_graph_free(part);
+    kith_graph_free(read);
     kith_graph_free(graph);
 }
 
@@ -1300,6 +1372,9 @@ int main(void)
         cmocka_unit_test(save__a_folder_that_is_not_empty_is_refused),
         cmocka_unit_test(save__replace_takes_only_what_kith_wrote),
         cmocka_unit_test(save__the_work_folder_of_another_is_left_alone),
+        cmocka_unit_test(save__what_a_killed_process_left_is_removed_and_nothing_else),
+        cmocka_unit_test(save__a_link_is_not_replaced),
+        cmocka_unit_test(save__the_source_is_not_replaced),
         cmocka_unit_test(save__a_missing_parent_is_named),
         cmocka_unit_test(save__an_unwritable_parent_is_named),
         cmocka_unit_test(save__a_full_disk_leaves_nothing_half_written),

@@ -485,7 +485,7 @@ static void resume__from_an_older_checkpoint_gives_the_same_bytes(void **state)
     if (system(format("cp '%s/history.jsonl' '%s/model.safetensors' '%s/'", whole, whole, folder)))
         fail_msg("cannot copy");
     if (system(format("printf '{\"epoch\": 5, \"lo' >> '%s/history.jsonl'; "
-                      "echo half > '%s/checkpoint.safetensors.tmp-1'", folder, folder)))
+                      "echo half > '%s/checkpoint.safetensors.tmp-0123456789ab'", folder, folder)))
         fail_msg("cannot write");
     assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
     assert_int_equal(end, KITH_TRAIN_FINISHED);

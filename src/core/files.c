@@ -3,8 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -14,17 +19,151 @@ static kith_status system_error(kith_error *error, const char *path, const char 
     return kith__fail(error, KITH_ERR_IO, "%s: cannot %s: %s", path, doing, strerror(errno));
 }
 
-char *kith__name_beside(const char *path)
+/* ---- names of what is being written ---- */
+
+enum { DRAWN = 12, TRIES = 100 };
+static const char mark[] = ".tmp-";
+
+/* The length of a path without slashes at its end. */
+static size_t trimmed(const char *path)
 {
     size_t length = strlen(path);
-    char *name = kith__alloc(length + 32, 1);
 
     while (length > 1 && path[length - 1] == '/')
         length--;
-    if (name)
-        snprintf(name, length + 32, "%.*s.tmp-%ld", (int)length, path, (long)gettid());
-    return name;
+    return length;
 }
+
+static uint64_t draw(void)
+{
+    uint64_t number;
+    struct timespec t;
+
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number)
+        return number;
+    clock_gettime(CLOCK_MONOTONIC, &t); /* a name that is taken is drawn again */
+    return ((uint64_t)t.tv_nsec << 32 ^ (uint64_t)gettid()) * 0x9e3779b97f4a7c15u;
+}
+
+/* Room for a name beside `path`; NULL where memory is short. */
+static char *alloc_name(const char *path)
+{
+    return kith__alloc(strlen(path) + sizeof mark + DRAWN, 1);
+}
+
+static void draw_name(char *name, const char *path)
+{
+    sprintf(name, "%.*s%s%0*" PRIx64, (int)trimmed(path), path, mark, DRAWN,
+            draw() & ((UINT64_C(1) << 4 * DRAWN) - 1));
+}
+
+/* Whether a name is one that draw_name makes, and where its mark begins. */
+static bool is_drawn(const char *name, size_t *base)
+{
+    size_t length = strlen(name), tail = sizeof mark - 1 + DRAWN;
+
+    if (length <= tail || strncmp(name + length - tail, mark, sizeof mark - 1) != 0)
+        return false;
+    *base = length - tail;
+    return strspn(name + length - DRAWN, "0123456789abcdef") == DRAWN;
+}
+
+/* Lock what was just made. False where somebody took it for a leftover and removed it. */
+static bool lock_new(int file)
+{
+    struct stat info;
+
+    return (flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+           fstat(file, &info) == 0 && info.st_nlink > 0;
+}
+
+static bool is_abandoned(const char *path)
+{
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool abandoned = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
+
+    if (file >= 0)
+        close(file);
+    return abandoned;
+}
+
+/* ---- what was left behind ---- */
+
+void kith__remove_folder(const char *path)
+{
+    int file = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = file < 0 ? NULL : fdopendir(file);
+    struct dirent *entry;
+
+    if (!folder && file >= 0)
+        close(file);
+    if (!folder)
+        return;
+    while ((entry = readdir(folder)))
+        unlinkat(dirfd(folder), entry->d_name, 0); /* folders refuse, and stay */
+    closedir(folder);
+    rmdir(path);
+}
+
+static void remove_whole(const char *path)
+{
+    char inner[PATH_MAX];
+
+    if (unlink(path) == 0)
+        return;
+    /* A run's folder, in which a graph's may be, each whole or in the making. */
+    if (snprintf(inner, sizeof inner, "%s/graph", path) < (int)sizeof inner)
+        kith__remove_folder(inner);
+    kith__remove_leftovers(path);
+    kith__remove_folder(path);
+}
+
+/* Those of one name, or with NULL of every name. */
+static void sweep(const char *path, const char *of)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    char whole[PATH_MAX];
+    size_t base;
+
+    while (folder && (entry = readdir(folder))) {
+        if (!is_drawn(entry->d_name, &base) ||
+            (of && (strlen(of) != base || memcmp(of, entry->d_name, base) != 0)))
+            continue;
+        if (snprintf(whole, sizeof whole, "%s/%s", path, entry->d_name) < (int)sizeof whole &&
+            is_abandoned(whole))
+            remove_whole(whole);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+void kith__remove_leftovers(const char *path)
+{
+    sweep(path, NULL);
+}
+
+/* Split a path without slashes at its end into its parent and its name. */
+static const char *split_path(char parent[PATH_MAX], char name[PATH_MAX], const char *path)
+{
+    snprintf(parent, PATH_MAX, "%.*s", (int)trimmed(path), path);
+    char *slash = strrchr(parent, '/');
+    snprintf(name, PATH_MAX, "%s", slash ? slash + 1 : parent);
+    if (!slash)
+        return ".";
+    slash[slash == parent ? 1 : 0] = '\0';
+    return parent;
+}
+
+static void sweep_beside(const char *path)
+{
+    char parent[PATH_MAX], name[PATH_MAX];
+    const char *folder = split_path(parent, name, path);
+
+    sweep(folder, name);
+}
+
+/* ---- files ---- */
 
 /* What is neither a file nor a folder would be replaced by one. */
 static bool is_special(const char *path)
@@ -34,18 +173,42 @@ static bool is_special(const char *path)
     return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
 }
 
+/* A new file beside `path`, locked; NULL where none can be made. */
+static FILE *open_drawn(char *name, const char *path)
+{
+    for (int i = 0; i < TRIES; i++) {
+        draw_name(name, path);
+        int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST)
+            return NULL;
+        if (file >= 0 && lock_new(file)) {
+            FILE *stream = fdopen(file, "w");
+            if (!stream) {
+                close(file);
+                unlink(name);
+            }
+            return stream;
+        }
+        if (file >= 0)
+            close(file);
+    }
+    return NULL;
+}
+
 kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
 {
     bool special = is_special(path);
 
     memset(file, 0, sizeof *file);
     file->path = kith__strdup(path);
-    file->temporary = special ? NULL : kith__name_beside(path);
+    file->temporary = special ? NULL : alloc_name(path);
     if (!file->path || (!special && !file->temporary)) {
         kith__new_file_abandon(file);
         return kith__no_memory(error);
     }
-    file->stream = fopen(special ? path : file->temporary, "we");
+    if (!special)
+        sweep_beside(path);
+    file->stream = special ? fopen(path, "we") : open_drawn(file->temporary, path);
     if (!file->stream) {
         kith_status status = system_error(error, path, "write");
         kith__new_file_abandon(file);
@@ -81,19 +244,9 @@ kith_status kith__sync_folder(const char *path, kith_error *error)
 
 static kith_status sync_parent(const char *path, kith_error *error)
 {
-    char *parent = kith__strdup(path);
+    char parent[PATH_MAX], name[PATH_MAX];
 
-    if (!parent)
-        return kith__no_memory(error);
-    size_t length = strlen(parent);
-    while (length > 1 && parent[length - 1] == '/')
-        parent[--length] = '\0';
-    char *slash = strrchr(parent, '/');
-    if (slash)
-        slash[slash == parent ? 1 : 0] = '\0';
-    kith_status status = kith__sync_folder(slash ? parent : ".", error);
-    kith__free(parent);
-    return status;
+    return kith__sync_folder(split_path(parent, name, path), error);
 }
 
 kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
@@ -118,52 +271,83 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
     return status;
 }
 
-kith_status kith__place_folder(const char *folder, const char *path, bool replace,
-                               kith_error *error)
+/* ---- folders ---- */
+
+/* A new folder beside `path`, locked; -1 where none can be made. */
+static int make_drawn(char *name, const char *path)
 {
-    int failed = replace ? renameat2(AT_FDCWD, folder, AT_FDCWD, path, RENAME_EXCHANGE)
-                         : rename(folder, path);
-    if (failed)
-        return system_error(error, path, "put the finished folder there");
-    return sync_parent(path, error);
+    for (int i = 0; i < TRIES; i++) {
+        draw_name(name, path);
+        if (mkdir(name, 0777) != 0) {
+            if (errno != EEXIST)
+                return -1;
+            continue;
+        }
+        int lock = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (lock >= 0 && lock_new(lock))
+            return lock;
+        if (lock < 0 && errno != ENOENT)
+            return -1;
+        if (lock >= 0)
+            close(lock);
+    }
+    return -1;
 }
 
-void kith__remove_folder(const char *path)
+static void forget_folder(kith__new_folder *folder)
 {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-
-    if (!folder)
-        return;
-    while ((entry = readdir(folder)))
-        unlinkat(dirfd(folder), entry->d_name, 0); /* folders refuse, and stay */
-    closedir(folder);
-    rmdir(path);
+    if (folder->temporary)
+        close(folder->lock);
+    kith__free(folder->path);
+    kith__free(folder->temporary);
+    memset(folder, 0, sizeof *folder);
 }
 
-static void remove_whole(const char *path)
+kith_status kith__new_folder_open(kith__new_folder *folder, const char *path, kith_error *error)
 {
-    char inner[4096];
+    char *name = alloc_name(path);
 
-    if (unlink(path) == 0)
-        return;
-    /* A run's folder, in which a graph's may be, each whole or in the making. */
-    if (snprintf(inner, sizeof inner, "%s/graph", path) < (int)sizeof inner)
-        kith__remove_folder(inner);
-    kith__remove_leftovers(path);
-    kith__remove_folder(path);
+    memset(folder, 0, sizeof *folder);
+    folder->path = kith__strdup(path);
+    if (!name || !folder->path) {
+        kith__free(name);
+        forget_folder(folder);
+        return kith__no_memory(error);
+    }
+    sweep_beside(path);
+    folder->lock = make_drawn(name, path);
+    if (folder->lock < 0) {
+        kith_status status = system_error(error, path, "make a folder");
+        kith__free(name);
+        forget_folder(folder);
+        return status;
+    }
+    folder->temporary = name;
+    return KITH_OK;
 }
 
-void kith__remove_leftovers(const char *path)
+kith_status kith__new_folder_commit(kith__new_folder *folder, bool replace, kith_error *error)
 {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-    char inner[4096];
+    const char *from = folder->temporary, *to = folder->path;
+    int failed = replace ? renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE)
+                         : rename(from, to);
+    kith_status status;
 
-    while (folder && (entry = readdir(folder)))
-        if (strstr(entry->d_name, ".tmp-") &&
-            snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) < (int)sizeof inner)
-            remove_whole(inner);
-    if (folder)
-        closedir(folder);
+    if (failed) {
+        status = system_error(error, to, "put the finished folder there");
+        kith__new_folder_abandon(folder);
+        return status;
+    }
+    if (replace)
+        kith__remove_folder(from);
+    status = sync_parent(to, error);
+    forget_folder(folder);
+    return status;
+}
+
+void kith__new_folder_abandon(kith__new_folder *folder)
+{
+    if (folder->temporary)
+        remove_whole(folder->temporary);
+    forget_folder(folder);
 }

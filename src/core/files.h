@@ -7,8 +7,12 @@
 
 #include "core/status.h"
 
-/* A file being written at "PATH.tmp-ID", with the thread's id; it becomes PATH on commit. Where
- * PATH is a pipe or a device it is written to at once. */
+/* What is being written stands beside its place as "PATH.tmp-" and twelve hexadecimal digits
+ * drawn at random, locked (flock) by whoever writes it. What is not locked was left by a process
+ * that was killed, and the next one to write to PATH removes it. */
+
+/* A file being written; it becomes PATH on commit. Where PATH is a pipe or a device it is
+ * written to at once. */
 typedef struct kith__new_file {
     FILE *stream;
     char *path, *temporary; /* NULL where there is none */
@@ -23,15 +27,20 @@ void kith__new_file_abandon(kith__new_file *file);
 /* Make the entries of a folder durable. */
 kith_status kith__sync_folder(const char *path, kith_error *error);
 
-/* A name beside `path` for work in progress, to be freed; NULL where memory is short. */
-char *kith__name_beside(const char *path);
+/* A folder being written at `temporary`; it becomes PATH on commit. */
+typedef struct kith__new_folder {
+    char *path, *temporary;
+    int lock;
+} kith__new_folder;
 
-/* Put a finished folder in the place of `path`, which may be missing or empty; with `replace` what
- * is there is exchanged in one step, and left at `folder`. */
-kith_status kith__place_folder(const char *folder, const char *path, bool replace,
-                               kith_error *error);
+kith_status kith__new_folder_open(kith__new_folder *folder, const char *path, kith_error *error);
+/* Put it in its place, which must be missing or empty; with `replace` what is there is exchanged
+ * in one step, then removed. On failure what was there stays as it was. */
+kith_status kith__new_folder_commit(kith__new_folder *folder, bool replace, kith_error *error);
+/* Give up and remove it; does nothing after a commit, or where all is zero. */
+void kith__new_folder_abandon(kith__new_folder *folder);
 
-/* Remove what was being written in a folder by a process that was killed. */
+/* Remove what was being written in a folder by processes that were killed, and nothing else. */
 void kith__remove_leftovers(const char *path);
 /* Remove a folder and the plain files in it; other things in it are left alone. */
 void kith__remove_folder(const char *path);

@@ -72,6 +72,7 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
         TRY(kith__no_memory(error));
     memset(ids, 0xff, count * sizeof *ids);
     snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
+    memcpy(graph->source, source->source, sizeof graph->source);
     if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids))
         TRY(kith__no_memory(error));
     TRY(kith__graph_finish(graph, pool, error));

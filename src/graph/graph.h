@@ -26,6 +26,7 @@ struct kith_graph {
     char layout[160];
     size_t duplicates, bad_lines;
     char first_bad[1024];
+    uint64_t source[2]; /* device and number of the folder it comes from; zeros where there is none */
     const char *map; /* the file that all arrays point into; NULL where they are its own */
     size_t map_bytes;
 };
@@ -42,13 +43,13 @@ void kith__facts_release(kith__facts *facts);
  * build the neighbourhoods. */
 kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error);
 
-/* A graph of these facts, given in the ids of `source`, with the names and labels that they need. The
- * facts are taken over. */
+/* A graph of these facts, given in the ids of `source`, with the names and labels that they
+ * need. The facts are taken over. */
 kith_status kith__graph_adopt(kith_graph **graph, const kith_graph *source,
                               kith__facts splits[KITH_SPLITS], kith_error *error);
 
-/* Free all but the neighbourhoods and the numbers: names and labels are gone, and facts are counted but
- * not there. */
+/* Free all but the neighbourhoods and the numbers: names and labels are gone, and facts are
+ * counted but not there. */
 void kith__graph_keep_neighborhoods(kith_graph *graph);
 
 /* Reading, as passed from reader to reader. */

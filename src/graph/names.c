@@ -33,8 +33,8 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Up to eight bytes as one number, by reads that may overlap: no call, no loop. The length is in the
- * hash already, so that reading a byte twice does no harm. */
+/* Up to eight bytes as one number, by reads that may overlap: no call, no loop. The length is in
+ * the hash already, so that reading a byte twice does no harm. */
 static uint64_t last_bytes(const char *name, size_t length)
 {
     uint32_t first, last;

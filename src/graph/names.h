@@ -33,8 +33,8 @@ size_t kith__names_length(const kith__names *names, uint32_t id);
 #define KITH__PLACE_MASK ((UINT64_C(1) << 40) - 1)
 
 /* Bring what a later find or add of this hash will read into the cache. Stages 0 and 1, each run
- * over a whole batch of names, hide the memory's latency. Inlined by force: gcc takes a function that
- * only prefetches for one without effect, and drops calls of it. */
+ * over a whole batch of names, hide the memory's latency. Inlined by force: gcc takes a function
+ * that only prefetches for one without effect, and drops calls of it. */
 static inline __attribute__((always_inline)) void
 kith__names_prefetch(const kith__names *names, uint64_t hash, int stage)
 {

@@ -1,6 +1,7 @@
 /* Writing a graph as a folder. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -183,18 +184,46 @@ static void look_inside(bool *full, char foreign[256], DIR *entries)
     }
 }
 
+/* What replaces a link would take its place and leave the folder that it leads to as it was, or
+ * empty: neither is what was asked for. */
+static bool is_link(const char *folder)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    int length = snprintf(path, sizeof path, "%s", folder);
+
+    while (length > 1 && length < (int)sizeof path && path[length - 1] == '/')
+        path[--length] = '\0';
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+static bool is_source(const kith_graph *graph, const struct stat *info)
+{
+    return (graph->source[0] || graph->source[1]) && graph->source[0] == (uint64_t)info->st_dev &&
+           graph->source[1] == (uint64_t)info->st_ino;
+}
+
 /* Whether a folder may be written to: *full says that it has something in it. */
-static kith_status look_at_target(bool *full, const char *folder, bool replace, kith_error *error)
+static kith_status look_at_target(bool *full, const kith_graph *graph, const char *folder,
+                                  bool replace, kith_error *error)
 {
     struct stat info;
     char foreign[256];
     DIR *entries;
 
     *full = false;
+    if (is_link(folder))
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s: is a symbolic link; give the folder that it leads to, or choose "
+                          "another name", folder);
     if (stat(folder, &info) != 0)
         return errno == ENOENT ? KITH_OK
                                : kith__fail(error, KITH_ERR_IO, "%s: cannot look at it: %s", folder,
                                             strerror(errno));
+    if (replace && is_source(graph, &info))
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s: is where the facts come from, which would be lost; choose another "
+                          "name", folder);
     entries = S_ISDIR(info.st_mode) ? opendir(folder) : NULL;
     if (!entries)
         return kith__fail(error, KITH_ERR_ARGUMENT, "%s: exists and is no folder that can be read",
@@ -221,28 +250,20 @@ kith_status kith_graph_save(const kith_graph *graph, const char *folder,
                             const kith_save_options *options, kith_error *error)
 {
     static const kith_save_options plain = {0};
-    char *work = NULL;
-    bool full, made = false;
+    kith__new_folder work = {0};
+    bool full;
     kith_status status;
 
     if (!options)
         options = &plain;
     TRY(check_names(&graph->entities, "entity", error));
     TRY(check_names(&graph->relations, "relation", error));
-    TRY(look_at_target(&full, folder, options->replace, error));
-    work = kith__name_beside(folder);
-    if (!work)
-        TRY(kith__no_memory(error));
-    made = mkdir(work, 0777) == 0;
-    if (!made)
-        TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot make a folder: %s", work, strerror(errno)));
-    TRY(write_all(graph, work, options, error));
-    TRY(kith__place_folder(work, folder, full, error));
+    TRY(look_at_target(&full, graph, folder, options->replace, error));
+    TRY(kith__new_folder_open(&work, folder, error));
+    TRY(write_all(graph, work.temporary, options, error));
+    TRY(kith__new_folder_commit(&work, full, error));
 cleanup:
-    /* On success only a replaced folder is still there. */
-    if (made)
-        kith__remove_folder(work);
-    kith__free(work);
+    kith__new_folder_abandon(&work);
     return status;
 }
 

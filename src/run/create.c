@@ -1,8 +1,5 @@
 /* Making the folder of a new run. */
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/files.h"
 #include "core/mem.h"
@@ -26,32 +23,21 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
                              const kith_settings *settings, uint64_t derived, kith_error *error)
 {
     const kith_save_options ids = {.ids = 1};
-    char *work = kith__name_beside(folder), *inner = work ? kith__path_join(work, "graph") : NULL;
-    bool made = false;
-    kith_status status = KITH_OK;
+    kith__new_folder work = {0};
+    char *inner = NULL;
+    kith_status status;
 
+    TRY(check_target(folder, error));
+    TRY(kith__new_folder_open(&work, folder, error));
+    inner = kith__path_join(work.temporary, "graph");
     if (!inner)
         TRY(kith__no_memory(error));
-    TRY(check_target(folder, error));
-    made = mkdir(work, 0777) == 0;
-    if (!made && errno == EEXIST) { /* left by a process with the same number that was killed */
-        kith__remove_folder(inner);
-        kith__remove_folder(work);
-        made = mkdir(work, 0777) == 0;
-    }
-    if (!made)
-        TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot make a folder: %s", folder,
-                       strerror(errno)));
     TRY(kith_graph_save(graph, inner, &ids, error));
-    TRY(kith__config_save(work, graph, settings, derived, error));
-    TRY(kith__sync_folder(work, error));
-    TRY(kith__place_folder(work, folder, false, error));
+    TRY(kith__config_save(work.temporary, graph, settings, derived, error));
+    TRY(kith__sync_folder(work.temporary, error));
+    TRY(kith__new_folder_commit(&work, false, error));
 cleanup:
-    if (status != KITH_OK && made) {
-        kith__remove_folder(inner);
-        kith__remove_folder(work);
-    }
-    kith__free(work);
+    kith__new_folder_abandon(&work);
     kith__free(inner);
     return status;
 }

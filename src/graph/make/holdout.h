@@ -1,5 +1,5 @@
-/* A graph with pseudo-unseen entities: some seen entities are taken out of train with all their facts,
- * as if they had come later, and some of their facts are hidden to be asked for. */
+/* A graph with pseudo-unseen entities: some seen entities are taken out of train with all their
+ * facts, as if they had come later, and some of their facts are hidden to be asked for. */
 #ifndef KITH_GRAPH_MAKE_HOLDOUT_H
 #define KITH_GRAPH_MAKE_HOLDOUT_H
 
@@ -13,9 +13,9 @@ typedef struct kith__holdout_options {
     uint64_t seed;
 } kith__holdout_options;
 
-/* Train keeps the facts that touch no held-out entity, aux those that link one to a seen entity, test
- * the hidden ones, where the other end is seen. Entities are drawn as ends of random facts, so those
- * with many facts are drawn more often, as in the data sets of Wang et al. 2019. */
+/* Train keeps the facts that touch no held-out entity, aux those that link one to a seen entity,
+ * test the hidden ones, where the other end is seen. Entities are drawn as ends of random facts,
+ * so those with many facts are drawn more often, as in the data sets of Wang et al. 2019. */
 kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
                                  const kith__holdout_options *options, kith_error *error);
 

@@ -16,10 +16,10 @@ typedef struct kith__negatives_plan {
     size_t *missing; /* counts true facts for which there is no false one */
 } kith__negatives_plan;
 
-/* Put a false fact behind each true one. One side is replaced by an entity that train has on that
- * side of that relation; the unseen side stays, so that the question is still about a newcomer.
- * Where that gives nothing new, the unseen side is replaced by another unseen entity that aux has on
- * that side of that relation. No known fact and no fact twice. */
+/* Put a false fact behind each true one. One side is replaced by an entity that train has on
+ * that side of that relation; the unseen side stays, so that the question is still about a
+ * newcomer. Where that gives nothing new, the unseen side is replaced by another unseen entity
+ * that aux has on that side of that relation. No known fact and no fact twice. */
 kith_status kith__add_negatives(kith__facts *dev, kith__facts *test,
                                 const kith__negatives_plan *plan, kith_error *error);
 

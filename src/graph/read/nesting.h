@@ -1,5 +1,5 @@
-/* How deep the brackets of a Turtle file are nested, byte by byte. serd's reader calls itself for each
- * level, so that a file of some hundred kilobytes could use up the stack. */
+/* How deep the brackets of a Turtle file are nested, byte by byte. serd's reader calls itself
+ * for each level, so that a file of some hundred kilobytes could use up the stack. */
 #ifndef KITH_GRAPH_READ_NESTING_H
 #define KITH_GRAPH_READ_NESTING_H
 

@@ -1,5 +1,6 @@
 /* Opening a source: what is at the path decides which reader takes it. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -127,6 +128,22 @@ static kith_status read_directory(kith__loader *loader, const char *path)
                       "WordNet's data.noun", path);
 }
 
+/* So that nobody replaces the folder by what was made from it. Of a file it is the one it is in. */
+static void note_source(kith_graph *graph, const char *path, struct stat info)
+{
+    char folder[PATH_MAX];
+
+    if (!S_ISDIR(info.st_mode)) {
+        const char *slash = strrchr(path, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1,
+                 slash ? path : ".");
+        if (stat(folder[0] ? folder : "/", &info) != 0)
+            return;
+    }
+    graph->source[0] = (uint64_t)info.st_dev;
+    graph->source[1] = (uint64_t)info.st_ino;
+}
+
 kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_options *options,
                             kith_error *error)
 {
@@ -141,6 +158,7 @@ kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_
         TRY(kith__no_memory(error));
     if (stat(path, &info) != 0)
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno)));
+    note_source(graph, path, info);
     TRY(S_ISDIR(info.st_mode) ? read_directory(&loader, path) : kith__read_file(&loader, path));
     TRY(kith__graph_finish(graph, loader.pool, error));
     *out = graph;

@@ -12,8 +12,8 @@
 #include "graph/read/merge.h"
 #include "graph/read/nesting.h"
 
-/* KITH__MOST_NESTED levels take a third of MOST_STACK. What gets deeper has found a string that serd and
- * kith do not end at the same place. */
+/* KITH__MOST_NESTED levels take a third of MOST_STACK. What gets deeper has found a string that
+ * serd and kith do not end at the same place. */
 enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21, MOST_STACK = 96 << 10 };
 
 /* A piece of text that grows. */
@@ -389,7 +389,8 @@ cleanup:
     return status;
 }
 
-/* Turtle: go to where a statement can begin again, the line after one that ends with a full stop. */
+/* Turtle: go to where a statement can begin again, the line after one that ends with a full
+ * stop. */
 static void skip_statement(reading *r)
 {
     char byte;

@@ -62,7 +62,8 @@ typedef struct {
 __attribute__((format(printf, 2, 3)))
 static bool bad(piece *p, const char *format, ...)
 {
-    /* Rows wait in a batch while lines behind them are cut, so an earlier line may turn out later. */
+    /* Rows wait in a batch while lines behind them are cut, so an earlier line may turn out
+     * later. */
     if (p->bad++ == 0 || p->line < p->bad_line) {
         va_list arguments;
         va_start(arguments, format);

@@ -109,7 +109,8 @@ static kith_status add_entry(listing *list, kith__loader *loader, const char *pa
     return KITH_OK;
 }
 
-/* Gaps in the ids cannot be passed over, even with skip_bad: no fact could be told what it means. */
+/* Gaps in the ids cannot be passed over, even with skip_bad: no fact could be told what it
+ * means. */
 static kith_status bad_id(const listing *list, uint32_t i, kith__loader *loader, const char *path)
 {
     char quoted[KITH__QUOTED];
