@@ -237,6 +237,16 @@ kith_graph *opened_with(const char *path, unsigned threads, bool skip_bad)
     return graph;
 }
 
+kith_stats stats_of(const kith_graph *graph)
+{
+    kith_stats *stats = NULL, copy;
+
+    assert_int_equal(kith_graph_stats(&stats, graph, NULL), KITH_OK);
+    copy = *stats;
+    kith_stats_free(stats);
+    return copy;
+}
+
 kith_graph *opened(const char *path)
 {
     return opened_with(path, 0, false);

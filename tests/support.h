@@ -71,6 +71,9 @@ void refused(const char *path, kith_status status, ...) __attribute__((sentinel)
 void refused_with(const char *path, unsigned threads, kith_status status, ...)
     __attribute__((sentinel));
 
+/* What must be counted. */
+kith_stats stats_of(const kith_graph *graph);
+
 /* The fact at a place of a part as "subject relation object", with its label where it has one. */
 const char *fact(const kith_graph *graph, kith_split split, size_t i);
 /* All facts of a part, each with a ';'. */

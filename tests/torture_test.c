@@ -173,8 +173,48 @@ static void torture__open_bad_files(void **state)
 
 static kith_status try_stats(void *context, kith_error *error)
 {
-    kith_stats stats;
-    return kith_graph_stats(&stats, context, error);
+    kith_stats *stats = NULL;
+    kith_status status = kith_graph_stats(&stats, context, error);
+
+    kith_stats_free(stats);
+    return status;
+}
+
+static kith_status try_builder(void *context, kith_error *error)
+{
+    static const char *const names[] = {"a", "b", "c"}, *const relations[] = {"r"};
+    static const kith_triple given[] = {{0, 0, 1}, {1, 0, 2}, {0, 0, 1}};
+    static const int8_t truth[] = {1, 0, 1};
+    kith_builder *builder = NULL;
+    kith_graph *graph = NULL;
+    kith_status status = kith_builder_new(&builder, error);
+
+    (void)context;
+    if (status == KITH_OK)
+        status = kith_builder_add_entities(NULL, builder, names, 3, error);
+    if (status == KITH_OK)
+        status = kith_builder_add_relations(NULL, builder, relations, 1, error);
+    if (status == KITH_OK)
+        status = kith_builder_add(builder, KITH_TRAIN, "c", "s", "d", 1, error);
+    if (status == KITH_OK)
+        status = kith_builder_add_facts(builder, KITH_TRAIN, (kith_facts){given, NULL, 3}, error);
+    if (status == KITH_OK)
+        status = kith_builder_add_facts(builder, KITH_TEST, (kith_facts){given, truth, 2}, error);
+    if (status == KITH_OK)
+        status = kith_builder_set_label(builder, 1, "Beta", error);
+    if (status == KITH_OK)
+        status = kith_builder_finish(&graph, builder, NULL, error);
+    if (status == KITH_OK)
+        assert_string_equal(facts(graph, KITH_TRAIN), "c s d;a r b;b r c;");
+    kith_graph_free(graph);
+    kith_builder_free(builder);
+    return status;
+}
+
+static void torture__builder(void **state)
+{
+    (void)state;
+    torture(try_builder, NULL);
 }
 
 static void torture__stats(void **state)
@@ -195,12 +235,14 @@ static kith_status try_split(void *context, kith_error *error)
 {
     const splitting *s = context;
     kith_graph *made = NULL;
-    kith_status status = kith_dataset_make(&made, NULL, s->source, &s->options, error);
+    kith_dataset_report *report = NULL;
+    kith_status status = kith_dataset_make(&made, &report, s->source, &s->options, error);
 
     if (status == KITH_OK)
         assert_same_graph(made, s->expected);
     else
         assert_null(made);
+    kith_dataset_report_free(report);
     kith_graph_free(made);
     return status;
 }
@@ -506,6 +548,7 @@ int main(void)
         cmocka_unit_test(torture__open_wordnet),
         cmocka_unit_test(torture__open_bad_files),
         cmocka_unit_test(torture__stats),
+        cmocka_unit_test(torture__builder),
         cmocka_unit_test(torture__split_with_labels),
         cmocka_unit_test(torture__split_keeps_entity_names),
         cmocka_unit_test(torture__save),

@@ -5,9 +5,15 @@
  * Conventions
  *   - Calls that can fail return a kith_status; outputs come first in the argument list and are
  *     written only on success. The message goes into the caller's kith_error, which may be NULL.
- *   - What a call named _open, _new or _split_off gives you is yours to free with the matching
+ *   - What a call named _open, _new, _make or _finish gives you is yours to free with the matching
  *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
  *     lives as long as that object.
+ *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or NULL,
+ *     0 or an empty list from calls that return no status.
+ *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together with
+ *     the defaults. Fields beyond it take their defaults, so a program that was compiled with an older
+ *     header works on; 0 stands for the struct of version 0.2.0. NULL for options: all defaults.
+ *   - Results that the library allocates may have more members in later versions.
  *   - The library never prints, exits or aborts, and has no global state. A kith_graph is not
  *     changed after it is made, so any number of threads may read it at once. Any number of
  *     kith_sessions may use one kith_model at once, each on a thread of its own.
@@ -94,9 +100,16 @@ typedef struct kith_neighborhoods {
 typedef struct kith_graph kith_graph;
 
 typedef struct kith_open_options {
+    size_t size;
     int skip_bad;     /* count bad lines and go on, instead of stopping at the first */
     unsigned threads; /* 0: one per core. The result does not depend on it. */
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
 } kith_open_options;
+
+/* All zero. */
+KITH_API void kith_open_options_init(kith_open_options *options, size_t size);
+#define kith_open_options_init(options) kith_open_options_init(options, sizeof *(options))
 
 /* What was met while reading. */
 typedef struct kith_load_report {
@@ -111,14 +124,14 @@ typedef struct kith_load_report {
  *   a folder in OpenKE's layout; WordNet's database folder; or one file of triples: tab-separated,
  *   N-Triples or Turtle, plain, .gz or .zst.
  * Ids are given so that the entities of train come first, and so do its relations.
- * `options` may be NULL. Fails with KITH_ERR_IO, _INPUT or _MEMORY. */
+ * Fails with KITH_ERR_IO, _INPUT, _MEMORY or _STOPPED. */
 KITH_API kith_status kith_graph_open(kith_graph **graph, const char *path,
                                      const kith_open_options *options, kith_error *error);
 KITH_API void kith_graph_free(kith_graph *graph);
 
 /* What the source was recognised as, for a person, such as "OpenKE folder". */
 KITH_API const char *kith_graph_layout(const kith_graph *graph);
-KITH_API kith_load_report kith_graph_report(const kith_graph *graph);
+KITH_API const kith_load_report *kith_graph_report(const kith_graph *graph);
 
 /* Counts over the whole source; "seen" ones occur in train and have the ids 0..seen-1. */
 KITH_API uint32_t kith_graph_entity_count(const kith_graph *graph);
@@ -131,6 +144,18 @@ KITH_API const char *kith_graph_entity_name(const kith_graph *graph, uint32_t en
 KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation);
 /* The label that entity_name.txt gives, or the name where there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
+
+/* Many names at once, not copied: name i, with a NUL behind it, begins at bytes + start[i]. */
+typedef struct kith_name_list {
+    const char *bytes;
+    const uint64_t *start;
+    uint32_t count;
+} kith_name_list;
+KITH_API kith_name_list kith_graph_entity_names(const kith_graph *graph);
+KITH_API kith_name_list kith_graph_relation_names(const kith_graph *graph);
+/* The same for labels, but label i begins at bytes + start[i] - 1, and there is none where start[i] is
+ * 0. `count` is 0 where no entity has a label. */
+KITH_API kith_name_list kith_graph_entity_labels(const kith_graph *graph);
 
 /* Name to id; KITH_ERR_NOT_FOUND where the graph does not have it. */
 KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *graph,
@@ -159,14 +184,59 @@ KITH_API kith_neighborhoods kith_graph_neighborhoods(const kith_graph *graph);
  * entity_name.txt where there are labels. With `ids`, facts are ids and entity2id.txt and
  * relation2id.txt name them. `note`, if not NULL, is written as split.json. The folder is written
  * beside and renamed, so it is there whole or not at all; it must not exist, or be empty, or with
- * `replace` be one that this call wrote before. */
+ * `replace` be one that this call wrote before, but neither a symbolic link nor what the graph was read
+ * from. */
 typedef struct kith_save_options {
+    size_t size;
     int ids;
     int replace;
     const char *note;
 } kith_save_options;
+
+/* All zero. */
+KITH_API void kith_save_options_init(kith_save_options *options, size_t size);
+#define kith_save_options_init(options) kith_save_options_init(options, sizeof *(options))
 KITH_API kith_status kith_graph_save(const kith_graph *graph, const char *folder,
                                      const kith_save_options *options, kith_error *error);
+
+/* ---- graphs from memory ------------------------------------------------------------------ */
+
+/* Collects facts, by names or ids, and makes a graph of them, as kith_graph_open does of a source. One
+ * thread at a time. Names are UTF-8, not empty, without tabs and line ends. */
+typedef struct kith_builder kith_builder;
+
+KITH_API kith_status kith_builder_new(kith_builder **builder, kith_error *error);
+KITH_API void kith_builder_free(kith_builder *builder);
+
+/* One fact by names, which are added where they are new; `truth` is 1 for a true one, 0 for one that is
+ * known to be false, which only KITH_DEV and KITH_TEST may hold. */
+KITH_API kith_status kith_builder_add(kith_builder *builder, kith_split split, const char *subject,
+                                      const char *relation, const char *object, int truth,
+                                      kith_error *error);
+
+/* Many names at once. The id of each goes into `ids`, which may be NULL: names that are new get the next
+ * ones, counted from 0, so that the first call on an empty builder gives 0, 1, 2 ... to different names.
+ * Entities that no fact has are kept. */
+KITH_API kith_status kith_builder_add_entities(uint32_t *ids, kith_builder *builder,
+                                               const char *const *names, size_t count,
+                                               kith_error *error);
+KITH_API kith_status kith_builder_add_relations(uint32_t *ids, kith_builder *builder,
+                                                const char *const *names, size_t count,
+                                                kith_error *error);
+/* Many facts at once, by the builder's ids; `facts.truth` is NULL where all are true. Either all are
+ * added or, on failure, none. */
+KITH_API kith_status kith_builder_add_facts(kith_builder *builder, kith_split split, kith_facts facts,
+                                            kith_error *error);
+
+/* The label of an entity, by its id in the builder; NULL takes it away. */
+KITH_API kith_status kith_builder_set_label(kith_builder *builder, uint32_t entity,
+                                            const char *label, kith_error *error);
+
+/* Make the graph and empty the builder. Duplicates are dropped, and ids given anew, so that the entities
+ * and relations of train come first. Fails with KITH_ERR_ARGUMENT where train has no fact; after a failure
+ * the builder can only be freed. Of the options, `threads` and `watch` count. */
+KITH_API kith_status kith_builder_finish(kith_graph **graph, kith_builder *builder,
+                                         const kith_open_options *options, kith_error *error);
 
 /* ---- statistics -------------------------------------------------------------------------- */
 
@@ -205,14 +275,16 @@ typedef struct kith_stats {
     kith_relation_count common[10]; /* commonest relations of train, most facts first */
 } kith_stats;
 
-KITH_API kith_status kith_graph_stats(kith_stats *stats, const kith_graph *graph,
+KITH_API kith_status kith_graph_stats(kith_stats **stats, const kith_graph *graph,
                                       kith_error *error);
+KITH_API void kith_stats_free(kith_stats *stats);
 
 /* ---- data sets with unseen entities ------------------------------------------------------ */
 
 typedef enum kith_strategy { KITH_SUBJECT, KITH_OBJECT, KITH_BOTH } kith_strategy;
 
 typedef struct kith_dataset_options {
+    size_t size;
     kith_strategy strategy; /* which ends of the sampled test facts become unseen */
     double rate;            /* percent of the test facts to sample; used where count is 0 */
     size_t count;           /* number of test facts to sample */
@@ -220,10 +292,13 @@ typedef struct kith_dataset_options {
                                (valid) or no test (test); 0 takes none */
     uint64_t seed;
     int labels; /* add one false fact per true one to dev and test */
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
 } kith_dataset_options;
 
 /* Subject strategy, 10 %, valid .05, test .10, seed 1, no labels. */
-KITH_API void kith_dataset_options_init(kith_dataset_options *options);
+KITH_API void kith_dataset_options_init(kith_dataset_options *options, size_t size);
+#define kith_dataset_options_init(options) kith_dataset_options_init(options, sizeof *(options))
 
 typedef struct kith_dataset_report {
     size_t sampled;         /* test facts sampled */
@@ -236,11 +311,12 @@ typedef struct kith_dataset_report {
 } kith_dataset_report;
 
 /* Make a data set with unseen entities by the protocol of Wang et al. 2019 (for KITH_BOTH of
- * Hamaguchi et al. 2017). `report` may be NULL. The same source, options and seed give the same
+ * Hamaguchi et al. 2017). `report`, to be freed, may be NULL. The same source, options and seed give the same
  * graph. Fails with KITH_ERR_ARGUMENT where the source has nothing to sample. */
-KITH_API kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report *report,
-                                          const kith_graph *source,
-                                          const kith_dataset_options *options, kith_error *error);
+KITH_API kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report **report,
+                                       const kith_graph *source,
+                                       const kith_dataset_options *options, kith_error *error);
+KITH_API void kith_dataset_report_free(kith_dataset_report *report);
 
 /* ---- rules ------------------------------------------------------------------------------- */
 

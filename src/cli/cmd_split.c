@@ -98,7 +98,7 @@ static kith_status check_shares(const arguments *a, const kith_graph *source, ki
 static kith_status split_and_save(json_t **report, const arguments *a, kith_error *error)
 {
     kith_graph *source = NULL, *graph = NULL;
-    kith_dataset_report r;
+    kith_dataset_report *r = NULL;
     const kith_dataset_options options = dataset_options(a);
     kith_save_options save = {.ids = a->ids, .replace = a->force};
     char *text = NULL;
@@ -109,14 +109,15 @@ static kith_status split_and_save(json_t **report, const arguments *a, kith_erro
     if (status == KITH_OK)
         status = kith_dataset_make(&graph, &r, source, &options, error);
     if (status == KITH_OK) {
-        *report = split_json(a, &r, graph);
+        *report = split_json(a, r, graph);
         text = *report ? json_dumps(*report, JSON_INDENT(2)) : NULL;
         save.note = text ? text : "{}";
         status = kith_graph_save(graph, a->folder, &save, error);
     }
     if (status == KITH_OK && !a->common.json)
-        print_split(a, &r, graph);
+        print_split(a, r, graph);
     free(text);
+    kith_dataset_report_free(r);
     kith_graph_free(graph);
     kith_graph_free(source);
     return status;

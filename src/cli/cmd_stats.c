@@ -117,7 +117,7 @@ static json_t *relations_json(const kith_stats *s, const kith_graph *graph)
 
 static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const char *path)
 {
-    kith_load_report report = kith_graph_report(graph);
+    const kith_load_report *report = kith_graph_report(graph);
     json_t *object =
         json_pack("{so ss sI sI sI sI so}", "source", text_json(path), "layout",
                   kith_graph_layout(graph), "relations", (json_int_t)s->relations, "seen_entities",
@@ -137,7 +137,7 @@ static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const ch
                   "inverse_facts", (json_int_t)s->inverse_facts, "duplicate_relations",
                   (json_int_t)s->duplicate_relations, "inverse_relations",
                   (json_int_t)s->inverse_relations, "duplicates_dropped",
-                  (json_int_t)report.duplicates, "bad_lines", (json_int_t)report.bad_lines));
+                  (json_int_t)report->duplicates, "bad_lines", (json_int_t)report->bad_lines));
     json_object_set_new(object, "degrees", degrees_json(s));
     json_object_set_new(object, "commonest_relations", relations_json(s, graph));
     return object;
@@ -148,7 +148,7 @@ static int run(const command *self, void *arguments)
     const common_arguments *a = arguments;
     kith_graph *graph = NULL;
     kith_error error;
-    kith_stats stats;
+    kith_stats *stats = NULL;
     int status = EXIT_SUCCESS;
 
     (void)self;
@@ -156,9 +156,10 @@ static int run(const command *self, void *arguments)
         kith_graph_stats(&stats, graph, &error) != KITH_OK)
         status = failure(&error);
     else if (a->json)
-        status = print_json(stats_json(&stats, graph, a->operand));
+        status = print_json(stats_json(stats, graph, a->operand));
     else
-        print_stats(&stats, graph, a->operand);
+        print_stats(stats, graph, a->operand);
+    kith_stats_free(stats);
     kith_graph_free(graph);
     return status;
 }

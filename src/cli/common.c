@@ -152,13 +152,13 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
     kith_status status = kith_graph_open(graph, path, &options, error);
 
     if (status == KITH_OK) {
-        kith_load_report report = kith_graph_report(*graph);
-        if (report.bad_lines > 0)
-            note("skipped %zu bad line%s; the first: %s\n", report.bad_lines,
-                 report.bad_lines == 1 ? "" : "s", report.first_bad);
-        if (report.duplicates > 0)
-            note("dropped %zu duplicate fact%s\n", report.duplicates,
-                 report.duplicates == 1 ? "" : "s");
+        const kith_load_report *report = kith_graph_report(*graph);
+        if (report->bad_lines > 0)
+            note("skipped %zu bad line%s; the first: %s\n", report->bad_lines,
+                 report->bad_lines == 1 ? "" : "s", report->first_bad);
+        if (report->duplicates > 0)
+            note("dropped %zu duplicate fact%s\n", report->duplicates,
+                 report->duplicates == 1 ? "" : "s");
     }
     return status;
 }

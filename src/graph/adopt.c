@@ -60,7 +60,8 @@ static int adopt_labels(kith_graph *graph, const kith_graph *old, const uint32_t
 }
 
 kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
-                              kith__facts splits[KITH_SPLITS], kith_error *error)
+                              kith__facts splits[KITH_SPLITS], kith__watch *watch,
+                              kith_error *error)
 {
     size_t count = (size_t)source->entities.count + source->relations.count;
     uint32_t *ids = kith__alloc(count, sizeof *ids);
@@ -75,7 +76,7 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
     memcpy(graph->source, source->source, sizeof graph->source);
     if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids))
         TRY(kith__no_memory(error));
-    TRY(kith__graph_finish(graph, pool, error));
+    TRY(kith__graph_finish(graph, pool, watch, error));
     *out = graph;
     graph = NULL;
 cleanup:

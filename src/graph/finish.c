@@ -6,7 +6,7 @@
 #include "graph/duplicates.h"
 #include "graph/graph.h"
 
-enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096 };
+enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096, TICK = 1 << 14 };
 
 /* Waking a thread costs more than a few thousand facts do. */
 static size_t pieces_for(const kith__pool *pool, size_t facts)
@@ -127,6 +127,7 @@ cleanup:
  * no two pieces write to the same place. */
 typedef struct {
     const kith_graph *graph;
+    kith__watch *watch;
     uint32_t bound[MOST_RANGES + 1];
     uint64_t *offset, *cursor;
     kith_neighbor *at;
@@ -173,6 +174,8 @@ static inline __attribute__((always_inline)) void visit_edges(connect *c, size_t
 
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[i];
+        if (i % TICK == 0 && kith__watch_add(c->watch, TICK))
+            return;
         if (i + 2 * AHEAD < train->count)
             look_ahead(c, &train->at[i], low, width, visit == place_one);
         if (t.subject - low < width)
@@ -219,20 +222,24 @@ static void bound_by_neighbors(connect *c, uint32_t entities, size_t pieces)
     }
 }
 
-static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith_error *error)
+static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith__watch *watch,
+                                       kith_error *error)
 {
     uint32_t n = graph->entities.count;
     size_t facts = graph->splits[KITH_TRAIN].count + graph->splits[KITH_AUX].count;
     size_t pieces = pieces_for(pool, facts);
-    connect c = {.graph = graph};
-    kith_status status = KITH_OK;
+    connect c = {.graph = graph, .watch = watch};
+    kith_status status;
 
+    TRY(kith__watch_begin(watch, "building neighbourhoods",
+                          2 * pieces * graph->splits[KITH_TRAIN].count, error));
     c.offset = graph->offset = kith__calloc((size_t)n + 1, sizeof *graph->offset);
     c.cursor = kith__calloc((size_t)n + 1, sizeof *c.cursor);
     if (!c.offset || !c.cursor)
         TRY(kith__no_memory(error));
     bound_by_count(&c, n, pieces);
     kith__pool_run(pool, count_piece, &c, pieces);
+    TRY(kith__watch_status(watch, error));
     for (uint32_t e = 0; e < n; e++) { /* from how many there are to where they begin */
         c.offset[e + 1] = c.offset[e] + c.cursor[e];
         c.cursor[e] = c.offset[e];
@@ -242,6 +249,7 @@ static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith
         TRY(kith__no_memory(error));
     bound_by_neighbors(&c, n, pieces);
     kith__pool_run(pool, place_piece, &c, pieces);
+    TRY(kith__watch_status(watch, error));
 cleanup:
     kith__free(c.cursor);
     return status;
@@ -253,6 +261,7 @@ cleanup:
  * list takes a fraction of what a table of all facts takes, and nearly every graph has none. */
 typedef struct {
     const kith_graph *graph;
+    kith__watch *watch;
     size_t pieces;
     struct {
         bool found, no_memory;
@@ -309,18 +318,22 @@ static void search_piece(void *context, size_t piece)
         else
             high = middle;
     }
-    for (uint32_t e = low; e < g->seen_entities && g->offset[e] < to && !found; e++)
+    for (uint32_t e = low; e < g->seen_entities && g->offset[e] < to && !found; e++) {
+        if (e % TICK == 0 && kith__watch_add(s->watch, 0))
+            break;
         found = has_repeat(g->neighbors + g->offset[e], (size_t)(g->offset[e + 1] - g->offset[e]),
                            g->relations.count, &table);
+    }
     s->piece[piece].found = found > 0;
     s->piece[piece].no_memory = found < 0;
     kith__free(table.at);
 }
 
 static kith_status find_repeats(bool *found, const kith_graph *graph, kith__pool *pool,
-                                kith_error *error)
+                                kith__watch *watch, kith_error *error)
 {
-    search s = {.graph = graph, .pieces = 4 * pieces_for(pool, graph->splits[KITH_TRAIN].count)};
+    search s = {.graph = graph, .watch = watch,
+                .pieces = 4 * pieces_for(pool, graph->splits[KITH_TRAIN].count)};
 
     *found = false;
     kith__pool_run(pool, search_piece, &s, s.pieces);
@@ -329,28 +342,31 @@ static kith_status find_repeats(bool *found, const kith_graph *graph, kith__pool
         if (s.piece[i].no_memory)
             return kith__no_memory(error);
     }
-    return KITH_OK;
+    return kith__watch_status(watch, error);
 }
 
-static kith_status drop_train_duplicates(kith_graph *graph, kith__pool *pool, kith_error *error)
+static kith_status drop_train_duplicates(kith_graph *graph, kith__pool *pool, kith__watch *watch,
+                                         kith_error *error)
 {
     bool found;
     kith_status status;
 
-    TRY(find_repeats(&found, graph, pool, error));
+    TRY(kith__watch_begin(watch, "looking for duplicates", 0, error));
+    TRY(find_repeats(&found, graph, pool, watch, error));
     if (!found)
         goto cleanup;
-    TRY(kith__drop_duplicates(&graph->duplicates, &graph->splits[KITH_TRAIN], pool, error));
+    TRY(kith__drop_duplicates(&graph->report.duplicates, &graph->splits[KITH_TRAIN], pool, error));
     kith__free(graph->offset);
     kith__free(graph->neighbors);
     graph->offset = NULL;
     graph->neighbors = NULL;
-    TRY(build_neighborhoods(graph, pool, error));
+    TRY(build_neighborhoods(graph, pool, watch, error));
 cleanup:
     return status;
 }
 
-kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error)
+kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith__watch *watch,
+                               kith_error *error)
 {
     kith_status status = KITH_OK;
 
@@ -359,10 +375,11 @@ kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *
                           "the graph has %u relations, expected at most 2^31 so that each has an "
                           "inverse", graph->relations.count);
     for (int split = KITH_DEV; split < KITH_SPLITS; split++)
-        TRY(kith__drop_duplicates(&graph->duplicates, &graph->splits[split], pool, error));
+        TRY(kith__drop_duplicates(&graph->report.duplicates, &graph->splits[split], pool, error));
+    TRY(kith__watch_status(watch, error));
     TRY(put_seen_first(graph, error));
-    TRY(build_neighborhoods(graph, pool, error));
-    TRY(drop_train_duplicates(graph, pool, error));
+    TRY(build_neighborhoods(graph, pool, watch, error));
+    TRY(drop_train_duplicates(graph, pool, watch, error));
 cleanup:
     return status;
 }

@@ -17,6 +17,8 @@ kith_graph *kith__graph_new(void)
         kith_graph_free(graph);
         return NULL;
     }
+    if (graph)
+        graph->report.first_bad = graph->first_bad;
     return graph;
 }
 
@@ -102,7 +104,7 @@ kith_status kith__bad_line(kith__loader *loader, const char *path, size_t line, 
         snprintf(place, sizeof place, ":%zu", line);
     if (!loader->skip_bad)
         return kith__fail(loader->error, KITH_ERR_INPUT, "%s%s: %s", path, place, what);
-    if (loader->graph->bad_lines++ == 0)
+    if (loader->graph->report.bad_lines++ == 0)
         snprintf(loader->graph->first_bad, sizeof loader->graph->first_bad, "%s%s: %s", path, place,
                  what);
     return KITH_OK;
@@ -125,84 +127,4 @@ bool kith__path_exists(const char *folder, const char *name)
 
     /* A link that leads nowhere is there: it is for the reader to complain about. */
     return length > 0 && (size_t)length < sizeof path && lstat(path, &info) == 0;
-}
-
-/* ---- the public reading side ---- */
-
-const char *kith_graph_layout(const kith_graph *graph)
-{
-    return graph->layout;
-}
-
-kith_load_report kith_graph_report(const kith_graph *graph)
-{
-    return (kith_load_report){graph->duplicates, graph->bad_lines, graph->first_bad};
-}
-
-uint32_t kith_graph_entity_count(const kith_graph *graph)
-{
-    return graph->entities.count;
-}
-
-uint32_t kith_graph_relation_count(const kith_graph *graph)
-{
-    return graph->relations.count;
-}
-
-uint32_t kith_graph_seen_entity_count(const kith_graph *graph)
-{
-    return graph->seen_entities;
-}
-
-uint32_t kith_graph_seen_relation_count(const kith_graph *graph)
-{
-    return graph->seen_relations;
-}
-
-const char *kith_graph_entity_name(const kith_graph *graph, uint32_t entity)
-{
-    return entity < graph->entities.count ? kith__names_get(&graph->entities, entity) : NULL;
-}
-
-const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation)
-{
-    return relation < graph->relations.count ? kith__names_get(&graph->relations, relation) : NULL;
-}
-
-const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity)
-{
-    if (entity < graph->entities.count && graph->label_start && graph->label_start[entity] > 0)
-        return graph->label_bytes + graph->label_start[entity] - 1;
-    return kith_graph_entity_name(graph, entity);
-}
-
-static kith_status find(uint32_t *id, const kith__names *names, const char *name)
-{
-    size_t length = strlen(name);
-    uint32_t found = kith__names_find(names, name, length, kith__names_hash(name, length));
-    if (found == KITH__NO_ID)
-        return KITH_ERR_NOT_FOUND;
-    *id = found;
-    return KITH_OK;
-}
-
-kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *graph, const char *name)
-{
-    return find(entity, &graph->entities, name);
-}
-
-kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph, const char *name)
-{
-    return find(relation, &graph->relations, name);
-}
-
-kith_facts kith_graph_facts(const kith_graph *graph, kith_split split)
-{
-    const kith__facts *facts = &graph->splits[split];
-    return (kith_facts){facts->at, facts->truth, facts->count};
-}
-
-kith_neighborhoods kith_graph_neighborhoods(const kith_graph *graph)
-{
-    return (kith_neighborhoods){graph->offset, graph->neighbors};
 }

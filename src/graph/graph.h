@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "core/pool.h"
+#include "core/stages.h"
 #include "core/status.h"
 #include "graph/names.h"
 
@@ -24,7 +25,7 @@ struct kith_graph {
     uint32_t seen_entities, seen_relations;
     uint32_t fixed_relations; /* those below count as seen even where train lacks them */
     char layout[160];
-    size_t duplicates, bad_lines;
+    kith_load_report report;
     char first_bad[1024];
     uint64_t source[2]; /* device and number of the folder it comes from; zeros where there is none */
     const char *map; /* the file that all arrays point into; NULL where they are its own */
@@ -41,12 +42,14 @@ void kith__facts_release(kith__facts *facts);
 
 /* After all parts are read: drop duplicates, give train's entities and relations the first ids,
  * build the neighbourhoods. */
-kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith_error *error);
+kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith__watch *watch,
+                               kith_error *error);
 
 /* A graph of these facts, given in the ids of `source`, with the names and labels that they
  * need. The facts are taken over. */
 kith_status kith__graph_adopt(kith_graph **graph, const kith_graph *source,
-                              kith__facts splits[KITH_SPLITS], kith_error *error);
+                              kith__facts splits[KITH_SPLITS], kith__watch *watch,
+                              kith_error *error);
 
 /* Free all but the neighbourhoods and the numbers: names and labels are gone, and facts are
  * counted but not there. */
@@ -56,6 +59,7 @@ void kith__graph_keep_neighborhoods(kith_graph *graph);
 typedef struct kith__loader {
     kith_graph *graph;
     kith__pool *pool;
+    kith__watch *watch;
     bool skip_bad;
     kith_error *error;
 } kith__loader;

@@ -25,6 +25,8 @@ static uint64_t mix_names(uint64_t hash, const kith__names *names)
 
 uint64_t kith_graph_hash(const kith_graph *graph)
 {
+    if (!graph)
+        return 0;
     uint64_t hash = mix_names(mix_names(1, &graph->entities), &graph->relations);
 
     for (int split = 0; split < KITH_SPLITS; split++) {

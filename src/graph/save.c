@@ -8,6 +8,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "graph/graph.h"
 
 static const char *const part_files[KITH_SPLITS] = {"train", "dev", "test", "aux"};
@@ -246,21 +247,29 @@ static kith_status look_at_target(bool *full, const kith_graph *graph, const cha
                       folder);
 }
 
-kith_status kith_graph_save(const kith_graph *graph, const char *folder,
-                            const kith_save_options *options, kith_error *error)
+void(kith_save_options_init)(kith_save_options *options, size_t size)
 {
-    static const kith_save_options plain = {0};
+    static const kith_save_options defaults = {0};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
+kith_status kith_graph_save(const kith_graph *graph, const char *folder,
+                            const kith_save_options *given, kith_error *error)
+{
+    kith_save_options options = {0};
     kith__new_folder work = {0};
     bool full;
     kith_status status;
 
-    if (!options)
-        options = &plain;
+    if (!graph || !folder)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph or no folder to save to");
+    TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
     TRY(check_names(&graph->entities, "entity", error));
     TRY(check_names(&graph->relations, "relation", error));
-    TRY(look_at_target(&full, graph, folder, options->replace, error));
+    TRY(look_at_target(&full, graph, folder, options.replace, error));
     TRY(kith__new_folder_open(&work, folder, error));
-    TRY(write_all(graph, work.temporary, options, error));
+    TRY(write_all(graph, work.temporary, &options, error));
     TRY(kith__new_folder_commit(&work, full, error));
 cleanup:
     kith__new_folder_abandon(&work);

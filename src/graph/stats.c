@@ -233,20 +233,40 @@ cleanup:
     return status;
 }
 
-kith_status kith_graph_stats(kith_stats *out, const kith_graph *graph, kith_error *error)
+void kith_stats_free(kith_stats *stats)
 {
-    kith_stats stats = {.relations = graph->seen_relations, .seen = graph->seen_entities};
+    kith__free(stats);
+}
+
+static kith_status count_all(kith_stats *stats, const kith_graph *graph, kith_error *error)
+{
     kith_status status = KITH_OK;
 
     for (int split = 0; split < KITH_SPLITS; split++)
-        count_part(&stats, graph, split);
+        count_part(stats, graph, split);
     for (int split = KITH_DEV; split < KITH_SPLITS; split++)
-        TRY(count_leaked(&stats, graph, split, error));
-    TRY(count_unseen(&stats, graph, error));
-    TRY(count_isolated(&stats, graph, error));
-    count_neighbors(&stats, graph);
-    TRY(count_relations(&stats, graph, error));
-    *out = stats;
+        TRY(count_leaked(stats, graph, split, error));
+    TRY(count_unseen(stats, graph, error));
+    TRY(count_isolated(stats, graph, error));
+    count_neighbors(stats, graph);
+    TRY(count_relations(stats, graph, error));
 cleanup:
+    return status;
+}
+
+kith_status kith_graph_stats(kith_stats **out, const kith_graph *graph, kith_error *error)
+{
+    if (!out || !graph)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph to count");
+    kith_stats *stats = kith__calloc(1, sizeof *stats);
+    if (!stats)
+        return kith__no_memory(error);
+    stats->relations = graph->seen_relations;
+    stats->seen = graph->seen_entities;
+    kith_status status = count_all(stats, graph, error);
+    if (status == KITH_OK)
+        *out = stats;
+    else
+        kith__free(stats);
     return status;
 }

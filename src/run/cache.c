@@ -180,8 +180,8 @@ static header header_of(const kith_model *model, uint64_t key)
     h.seen_entities = g->seen_entities;
     h.seen_relations = g->seen_relations;
     h.neighbors = g->offset[g->entities.count];
-    h.duplicates = g->duplicates;
-    h.bad_lines = g->bad_lines;
+    h.duplicates = g->report.duplicates;
+    h.bad_lines = g->report.bad_lines;
     h.has_rules = model->rules != NULL;
     h.rules = model->rules ? model->rules->offset[model->rules->relations] : 0;
     h.listed = model->lists->offset[g->entities.count];
@@ -304,10 +304,11 @@ static void set_numbers(kith_graph *g, kith__implications *rules, kith__neighbor
         g->splits[split].count = (size_t)h->facts[split];
     g->seen_entities = (uint32_t)h->seen_entities;
     g->seen_relations = (uint32_t)h->seen_relations;
-    g->duplicates = (size_t)h->duplicates;
-    g->bad_lines = (size_t)h->bad_lines;
+    g->report.duplicates = (size_t)h->duplicates;
+    g->report.bad_lines = (size_t)h->bad_lines;
     memcpy(g->layout, h->layout, sizeof g->layout);
     memcpy(g->first_bad, h->first_bad, sizeof g->first_bad);
+    g->report.first_bad = g->first_bad;
     rules->relations = lists->relations = 2 * g->seen_relations;
     rules->mapped = lists->mapped = true;
     lists->entities = g->entities.count;

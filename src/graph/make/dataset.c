@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/rng.h"
+#include "core/stages.h"
 #include "graph/graph.h"
 #include "graph/make/negatives.h"
 #include "graph/triple_set.h"
@@ -17,12 +19,15 @@ typedef struct {
     kith__facts split[KITH_SPLITS];  /* the new parts, in the source's ids */
     uint8_t *candidate, *seen, *unseen; /* per source entity */
     kith_dataset_report report;
+    kith__watch watch;
 } splitting;
 
-void kith_dataset_options_init(kith_dataset_options *options)
+static const kith_dataset_options defaults = {
+    .strategy = KITH_SUBJECT, .rate = 10, .valid = .05, .test = .10, .seed = 1};
+
+void(kith_dataset_options_init)(kith_dataset_options *options, size_t size)
 {
-    *options = (kith_dataset_options){
-        .strategy = KITH_SUBJECT, .rate = 10, .valid = .05, .test = .10, .seed = 1};
+    kith__options_give(options, size, &defaults, sizeof defaults);
 }
 
 /* ---- the source's parts ---- */
@@ -40,7 +45,7 @@ static int copy_true(kith__facts *to, const kith__facts *from, size_t *untrue)
 
 /* Move `wanted` of the facts to another list, each choice of them equally likely, both lists in
  * the order of the source (Knuth, algorithm S). */
-static int calibration_queries(kith__facts *to, kith__facts *from, size_t wanted, kith__rng *rng)
+static int move_sample(kith__facts *to, kith__facts *from, size_t wanted, kith__rng *rng)
 {
     size_t kept = 0, count = from->count;
 
@@ -76,8 +81,8 @@ static kith_status take_source(splitting *s, kith_error *error)
     if (copy_true(&s->train, &g->splits[KITH_TRAIN], &untrue) ||
         copy_true(&s->dev, &g->splits[KITH_DEV], &untrue) ||
         copy_true(&s->test, &g->splits[KITH_TEST], &untrue) ||
-        calibration_queries(&s->test, &s->train, test, &s->rng) ||
-        calibration_queries(&s->dev, &s->train, dev, &s->rng))
+        move_sample(&s->test, &s->train, test, &s->rng) ||
+        move_sample(&s->dev, &s->train, dev, &s->rng))
         return kith__no_memory(error);
     s->report.ignored = untrue + g->splits[KITH_AUX].count;
     return KITH_OK;
@@ -98,7 +103,7 @@ static kith_status sample_test(splitting *s, kith__facts *sampled, kith_error *e
                           "%g %% of %zu test facts is none, expected at least one",
                           s->options->rate, all);
     s->report.sampled = wanted;
-    return calibration_queries(sampled, &s->test, wanted, &s->rng) ? kith__no_memory(error)
+    return move_sample(sampled, &s->test, wanted, &s->rng) ? kith__no_memory(error)
                                                                    : KITH_OK;
 }
 
@@ -216,6 +221,9 @@ static kith_status make_dev_and_test(splitting *s, const kith__facts *sampled, k
 
 static kith_status check_options(const kith_dataset_options *o, kith_error *error)
 {
+    if ((unsigned)o->strategy > KITH_BOTH)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found the strategy %d, expected 0 to %d",
+                          (int)o->strategy, KITH_BOTH);
     if (o->count == 0 && !(o->rate > 0 && o->rate <= 100))
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the rate is %g %%, expected more than 0 and at most 100", o->rate);
@@ -239,51 +247,97 @@ static kith_status add_false_facts(splitting *s, kith_error *error)
                                  .entities = s->source->entities.count,
                                  .relations = s->source->relations.count,
                                  .rng = &s->rng,
+                                 .watch = &s->watch,
                                  .missing = &s->report.without_false};
     return kith__add_negatives(&s->split[KITH_DEV], &s->split[KITH_TEST], &plan, error);
 }
 
-kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report *report,
-                                 const kith_graph *source, const kith_dataset_options *options,
-                                 kith_error *error)
+static kith_status give_report(kith_dataset_report **report, const kith_dataset_report *own,
+                               kith_error *error)
 {
-    splitting s = {.source = source, .options = options};
-    kith__facts sampled = {0};
-    uint32_t n = source->entities.count;
+    if (!report)
+        return KITH_OK;
+    *report = kith__alloc(1, sizeof **report);
+    if (!*report)
+        return kith__no_memory(error);
+    **report = *own;
+    return KITH_OK;
+}
+
+void kith_dataset_report_free(kith_dataset_report *report)
+{
+    kith__free(report);
+}
+
+/* The protocol's steps, in its order. */
+static kith_status make_splits(splitting *s, kith__facts *sampled, kith_error *error)
+{
     kith_status status;
 
-    TRY(check_options(options, error));
-    kith__rng_init(&s.rng, options->seed, 0);
-    s.candidate = kith__calloc(n, 1);
-    s.seen = kith__calloc(n, 1);
-    s.unseen = kith__calloc(n, 1);
-    if (!s.candidate || !s.seen || !s.unseen)
+    TRY(kith__watch_begin(&s->watch, "sampling test facts", 0, error));
+    TRY(take_source(s, error));
+    TRY(sample_test(s, sampled, error));
+    mark_candidates(s, sampled);
+    TRY(kith__watch_begin(&s->watch, "taking unseen entities out of train", 0, error));
+    if (make_train(s) || make_aux(s))
         TRY(kith__no_memory(error));
-    TRY(take_source(&s, error));
-    TRY(sample_test(&s, &sampled, error));
-    mark_candidates(&s, &sampled);
-    if (make_train(&s) || make_aux(&s))
-        TRY(kith__no_memory(error));
-    if (s.split[KITH_TRAIN].count == 0)
+    if (s->split[KITH_TRAIN].count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
                        "every training fact touches one of the %zu sampled entities, so none is "
-                       "left to train on; sample fewer", s.report.candidates));
-    TRY(make_dev_and_test(&s, &sampled, error));
-    if (options->labels)
-        TRY(add_false_facts(&s, error));
-    TRY(kith__graph_adopt(graph, source, s.split, error));
-    s.report.left_out = source->entities.count - (*graph)->entities.count;
-    if (report)
-        *report = s.report;
+                       "left to train on; sample fewer", s->report.candidates));
+    TRY(make_dev_and_test(s, sampled, error));
+    if (s->options->labels) {
+        TRY(kith__watch_begin(&s->watch, "making false facts", 0, error));
+        TRY(add_false_facts(s, error));
+    }
 cleanup:
-    kith__facts_release(&sampled);
-    kith__facts_release(&s.train);
-    kith__facts_release(&s.dev);
-    kith__facts_release(&s.test);
+    return status;
+}
+
+static void splitting_release(splitting *s)
+{
+    kith__facts_release(&s->train);
+    kith__facts_release(&s->dev);
+    kith__facts_release(&s->test);
     for (int split = 0; split < KITH_SPLITS; split++)
-        kith__facts_release(&s.split[split]);
-    kith__free(s.candidate);
-    kith__free(s.seen);
-    kith__free(s.unseen);
+        kith__facts_release(&s->split[split]);
+    kith__free(s->candidate);
+    kith__free(s->seen);
+    kith__free(s->unseen);
+    kith__watch_release(&s->watch);
+}
+
+kith_status kith_dataset_make(kith_graph **out, kith_dataset_report **report,
+                              const kith_graph *source, const kith_dataset_options *given,
+                              kith_error *error)
+{
+    kith_dataset_options options = defaults;
+    splitting s = {.source = source, .options = &options};
+    kith__facts sampled = {0};
+    kith_graph *graph = NULL;
+    kith_status status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
+
+    if (status != KITH_OK)
+        return status;
+    if (!out || !source)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph to make a data set of");
+    kith__watch_init(&s.watch, options.watch, options.context);
+    TRY(check_options(&options, error));
+    kith__rng_init(&s.rng, options.seed, 0);
+    s.candidate = kith__calloc(source->entities.count, 1);
+    s.seen = kith__calloc(source->entities.count, 1);
+    s.unseen = kith__calloc(source->entities.count, 1);
+    if (!s.candidate || !s.seen || !s.unseen)
+        TRY(kith__no_memory(error));
+    TRY(make_splits(&s, &sampled, error));
+    TRY(kith__graph_adopt(&graph, source, s.split, &s.watch, error));
+    s.report.left_out = source->entities.count - graph->entities.count;
+    TRY(give_report(report, &s.report, error));
+    *out = graph;
+    graph = NULL;
+cleanup:
+    kith_graph_free(graph);
+    kith__facts_release(&sampled);
+    splitting_release(&s);
     return status;
 }

@@ -128,7 +128,7 @@ kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
     count_hidden(&h);
     if (part_facts(&h))
         TRY(kith__no_memory(error));
-    TRY(kith__graph_adopt(graph, source, h.split, error));
+    TRY(kith__graph_adopt(graph, source, h.split, NULL, error));
 cleanup:
     kith__free(h.order);
     kith__free(h.out);

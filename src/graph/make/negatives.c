@@ -136,6 +136,8 @@ static int add_to_part(kith__facts *facts, maker *m, kith_split split)
 
     for (size_t i = 0; i < facts->count && !failed; i++) {
         kith_triple untrue;
+        if (i % 1024 == 0 && kith__watch_tick(m->plan->watch, i, facts->count))
+            break;
         failed = kith__facts_add_labelled(&labelled, facts->at[i], 1);
         if (failed)
             break;
@@ -188,5 +190,5 @@ kith_status kith__add_negatives(kith__facts *dev, kith__facts *test,
     }
     kith__free(m.options);
     kith__triple_set_release(&m.taken);
-    return failed ? kith__no_memory(error) : KITH_OK;
+    return failed ? kith__no_memory(error) : kith__watch_status(plan->watch, error);
 }

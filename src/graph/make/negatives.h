@@ -13,6 +13,7 @@ typedef struct kith__negatives_plan {
     const uint8_t *unseen;          /* per entity */
     uint32_t entities, relations;
     kith__rng *rng;
+    kith__watch *watch; /* or NULL */
     size_t *missing; /* counts true facts for which there is no false one */
 } kith__negatives_plan;
 

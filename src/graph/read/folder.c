@@ -53,7 +53,7 @@ static kith_status read_names_file(bool *there, kith__loader *loader, const char
 static kith_status open_part(kith__input **input, kith__loader *loader, const char *path)
 {
     kith_error why = {KITH_OK, ""};
-    kith_status status = kith__input_open(input, path, &why);
+    kith_status status = kith__input_open(input, path, loader->watch, &why);
 
     if (status == KITH_ERR_INPUT && loader->skip_bad)
         return kith__bad_line(loader, path, 0, "is empty or no file, expected facts");

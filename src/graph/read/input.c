@@ -18,6 +18,7 @@ typedef enum { PLAIN, GZIP, ZSTD } packing;
 struct kith__input {
     int file;
     char *path;
+    kith__watch *watch;
     packing packing;
     uint64_t size;    /* of a plain regular file, else 0 */
     char *raw;        /* bytes as they are in the file */
@@ -49,7 +50,8 @@ static kith_status refill(kith__input *input, kith_error *error)
     input->raw_from = 0;
     input->raw_to = (size_t)got;
     input->raw_ended = got == 0;
-    return KITH_OK;
+    kith__watch_add(input->watch, input->raw_to);
+    return kith__watch_status(input->watch, error);
 }
 
 static bool is_named(const kith__input *input, const char *ending)
@@ -106,7 +108,10 @@ static kith_status open_file(kith__input *input, kith_error *error)
         return system_error(error, input->path, "open");
     if (S_ISDIR(info.st_mode))
         return kith__fail(error, KITH_ERR_INPUT, "%s: is a folder, expected a file", input->path);
-    kith_status status = refill(input, error);
+    kith_status status = kith__watch_begin(
+        input->watch, "reading", S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0, error);
+    if (status == KITH_OK)
+        status = refill(input, error);
     if (status != KITH_OK)
         return status;
     if (input->raw_to == 0)
@@ -117,7 +122,8 @@ static kith_status open_file(kith__input *input, kith_error *error)
     return status;
 }
 
-kith_status kith__input_open(kith__input **out, const char *path, kith_error *error)
+kith_status kith__input_open(kith__input **out, const char *path, kith__watch *watch,
+                             kith_error *error)
 {
     kith__input *input = kith__calloc(1, sizeof *input);
     kith_status status;
@@ -125,6 +131,7 @@ kith_status kith__input_open(kith__input **out, const char *path, kith_error *er
     if (!input)
         return kith__no_memory(error);
     input->file = -1;
+    input->watch = watch;
     input->path = kith__strdup(path);
     input->raw = kith__alloc(BLOCK, 1);
     status = input->path && input->raw ? open_file(input, error) : kith__no_memory(error);
@@ -294,7 +301,8 @@ kith_status kith__input_read_at(size_t *got, const kith__input *input, char *buf
     if (n < 0)
         return system_error(error, input->path, "read");
     *got = (size_t)n;
-    return KITH_OK;
+    kith__watch_add(input->watch, *got);
+    return kith__watch_status(input->watch, error);
 }
 
 /* ---- lines ---- */

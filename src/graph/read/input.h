@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/status.h"
+#include "core/stages.h"
 
 typedef struct kith__input kith__input;
 
-/* Fails on a folder, on what cannot be read, and on an empty file. */
-kith_status kith__input_open(kith__input **input, const char *path, kith_error *error);
+/* Fails on a folder, on what cannot be read, and on an empty file. The watch, which may be NULL,
+ * is told of the bytes read; once it stops, reading fails with KITH_ERR_STOPPED. */
+kith_status kith__input_open(kith__input **input, const char *path, kith__watch *watch,
+                             kith_error *error);
 void kith__input_close(kith__input *input);
 const char *kith__input_path(const kith__input *input);
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "graph/read/fields.h"
 #include "graph/read/rdf.h"
 #include "graph/read/table.h"
@@ -79,7 +80,7 @@ kith_status kith__read_file(kith__loader *loader, const char *path)
     syntax found = TABLE;
     kith_status status;
 
-    TRY(kith__input_open(&input, path, loader->error));
+    TRY(kith__input_open(&input, path, loader->watch, loader->error));
     if (!syntax_by_name(&found, path)) {
         const char *text;
         size_t length;
@@ -144,27 +145,43 @@ static void note_source(kith_graph *graph, const char *path, struct stat info)
     graph->source[1] = (uint64_t)info.st_ino;
 }
 
-kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_options *options,
+void(kith_open_options_init)(kith_open_options *options, size_t size)
+{
+    static const kith_open_options defaults = {0};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
+kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_options *given,
                             kith_error *error)
 {
-    kith_graph *graph = kith__graph_new();
-    kith__loader loader = {.graph = graph, .error = error};
-    struct stat info;
-    kith_status status = KITH_OK;
+    kith_open_options options = {0};
+    kith_status status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
 
-    loader.skip_bad = options && options->skip_bad;
-    loader.pool = kith__pool_new(options ? options->threads : 0);
+    if (status != KITH_OK)
+        return status;
+    if (!out || !path)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found no path to open");
+    kith__watch watch;
+    kith_graph *graph = kith__graph_new();
+    kith__loader loader = {.graph = graph, .watch = &watch, .error = error};
+    struct stat info;
+
+    kith__watch_init(&watch, options.watch, options.context);
+    loader.skip_bad = options.skip_bad;
+    loader.pool = kith__pool_new(options.threads);
     if (!graph || !loader.pool)
         TRY(kith__no_memory(error));
     if (stat(path, &info) != 0)
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno)));
     note_source(graph, path, info);
     TRY(S_ISDIR(info.st_mode) ? read_directory(&loader, path) : kith__read_file(&loader, path));
-    TRY(kith__graph_finish(graph, loader.pool, error));
+    TRY(kith__graph_finish(graph, loader.pool, &watch, error));
     *out = graph;
     graph = NULL;
 cleanup:
     kith__pool_free(loader.pool);
+    kith__watch_release(&watch);
     kith_graph_free(graph);
     return status;
 }

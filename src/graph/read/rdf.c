@@ -439,7 +439,8 @@ static kith_status find_bad_line(reading *r, SerdReader *reader)
     kith_status status = KITH_OK;
 
     if (stat(kith__input_path(input), &info) == 0 && S_ISREG(info.st_mode)) {
-        TRY(kith__input_open(&again, kith__input_path(input), r->loader->error));
+        TRY(kith__input_open(&again, kith__input_path(input), r->loader->watch,
+                             r->loader->error));
         r->input = again;
         status = read_leniently(r, reader);
         r->input = input;
@@ -523,7 +524,7 @@ static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *in
         kith_graph *own = pieces[i].loader.graph;
         TRY(kith__merge_piece(loader, KITH_TRAIN, &own->entities, &own->relations,
                               &own->splits[KITH_TRAIN]));
-        loader->graph->duplicates += pieces[i].reading.collector.dropped;
+        loader->graph->report.duplicates += pieces[i].reading.collector.dropped;
     }
 cleanup:
     for (size_t i = 0; i < count; i++) {
@@ -559,8 +560,8 @@ kith_status kith__read_rdf(kith__loader *loader, kith__input *input, bool turtle
     serd_reader_set_strict(reader, true);
     serd_reader_set_error_sink(reader, on_error, r);
     TRY(loader->skip_bad ? read_leniently(r, reader) : read_strictly(r, reader));
-    loader->graph->duplicates += r->collector.dropped;
-    if (loader->graph->splits[KITH_TRAIN].count == 0 && loader->graph->bad_lines == 0)
+    loader->graph->report.duplicates += r->collector.dropped;
+    if (loader->graph->splits[KITH_TRAIN].count == 0 && loader->graph->report.bad_lines == 0)
         TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no facts, expected at least one",
                        kith__input_path(input)));
 cleanup:

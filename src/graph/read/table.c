@@ -311,7 +311,7 @@ static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader
         if (p->bad > 0) {
             size_t more = p->bad - 1;
             TRY(kith__bad_line(loader, path, line + p->bad_line, "%s", p->bad_text));
-            loader->graph->bad_lines += more;
+            loader->graph->report.bad_lines += more;
         }
         if (p->status != KITH_OK) {
             if (loader->error)
@@ -323,7 +323,7 @@ static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader
                               p->relations == &p->own_relations ? p->relations : NULL, &p->facts));
         line += p->line;
         good += p->good;
-        loader->graph->duplicates += p->collector.dropped;
+        loader->graph->report.duplicates += p->collector.dropped;
         bad_lines += p->bad;
         piece_release(p);
     }

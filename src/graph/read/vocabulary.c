@@ -14,10 +14,10 @@ typedef struct {
     size_t number;
 } reader;
 
-static kith_status reader_open(reader *r, const char *path, kith_error *error)
+static kith_status reader_open(reader *r, const char *path, kith__loader *loader)
 {
     memset(r, 0, sizeof *r);
-    kith_status status = kith__input_open(&r->input, path, error);
+    kith_status status = kith__input_open(&r->input, path, loader->watch, loader->error);
     kith__lines_init(&r->lines, r->input);
     return status;
 }
@@ -179,7 +179,7 @@ kith_status kith__read_vocabulary(kith__loader *loader, const char *path, kith__
     bool counted = false;
     kith_status status;
 
-    TRY(reader_open(&r, path, loader->error));
+    TRY(reader_open(&r, path, loader));
     if (kith__names_init(&list.names))
         TRY(kith__no_memory(loader->error));
     for (size_t rows = 0;; rows++) {
@@ -241,7 +241,7 @@ kith_status kith__read_labels(kith__loader *loader, const char *path)
     kith__field line;
     kith_status status;
 
-    TRY(reader_open(&r, path, loader->error));
+    TRY(reader_open(&r, path, loader));
     graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
     if (!graph->label_start)
         TRY(kith__no_memory(loader->error));

@@ -296,7 +296,7 @@ static kith_status read_lines(wordnet *w, int split, const char *path, line_read
     kith_status status;
 
     memset(&lines, 0, sizeof lines);
-    TRY(kith__input_open(&input, path, w->loader->error));
+    TRY(kith__input_open(&input, path, w->loader->watch, w->loader->error));
     kith__lines_init(&lines, input);
     for (;;) {
         TRY(kith__lines_next(&block, &length, &lines, w->loader->error));
