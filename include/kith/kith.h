@@ -426,9 +426,9 @@ KITH_API int kith_settings_applies(const kith_settings *settings, const char *na
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-/* A trained model with its graph. Not changed by any call below, but kith_model_encode,
- * kith_model_score and kith_evaluate use room inside it: one thread at a time per model. Sessions
- * have room of their own and do not mind. */
+/* What was learned, opened on a graph: an embedding or none, rules, how they are weighed, and what
+ * turns scores into probabilities. Any number of threads may use one model at once, by the calls that
+ * take it as const and by sessions; evaluations of one model take turns. */
 typedef struct kith_model kith_model;
 
 /* Called at the end of an epoch; return 0 to go on, anything else to stop with a checkpoint. */
@@ -481,6 +481,15 @@ KITH_API kith_status kith_model_open(kith_model **model, const char *folder, uns
 /* What was noticed when the model was opened that does not hinder its use, such as a run of an older
  * format without checksums, one by one, for a person; NULL past the last. */
 KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
+/* Open a run on another graph that shares relations with the one it was trained on: its train and aux are
+ * what is known now, and all its entities are candidates. Relations are matched by name; what the graph
+ * has with others is left out, and kith_model_warning tells how much that is. Rules and their weights
+ * without the embedding decide, as no entity has an input embedding, whatever its name. Nothing is
+ * trained. The graph may be freed afterwards; the model's own (kith_model_graph) has other ids. Fails
+ * with KITH_ERR_ARGUMENT for a run without rules, KITH_ERR_INPUT where no relation is shared. */
+KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
+                                        const kith_graph *graph, unsigned threads,
+                                        kith_error *error);
 /* A model with start values instead of trained ones; it borrows the graph. */
 KITH_API kith_status kith_model_new(kith_model **model, const kith_graph *graph,
                                     const kith_settings *settings, unsigned threads,
@@ -490,11 +499,13 @@ KITH_API const kith_graph *kith_model_graph(const kith_model *model);
 KITH_API const kith_settings *kith_model_settings(const kith_model *model);
 
 /* The vector of an entity for a query relation, `dim` floats; `inverse` for the relation's other
- * direction, as for objects. An entity without neighbours has zeros. */
-KITH_API kith_status kith_model_encode(float *vector, kith_model *model, uint32_t entity,
+ * direction, as for objects. An entity without neighbours has zeros. Fails with KITH_ERR_NOT_FOUND for
+ * an id that does not exist, with KITH_ERR_ARGUMENT where the run has rules alone. */
+KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t entity,
                                        uint32_t relation, int inverse, kith_error *error);
-/* How plausible a fact is; larger is more so. */
-KITH_API kith_status kith_model_score(float *score, kith_model *model, kith_triple fact,
+/* How plausible a fact is, as ranking scores it; larger is more so. Where either side is predicted, the
+ * mean of both questions' scores. */
+KITH_API kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                                       kith_error *error);
 
 /* What a model with rule evidence was fitted on and how it weighs its parts; `fused` is 0 for one
@@ -621,7 +632,7 @@ typedef struct kith_eval_options {
 } kith_eval_options;
 
 /* Free what is in the result with kith_eval_release. */
-KITH_API kith_status kith_evaluate(kith_eval *result, kith_model *model,
+KITH_API kith_status kith_evaluate(kith_eval *result, const kith_model *model,
                                    const kith_eval_options *options, kith_error *error);
 KITH_API void kith_eval_release(kith_eval *result);
 /* Write every query and its rank as TSV with a header, names by the model's graph. */

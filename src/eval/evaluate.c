@@ -233,7 +233,7 @@ static kith_status rank_part(kith_eval *result, kith_model *model, const kith_tr
                              size_t count, const kith_eval_options *options, kith_error *error)
 {
     uint32_t candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
-                                                  : kith_graph_seen_entity_count(model->graph);
+                                                  : model->candidates;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
     kith_status status = KITH_OK;
 
@@ -289,7 +289,7 @@ static kith_status check_without(const kith_model *model, unsigned without, kith
     return KITH_OK;
 }
 
-kith_status kith_evaluate(kith_eval *out, kith_model *model, const kith_eval_options *options,
+static kith_status evaluate(kith_eval *out, kith_model *model, const kith_eval_options *options,
                           kith_error *error)
 {
     static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
@@ -325,6 +325,18 @@ cleanup:
     kith__free(chosen);
     kith__free(truth);
     kith__free(result.ranks);
+    return status;
+}
+
+/* Ranking uses the model's own threads and encoder, so evaluations take turns. */
+kith_status kith_evaluate(kith_eval *out, const kith_model *shown,
+                          const kith_eval_options *options, kith_error *error)
+{
+    kith_model *model = (kith_model *)shown;
+
+    pthread_mutex_lock(&model->sweeping);
+    kith_status status = evaluate(out, model, options, error);
+    pthread_mutex_unlock(&model->sweeping);
     return status;
 }
 

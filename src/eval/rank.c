@@ -134,7 +134,7 @@ kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__quer
     kith_status status;
 
     r.candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
-                                           : kith_graph_seen_entity_count(model->graph);
+                                           : model->candidates;
     TRY(ranking_init(&r, options->filter, error));
     if (kith__only_embedding(model, options->without))
         TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));

@@ -36,7 +36,7 @@ void kith__candidate_cache_free(kith__candidate_cache *s)
     kith__free(s);
 }
 
-static kith_status new_shared(kith__candidate_cache **out, kith_model *model, kith_error *error)
+static kith_status new_shared(kith__candidate_cache **out, const kith_model *model, kith_error *error)
 {
     kith__candidate_cache *s = kith__calloc(1, sizeof *s);
     kith_status status = KITH_OK;
@@ -62,9 +62,10 @@ cleanup:
     return status;
 }
 
-kith_status kith__candidate_cache_of(kith__candidate_cache **out, kith_model *model,
+kith_status kith__candidate_cache_of(kith__candidate_cache **out, const kith_model *shown,
                                      kith_error *error)
 {
+    kith_model *model = (kith_model *)shown; /* its lock guards what is changed here */
     kith__candidate_cache *made = NULL;
     kith_status status = KITH_OK;
 

@@ -17,7 +17,7 @@ typedef struct kith__candidates {
 } kith__candidates;
 
 typedef struct kith__candidate_cache {
-    kith_model *model;
+    const kith_model *model;
     pthread_mutex_t lock; /* of the list, its pins and sizes */
     kith__candidates *first;
     size_t bytes, most_bytes; /* of all rows, and what they may be when nobody reads them */
@@ -36,9 +36,9 @@ typedef struct kith__candidate_cache {
     kith__implications *rules;   /* where the model has none of its own */
 } kith__candidate_cache;
 
-/* The model's, made where it is not there yet. */
+/* The model's, made where it is not there yet; the model is as good as const for whoever reads it. */
 void kith__candidate_cache_free(kith__candidate_cache *cache);
-kith_status kith__candidate_cache_of(kith__candidate_cache **shared, kith_model *model,
+kith_status kith__candidate_cache_of(kith__candidate_cache **shared, const kith_model *model,
                                      kith_error *error);
 
 /* The candidates for `queries[0]`, from the cache or made now; the other queries are those that will

@@ -54,6 +54,8 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
         TRY(kith__implications_new(&model->rules, graph, KITH__MOST_IMPLICATIONS, model->pool, error));
     if (!model->lists)
         TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
+    if (settings->evidence == KITH_EVIDENCE_RULES)
+        return KITH_OK; /* no embedding */
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
                           kith_graph_seen_relation_count(graph),
                           model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
@@ -79,6 +81,7 @@ kith_status kith__model_make(kith_model **out, const kith_graph *graph,
     model->rules = rules;
     model->lists = lists;
     pthread_mutex_init(&model->lock, NULL);
+    pthread_mutex_init(&model->sweeping, NULL);
     model->settings = *settings;
     model->graph = graph;
     kith_status status = fill_model(model, threads, error);
@@ -109,6 +112,7 @@ void kith_model_free(kith_model *model)
     kith__candidate_cache_free(model->cache); /* which reads what follows */
     kith__fused_free(model->fused);
     pthread_mutex_destroy(&model->lock);
+    pthread_mutex_destroy(&model->sweeping);
     kith__encoder_free(model->encoder);
     kith__params_release(&model->params);
     kith__neighbor_lists_free(model->lists);
@@ -157,59 +161,4 @@ kith_status kith__need_embedding(const kith_model *model, kith_error *error)
         return KITH_OK;
     return kith__fail(error, KITH_ERR_ARGUMENT,
                       "the run has rules alone and no embedding, so it has no vectors");
-}
-
-static kith_status check_ids(const kith_model *model, uint32_t entity, uint32_t relation,
-                             kith_error *error)
-{
-    uint32_t entities = kith_graph_entity_count(model->graph);
-    uint32_t relations = kith_graph_seen_relation_count(model->graph);
-
-    if (entity >= entities)
-        return kith__fail(error, KITH_ERR_NOT_FOUND, "there is no entity %u, the graph has %u",
-                          entity, entities);
-    if (relation >= relations)
-        return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "there is no relation %u that training has seen, it has seen %u",
-                          relation, relations);
-    return KITH_OK;
-}
-
-kith_status kith_model_encode(float *vector, kith_model *model, uint32_t entity, uint32_t relation,
-                              int inverse, kith_error *error)
-{
-    kith__encoder *e = model->encoder;
-    uint32_t query = relation + (inverse ? model->lists->relations / 2 : 0);
-    kith_status status;
-
-    TRY(check_ids(model, entity, relation, error));
-    kith__encoder_begin(e);
-    kith__encoder_request(e, entity, query, NULL);
-    TRY(kith__encoder_forward(e, error));
-    memcpy(vector, kith__encoder_answer(e, 0), model->settings.dim * sizeof *vector);
-cleanup:
-    return status;
-}
-
-kith_status kith_model_score(float *score, kith_model *model, kith_triple fact, kith_error *error)
-{
-    kith__encoder *e = model->encoder;
-    uint32_t m = model->lists->relations / 2;
-    float *scratch = NULL;
-    kith_status status;
-
-    TRY(check_ids(model, fact.subject, fact.relation, error));
-    TRY(check_ids(model, fact.object, fact.relation, error));
-    scratch = kith__calloc_aligned(6 * kith__encoder_stride(e), sizeof *scratch);
-    if (!scratch)
-        TRY(kith__no_memory(error));
-    kith__encoder_begin(e);
-    size_t s = kith__encoder_request(e, fact.subject, fact.relation, NULL);
-    size_t o = kith__encoder_request(e, fact.object, fact.relation + m, NULL);
-    TRY(kith__encoder_forward(e, error));
-    *score = kith__score_fact(model, fact, kith__encoder_answer(e, s), kith__encoder_answer(e, o),
-                              scratch);
-cleanup:
-    kith__free(scratch);
-    return status;
 }

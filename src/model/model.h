@@ -19,6 +19,7 @@ struct kith_model {
     kith__encoder *encoder;
     kith__calibration calibration; /* what probabilities are made of scores by */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
+    pthread_mutex_t sweeping; /* evaluations take turns: they use the pool and the encoder */
     pthread_mutex_t lock; /* of what follows */
     struct kith__candidate_cache *cache; /* what sessions share, made by the first of them */
     int run_format; /* of the run that it was read from; 0: none */
@@ -29,7 +30,7 @@ struct kith_model {
 /* Whether it has an embedding: a run of rules alone has none. */
 static inline bool kith__model_embeds(const kith_model *model)
 {
-    return model->lists != NULL;
+    return model->encoder != NULL;
 }
 /* Whether that counts in its scores. */
 static inline bool kith__model_scores_vectors(const kith_model *model)

@@ -291,36 +291,3 @@ cleanup:
     scoring_release(&r);
     return status;
 }
-
-/* ---- one fact ---- */
-
-/* The score of an entity as the answer to a query, both encoded. */
-static float side_score(const kith_model *model, uint32_t query, const float *known,
-                        const float *encoded, uint32_t answer, float *scratch)
-{
-    const kith__table *ent = kith__ent(&model->params);
-    bool by_input = answer < ent->rows && model->settings.candidate_vectors != KITH_CANDIDATES_ENCODED;
-    bool by_encoding = !by_input || model->settings.candidate_vectors == KITH_CANDIDATES_MIX;
-    float sum = 0;
-
-    if (by_input)
-        sum += kith__answer_score(&model->settings, &model->params, known, query,
-                                  kith__row(ent, answer), scratch);
-    if (by_encoding)
-        sum += kith__answer_score(&model->settings, &model->params, known, query, encoded, scratch);
-    return by_input && by_encoding ? sum / 2 : sum;
-}
-
-float kith__score_fact(const kith_model *model, kith_triple fact, const float *subject,
-                       const float *object, float *scratch)
-{
-    kith_predict predict = model->settings.predict;
-    uint32_t inverse = fact.relation + model->lists->relations / 2;
-    float as_object = 0, as_subject = 0;
-
-    if (predict != KITH_PREDICT_SUBJECT)
-        as_object = side_score(model, fact.relation, subject, object, fact.object, scratch);
-    if (predict != KITH_PREDICT_OBJECT)
-        as_subject = side_score(model, inverse, object, subject, fact.subject, scratch);
-    return predict == KITH_PREDICT_BOTH ? (as_object + as_subject) / 2 : as_object + as_subject;
-}

@@ -2,48 +2,14 @@
 #ifndef KITH_SESSION_ANSWER_H
 #define KITH_SESSION_ANSWER_H
 
+#include "model/score.h"
 #include "session/session.h"
-
-/* An entity as it is asked about: all facts about it that are of use, in the model's 2m numbering.
- * The id is the graph's, or of the session's names behind them. */
-typedef struct kith__query_entity {
-    uint32_t entity;
-    const kith_neighbor *facts; /* the graph's first, in the order in which the model reads them */
-    size_t count;
-    kith__span sorted; /* the same, each once */
-} kith__query_entity;
 
 /* The facts of `count` entities, which lie in the workspace until the next call; `of_graph` (may be
  * NULL) is how many of the first entity's are the graph's. */
 kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph,
                                const kith_session *session, kith__workspace *workspace,
                                const uint32_t *entities, size_t count, kith_error *error);
-
-/* The scores of all candidates for each of `count` entities (at most KITH__QUERIES_TOGETHER) and the
- * directed query queries[0]: below m the objects of the entity, from m on its subjects. `scores` has a
- * row for each; what they mean goes into the workspace's `shares`. The other queries are those that come
- * next. Every score that a person sees comes from here. */
-kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache,
-                                kith__workspace *workspace, const kith__query_entity *asked,
-                                size_t count, const uint32_t *queries, size_t query_count,
-                                kith_error *error);
-
-/* The embedding's part of it. The workspace's encoder and query vectors are then those of `asked`. */
-kith_status kith__embedding_scores(float *scores, kith__candidate_cache *cache,
-                                   kith__workspace *workspace, const kith__query_entity *asked,
-                                   size_t count, const uint32_t *queries, size_t query_count,
-                                   kith_error *error);
-
-/* From the embedding's scores of one entity, in `row` (where the model has any), to the final ones:
- * these are `row` itself, or what the workspace's `fusion` made of it. */
-kith_status kith__final_scores(const float **scores, kith__shares *shares,
-                               kith__workspace *workspace, const kith__query_entity *asked,
-                               uint32_t query, const float *row, kith_error *error);
-
-/* Encode entities for a query: encoding i of the workspace's encoder is that of asked[i], and visit v
- * of it is neighbour v of its cut list. */
-kith_status kith__encode_entities(kith__workspace *workspace, const kith__query_entity *asked,
-                                  size_t count, uint32_t query, kith_error *error);
 
 /* What a question asks, in ids. */
 typedef struct kith__resolved {

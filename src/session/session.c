@@ -384,38 +384,32 @@ kith_newcomer kith_session_newcomer_at(const kith_session *s, size_t i)
     return (kith_newcomer){kith__session_name(s, d->entity), d->facts};
 }
 
-/* Behind what is in the workspace's `facts`: those of the graph first. */
+/* Those of the graph first. */
 static kith_status add_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
                              const kith_session *s, uint32_t entity, kith_error *error)
 {
-    const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
-    uint64_t from = entity < g->entities.count ? g->offset[entity] : 0;
-    size_t known = entity < g->entities.count ? (size_t)(g->offset[entity + 1] - from) : 0;
-    size_t total = known + (d ? d->facts : 0), used = workspace->fact_count;
+    size_t added = d ? d->facts : 0;
+    kith_status status;
 
-    if (kith__reserve(&workspace->facts, &workspace->fact_capacity, used + total,
+    TRY(kith__add_graph_facts(count, workspace, entity, error));
+    if (of_graph)
+        *of_graph = *count;
+    if (kith__reserve(&workspace->facts, &workspace->fact_capacity, workspace->fact_count + added,
                       sizeof *workspace->facts))
-        return kith__no_memory(error);
-    for (size_t i = 0; i < known; i++) {
-        kith_neighbor next = g->neighbors[from + i];
-        workspace->facts[used++] = (kith_neighbor){kith__directed(g, next.relation), next.entity};
-    }
+        TRY(kith__no_memory(error));
     for (size_t link = d ? d->first : KITH__NO_LINK; link != KITH__NO_LINK;
          link = s->links[link].next)
-        workspace->facts[used++] = s->links[link].neighbor;
-    workspace->fact_count = used;
-    *count = total;
-    if (of_graph)
-        *of_graph = known;
-    return KITH_OK;
+        workspace->facts[workspace->fact_count++] = s->links[link].neighbor;
+    *count += added;
+cleanup:
+    return status;
 }
 
 kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, const kith_session *s,
                                kith__workspace *a, const uint32_t *entities, size_t count,
                                kith_error *error)
 {
-    size_t start = 0;
     kith_status status = KITH_OK;
 
     a->fact_count = 0;
@@ -423,15 +417,7 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, cons
         asked[i] = (kith__query_entity){.entity = entities[i]};
         TRY(add_facts(&asked[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));
     }
-    if (kith__reserve(&a->sorted, &a->sorted_capacity, a->fact_count, sizeof *a->sorted))
-        TRY(kith__no_memory(error));
-    if (a->fact_count > 0)
-        memcpy(a->sorted, a->facts, a->fact_count * sizeof *a->sorted);
-    for (size_t i = 0; i < count; start += asked[i++].count) { /* where they lie is known now */
-        asked[i].facts = a->facts + start;
-        asked[i].sorted = (kith__span){a->sorted + start,
-                                       kith__sort_facts(a->sorted + start, asked[i].count)};
-    }
+    TRY(kith__place_facts(asked, count, a, error));
 cleanup:
     return status;
 }
