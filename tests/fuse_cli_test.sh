@@ -502,5 +502,28 @@ check 'info needs a run' 2 'missing RUN' "$kith" info
 check 'info takes one run' 2 'found 2 arguments' "$kith" info rules fused
 check 'an option that info lacks' 2 "'--top'" "$kith" info rules --top
 
+# ---- on another graph ----
+
+# The same facts about entities of other names, and some with a relation that training lacks.
+for part in train dev test aux; do
+    for f in source/$part*; do
+        [ -f "$f" ] && sed 's/^/new-/; s/\t\([^\t]*\)$/\tnew-\1/' "$f" >"renamed-$part.tsv"
+    done
+done
+mkdir renamed
+cat renamed-train.tsv renamed-aux.tsv >renamed/train
+printf 'new-e1\thates\tnew-e2\n' >>renamed/train
+cp renamed-test.tsv renamed/test
+json 'a run answers about a graph of strangers' \
+    'o["mrr"] > .3 and o["queries"] > 20' \
+    "$kith" eval rules --on renamed --json
+check 'what it has no relation for is told' 0 'warning: 1 relations of the graph' \
+    sh -c '"$0" eval fused --on renamed 2>&1' "$kith"
+json 'and questions' 'all(a["entity"].startswith("new-") for a in o["results"][0]["answers"])' \
+    "$kith" predict fused --on renamed --query 'new-e1 likes ?' --json
+check 'and explanations' 0 'new-' "$kith" explain rules --on renamed --query 'new-e1 likes ?'
+check 'an embedding alone cannot' 2 'is an embedding alone' "$kith" eval embedding --on renamed
+check 'rules have no vectors' 1 'has rules alone and no embedding' "$kith" export rules -o vectors
+
 echo "1..$number"
 [ "$failed" = 0 ]

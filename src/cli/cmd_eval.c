@@ -213,14 +213,13 @@ static int evaluate(const arguments *a)
     kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
                                  .all_candidates = a->candidates,
                                  .without = a->without};
-    unsigned threads = (unsigned)a->common.threads;
     kith_model *model = NULL;
     kith_graph *filter = NULL;
     kith_eval result = {0};
     kith_error error;
     int status = EXIT_SUCCESS;
     bool opened = (!a->filter || open_source(&filter, a->filter, &a->common, &error) == KITH_OK) &&
-                  open_run(&model, a->common.operand, threads, &error) == KITH_OK;
+                  open_run_on(&model, &a->common, &error) == KITH_OK;
 
     options.filter = filter;
     if (!opened || kith_evaluate(&result, model, &options, &error) != KITH_OK) {
@@ -264,6 +263,7 @@ static const option_row options[] = {
      .expected =
          "a list of direct, path, constant, shared-answer (or A, B, C, D), rules, proximity "
          "and embedding, separated by commas, but not all of them"},
+    OPTION_ON,
     {"filter", 0, "SOURCE",
      "more facts that are known to be true; such answers do not count as wrong", OPTION_TEXT,
      offsetof(arguments, filter)},

@@ -120,6 +120,13 @@ static int export_tables(const arguments *a, const kith_model *model)
 
 static int check_tables(const arguments *a, const command *self, const kith_model *model)
 {
+    kith_table first;
+
+    if (kith_model_table(&first, model, 0) != KITH_OK) {
+        put(stderr, "kith: %s: has rules alone and no embedding, so there are no vectors\n",
+            a->common.operand);
+        return EXIT_FAILED;
+    }
     for (size_t i = 0; i < a->tables.count; i++) {
         kith_table t;
         size_t k = 0;

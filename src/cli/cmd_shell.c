@@ -380,8 +380,8 @@ static int run(const command *self, void *arguments)
     return status;
 }
 
-static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_THREADS,
-                                     OPTION_QUIET};
+static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_ON,
+                                     OPTION_THREADS, OPTION_QUIET};
 
 const command cmd_shell = {
     .name = "shell",

@@ -135,13 +135,20 @@ int print_json(json_t *value)
 
 /* ---- sources and runs ---- */
 
+static void note_warnings(const kith_model *model)
+{
+    const char *warning;
+
+    for (size_t i = 0; (warning = kith_model_warning(model, i)); i++)
+        note("warning: %s\n", warning);
+}
+
 kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error)
 {
     kith_status status = kith_model_open(model, folder, threads, error);
-    const char *warning;
 
-    for (size_t i = 0; status == KITH_OK && (warning = kith_model_warning(*model, i)); i++)
-        note("warning: %s\n", warning);
+    if (status == KITH_OK)
+        note_warnings(*model);
     return status;
 }
 
@@ -160,5 +167,21 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
             note("dropped %zu duplicate fact%s\n", report->duplicates,
                  report->duplicates == 1 ? "" : "s");
     }
+    return status;
+}
+
+kith_status open_run_on(kith_model **model, const common_arguments *a, kith_error *error)
+{
+    unsigned threads = (unsigned)a->threads;
+    kith_graph *graph = NULL;
+
+    if (!a->on)
+        return open_run(model, a->operand, threads, error);
+    kith_status status = open_source(&graph, a->on, a, error);
+    if (status == KITH_OK)
+        status = kith_model_open_on(model, a->operand, graph, threads, error);
+    if (status == KITH_OK)
+        note_warnings(*model);
+    kith_graph_free(graph);
     return status;
 }

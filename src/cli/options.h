@@ -47,6 +47,7 @@ typedef struct setting_list {
 /* What every command's arguments begin with. */
 typedef struct common_arguments {
     const char *operand; /* the source or the run; the first of `operands` */
+    const char *on;      /* another graph to use the run on, or NULL */
     text_list operands;
     uint64_t threads, top, seed;
     int json, quiet, skip_bad;
@@ -80,6 +81,13 @@ typedef struct common_arguments {
     {                                                                                              \
         "top", 'n', "N", what, OPTION_INTEGER, offsetof(common_arguments, top), count,             \
             .low = 1, .high = UINT32_MAX                                                           \
+    }
+#define OPTION_ON                                                                                  \
+    {                                                                                              \
+        "on", 0, "SOURCE",                                                                         \
+            "use the run's rules on another graph that shares its relations: the facts of its "    \
+            "train and aux are known, and its entities are the candidates",                        \
+            OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 #define OPTION_SEED(what)                                                                          \
     {                                                                                              \

@@ -59,7 +59,7 @@ int begin_asking(asking *a, const command *self)
                                 .threads = (unsigned)a->common.threads};
     kith_error error;
 
-    if (open_run(&a->model, a->common.operand, (unsigned)a->common.threads, &error) != KITH_OK ||
+    if (open_run_on(&a->model, &a->common, &error) != KITH_OK ||
         kith_session_new(&a->session, a->model, &error) != KITH_OK)
         return failure(&error);
     tell_unfinished(a->common.operand);

@@ -3,7 +3,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
-#include "graph/graph.h"
+#include "graph/align.h"
 #include "run/cache.h"
 #include "run/cache_check.h"
 #include "run/config.h"
@@ -147,5 +147,65 @@ kith_status kith_model_open(kith_model **out, const char *folder, unsigned threa
     model = NULL;
 cleanup:
     kith_model_free(model);
+    return status;
+}
+
+/* ---- on another graph ---- */
+
+/* The graph with the relations of the run, by the ids that they have there. */
+static kith_status align(kith_graph **aligned, kith__alignment *report, const kith_graph *graph,
+                         const char *folder, const kith__config *config, unsigned threads,
+                         kith_error *error)
+{
+    char *inner = kith__path_join(folder, "graph");
+    kith__pool *pool = kith__pool_new(threads);
+    kith_graph *trained_on = NULL;
+    kith_status status = KITH_OK;
+
+    if (!inner || !pool)
+        TRY(kith__no_memory(error));
+    TRY(open_graph(&trained_on, inner, config, threads, error));
+    TRY(kith__graph_align(aligned, report, graph, trained_on, pool, error));
+cleanup:
+    kith_graph_free(trained_on);
+    kith__pool_free(pool);
+    kith__free(inner);
+    return status;
+}
+
+kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_graph *graph,
+                               unsigned threads, kith_error *error)
+{
+    kith__config config;
+    kith__alignment report = {0};
+    kith_graph *aligned = NULL;
+    kith_model *model = NULL;
+    kith_status status;
+
+    TRY(kith__run_check(folder, error));
+    TRY(kith__config_load(&config, folder, error));
+    if (config.settings.evidence == KITH_EVIDENCE_NONE)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT,
+                       "%s: is an embedding alone, which says nothing about the entities of another "
+                       "graph; expected a run with rules (--preset kith or rules)", folder));
+    TRY(align(&aligned, &report, graph, folder, &config, threads, error));
+    config.settings.evidence = KITH_EVIDENCE_RULES;
+    config.settings.predict = KITH_PREDICT_BOTH;
+    TRY(kith__model_make(&model, aligned, &config.settings, threads, NULL, NULL, error));
+    model->own_graph = aligned;
+    aligned = NULL;
+    model->candidates = kith_graph_entity_count(model->graph);
+    warn_of_age(model, folder, &config);
+    if (report.dropped_relations > 0)
+        kith__model_warn(model,
+                         "%zu relations of the graph are not among those that %s was trained on: "
+                         "%zu known facts with them are left out", report.dropped_relations, folder,
+                         report.dropped_facts);
+    TRY(kith__fused_open(model, folder, error));
+    *out = model;
+    model = NULL;
+cleanup:
+    kith_model_free(model);
+    kith_graph_free(aligned);
     return status;
 }
