@@ -128,3 +128,11 @@ bool kith__path_exists(const char *folder, const char *name)
     /* A link that leads nowhere is there: it is for the reader to complain about. */
     return length > 0 && (size_t)length < sizeof path && lstat(path, &info) == 0;
 }
+
+bool kith__path_any(const char *folder, const char *const *names)
+{
+    for (; *names; names++)
+        if (kith__path_exists(folder, *names))
+            return true;
+    return false;
+}

@@ -27,7 +27,8 @@ struct kith_graph {
     char layout[160];
     kith_load_report report;
     char first_bad[1024];
-    uint64_t source[2]; /* device and number of the folder it comes from; zeros where there is none */
+    uint64_t source[2]; /* device and number of the folder it comes from;
+        zeros where there is none */
     const char *map; /* the file that all arrays point into; NULL where they are its own */
     size_t map_bytes;
 };
@@ -69,17 +70,13 @@ typedef struct kith__loader {
 kith_status kith__bad_line(kith__loader *loader, const char *path, size_t line, const char *format,
                            ...) __attribute__((format(printf, 4, 5)));
 
-/* The readers. */
-kith_status kith__read_folder(kith__loader *loader, const char *path);
-kith_status kith__read_openke(kith__loader *loader, const char *path);
-kith_status kith__read_wordnet(kith__loader *loader, const char *path);
-kith_status kith__read_file(kith__loader *loader, const char *path);
-
 /* Write text and a line end to a file of a folder; NULL for text means that memory was short. */
 kith_status kith__write_text(const char *folder, const char *name, const char *text,
                              kith_error *error);
 /* "FOLDER/NAME" to be freed, NULL where memory is short. */
 char *kith__path_join(const char *folder, const char *name);
 bool kith__path_exists(const char *folder, const char *name);
+/* Whether a folder has any of these names, the last of which is NULL. */
+bool kith__path_any(const char *folder, const char *const *names);
 
 #endif

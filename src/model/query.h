@@ -35,8 +35,7 @@ static inline uint32_t kith__directed_query(const kith_graph *graph, const kith_
 
 static inline uint32_t kith__query_inverse(const kith_graph *graph, uint32_t query)
 {
-    uint32_t m = kith_graph_seen_relation_count(graph);
-    return query < m ? query + m : query - m;
+    return kith__flip(query, kith_graph_seen_relation_count(graph));
 }
 
 /* The known answers that a graph has: train's, or for an unseen entity aux's, sorted. They stay until

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "core/status.h"
+#include "graph/directions.h"
 
 typedef struct kith__implication {
     uint32_t relation; /* r1, of r1 => r2 */
@@ -36,20 +37,5 @@ kith_status kith__implications_new(kith__implications **rules, const kith_graph 
                                    kith__pool *pool, kith_error *error);
 void kith__implications_free(kith__implications *rules);
 float kith__implications_self(const kith__implications *rules, uint32_t relation, kith__self self);
-
-/* The relation of a neighbour in the graph, whose inverses follow all its relations, as one of the
- * 2m that train has. */
-static inline uint32_t kith__directed(const kith_graph *graph, uint32_t relation)
-{
-    uint32_t all = kith_graph_relation_count(graph);
-    return relation < all ? relation : relation - all + kith_graph_seen_relation_count(graph);
-}
-
-/* "r" or "r (inverse)" is up to the caller: whether it is an inverse, and the relation's id. */
-static inline uint32_t kith__undirected(const kith_graph *graph, uint32_t directed)
-{
-    uint32_t m = kith_graph_seen_relation_count(graph);
-    return directed < m ? directed : directed - m;
-}
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "core/pool.h"
 #include "core/status.h"
+#include "graph/directions.h"
 
 typedef struct kith__index {
     uint32_t entities, seen; /* all of the graph, and those of train */
@@ -51,8 +52,7 @@ static inline kith__span kith__reached(const kith__index *index, uint32_t entity
 
 static inline uint32_t kith__inverse(const kith__index *index, uint32_t relation)
 {
-    uint32_t m = index->relations / 2;
-    return relation < m ? relation + m : relation - m;
+    return kith__flip(relation, index->relations / 2);
 }
 
 /* Sort by (relation, entity) and drop what is there twice; returns how many are left. */

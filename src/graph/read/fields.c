@@ -1,6 +1,7 @@
 #include "graph/read/fields.h"
 
 #include <string.h>
+#include <strings.h>
 
 kith__field kith__next_line(const char **text, const char *end)
 {
@@ -87,4 +88,27 @@ bool kith__parse_number(uint64_t *value, kith__field field)
     }
     *value = n;
     return true;
+}
+
+bool kith__first_line(kith__field *line, const char *text, size_t length)
+{
+    const char *end = text + length;
+
+    text += kith__skip_bom(text, length);
+    while (text < end) {
+        *line = kith__next_line(&text, end);
+        if (kith__is_blank(*line) || line->text[0] == '#')
+            continue;
+        while (is_space(line->text[line->length - 1]))
+            line->length--;
+        return true;
+    }
+    return false;
+}
+
+bool kith__begins_with(kith__field line, const char *word)
+{
+    size_t length = strlen(word);
+
+    return line.length >= length && strncasecmp(line.text, word, length) == 0;
 }

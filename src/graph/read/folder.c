@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "graph/read/readers.h"
 #include "graph/read/table.h"
 
 static const char *const part_names[KITH_SPLITS][3] = {
@@ -88,7 +89,7 @@ static kith_status need_facts(kith__loader *loader, const char *folder)
                       "%s: train has no facts, expected at least one", folder);
 }
 
-kith_status kith__read_folder(kith__loader *loader, const char *folder)
+static kith_status read_splits(kith__loader *loader, const char *folder)
 {
     static const char *const kinds[] = {"names", "names listed in *2id.txt", "ids"};
     kith_graph *graph = loader->graph;
@@ -133,7 +134,7 @@ static kith_status need_vocabulary(bool there, kith__loader *loader, const char 
                       name);
 }
 
-kith_status kith__read_openke(kith__loader *loader, const char *folder)
+static kith_status read_openke(kith__loader *loader, const char *folder)
 {
     static const struct {
         const char *name;
@@ -161,7 +162,30 @@ kith_status kith__read_openke(kith__loader *loader, const char *folder)
         TRY(status);
     }
     TRY(need_facts(loader, folder));
-    snprintf(graph->layout, sizeof graph->layout, "OpenKE folder");
 cleanup:
     return status;
 }
+
+static bool is_openke(const char *folder)
+{
+    return kith__path_exists(folder, "train2id.txt");
+}
+
+static bool has_train(const char *folder)
+{
+    static const char *const names[] = {"train",     "train.txt",     "train.tsv",
+                                        "train.gz",  "train.txt.gz",  "train.tsv.gz",
+                                        "train.zst", "train.txt.zst", "train.tsv.zst",
+                                        NULL};
+    return kith__path_any(folder, names);
+}
+
+const kith__reader kith__reader_openke = {
+    .name = "OpenKE folder",
+    .holds = "train2id.txt with entity2id.txt and relation2id.txt",
+    .is_folder = is_openke,
+    .read_folder = read_openke};
+const kith__reader kith__reader_splits = {.name = "folder of train, dev, test, aux",
+                                          .holds = "train (or train.txt, train.tsv)",
+                                          .is_folder = has_train,
+                                          .read_folder = read_splits};

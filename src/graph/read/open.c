@@ -8,11 +8,17 @@
 
 #include "core/mem.h"
 #include "core/options.h"
-#include "graph/read/fields.h"
-#include "graph/read/rdf.h"
-#include "graph/read/table.h"
+#include "graph/read/readers.h"
 
-typedef enum { TABLE, NTRIPLES, TURTLE } syntax;
+#define ROW(name) &kith__reader_##name,
+static const kith__reader *const readers[] = {KITH__READERS(ROW)};
+#undef ROW
+enum { READERS = sizeof readers / sizeof *readers };
+
+static void name_layout(kith_graph *graph, const kith__reader *reader)
+{
+    snprintf(graph->layout, sizeof graph->layout, "%s", reader->name);
+}
 
 /* ---- single files ---- */
 
@@ -22,7 +28,7 @@ static bool ends_with(const char *text, size_t length, const char *ending)
     return length >= n && strncasecmp(text + length - n, ending, n) == 0;
 }
 
-static bool syntax_by_name(syntax *found, const char *path)
+static const kith__reader *reader_by_ending(const char *path)
 {
     size_t length = strlen(path);
 
@@ -30,68 +36,37 @@ static bool syntax_by_name(syntax *found, const char *path)
         length -= 3;
     else if (ends_with(path, length, ".zst"))
         length -= 4;
-    if (ends_with(path, length, ".nt") || ends_with(path, length, ".ntriples"))
-        *found = NTRIPLES;
-    else if (ends_with(path, length, ".ttl") || ends_with(path, length, ".turtle"))
-        *found = TURTLE;
-    else if (ends_with(path, length, ".tsv") || ends_with(path, length, ".txt"))
-        *found = TABLE;
-    else
-        return false;
-    return true;
+    for (size_t i = 0; i < READERS; i++)
+        for (const char *const *ending = readers[i]->endings; ending && *ending; ending++)
+            if (ends_with(path, length, *ending))
+                return readers[i];
+    return NULL;
 }
 
-static bool starts_with(kith__field line, const char *word)
+static const kith__reader *reader_by_content(const char *text, size_t length)
 {
-    size_t n = strlen(word);
-    return line.length >= n && strncasecmp(line.text, word, n) == 0;
+    size_t i = 0;
+
+    while (!readers[i]->begins || !readers[i]->begins(text, length)) /* the last takes all */
+        i++;
+    return readers[i];
 }
 
-/* By the first line that is neither blank nor a comment. */
-static syntax syntax_by_content(const char *text, size_t length)
+static kith_status read_file(kith__loader *loader, const char *path)
 {
-    const char *end = text + length;
-
-    text += kith__skip_bom(text, length);
-    while (text < end) {
-        kith__field line = kith__next_line(&text, end);
-        if (kith__is_blank(line))
-            continue;
-        if (starts_with(line, "@prefix") || starts_with(line, "@base") ||
-            starts_with(line, "prefix ") || starts_with(line, "base "))
-            return TURTLE;
-        if (line.text[0] == '#')
-            continue;
-        while (kith__is_blank((kith__field){line.text + line.length - 1, 1}))
-            line.length--;
-        bool node = line.text[0] == '<' || starts_with(line, "_:");
-        bool tabs = memchr(line.text, '\t', line.length) != NULL;
-        return node && (!tabs || line.text[line.length - 1] == '.') ? NTRIPLES : TABLE;
-    }
-    return TABLE;
-}
-
-kith_status kith__read_file(kith__loader *loader, const char *path)
-{
-    static const char *const described[] = {"file of triples in columns", "N-Triples file",
-                                            "Turtle file"};
-    const kith__table_form names = {KITH__NEW_NAMES, KITH__NEW_NAMES, false, false, false};
+    const kith__reader *reader = reader_by_ending(path);
     kith__input *input = NULL;
-    syntax found = TABLE;
+    const char *text;
+    size_t length;
     kith_status status;
 
     TRY(kith__input_open(&input, path, loader->watch, loader->error));
-    if (!syntax_by_name(&found, path)) {
-        const char *text;
-        size_t length;
+    if (!reader) {
         TRY(kith__input_peek(&text, &length, input, loader->error));
-        found = syntax_by_content(text, length);
+        reader = reader_by_content(text, length);
     }
-    snprintf(loader->graph->layout, sizeof loader->graph->layout, "%s", described[found]);
-    if (found == TABLE)
-        TRY(kith__read_table(loader, input, KITH_TRAIN, &names));
-    else
-        TRY(kith__read_rdf(loader, input, found == TURTLE));
+    name_layout(loader->graph, reader);
+    TRY(reader->read_file(loader, input));
     if (loader->graph->splits[KITH_TRAIN].count == 0)
         TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: no line of it is a fact; the first: %s",
                        path, loader->graph->first_bad));
@@ -100,34 +75,39 @@ cleanup:
     return status;
 }
 
-/* ---- any source ---- */
+/* ---- folders ---- */
 
-static bool has_any(const char *folder, const char *const *names)
+/* "a, b or c": what folders hold that readers recognise. */
+static void list_expected(char *text, size_t size)
 {
-    for (; *names; names++)
-        if (kith__path_exists(folder, *names))
-            return true;
-    return false;
+    size_t used = 0, left = 0;
+
+    for (size_t i = 0; i < READERS; i++)
+        left += readers[i]->holds != NULL;
+    for (size_t i = 0; i < READERS && used < size; i++) {
+        if (!readers[i]->holds)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used == 0 ? "" : left == 1 ? ", or " : ", ", readers[i]->holds);
+        left--;
+    }
 }
 
 static kith_status read_directory(kith__loader *loader, const char *path)
 {
-    static const char *const wordnet[] = {"data.noun", "data.verb", "data.adj", "data.adv", NULL};
-    static const char *const train[] = {"train",        "train.txt",     "train.tsv",
-                                        "train.gz",     "train.txt.gz",  "train.tsv.gz",
-                                        "train.zst",    "train.txt.zst", "train.tsv.zst",
-                                        NULL};
-    if (kith__path_exists(path, "train2id.txt"))
-        return kith__read_openke(loader, path);
-    if (has_any(path, train))
-        return kith__read_folder(loader, path);
-    if (has_any(path, wordnet))
-        return kith__read_wordnet(loader, path);
+    char expected[512] = "";
+
+    for (size_t i = 0; i < READERS; i++)
+        if (readers[i]->is_folder && readers[i]->is_folder(path)) {
+            name_layout(loader->graph, readers[i]);
+            return readers[i]->read_folder(loader, path);
+        }
+    list_expected(expected, sizeof expected);
     return kith__fail(loader->error, KITH_ERR_INPUT,
-                      "%s: no knowledge graph in this folder, expected train (or train.txt, "
-                      "train.tsv), train2id.txt with entity2id.txt and relation2id.txt, or "
-                      "WordNet's data.noun", path);
+                      "%s: no knowledge graph in this folder, expected %s", path, expected);
 }
+
+/* ---- any source ---- */
 
 /* So that nobody replaces the folder by what was made from it. Of a file it is the one it is in. */
 static void note_source(kith_graph *graph, const char *path, struct stat info)
@@ -175,7 +155,7 @@ kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_
     if (stat(path, &info) != 0)
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno)));
     note_source(graph, path, info);
-    TRY(S_ISDIR(info.st_mode) ? read_directory(&loader, path) : kith__read_file(&loader, path));
+    TRY(S_ISDIR(info.st_mode) ? read_directory(&loader, path) : read_file(&loader, path));
     TRY(kith__graph_finish(graph, loader.pool, &watch, error));
     *out = graph;
     graph = NULL;

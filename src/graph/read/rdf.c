@@ -1,4 +1,5 @@
-#include "graph/read/rdf.h"
+/* N-Triples and Turtle, through serd. IRIs are named by their text without angle brackets, blank nodes
+ * as _:name, literals in N-Triples form: "text"@language or "text"^^<type>. */
 
 #include <serd/serd.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "graph/read/fields.h"
 #include "graph/read/merge.h"
 #include "graph/read/nesting.h"
+#include "graph/read/readers.h"
 
 /* KITH__MOST_NESTED levels take a third of MOST_STACK. What gets deeper has found a string that
  * serd and kith do not end at the same place. */
@@ -535,7 +537,7 @@ cleanup:
     return status;
 }
 
-kith_status kith__read_rdf(kith__loader *loader, kith__input *input, bool turtle)
+static kith_status read_rdf(kith__loader *loader, kith__input *input, bool turtle)
 {
     reading *r = kith__calloc(1, sizeof *r);
     SerdReader *reader = NULL;
@@ -572,3 +574,46 @@ cleanup:
     kith__free(r);
     return status;
 }
+
+/* ---- recognising ---- */
+
+static kith_status read_turtle(kith__loader *loader, kith__input *input)
+{
+    return read_rdf(loader, input, true);
+}
+
+static kith_status read_ntriples(kith__loader *loader, kith__input *input)
+{
+    return read_rdf(loader, input, false);
+}
+
+static bool begins_turtle(const char *begin, size_t length)
+{
+    kith__field line;
+
+    return kith__first_line(&line, begin, length) &&
+           (kith__begins_with(line, "@prefix") || kith__begins_with(line, "@base") ||
+            kith__begins_with(line, "prefix ") || kith__begins_with(line, "base "));
+}
+
+static bool begins_ntriples(const char *begin, size_t length)
+{
+    kith__field line;
+
+    if (!kith__first_line(&line, begin, length) ||
+        !(line.text[0] == '<' || kith__begins_with(line, "_:")))
+        return false;
+    return !memchr(line.text, '\t', line.length) || line.text[line.length - 1] == '.';
+}
+
+static const char *const turtle_endings[] = {".ttl", ".turtle", NULL};
+static const char *const ntriples_endings[] = {".nt", ".ntriples", NULL};
+
+const kith__reader kith__reader_turtle = {.name = "Turtle file",
+                                          .endings = turtle_endings,
+                                          .begins = begins_turtle,
+                                          .read_file = read_turtle};
+const kith__reader kith__reader_ntriples = {.name = "N-Triples file",
+                                            .endings = ntriples_endings,
+                                            .begins = begins_ntriples,
+                                            .read_file = read_ntriples};

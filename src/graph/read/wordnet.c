@@ -7,6 +7,7 @@
 #include "core/utf8.h"
 #include "graph/read/fields.h"
 #include "graph/read/input.h"
+#include "graph/read/readers.h"
 #include "graph/graph.h"
 
 enum { PARTS_OF_SPEECH = 4, NAME_LIMIT = 512 };
@@ -334,7 +335,7 @@ static kith_status read_all(wordnet *w, const char *folder, const char *prefix, 
     return status;
 }
 
-kith_status kith__read_wordnet(kith__loader *loader, const char *path)
+static kith_status read_wordnet(kith__loader *loader, const char *path)
 {
     wordnet *w = kith__calloc(1, sizeof *w);
     kith_status status = KITH_OK;
@@ -344,7 +345,6 @@ kith_status kith__read_wordnet(kith__loader *loader, const char *path)
     w->loader = loader;
     if (kith__names_init(&w->synsets) || kith__names_init(&w->senses))
         TRY(kith__no_memory(loader->error));
-    snprintf(loader->graph->layout, sizeof loader->graph->layout, "WordNet database folder");
     TRY(read_all(w, path, "index", read_index_line));
     TRY(read_all(w, path, "data", read_synset));
     TRY(read_all(w, path, "data", read_pointers));
@@ -358,3 +358,15 @@ cleanup:
     kith__free(w);
     return status;
 }
+
+static bool is_wordnet(const char *folder)
+{
+    static const char *const names[] = {"data.noun", "data.verb", "data.adj", "data.adv", NULL};
+
+    return kith__path_any(folder, names);
+}
+
+const kith__reader kith__reader_wordnet = {.name = "WordNet database folder",
+                                           .holds = "WordNet's data.noun",
+                                           .is_folder = is_wordnet,
+                                           .read_folder = read_wordnet};

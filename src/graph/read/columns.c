@@ -1,0 +1,24 @@
+/* One file of facts in columns: what no other reader recognises. */
+#include "graph/read/readers.h"
+#include "graph/read/table.h"
+
+static bool begins(const char *text, size_t length)
+{
+    (void)text;
+    (void)length;
+    return true;
+}
+
+static kith_status read_file(kith__loader *loader, kith__input *input)
+{
+    const kith__table_form names = {.entities = KITH__NEW_NAMES, .relations = KITH__NEW_NAMES};
+
+    return kith__read_table(loader, input, KITH_TRAIN, &names);
+}
+
+static const char *const endings[] = {".tsv", ".txt", NULL};
+
+const kith__reader kith__reader_columns = {.name = "file of triples in columns",
+                                           .endings = endings,
+                                           .begins = begins,
+                                           .read_file = read_file};
