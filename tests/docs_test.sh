@@ -1,0 +1,33 @@
+#!/bin/bash
+# The documentation is complete and uses the field's words.
+set -u
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/tap.sh"
+cd "$KITH_ROOT" || exit 1
+
+# Files as docs/ARCHITECTURE.md lists them: `folder/name`, for a .h and a .c, or with its ending.
+listed() { # prints what is wrong
+    local architecture=docs/ARCHITECTURE.md file stem row
+    while read -r file; do
+        file=${file#src/}
+        stem=${file%.[ch]}
+        case $file in cli/cmd_*.c) continue ;; esac
+        grep -qE "^\| \`($stem|$file)\` \|" $architecture ||
+            echo "src/$file has no row in $architecture"
+    done < <(find src -name '*.[ch]' | sort)
+    while read -r row; do
+        case $row in cli/cmd_NAME.c) continue ;; esac
+        case $row in *.[ch]) [ -f "src/$row" ] ;; *) [ -f "src/$row.c" ] && [ -f "src/$row.h" ] ;; esac ||
+            echo "$architecture lists $row, which does not exist (without an ending: a .h and a .c)"
+    done < <(sed -n 's/^| `\([a-z_/]*\(\.[ch]\)\{0,1\}\)` |.*/\1/p' $architecture)
+    for file in src/cli/cmd_*.c; do
+        stem=${file#src/cli/cmd_}
+        grep -E '^\| `cli/cmd_NAME.c`' $architecture | grep -qw "${stem%.c}" ||
+            echo "$file has no mention in $architecture"
+    done
+}
+wrong=$(listed)
+[ -z "$wrong" ]
+report $? "docs: ARCHITECTURE.md lists every source file" "$wrong"
+
+exit $((failed > 0))
