@@ -718,7 +718,10 @@ typedef struct kith_answer {
                            logarithm of: the largest confidence with which the entity's relations
                            imply this one, times the share that the pair has of the exp(score) of
                            all candidates for the relation */
-    double probability; /* NAN where the model has none */
+    double probability; /* that it is true, given that the question has an answer which is not known
+                           yet; NAN where the model has none */
+    double overall;     /* that it is true at all: `probability` times the probability that there is
+                           such an answer; NAN likewise */
     int known;          /* the graph or the session says so */
 } kith_answer;
 

@@ -29,6 +29,7 @@ void kith__candidate_cache_free(kith__candidate_cache *s)
     kith__panels_release(&s->inputs);
     kith__workspaces_free(s->workspaces);
     kith__pool_free(s->idle);
+    kith__relation_counts_release(&s->counts);
     kith__implications_free(s->rules);
     kith__pool_free(s->pool);
     pthread_mutex_destroy(&s->making);
@@ -311,6 +312,28 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
         status = kith__implications_new(&s->rules, s->model->graph, SIZE_MAX, s->pool, error);
     if (status == KITH_OK)
         *rules = s->rules;
+    pthread_mutex_unlock(&s->making);
+    return status;
+}
+
+kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
+                                         kith__candidate_cache *s, kith_error *error)
+{
+    const kith__implications *rules;
+    kith_status status;
+
+    *counts = NULL;
+    if (!s->model->has.fitted || !s->model->fused)
+        return KITH_OK;
+    status = kith__candidate_cache_implications(&rules, s, error);
+    if (status != KITH_OK)
+        return status;
+    pthread_mutex_lock(&s->making);
+    if (!s->counts.at_least)
+        status = kith__relation_counts_init(&s->counts, s->model->fused->evidence->base->index,
+                                            rules, error);
+    if (status == KITH_OK)
+        *counts = &s->counts;
     pthread_mutex_unlock(&s->making);
     return status;
 }

@@ -34,6 +34,7 @@ typedef struct kith__candidate_cache {
     bool encoded; /* the encoder has all candidates, for one query or another */
     kith__panels inputs;  /* the candidates' input embeddings, where scores take them */
     kith__implications *rules;   /* where the model has none of its own */
+    kith__relation_counts counts; /* of the graph at hand; empty until they are needed */
 } kith__candidate_cache;
 
 /* The model's, made where it is not there yet; the model is as good as const for whoever reads it. */
@@ -57,6 +58,11 @@ kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__cand
 /* The model's rules, or counted now where it has none. */
 kith_status kith__candidate_cache_implications(const kith__implications **rules,
                                                kith__candidate_cache *shared, kith_error *error);
+
+/* What P(has r) needs to know about the graph, counted now where it was not yet. NULL for a model that
+ * has learned nothing to do with it. */
+kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
+                                         kith__candidate_cache *shared, kith_error *error);
 
 /* A pool of as many threads (0: one per core), which is the caller's until it gives it back. The one
  * that was given back last is kept, so that repeated calls make no threads. NULL where memory or threads

@@ -6,6 +6,7 @@
 
 #include "embed/encoder/encoder.h"
 #include "model/fusion.h"
+#include "model/has_relation.h"
 
 struct kith_model {
     kith_settings settings; /* predict and corrupt resolved: never auto or predicted */
@@ -18,6 +19,7 @@ struct kith_model {
     kith__params params;
     kith__encoder *encoder;
     kith__calibration calibration; /* what probabilities are made of scores by */
+    kith__has_relation has; /* P(has r) */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     pthread_mutex_t sweeping; /* evaluations take turns: they use the pool and the encoder */
     pthread_mutex_t lock; /* of what follows */

@@ -1,4 +1,5 @@
 #include "run/fusion_files.h"
+#include "run/has_relation_file.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -301,6 +302,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "--resume %s",
                           folder, folder);
     TRY(load_fusion(&fusion, &calibration, required, folder, error));
+    TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(load_rules(&rules, relations, required, folder, error));
     TRY(kith__evidence_over(&evidence, model->graph, rules, false, model->pool, error));
     rules = NULL;

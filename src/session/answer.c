@@ -1,4 +1,5 @@
 /* The best answers by scores. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/mem.h"
@@ -41,8 +42,8 @@ static void keep_best(kith__answer_list *b)
 }
 
 kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const float *scores,
-                              const kith__shares *shares, float shift, uint32_t query,
-                              bool new_only, kith_error *error)
+                              const kith__shares *shares, double has, bool pairs, float shift,
+                              uint32_t query, bool new_only, kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
 
@@ -54,11 +55,14 @@ kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const fl
                  : kith__topk_of(a->best, b->most, scores, a->candidates, NULL);
     for (size_t i = 0; i < count; i++) {
         uint32_t c = a->best[i];
+        double probability = kith__probability(&a->model->calibration, shares, scores[c]);
         b->at[b->count++] = (kith_answer){
             .relation = query < m ? query : query - m,
             .entity = c,
-            .score = scores[c] + shift,
-            .probability = kith__probability(&a->model->calibration, shares, scores[c]),
+            .score = pairs && probability * has >= 0 ? (float)log(fmax(probability * has, 1e-30))
+                                                     : scores[c] + shift,
+            .probability = probability,
+            .overall = probability * has,
             .known = kith__span_has(shares->known, c)};
     }
     keep_best(b);
@@ -71,14 +75,37 @@ kith__answer_list kith__answer_list_of(const kith__workspace *a, const kith_ask_
                                    options->top < a->candidates ? options->top : a->candidates};
 }
 
-kith_status kith__best_answers(kith_answers *answers, kith__workspace *a, const float *scores,
-                               const kith__shares *shares, uint32_t query,
+kith_status kith__has_relations(double *has, kith__candidate_cache *cache, kith__workspace *a,
+                                const kith__query_entity *asked, const uint32_t *queries,
+                                size_t count, kith_error *error)
+{
+    const kith__relation_counts *counts;
+    kith__known_facts known = {asked->sorted, a->relations, NULL};
+    kith_status status = kith__candidate_cache_counts(&counts, cache, error);
+
+    if (status != KITH_OK)
+        return status;
+    for (size_t i = 0; i < asked->count; i++)
+        a->relations[asked->facts[i].relation] = 1;
+    for (size_t i = 0; i < count; i++)
+        has[i] = counts ? kith__has_probability(&a->model->has, counts, &known, queries[i]) : NAN;
+    for (size_t i = 0; i < asked->count; i++)
+        a->relations[asked->facts[i].relation] = 0;
+    return KITH_OK;
+}
+
+kith_status kith__best_answers(kith_answers *answers, kith__candidate_cache *cache,
+                               kith__workspace *a, const kith__query_entity *asked,
+                               const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error)
 {
     kith__answer_list b = kith__answer_list_of(a, options);
-    kith_status status =
-        kith__answers_add(&b, a, scores, shares, 0, query, options->new_only, error);
+    double has;
+    kith_status status = kith__has_relations(&has, cache, a, asked, &query, 1, error);
 
+    if (status == KITH_OK)
+        status = kith__answers_add(&b, a, scores, shares, has, false, 0, query, options->new_only,
+                                   error);
     if (status == KITH_OK) {
         answers->at = b.at;
         answers->count = b.count;

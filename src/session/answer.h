@@ -11,6 +11,11 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph,
                                const kith_session *session, kith__workspace *workspace,
                                const uint32_t *entities, size_t count, kith_error *error);
 
+/* P(has r) of an entity for some queries; NAN where the model has not learned it. */
+kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
+                                kith__workspace *workspace, const kith__query_entity *asked,
+                                const uint32_t *queries, size_t count, kith_error *error);
+
 /* What a question asks, in ids. */
 typedef struct kith__resolved {
     uint32_t entity;
@@ -28,10 +33,11 @@ typedef struct kith__answer_list {
 } kith__answer_list;
 kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
                                        const kith_ask_options *options);
-/* Add the best by one row of scores for a query, each with `shift` added to its score. */
+/* Add the best by one row of scores for a query. `has` is P(has r), or NAN. The score of a pair is the
+ * logarithm of its overall probability where there is one; other scores get `shift` added. */
 kith_status kith__answers_add(kith__answer_list *list, kith__workspace *workspace,
-                              const float *scores, const kith__shares *shares, float shift,
-                              uint32_t query, bool new_only, kith_error *error);
+                              const float *scores, const kith__shares *shares, double has,
+                              bool pairs, float shift, uint32_t query, bool new_only, kith_error *error);
 
 /* The best pairs of a relation and an entity. */
 kith_status kith__answer_pairs(kith_answers *answers, kith_session *session,
@@ -39,7 +45,8 @@ kith_status kith__answer_pairs(kith_answers *answers, kith_session *session,
                                const kith_ask_options *options, kith_error *error);
 
 /* The best answers by one row of scores, for the query that they are of. */
-kith_status kith__best_answers(kith_answers *answers, kith__workspace *workspace,
+kith_status kith__best_answers(kith_answers *answers, kith__candidate_cache *cache,
+                               kith__workspace *workspace, const kith__query_entity *asked,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error);
 /* Options as they count: the usual ones where NULL or 0. */

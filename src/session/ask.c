@@ -42,7 +42,7 @@ static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kit
         if (query == KITH__NO_ID)
             TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
         else
-            TRY(kith__best_answers(answers, a, a->scores + i * a->candidates, &a->shares[i], query,
+            TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->candidates, &a->shares[i], query,
                                    &k->options, error));
     }
 cleanup:

@@ -334,7 +334,7 @@ static kith_status answer(explaining *x, const kith__resolved *resolved,
     x->out->relation = kith__undirected(x->session->model->graph, x->query);
     TRY(score(x, error));
     if (!pairs)
-        TRY(kith__best_answers(answers, x->workspace, x->scores, &x->workspace->shares[0],
+        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->asked, x->scores, &x->workspace->shares[0],
                                x->query, options, error));
 cleanup:
     return status;

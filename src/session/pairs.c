@@ -10,11 +10,14 @@
 typedef struct {
     uint32_t query;
     float implied;
+    double has; /* P(has r), or NAN where the model has not learned it */
 } likely;
 
 static int likelier_first(const void *a, const void *b)
 {
     const likely *x = a, *y = b;
+    if (!isnan(x->has) && x->has != y->has)
+        return x->has < y->has ? 1 : -1;
     if (x->implied != y->implied)
         return x->implied < y->implied ? 1 : -1;
     return (x->query > y->query) - (x->query < y->query);
@@ -32,6 +35,26 @@ static float implied(uint32_t query, const kith__implications *rules, const uint
     return 0;
 }
 
+static kith_status has_relations(likely *order, kith_session *s, kith__workspace *a,
+                                 const kith__query_entity *asked, size_t count, kith_error *error)
+{
+    uint32_t *queries = kith__alloc(count, sizeof *queries);
+    double *has = kith__alloc(count, sizeof *has);
+    kith_status status = KITH_OK;
+
+    if (!queries || !has)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < count; i++)
+        queries[i] = order[i].query;
+    TRY(kith__has_relations(has, s->cache, a, asked, queries, count, error));
+    for (size_t i = 0; i < count; i++)
+        order[i].has = has[i];
+cleanup:
+    kith__free(queries);
+    kith__free(has);
+    return status;
+}
+
 /* The m queries of one side, those that the entity's relations imply most first. */
 static kith_status order_queries(likely *order, kith_session *s, kith__workspace *a,
                                  const kith__query_entity *asked, bool subject_asked,
@@ -46,11 +69,13 @@ static kith_status order_queries(likely *order, kith_session *s, kith__workspace
     for (size_t i = 0; i < asked->count; i++)
         a->relations[asked->facts[i].relation] = 1;
     for (uint32_t r = 0; r < m; r++)
-        order[r] = (likely){first + r, implied(first + r, rules, a->relations)};
+        order[r] = (likely){first + r, implied(first + r, rules, a->relations), NAN};
     for (size_t i = 0; i < asked->count; i++)
         a->relations[asked->facts[i].relation] = 0;
+    TRY(has_relations(order, s, a, asked, m, error));
     qsort(order, m, sizeof *order, likelier_first);
-    return KITH_OK;
+cleanup:
+    return status;
 }
 
 /* Scores of different relations do not compare. What does is the logarithm of a likelihood: that the
@@ -82,7 +107,7 @@ kith_status kith__answer_pairs(kith_answers *answers, kith_session *s, kith__wor
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
         float shift = to_likelihood(a->scores, a->candidates, order[i].implied);
-        TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], shift, queries[i],
+        TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], order[i].has, true, shift, queries[i],
                               options->new_only, error));
     }
     answers->relations = count;

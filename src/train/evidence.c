@@ -6,6 +6,8 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "train/fit.h"
+#include "train/fit_has_relation.h"
+#include "run/has_relation_file.h"
 #include "run/fusion_files.h"
 #include "graph/make/holdout.h"
 
@@ -66,6 +68,31 @@ static kith_status fit(kith__fusion *fusion, kith__calibration *calibration,
     return status;
 }
 
+/* A graph with too many pairs of relations to count goes without. */
+static kith_status learn_has_relation(const char *folder, const kith_model *model,
+                                      const kith__index *index, kith_error *error)
+{
+    kith__implications *counted = NULL;
+    kith__relation_counts counts = {0};
+    kith__has_relation has;
+    kith_status status = KITH_OK;
+
+    if (!model->rules)
+        status = kith__implications_new(&counted, model->graph, KITH__MOST_IMPLICATIONS,
+                                        model->pool, error);
+    if (status == KITH_ERR_ARGUMENT)
+        return KITH_OK;
+    TRY(status);
+    TRY(kith__relation_counts_init(&counts, index, counted ? counted : model->rules, error));
+    TRY(kith__has_relation_fit(&has, &counts, index, model->settings.seed, error));
+    if (has.fitted)
+        TRY(kith__has_relation_save(folder, &has, error));
+cleanup:
+    kith__relation_counts_release(&counts);
+    kith__implications_free(counted);
+    return status;
+}
+
 static kith_status mine(const char *folder, const kith_model *model, kith_error *error)
 {
     kith__evidence *evidence = NULL;
@@ -73,6 +100,8 @@ static kith_status mine(const char *folder, const kith_model *model, kith_error 
 
     if (status == KITH_OK)
         status = kith__rules_save(folder, evidence->rules, error);
+    if (status == KITH_OK)
+        status = learn_has_relation(folder, model, evidence->base->index, error);
     kith__evidence_free(evidence);
     return status;
 }

@@ -1,0 +1,13 @@
+/* has_relation.json: what P(has r) (model/has_relation.h) was learned to be. */
+#ifndef KITH_RUN_HAS_RELATION_FILE_H
+#define KITH_RUN_HAS_RELATION_FILE_H
+
+#include "model/has_relation.h"
+
+kith_status kith__has_relation_save(const char *folder, const kith__has_relation *has,
+                                    kith_error *error);
+/* A run may lack the file: nothing is fitted then. */
+kith_status kith__has_relation_load(kith__has_relation *has, const char *folder, bool required,
+                                    kith_error *error);
+
+#endif
