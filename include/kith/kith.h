@@ -641,6 +641,33 @@ KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_g
 KITH_API const char *kith_eval_kind_name(int kind);     /* "1-1" ... */
 KITH_API const char *kith_eval_bucket_name(int bucket); /* "3-5" ... */
 
+/* How well overall probabilities hold. Entities that training has not seen (those of aux and test; where
+ * there are none, nothing is measured) are described anew by a random share of 10 to 90 % of their facts,
+ * and asked about. Answers count as right where they are among the other facts. */
+typedef struct kith_probability_table {
+    size_t answers, right;
+    kith_reliability bins[KITH_RELIABILITY]; /* by probability: below .1, below .2 ... */
+    double calibration_error;  /* mean of |probability - right| over the bins */
+    double log_loss;           /* mean of -log P(what was the case) */
+    double base_rate_log_loss; /* the same where each answer gets the share of right ones */
+    size_t given_half;         /* answers with .5 or more; of those, right ones */
+    size_t given_half_right;
+} kith_probability_table;
+
+typedef struct kith_probability_eval {
+    size_t entities;                  /* asked about */
+    size_t queries;                   /* of the first table */
+    kith_probability_table relations; /* S r ? and ? r S for each relation that S has, known or hidden:
+                                         the ten best answers that are not known */
+    kith_probability_table pairs;     /* S ? ? and ? ? S together: the ten best pairs */
+} kith_probability_eval;
+
+/* At most `entities` of them, drawn by the seed. Free with kith_probability_eval_free. Fails with
+ * KITH_ERR_ARGUMENT where the model has no probabilities or the graph no unseen entities. */
+KITH_API kith_status kith_evaluate_probabilities(kith_probability_eval **result, kith_model *model,
+                                                 size_t entities, uint64_t seed, kith_error *error);
+KITH_API void kith_probability_eval_free(kith_probability_eval *result);
+
 /* ---- answers about new entities ---------------------------------------------------------- */
 
 /* What one user says about entities that the graph has never met, and asks about them. Thread-safe
