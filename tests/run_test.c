@@ -510,6 +510,121 @@ static void config__rules_alone_show_only_settings_that_apply(void **state)
     free(text);
 }
 
+/* ---- new folders ---- */
+
+/* All that is below a folder: names, kinds, sizes and sums of files; to be freed. */
+static char *snapshot(const char *folder)
+{
+    size_t length;
+    const char *list = keep(format("%s/list", new_folder()));
+
+    if (system(format("cd '%s' && { find . -printf '%%P %%y %%l\\n' | sort; find . -type f | sort | "
+                      "xargs -r cksum; } > '%s'", folder, list)) != 0)
+        fail_msg("%s: cannot be listed", folder);
+    return contents(list, &length);
+}
+
+static void check_train_fails(const char *around, const char *folder, const kith_settings *s,
+                              int replace, const char *part)
+{
+    const kith_train_options options = {.threads = 1, .replace = replace};
+    char *before = snapshot(around);
+    kith_error error = {KITH_OK, ""};
+    kith_train_end end;
+
+    if (kith_train(&end, folder, graph, s, &options, &error) == KITH_OK)
+        fail_msg("%s: found a run, expected an error with '%s'", folder, part);
+    assert_contains(error.message, part);
+    char *after = snapshot(around);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void train_replacing(const char *folder, const kith_settings *s)
+{
+    const kith_train_options options = {.threads = 1, .replace = 1};
+    kith_error error;
+    kith_train_end end;
+
+    if (kith_train(&end, folder, graph, s, &options, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+}
+
+static void create__parents_are_made(void **state)
+{
+    const char *folder = new_folder();
+    kith_settings s = quick(0);
+
+    (void)state;
+    train_replacing(in(folder, "a/b//c/run/"), &s);
+    assert_true(exists(in(folder, "a/b/c/run/model.safetensors")));
+    assert_int_equal(entries(in(folder, "a/b/c")), 1);
+}
+
+static void create__an_error_leaves_the_folder_as_it_was(void **state)
+{
+    kith_settings s = quick(0), bad = s;
+    const char *around = new_folder();
+
+    (void)state;
+    bad.dim = 0;
+    const char *run = in(around, "run");
+    if (system(format("cp -r '%s' '%s'", runs[0], run)) != 0)
+        fail_msg("cannot copy");
+    put(around, "plain", "mine");
+    assert_int_equal(symlink("run", in(around, "link")), 0);
+    assert_int_equal(mkdir(in(around, "full"), 0777), 0);
+    put(around, "full/precious", "mine");
+    assert_int_equal(mkdir(in(around, "other"), 0777), 0);
+    put(around, "other/config.json", "{\"name\": \"of another program\"}");
+    for (int replace = 0; replace < 2; replace++) {
+        check_train_fails(around, in(around, "x/y/run"), &bad, replace, "dim");
+        check_train_fails(around, run, &bad, replace, "dim");
+        check_train_fails(around, in(around, "plain"), &s, replace, "plain");
+        check_train_fails(around, in(around, "plain/x/run"), &s, replace, "plain");
+        check_train_fails(around, in(around, "full"), &s, replace, "full");
+        check_train_fails(around, in(around, "other"), &s, replace,
+                          replace ? "no run that kith made" : "holds a run");
+        check_train_fails(around, in(around, "link"), &s, replace,
+                          replace ? "symbolic link" : "holds a run");
+    }
+    check_train_fails(around, run, &s, 0, "holds a run already");
+    put(around, "run/graph/notes.txt", "mine");
+    check_train_fails(around, run, &s, 1, "notes.txt: is not part of a run");
+    unlink(in(around, "run/graph/notes.txt"));
+    put(around, "run/notes.txt", "mine");
+    check_train_fails(around, run, &s, 1, "notes.txt: is not part of a run");
+}
+
+static void create__force_replaces_a_run_that_kith_made(void **state)
+{
+    const char *folder = copy_run(runs[2]);
+    kith_settings s = quick(0);
+
+    (void)state;
+    train_replacing(folder, &s);
+    kith_model *model = opened_run(folder);
+    char *found = answers_of(model);
+    assert_string_equal(found, expected[0]);
+    free(found);
+    kith_model_free(model);
+    assert_false(exists(in(folder, "fusion.json")));
+    assert_int_equal(entries(keep(format("%s/..", folder))), 1);
+}
+
+static void create__a_run_that_is_being_trained_is_not_replaced(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_settings s = quick(0);
+    kith__run_lock lock;
+
+    (void)state;
+    assert_int_equal(kith__run_lock_take(&lock, folder, NULL), KITH_OK);
+    check_train_fails(folder, folder, &s, 1, "is being trained by process");
+    kith__run_lock_release(&lock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +637,10 @@ int main(void)
         cmocka_unit_test(format__a_run_of_kith_0_1_opens_with_a_warning),
         cmocka_unit_test(format__an_older_one_is_refused_with_what_to_do),
         cmocka_unit_test(format__a_file_without_its_checksum_is_refused),
+        cmocka_unit_test(create__parents_are_made),
+        cmocka_unit_test(create__an_error_leaves_the_folder_as_it_was),
+        cmocka_unit_test(create__force_replaces_a_run_that_kith_made),
+        cmocka_unit_test(create__a_run_that_is_being_trained_is_not_replaced),
         cmocka_unit_test(config__rules_alone_show_only_settings_that_apply),
     };
     return cmocka_run_group_tests(tests, make_runs, free_runs);

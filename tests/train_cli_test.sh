@@ -138,7 +138,16 @@ check 'a source beside --resume' 2 'from the run' "$kith" train source --resume 
 check 'a source that is not there' 1 'nowhere: cannot open' "$kith" train nowhere -o x
 [ ! -e x ]
 report $? 'no folder is made for bad arguments' "$(ls x 2>&1)"
-check 'a folder that cannot be made' 1 'nowhere/run' "$kith" train source -o nowhere/run "${small[@]}"
+check 'a folder that cannot be made' 1 '/proc/nowhere/run' \
+    "$kith" train source -o /proc/nowhere/run "${small[@]}"
+check 'parents are made' 0 'finished' "$kith" train source -o a/b/run "${small[@]}" --seed 2
+cmp -s a/b/run/model.safetensors run/model.safetensors
+report $((! $?)) 'another seed gives another model' ''
+check '--force replaces a run' 0 'finished' "$kith" train source -o a/b/run "${small[@]}" --force
+same 'with the new model' run/model.safetensors a/b/run/model.safetensors
+echo mine >a/b/run/notes
+check '--force spares what is not part of a run' 2 'run/notes: is not part of a run' \
+    "$kith" train source -o a/b/run "${small[@]}" --force
 
 cp -r run before
 check 'an existing run is not overwritten' 2 'holds a run already' \

@@ -502,7 +502,7 @@ static void resume__before_the_first_step_is_possible(void **state)
     (void)state;
     const char *whole = trained(graph, &s, 1), *folder = new_run();
     resolved.predict = kith__resolve_predict(&s, graph);
-    assert_int_equal(kith__run_create(folder, graph, &resolved, 0, NULL), KITH_OK);
+    assert_int_equal(kith__run_create(folder, graph, &resolved, 0, false, NULL), KITH_OK);
     kith_model *model = NULL;
     assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
     assert_null(model);
@@ -1283,8 +1283,8 @@ static void refused__a_new_run_where_something_is(void **state)
     const char *plain = file("plain", "mine");
     assert_true(kith_train(&end, plain, graph, &s, NULL, &error) != KITH_OK);
     assert_contains(error.message, plain);
-    assert_true(kith_train(&end, "/nonexistent/run", graph, &s, NULL, &error) != KITH_OK);
-    assert_contains(error.message, "/nonexistent/run");
+    assert_true(kith_train(&end, "/proc/nonexistent/run", graph, &s, NULL, &error) != KITH_OK);
+    assert_contains(error.message, "/proc/nonexistent/run");
     assert_int_equal(train_in(new_folder(), graph, &s, NULL), KITH_TRAIN_FINISHED); /* empty */
 }
 

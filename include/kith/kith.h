@@ -453,6 +453,8 @@ typedef struct kith_train_options {
                               fitting. Where it stops the work, training ends with a checkpoint and
                               KITH_TRAIN_STOPPED, and can be resumed. */
     void *watch_context;
+    int replace; /* a run that kith made is replaced by the new one, in one step, before training
+                    begins; a folder with anything else in it is not */
 } kith_train_options;
 
 typedef enum kith_train_end {

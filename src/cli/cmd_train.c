@@ -10,6 +10,7 @@ typedef struct {
     common_arguments common;
     const char *preset, *folder, *resume;
     double checkpoint_seconds;
+    int force;
 } arguments;
 
 /* ---- training ---- */
@@ -90,7 +91,8 @@ static int go(const arguments *a)
                                         .context = &d,
                                         .watch = show_stage,
                                         .watch_context = &d,
-                                        .checkpoint_seconds = a->checkpoint_seconds};
+                                        .checkpoint_seconds = a->checkpoint_seconds,
+                                        .replace = a->force};
     kith_train_end end;
     kith_error error;
 
@@ -121,10 +123,12 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"output", 'o', "DIR", "the folder for the run; it must not exist", OPTION_TEXT,
+    {"output", 'o', "DIR", "the folder for the run, made with its parents", OPTION_TEXT,
      offsetof(arguments, folder)},
     {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
      .otherwise = "kith; triplets where dev has labels"},
+    {"force", 0, NULL, "replace DIR if it is a run that kith made", OPTION_FLAG,
+     offsetof(arguments, force)},
     {"resume", 0, "RUN", "go on with a run that was stopped", OPTION_TEXT,
      offsetof(arguments, resume)},
     {"checkpoint-every", 0, "SECONDS", "least time between checkpoints", OPTION_NUMBER,

@@ -1,43 +1,225 @@
-/* Making the folder of a new run. */
+/* Making the folder of a new run, with its parents, in the place of an older run where asked to. */
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/files.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "run/config.h"
+#include "run/json_file.h"
+#include "run/lock.h"
 #include "run/run.h"
 
-static kith_status check_target(const char *folder, kith_error *error)
+/* ---- parents ---- */
+
+/* Make the folders above `path`. `first` becomes the length of the first that was not there, 0 where
+ * all were. */
+static kith_status make_parents(size_t *first, const char *path, kith_error *error)
+{
+    char *part = kith__strdup(path);
+    kith_status status = KITH_OK;
+    size_t length = part ? strlen(part) : 0;
+
+    *first = 0;
+    if (!part)
+        return kith__no_memory(error);
+    while (length > 1 && part[length - 1] == '/')
+        part[--length] = '\0';
+    for (size_t i = 1; i < length && status == KITH_OK; i++) {
+        if (part[i] != '/' || part[i - 1] == '/')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, 0777) == 0)
+            *first = *first ? *first : i;
+        else if (errno != EEXIST && errno != EISDIR)
+            status = kith__fail(error, KITH_ERR_IO, "%s: cannot make the folder %s: %s", path, part,
+                                strerror(errno));
+        part[i] = '/';
+    }
+    kith__free(part);
+    return status;
+}
+
+/* Take them away again, the deepest first; those that are not empty stay. */
+static void remove_parents(size_t first, const char *path)
+{
+    char *part = first > 0 ? kith__strdup(path) : NULL;
+
+    for (size_t i = part ? strlen(part) : 0; i-- > first;)
+        if (part[i] == '/' && i > 0) {
+            part[i] = '\0';
+            rmdir(part);
+        }
+    if (part) {
+        part[first] = '\0';
+        rmdir(part);
+    }
+    kith__free(part);
+}
+
+/* ---- replacing ---- */
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* The first entry of a folder that kith does not make there; to be freed, NULL: none. */
+static char *find_foreign(const char *path, const char *const *names)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    char *foreign = NULL;
+
+    while (folder && !foreign && (entry = readdir(folder)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !is_one_of(entry->d_name, names))
+            foreign = kith__path_join(path, entry->d_name);
+    if (folder)
+        closedir(folder);
+    return foreign;
+}
+
+/* In the run, in its graph, and the same of the run in heldout/. */
+static char *find_foreign_in_run(const char *folder)
+{
+    static const char *const of_run[] = {
+        "config.json",      "graph",           "model.safetensors", "checkpoint.safetensors",
+        "calibration.json", "classifier.json", "has_relation.json", "metrics.json",
+        "fusion.json",      "rules.safetensors", "history.jsonl",   "cache.bin",
+        "lock",             "heldout",         NULL};
+    static const char *const of_graph[] = {"train", "dev", "test", "aux", "entity2id.txt",
+                                           "relation2id.txt", "entity_name.txt", "split.json",
+                                           NULL};
+    char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
+    char *foreign = find_foreign(folder, of_run);
+
+    if (!foreign && graph)
+        foreign = find_foreign(graph, of_graph);
+    if (!foreign && inner && kith__path_exists(folder, "heldout"))
+        foreign = find_foreign_in_run(inner);
+    kith__free(graph);
+    kith__free(inner);
+    return foreign;
+}
+
+/* Whether config.json is one that kith wrote. */
+static bool is_run(const char *folder)
+{
+    json_t *config = NULL;
+    bool good = kith__json_load(&config, NULL, folder, "config.json", false, NULL) == KITH_OK &&
+                json_object_get(config, "kith") && json_object_get(config, "settings");
+
+    json_decref(config);
+    return good;
+}
+
+static kith_status check_replaceable(const char *folder, kith_error *error)
+{
+    struct stat info;
+    kith_status status = KITH_OK;
+
+    if (lstat(folder, &info) == 0 && S_ISLNK(info.st_mode))
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s: is a symbolic link, which is not replaced; name the folder itself",
+                          folder);
+    if (!is_run(folder))
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s: is no run that kith made, so it is not replaced; choose another name",
+                          folder);
+    char *foreign = find_foreign_in_run(folder);
+    if (foreign)
+        status = kith__fail(error, KITH_ERR_ARGUMENT,
+                            "%s: is not part of a run, so %s is not replaced; move it away first",
+                            foreign, folder);
+    kith__free(foreign);
+    return status;
+}
+
+/* What is there is an older run to be replaced, or nothing, or an empty folder. */
+static kith_status check_target(bool *full, const char *folder, bool replace, kith_error *error)
 {
     struct stat info;
 
-    if (stat(folder, &info) != 0)
-        return KITH_OK; /* making the folder will say what is wrong, if anything */
-    if (kith__path_exists(folder, "config.json"))
+    *full = stat(folder, &info) == 0 && kith__path_exists(folder, "config.json");
+    if (!*full)
+        return KITH_OK; /* putting the folder there will say what is wrong, if anything */
+    if (!replace)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: holds a run already; resume it, or choose another name", folder);
-    return KITH_OK;
+                          "%s: holds a run already; resume it with --resume, replace it with "
+                          "--force, or choose another name", folder);
+    return check_replaceable(folder, error);
 }
 
-kith_status kith__run_create(const char *folder, const kith_graph *graph,
-                             const kith_settings *settings, uint64_t derived, kith_error *error)
+static void remove_run(const char *folder)
+{
+    char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
+
+    if (inner && kith__path_exists(folder, "heldout"))
+        remove_run(inner);
+    if (graph)
+        kith__remove_folder(graph);
+    kith__remove_folder(folder);
+    kith__free(graph);
+    kith__free(inner);
+}
+
+/* ---- making ---- */
+
+static kith_status fill_work_folder(const char *work, const kith_graph *graph,
+                                    const kith_settings *settings, uint64_t derived,
+                                    kith_error *error)
 {
     const kith_save_options ids = {.ids = 1};
-    kith__new_folder work = {0};
-    char *inner = NULL;
-    kith_status status;
+    char *inner = kith__path_join(work, "graph");
+    kith_status status = KITH_OK;
 
-    TRY(check_target(folder, error));
-    TRY(kith__new_folder_open(&work, folder, error));
-    inner = kith__path_join(work.temporary, "graph");
     if (!inner)
         TRY(kith__no_memory(error));
     TRY(kith_graph_save(graph, inner, &ids, error));
-    TRY(kith__config_save(work.temporary, graph, settings, derived, error));
-    TRY(kith__sync_folder(work.temporary, error));
-    TRY(kith__new_folder_commit(&work, false, error));
+    TRY(kith__config_save(work, graph, settings, derived, error));
+    TRY(kith__sync_folder(work, error));
 cleanup:
-    kith__new_folder_abandon(&work);
     kith__free(inner);
+    return status;
+}
+
+kith_status kith__run_create(const char *folder, const kith_graph *graph,
+                             const kith_settings *settings, uint64_t derived, bool replace,
+                             kith_error *error)
+{
+    kith__new_folder work = {0};
+    kith__run_lock lock = KITH__NO_LOCK; /* of the run that is replaced */
+    char *older = NULL;                  /* where that run is afterwards */
+    bool full = false;
+    size_t parent = 0;
+    kith_status status;
+
+    TRY(check_target(&full, folder, replace, error));
+    if (full)
+        TRY(kith__run_lock_take(&lock, folder, error));
+    TRY(make_parents(&parent, folder, error));
+    TRY(kith__new_folder_open(&work, folder, error));
+    TRY(fill_work_folder(work.temporary, graph, settings, derived, error));
+    older = kith__strdup(work.temporary);
+    if (!older)
+        TRY(kith__no_memory(error));
+    TRY(kith__new_folder_commit(&work, full, error));
+    if (full)
+        remove_run(older);
+cleanup:
+    kith__run_lock_release(&lock);
+    kith__new_folder_abandon(&work);
+    if (status != KITH_OK)
+        remove_parents(parent, folder);
+    kith__free(older);
     return status;
 }

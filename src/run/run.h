@@ -34,10 +34,12 @@ typedef struct kith__moments {
     uint64_t steps;
 } kith__moments;
 
-/* Make the folder, whole or not at all. It must not exist, or be empty. `derived` is what a cache of
+/* Make the folder and its parents, whole or not at all. It must not exist, or be empty, or with
+ * `replace` be a run that kith made and in which nothing else is. `derived` is what a cache of
  * the run must hold (kith__derived_hash), 0 where nobody has made it yet. */
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
-                             const kith_settings *settings, uint64_t derived, kith_error *error);
+                             const kith_settings *settings, uint64_t derived, bool replace,
+                             kith_error *error);
 /* Whether there is a run at all. */
 kith_status kith__run_check(const char *folder, kith_error *error);
 /* Read settings and graph back, and make a model of them with start values. */

@@ -43,7 +43,7 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith_status status;
 
     if (!kith__path_exists(folder, "config.json"))
-        TRY(kith__run_create(folder, graph, settings, 0, error));
+        TRY(kith__run_create(folder, graph, settings, 0, false, error));
     TRY(kith__run_open(&started, folder, options ? options->threads : 0, error));
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));

@@ -545,7 +545,8 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
     resolved.predict = kith__resolve_predict(settings, graph);
     TRY(kith_model_new(&model, graph, &resolved, options ? options->threads : 0, error));
     TRY(kith__run_create(folder, graph, &resolved,
-                         kith__derived_hash(graph, model->rules, model->lists), error));
+                         kith__derived_hash(graph, model->rules, model->lists),
+                         options && options->replace, error));
     TRY(kith__run_lock_take(&lock, folder, error));
     model->own_graph = own;
     own = NULL;
