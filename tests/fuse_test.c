@@ -1601,6 +1601,65 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
     kith_model_free(model);
 }
 
+static void add_named(draft *t, const float *weight, int count)
+{
+    for (int i = 0; i < count; i++)
+        add(t, "%s\"%s\": %.9g", i ? ", " : "{", kith__feature_name(i), weight[i]);
+    add(t, "}");
+}
+
+static void add_listed(draft *t, const float *weight, int count)
+{
+    for (int i = 0; i < count; i++)
+        add(t, "%s%.9g", i ? ", " : "[", weight[i]);
+    add(t, "]");
+}
+
+/* As version 0.1 wrote it: weights of relations by the positions of the first 48 features. */
+static void files__weights_by_position_are_still_read(void **state)
+{
+    enum { FIRST = 48 };
+    kith_model *model = opened_run(), *other = NULL;
+    const char *folder = new_folder();
+    kith__rng rng;
+    kith_error error;
+    draft t = {0};
+
+    (void)state;
+    kith__rng_init(&rng, 113, 0);
+    kith__fusion f = random_fusion(&rng);
+    add(&t, "{\"format\": 1, \"queries\": 7, \"set_aside\": 2, \"loss\": 0.5, \"pull\": 30, "
+            "\"calibration\": [0.8, -0.3, 0.2], \"weights\": ");
+    add_named(&t, f.common.all, FIRST);
+    add(&t, ", \"weights_without_embedding\": ");
+    add_named(&t, f.common.alone, FIRST);
+    for (uint32_t i = 0; i < f.own_count; i++) {
+        add(&t, "%s{\"query\": %u, \"weights\": ", i ? ", " : ", \"by_relation\": [",
+            f.own[i].query);
+        add_listed(&t, f.own[i].weights.all, FIRST);
+        add(&t, ", \"weights_without_embedding\": ");
+        add_listed(&t, f.own[i].weights.alone, FIRST);
+        add(&t, "}");
+    }
+    add(&t, "]}");
+    put(folder, "fusion.json", t.at);
+    assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
+    assert_int_equal(kith_model_new(&other, run_graph, kith_model_settings(model), 1, &error),
+                     KITH_OK);
+    if (kith__fused_open(other, folder, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    for (int k = FIRST; k < N; k++) { /* later features have no weight there */
+        f.common.all[k] = f.common.alone[k] = 0;
+        for (uint32_t i = 0; i < f.own_count; i++)
+            f.own[i].weights.all[k] = f.own[i].weights.alone[k] = 0;
+    }
+    check_same_fusion(&other->fused->fusion, &f);
+    kith__fusion_release(&f);
+    draft_release(&t);
+    kith_model_free(other);
+    kith_model_free(model);
+}
+
 static void files__a_run_opened_twice_evaluates_the_same(void **state)
 {
     kith_eval e[2];
@@ -1661,8 +1720,8 @@ static void files__a_damaged_fusion_is_refused(void **state)
     check_damaged("fusion.json", "", 0, "expected");
     check_damaged("fusion.json", "[1]", 3, "checksum");
     check_damaged("fusion.json", "{}", 2, "checksum");
-    check_damaged_text("fusion.json", "\"format\": 1", "\"format\": 2", "format 2");
-    check_damaged_text("fusion.json", "\"format\": 1", "\"format\": \"1\"", "format");
+    check_damaged_text("fusion.json", "\"format\": 2", "\"format\": 3", "format 3");
+    check_damaged_text("fusion.json", "\"format\": 2", "\"format\": \"2\"", "format");
     check_damaged_text("fusion.json", "\"log a\"", "\"log z\"", "weight");
     check_damaged_text("fusion.json", "\"by_relation\": []", "\"by_relation\": [{\"query\": 0}]",
                        "weight");
@@ -1887,6 +1946,7 @@ int main(void)
         cmocka_unit_test(eval__parts_that_do_not_exist_are_refused),
         cmocka_unit_test(files__hold_all_that_was_mined_and_fitted),
         cmocka_unit_test(files__a_fusion_comes_back_bit_by_bit),
+        cmocka_unit_test(files__weights_by_position_are_still_read),
         cmocka_unit_test(files__a_run_opened_twice_evaluates_the_same),
         cmocka_unit_test(files__a_damaged_fusion_is_refused),
         cmocka_unit_test(files__a_fusion_cut_off_anywhere_is_refused),

@@ -8,7 +8,7 @@
 const char *kith__feature_name(int feature)
 {
     static const char *const names[] = {
-#define NAME(name, text, part) text,
+#define NAME(name, text, part, value) text,
         KITH__FEATURES(NAME)
 #undef NAME
     };
@@ -18,7 +18,7 @@ const char *kith__feature_name(int feature)
 kith_evidence_part kith__feature_part(int feature)
 {
     static const kith_evidence_part features[] = {
-#define PART(name, text, part) KITH_PART_##part,
+#define PART(name, text, part, value) KITH_PART_##part,
         KITH__FEATURES(PART)
 #undef PART
     };
@@ -32,20 +32,26 @@ static float log_of(float confidence)
     return logf(1 + 100 * confidence);
 }
 
-static const float *figures_of(const kith__evidence_query *asked, uint32_t candidate)
-{
-    return kith__evidence_row(asked, candidate);
-}
-
-static void copy_figures(float *to, const float *from, unsigned without)
+static void copy_rules(float *to, const float *from, unsigned without)
 {
     for (int i = 0; i < KITH__RULE_FEATURES; i++)
         to[i] = from && !(without & kith__rule_feature_part((kith__rule_feature)i)) ? from[i] : 0;
 }
 
-static float best_of(const float *figure)
+static float best_of(const float *r)
 {
-    return fmaxf(fmaxf(figure[KITH__A_BEST], figure[KITH__B_BEST]), figure[KITH__C_BEST]);
+    return fmaxf(fmaxf(r[KITH__A_BEST], r[KITH__B_BEST]), r[KITH__C_BEST]);
+}
+
+static float all_of(const float *r)
+{
+    return 1 - (1 - r[KITH__A_ALL]) * (1 - r[KITH__B_ALL]) * (1 - r[KITH__C_ALL]);
+}
+
+/* How many facts the entity has; about 20 are usual. */
+static float usual_facts(const kith__case *c)
+{
+    return c->log_facts - 3;
 }
 
 static void sum_up_embedding(kith__case *c)
@@ -91,89 +97,25 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
     c->gate = 1 - best_a;
 }
 
-static void copy_rules(float *f, const float *figure)
-{
-    f[KITH__F_A_BEST] = figure[KITH__A_BEST];
-    f[KITH__F_A_LOG] = log_of(figure[KITH__A_BEST]);
-    f[KITH__F_A_ALL] = figure[KITH__A_ALL];
-    f[KITH__F_A_GLOBAL] = figure[KITH__A_GLOBAL];
-    f[KITH__F_A_COUNT] = logf(1 + figure[KITH__A_COUNT]);
-    f[KITH__F_A_LINKS] = logf(1 + figure[KITH__A_LINKS]);
-    f[KITH__F_B_BEST] = figure[KITH__B_BEST];
-    f[KITH__F_B_LOG] = log_of(figure[KITH__B_BEST]);
-    f[KITH__F_B_ALL] = figure[KITH__B_ALL];
-    f[KITH__F_B_COUNT] = logf(1 + figure[KITH__B_COUNT]);
-    f[KITH__F_C_BEST] = figure[KITH__C_BEST];
-    f[KITH__F_C_LOG] = log_of(figure[KITH__C_BEST]);
-    f[KITH__F_C_SECOND] = figure[KITH__C_SECOND];
-    f[KITH__F_C_ALL] = figure[KITH__C_ALL];
-    f[KITH__F_C_COUNT] = logf(1 + figure[KITH__C_COUNT]);
-    f[KITH__F_D_BEST] = figure[KITH__D_BEST];
-    f[KITH__F_D_LOG] = log_of(figure[KITH__D_BEST]);
-    f[KITH__F_D_SHARED] = figure[KITH__D_SHARED];
-    f[KITH__F_D_SUM] = logf(1 + figure[KITH__D_SUM]);
-    f[KITH__F_BEST] = best_of(figure);
-    f[KITH__F_BEST_LOG] = log_of(f[KITH__F_BEST]);
-    f[KITH__F_ALL] = 1 - (1 - figure[KITH__A_ALL]) * (1 - figure[KITH__B_ALL]) *
-                             (1 - figure[KITH__C_ALL]);
-}
-
-static void copy_plain(float *f, const kith__case *c, kith__plain plain)
-{
-    f[KITH__F_PRIOR] = plain.prior;
-    f[KITH__F_DEGREE] = plain.degree;
-    f[KITH__F_TYPE] = plain.fits;
-    f[KITH__F_TYPE_ALL] = plain.type_score_all;
-    f[KITH__F_PROXIMITY] = f[KITH__F_PROXIMITY_UNLINKED] = plain.proximity;
-    f[KITH__F_PROXIMITY_KNOWN] = c->log_known * plain.proximity;
-    f[KITH__F_TYPE_KNOWN] = c->log_known * plain.fits;
-    f[KITH__F_E_SCORE] = plain.e_score;
-    f[KITH__F_E_LOGP] = plain.e_logp;
-    f[KITH__F_E_GATED] = c->gate * plain.e_score;
-    f[KITH__F_E_LOGP_GATED] = c->gate * plain.e_logp;
-}
-
-/* How much a figure counts may depend on how much is known: of the query's answers, and of the
+/* How much a feature counts may depend on how much is known: of the query's answers, and of the
  * entity. */
-static void cross(float *f, const kith__case *c)
+static void fill(float *f, const kith__case *c, const float *r, const kith__plain *p)
 {
-    float known = c->log_known, facts = c->log_facts - 3; /* about 20 facts are usual */
-
-    if (f[KITH__F_A_LINKS] > 0)
-        f[KITH__F_PROXIMITY_UNLINKED] = 0;
-    f[KITH__F_E_LINKED] = f[KITH__F_A_LINKS] > 0 ? f[KITH__F_E_LOGP] : 0;
-    f[KITH__F_BEST_LOG_KNOWN] = known * f[KITH__F_BEST_LOG];
-    f[KITH__F_ALL_KNOWN] = known * f[KITH__F_ALL];
-    f[KITH__F_C_LOG_KNOWN] = known * f[KITH__F_C_LOG];
-    f[KITH__F_D_LOG_KNOWN] = known * f[KITH__F_D_LOG];
-    f[KITH__F_D_SHARED_KNOWN] = known * f[KITH__F_D_SHARED];
-    f[KITH__F_PRIOR_KNOWN] = known * f[KITH__F_PRIOR];
-    f[KITH__F_E_KNOWN] = known * f[KITH__F_E_LOGP];
-    f[KITH__F_BEST_LOG_FACTS] = facts * f[KITH__F_BEST_LOG];
-    f[KITH__F_ALL_FACTS] = facts * f[KITH__F_ALL];
-    f[KITH__F_C_LOG_FACTS] = facts * f[KITH__F_C_LOG];
-    f[KITH__F_D_LOG_FACTS] = facts * f[KITH__F_D_LOG];
-    f[KITH__F_PRIOR_FACTS] = facts * f[KITH__F_PRIOR];
-    f[KITH__F_E_FACTS] = facts * f[KITH__F_E_LOGP];
-}
-
-static void fill(float *f, const kith__case *c, const float *figure, kith__plain plain)
-{
-    copy_rules(f, figure);
-    copy_plain(f, c, plain);
-    cross(f, c);
+#define FILL(name, text, part, value) f[KITH__F_##name] = value;
+    KITH__FEATURES(FILL)
+#undef FILL
 }
 
 void kith__case_plain(float f[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain)
 {
     static const float none[KITH__RULE_FEATURES];
-    fill(f, c, none, plain);
+    fill(f, c, none, &plain);
 }
 
 void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
                          unsigned without)
 {
-    float figure[KITH__RULE_FEATURES];
+    float rules[KITH__RULE_FEATURES];
     kith__plain plain = {.prior = logf(.2f + (float)kith__evidence_answered(c->asked, candidate)) -
                                   c->log_answers,
                          .degree = kith__evidence_log_degree(c->asked, candidate),
@@ -181,23 +123,23 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
                                           ? 0
                                           : kith__proximity_of(&c->asked->proximity, candidate)};
 
-    kith__evidence_type(&plain.fits, &plain.type_score_all, c->asked, candidate);
-    copy_figures(figure, figures_of(c->asked, candidate), without);
+    kith__evidence_type(&plain.type_score, &plain.type_score_all, c->asked, candidate);
+    copy_rules(rules, kith__evidence_row(c->asked, candidate), without);
     if (c->embedding) {
         plain.e_score = (c->embedding[candidate] - c->e_mean) * c->e_scale;
         plain.e_logp = c->embedding[candidate] - c->log_sum;
     }
-    fill(f, c, figure, plain);
+    fill(f, c, rules, &plain);
 }
 
 void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
                        unsigned without)
 {
-    float figure[KITH__RULE_FEATURES], at[KITH__FEATURES_COUNT];
+    float rules[KITH__RULE_FEATURES], at[KITH__FEATURES_COUNT];
 
-    copy_figures(figure, figures_of(c->asked, candidate), without);
-    fill(at, c, figure, (kith__plain){0});
-    fill(change, c, figure, (kith__plain){.e_score = c->e_scale, .e_logp = 1});
+    copy_rules(rules, kith__evidence_row(c->asked, candidate), without);
+    fill(at, c, rules, &(kith__plain){0});
+    fill(change, c, rules, &(kith__plain){.e_score = c->e_scale, .e_logp = 1});
     for (int k = 0; k < KITH__FEATURES_COUNT; k++)
         change[k] -= at[k];
 }

@@ -1,64 +1,70 @@
-/* Figures about a candidate answer, from rules and from the embedding, that fusion weighs. */
+/* Features of a candidate answer, from rules and from the embedding, that fusion weighs. */
 #ifndef KITH_MODEL_FEATURES_H
 #define KITH_MODEL_FEATURES_H
 
 #include "rules/evidence.h"
 
 /* clang-format off */
-/* Name, and which part of the evidence it comes from; RULES: several kinds of rules. */
-#define KITH__FEATURES(ROW)                                                     \
-    ROW(A_BEST, "a", DIRECT)                                                    \
-    ROW(A_LOG, "log a", DIRECT)                                                 \
-    ROW(A_ALL, "a all", DIRECT)                                                 \
-    ROW(A_GLOBAL, "a mined", DIRECT)                                            \
-    ROW(A_COUNT, "a count", DIRECT)                                             \
-    ROW(A_LINKS, "links", DIRECT)                                               \
-    ROW(B_BEST, "b", PATH)                                                      \
-    ROW(B_LOG, "log b", PATH)                                                   \
-    ROW(B_ALL, "b all", PATH)                                                   \
-    ROW(B_COUNT, "b count", PATH)                                               \
-    ROW(C_BEST, "c", CONSTANT)                                                  \
-    ROW(C_LOG, "log c", CONSTANT)                                               \
-    ROW(C_SECOND, "c second", CONSTANT)                                         \
-    ROW(C_ALL, "c all", CONSTANT)                                               \
-    ROW(C_COUNT, "c count", CONSTANT)                                           \
-    ROW(D_BEST, "d", SHARED)                                                    \
-    ROW(D_LOG, "log d", SHARED)                                                 \
-    ROW(D_SHARED, "d shared", SHARED)                                           \
-    ROW(D_SUM, "d sum", SHARED)                                                 \
-    ROW(BEST, "best", RULES)                                                    \
-    ROW(BEST_LOG, "log best", RULES)                                            \
-    ROW(ALL, "all", RULES)                                                      \
-    ROW(PRIOR, "answers often", NONE)                                           \
-    ROW(DEGREE, "facts of it", NONE)                                            \
-    ROW(TYPE, "fits", NONE)                                                     \
-    ROW(TYPE_KNOWN, "fits by known answers", NONE)                              \
-    ROW(TYPE_ALL, "fits in all", NONE)                                          \
-    ROW(PROXIMITY, "near", PROXIMITY)                                           \
-    ROW(PROXIMITY_UNLINKED, "near and not linked", PROXIMITY)                   \
-    ROW(PROXIMITY_KNOWN, "near by known answers", PROXIMITY)                    \
-    ROW(E_SCORE, "embedding", EMBEDDING)                                        \
-    ROW(E_LOGP, "embedding log p", EMBEDDING)                                   \
-    ROW(E_GATED, "embedding without a", EMBEDDING)                              \
-    ROW(E_LOGP_GATED, "embedding log p without a", EMBEDDING)                   \
-    ROW(E_LINKED, "embedding log p of linked", EMBEDDING)                       \
-    ROW(BEST_LOG_KNOWN, "log best by known answers", RULES)                     \
-    ROW(ALL_KNOWN, "all by known answers", RULES)                               \
-    ROW(C_LOG_KNOWN, "log c by known answers", CONSTANT)                        \
-    ROW(D_LOG_KNOWN, "log d by known answers", SHARED)                          \
-    ROW(D_SHARED_KNOWN, "d shared by known answers", SHARED)                    \
-    ROW(PRIOR_KNOWN, "answers often by known answers", NONE)                    \
-    ROW(E_KNOWN, "embedding log p by known answers", EMBEDDING)                 \
-    ROW(BEST_LOG_FACTS, "log best by facts", RULES)                             \
-    ROW(ALL_FACTS, "all by facts", RULES)                                       \
-    ROW(C_LOG_FACTS, "log c by facts", CONSTANT)                                \
-    ROW(D_LOG_FACTS, "log d by facts", SHARED)                                  \
-    ROW(PRIOR_FACTS, "answers often by facts", NONE)                            \
-    ROW(E_FACTS, "embedding log p by facts", EMBEDDING)
+/* Name; which part of the evidence it comes from (RULES: several kinds of rules); and its value, from
+ *   r  the candidate's rule features (kith__rule_feature), 0 without rule evidence
+ *   p  what candidates without rule evidence differ in; a feature is linear in it where r is 0
+ *   c  the query
+ *   f  the features of the rows above
+ * Weights, files, contributions and slopes follow from the row; files go by the name. */
+#define KITH__FEATURES(ROW)                                                                       \
+    ROW(A_BEST, "a", DIRECT, r[KITH__A_BEST])                                                     \
+    ROW(A_LOG, "log a", DIRECT, log_of(r[KITH__A_BEST]))                                          \
+    ROW(A_ALL, "a all", DIRECT, r[KITH__A_ALL])                                                   \
+    ROW(A_GLOBAL, "a mined", DIRECT, r[KITH__A_GLOBAL])                                           \
+    ROW(A_COUNT, "a count", DIRECT, logf(1 + r[KITH__A_COUNT]))                                   \
+    ROW(A_LINKS, "links", DIRECT, logf(1 + r[KITH__A_LINKS]))                                     \
+    ROW(B_BEST, "b", PATH, r[KITH__B_BEST])                                                       \
+    ROW(B_LOG, "log b", PATH, log_of(r[KITH__B_BEST]))                                            \
+    ROW(B_ALL, "b all", PATH, r[KITH__B_ALL])                                                     \
+    ROW(B_COUNT, "b count", PATH, logf(1 + r[KITH__B_COUNT]))                                     \
+    ROW(C_BEST, "c", CONSTANT, r[KITH__C_BEST])                                                   \
+    ROW(C_LOG, "log c", CONSTANT, log_of(r[KITH__C_BEST]))                                        \
+    ROW(C_SECOND, "c second", CONSTANT, r[KITH__C_SECOND])                                        \
+    ROW(C_ALL, "c all", CONSTANT, r[KITH__C_ALL])                                                 \
+    ROW(C_COUNT, "c count", CONSTANT, logf(1 + r[KITH__C_COUNT]))                                 \
+    ROW(D_BEST, "d", SHARED, r[KITH__D_BEST])                                                     \
+    ROW(D_LOG, "log d", SHARED, log_of(r[KITH__D_BEST]))                                          \
+    ROW(D_SHARED, "d shared", SHARED, r[KITH__D_SHARED])                                          \
+    ROW(D_SUM, "d sum", SHARED, logf(1 + r[KITH__D_SUM]))                                         \
+    ROW(BEST, "best", RULES, best_of(r))                                                          \
+    ROW(BEST_LOG, "log best", RULES, log_of(f[KITH__F_BEST]))                                     \
+    ROW(ALL, "all", RULES, all_of(r))                                                             \
+    ROW(PRIOR, "answers often", NONE, p->prior)                                                   \
+    ROW(DEGREE, "facts of it", NONE, p->degree)                                                   \
+    ROW(TYPE, "fits", NONE, p->type_score)                                                        \
+    ROW(TYPE_KNOWN, "fits by known answers", NONE, c->log_known * p->type_score)                  \
+    ROW(TYPE_ALL, "fits in all", NONE, p->type_score_all)                                         \
+    ROW(PROXIMITY, "near", PROXIMITY, p->proximity)                                               \
+    ROW(PROXIMITY_UNLINKED, "near and not linked", PROXIMITY,                                     \
+        f[KITH__F_A_LINKS] > 0 ? 0 : p->proximity)                                                \
+    ROW(PROXIMITY_KNOWN, "near by known answers", PROXIMITY, c->log_known * p->proximity)         \
+    ROW(E_SCORE, "embedding", EMBEDDING, p->e_score)                                              \
+    ROW(E_LOGP, "embedding log p", EMBEDDING, p->e_logp)                                          \
+    ROW(E_GATED, "embedding without a", EMBEDDING, c->gate * p->e_score)                          \
+    ROW(E_LOGP_GATED, "embedding log p without a", EMBEDDING, c->gate * p->e_logp)                \
+    ROW(E_LINKED, "embedding log p of linked", EMBEDDING, f[KITH__F_A_LINKS] > 0 ? p->e_logp : 0) \
+    ROW(BEST_LOG_KNOWN, "log best by known answers", RULES, c->log_known * f[KITH__F_BEST_LOG])   \
+    ROW(ALL_KNOWN, "all by known answers", RULES, c->log_known * f[KITH__F_ALL])                  \
+    ROW(C_LOG_KNOWN, "log c by known answers", CONSTANT, c->log_known * f[KITH__F_C_LOG])         \
+    ROW(D_LOG_KNOWN, "log d by known answers", SHARED, c->log_known * f[KITH__F_D_LOG])           \
+    ROW(D_SHARED_KNOWN, "d shared by known answers", SHARED, c->log_known * f[KITH__F_D_SHARED])  \
+    ROW(PRIOR_KNOWN, "answers often by known answers", NONE, c->log_known * f[KITH__F_PRIOR])     \
+    ROW(E_KNOWN, "embedding log p by known answers", EMBEDDING, c->log_known * f[KITH__F_E_LOGP]) \
+    ROW(BEST_LOG_FACTS, "log best by facts", RULES, usual_facts(c) * f[KITH__F_BEST_LOG])         \
+    ROW(ALL_FACTS, "all by facts", RULES, usual_facts(c) * f[KITH__F_ALL])                        \
+    ROW(C_LOG_FACTS, "log c by facts", CONSTANT, usual_facts(c) * f[KITH__F_C_LOG])               \
+    ROW(D_LOG_FACTS, "log d by facts", SHARED, usual_facts(c) * f[KITH__F_D_LOG])                 \
+    ROW(PRIOR_FACTS, "answers often by facts", NONE, usual_facts(c) * f[KITH__F_PRIOR])           \
+    ROW(E_FACTS, "embedding log p by facts", EMBEDDING, usual_facts(c) * f[KITH__F_E_LOGP])
 /* clang-format on */
 
 typedef enum kith__feature {
-#define KITH__VALUE(name, text, part) KITH__F_##name,
+#define KITH__VALUE(name, text, part, value) KITH__F_##name,
     KITH__FEATURES(KITH__VALUE)
 #undef KITH__VALUE
     KITH__FEATURES_COUNT
@@ -85,9 +91,9 @@ typedef struct kith__case {
 void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
                      unsigned without);
-/* What candidates that no rule speaks for differ in; all features are linear in these. */
+/* What candidates without rule evidence differ in; all features are then linear in these. */
 typedef struct kith__plain {
-    float prior, degree, fits, type_score_all, proximity, e_score, e_logp;
+    float prior, degree, type_score, type_score_all, proximity, e_score, e_logp;
 } kith__plain;
 void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
 

@@ -75,7 +75,7 @@ static void score_untold(kith__fusion_workspace *f)
     float start = plain_score(f, (kith__plain){0});
     float prior = plain_score(f, (kith__plain){.prior = 1}) - start;
     float degree = plain_score(f, (kith__plain){.degree = 1}) - start;
-    float fits = plain_score(f, (kith__plain){.fits = 1}) - start;
+    float type_score = plain_score(f, (kith__plain){.type_score = 1}) - start;
     float type_score_all = plain_score(f, (kith__plain){.type_score_all = 1}) - start;
     float proximity = plain_score(f, (kith__plain){.proximity = 1}) - start;
     float by_score = plain_score(f, (kith__plain){.e_score = 1}) - start;
@@ -87,7 +87,7 @@ static void score_untold(kith__fusion_workspace *f)
     if (c->embedding)
         base += by_share * (c->e_mean - c->log_sum);
     for (size_t i = 0; i < c->candidates; i++)
-        scores[i] = base + degree * c->log_degree[i] + fits * table->type_score[i] +
+        scores[i] = base + degree * c->log_degree[i] + type_score * table->type_score[i] +
                     type_score_all * table->type_score_all[i];
     const kith__proximity *n = &c->asked->proximity;
     size_t reached = f->without & KITH_PART_PROXIMITY ? 0 : n->reached_count;

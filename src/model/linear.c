@@ -8,13 +8,18 @@
 #include "nn/kernels.h"
 #include "nn/log_sum.h"
 
-enum { N = KITH__FEATURES_COUNT, PIECES = 16, ITERATIONS = 25 };
-_Static_assert((int)N % (int)KITH__LANES == 0, "a row of the hessian must be whole");
+/* Rows are filled up with zeros, so that kernels find them whole. */
+enum {
+    N = KITH__FEATURES_COUNT,
+    STRIDE = (N + KITH__LANES - 1) / KITH__LANES * KITH__LANES,
+    PIECES = 16,
+    ITERATIONS = 25
+};
 
 typedef struct {
-    double loss, gradient[N], hessian[N][N];
+    double loss, gradient[N], hessian[STRIDE][STRIDE];
     /* Of the query at hand: scaled rows that count, and their shares. */
-    double x[KITH__MOST_ROWS][N], share[KITH__MOST_ROWS];
+    double x[KITH__MOST_ROWS][STRIDE], share[KITH__MOST_ROWS];
 } sums;
 
 typedef struct {
@@ -49,6 +54,8 @@ static void scaled(double *x, const fitting *f, size_t row)
 {
     for (int k = 0; k < N; k++)
         x[k] = f->scale[k] * f->rows->feature[row * KITH__FEATURES_COUNT + (size_t)k];
+    for (int k = N; k < STRIDE; k++)
+        x[k] = 0;
 }
 
 static double score_of(const fitting *f, const double *x)
@@ -65,7 +72,7 @@ static void add_query(sums *s, const fitting *f, size_t query)
 {
     size_t from = f->rows->first[query], count = f->rows->first[query + 1] - from, used = 0;
     size_t right = f->rows->right[query] - from;
-    double top, mean[N] = {0}, minus = -1;
+    double top, mean[STRIDE] = {0}, minus = -1;
 
     for (size_t i = 0; i < count; i++) {
         scaled(s->x[i], f, from + i);
@@ -88,8 +95,8 @@ static void add_query(sums *s, const fitting *f, size_t query)
     }
     for (int k = 0; k < N; k++)
         s->gradient[k] += mean[k];
-    kith__add_squares(s->hessian[0], s->share, s->x[0], used, N);
-    kith__add_squares(s->hessian[0], &minus, mean, 1, N);
+    kith__add_squares(s->hessian[0], s->share, s->x[0], used, STRIDE);
+    kith__add_squares(s->hessian[0], &minus, mean, 1, STRIDE);
 }
 
 static void add_piece(void *context, size_t piece)
@@ -126,7 +133,7 @@ static void add_up(sums *total, fitting *f)
 }
 
 /* Solve H x = g for a positive definite H, in place (Cholesky). */
-static void solve(double h[N][N], double *x)
+static void solve(double h[STRIDE][STRIDE], double *x)
 {
     for (int k = 0; k < N; k++) {
         for (int j = 0; j <= k; j++) {

@@ -11,7 +11,7 @@
 #include "embed/tensors.h"
 #include "run/json_file.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2, BY_POSITION = 1 };
 static const float LARGEST = 1e6f; /* of a weight: with more, scores would not be finite */
 
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
@@ -186,9 +186,8 @@ static json_t *own_json(const kith__fusion *f)
         const kith__own_weights *own = &f->own[i];
         json_array_append_new(
             list, json_pack("{sI so so}", "query", (json_int_t)own->query, "weights",
-                            list_json(own->weights.all, KITH__FEATURES_COUNT),
-                            "weights_without_embedding",
-                            list_json(own->weights.alone, KITH__FEATURES_COUNT)));
+                            weights_json(own->weights.all), "weights_without_embedding",
+                            weights_json(own->weights.alone)));
     }
     return list;
 }
@@ -209,15 +208,58 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
     return kith__json_save(folder, "fusion.json", fusion_json(fusion, calibration), error);
 }
 
+/* What every file has; of later features the weight is 0 in files that lack them. Files of format 1
+ * have the weights of relations in this order. */
+static const char *const first_features[] = {
+    "a", "log a", "a all", "a mined", "a count", "links", "b", "log b", "b all", "b count", "c",
+    "log c", "c second", "c all", "c count", "d", "log d", "d shared", "d sum", "best",
+    "log best", "all", "answers often", "facts of it", "fits", "fits by known answers",
+    "fits in all", "near", "near and not linked", "near by known answers", "embedding",
+    "embedding log p", "embedding without a", "embedding log p without a",
+    "embedding log p of linked", "log best by known answers", "all by known answers",
+    "log c by known answers", "log d by known answers", "d shared by known answers",
+    "answers often by known answers", "embedding log p by known answers", "log best by facts",
+    "all by facts", "log c by facts", "log d by facts", "answers often by facts",
+    "embedding log p by facts",
+};
+enum { FIRST_FEATURES = sizeof first_features / sizeof *first_features };
+
+static int find_feature(const char *name)
+{
+    int i = 0;
+
+    while (i < KITH__FEATURES_COUNT && strcmp(kith__feature_name(i), name) != 0)
+        i++;
+    return i;
+}
+
+static bool read_weight(float *weight, const char *name, const json_t *value)
+{
+    int feature = find_feature(name);
+
+    if (feature == KITH__FEATURES_COUNT || !json_is_number(value))
+        return false;
+    weight[feature] = (float)json_number_value(value);
+    return fabsf(weight[feature]) <= LARGEST;
+}
+
+/* By name, or in a list by position. A name that is no feature is one of a later version. */
 static bool read_weights(float *weight, const json_t *weights)
 {
-    for (int i = 0; i < KITH__FEATURES_COUNT; i++) {
-        const json_t *value = json_object_get(weights, kith__feature_name(i));
-        weight[i] = (float)json_number_value(value);
-        if (!json_is_number(value) || !(fabsf(weight[i]) <= LARGEST))
-            return false;
-    }
-    return true;
+    const char *name;
+    json_t *value;
+    bool good = true;
+
+    memset(weight, 0, KITH__FEATURES_COUNT * sizeof *weight);
+    for (int i = 0; i < FIRST_FEATURES && json_is_array(weights); i++)
+        good &= read_weight(weight, first_features[i], json_array_get(weights, (size_t)i));
+    if (json_is_array(weights))
+        return good && json_array_size(weights) == FIRST_FEATURES;
+    for (int i = 0; i < FIRST_FEATURES; i++)
+        good &= json_object_get(weights, first_features[i]) != NULL;
+    json_object_foreach((json_t *)weights, name, value)
+        good &= read_weight(weight, name, value);
+    return good;
 }
 
 static bool read_list(float *to, int count, const json_t *list)
@@ -246,8 +288,8 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
         own->query = (uint32_t)query;
         if (!json_is_integer(json_object_get(from, "query")) || query < 0 || query > UINT32_MAX ||
             (i > 0 && own->query <= own[-1].query) ||
-            !read_list(own->weights.all, KITH__FEATURES_COUNT, json_object_get(from, "weights")) ||
-            !read_list(own->weights.alone, KITH__FEATURES_COUNT, json_object_get(from, alone)))
+            !read_weights(own->weights.all, json_object_get(from, "weights")) ||
+            !read_weights(own->weights.alone, json_object_get(from, alone)))
             return false;
     }
     calibration->fitted = true;
@@ -265,9 +307,10 @@ static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, 
     kith_status status;
 
     TRY(kith__json_load(&object, NULL, folder, "fusion.json", required, error));
-    if (json_integer_value(json_object_get(object, "format")) != FORMAT)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: has format %d, expected %d", folder,
-                       (int)json_integer_value(json_object_get(object, "format")), FORMAT));
+    int format = (int)json_integer_value(json_object_get(object, "format"));
+    if (format != FORMAT && format != BY_POSITION)
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: has format %d, expected up to %d",
+                       folder, format, FORMAT));
     f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
