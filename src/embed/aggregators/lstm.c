@@ -30,6 +30,7 @@ typedef struct {
     size_t encoding, steps, degree;
     const group *home; /* where its gates and states are */
     size_t place;      /* in its home */
+    size_t gradient;   /* its first row of visit_gradient, where it is not kept */
 } sequence;
 
 /* One row for each step of each sequence. */
@@ -340,7 +341,7 @@ static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, cons
     if (t >= q->degree)
         return w->gz.at + k * e->hs;
     to = q->home->in == &s->kept ? s->kept.gates.at + row_at(q, t) * e->hs
-                                 : s->visit_gradient.at + visit * e->hs;
+                                 : s->visit_gradient.at + (q->gradient + t) * e->hs;
     s->gradient_of[visit] = to;
     return to;
 }
@@ -467,7 +468,7 @@ static void back_through_pad(kith__encoder *e, state *s, const float *gz)
 static int plan_backward(kith__encoder *e, state *s)
 {
     plan *p = &s->active;
-    bool all_kept = true;
+    size_t unkept = 0; /* visits whose gradients need a row */
 
     p->count = 0;
     if (kith__renew(&p->sequences, &p->sequence_capacity, s->all.count, sizeof *p->sequences) ||
@@ -476,12 +477,14 @@ static int plan_backward(kith__encoder *e, state *s)
         return -1;
     for (size_t i = 0; i < s->all.count; i++)
         if (e->plan.active[s->all.sequences[i].encoding]) {
-            p->sequences[p->count++] = s->all.sequences[i];
-            all_kept &= s->all.sequences[i].home != NULL;
+            sequence *q = &p->sequences[p->count++];
+            *q = s->all.sequences[i];
+            q->gradient = unkept;
+            unkept += q->home ? 0 : q->degree;
         }
     if (cut(p) || reserve_own_rows(s, p, e))
         return -1;
-    return all_kept ? 0 : kith__floats_reserve(&s->visit_gradient, e->visits.count * e->hs);
+    return kith__floats_reserve(&s->visit_gradient, unkept * e->hs);
 }
 
 static void backward_all(kith__encoder *e)
@@ -558,7 +561,8 @@ static int plan_forward(kith__encoder *e, state *s)
         return -1;
     for (size_t i = 0; i < e->plan.count; i++)
         if (steps_of(e, i) > 0)
-            p->sequences[p->count++] = (sequence){i, steps_of(e, i), kith__degree(e, i), NULL, 0};
+            p->sequences[p->count++] = (sequence){
+                .encoding = i, .steps = steps_of(e, i), .degree = kith__degree(e, i)};
     qsort(p->sequences, p->count, sizeof *p->sequences, longer_first);
     return cut(p);
 }
