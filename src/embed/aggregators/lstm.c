@@ -35,7 +35,8 @@ typedef struct {
 
 /* One row for each step of each sequence. */
 typedef struct {
-    kith__floats gates, c, h;
+    kith__buffers buffers;
+    float *gates, *c, *h;
 } rows;
 
 struct group {
@@ -48,34 +49,36 @@ struct group {
 
 /* Sequences and how they are cut. */
 typedef struct {
+    kith__buffers buffers;
     sequence *sequences;
     group *groups;
     size_t *begin;
-    size_t count, group_count, sequence_capacity, group_capacity, begin_capacity;
+    size_t count, group_count;
 } plan;
 
 /* What one piece works with. */
 typedef struct {
+    kith__buffers buffers;
     rows own;
-    kith__floats gh, gc, gz, outer; /* gz of padding, of one step */
-    kith__floats gwh, gb, gpad;     /* sums of the piece; gpad: of the padding's z */
+    float *gh, *gc, *gz, *outer; /* gz of padding, of one step */
+    float *gwh, *gb, *gpad;      /* sums of the piece; gpad: of the padding's z */
     kith__lstm_row forward[SEQUENCES_A_GROUP];
     kith__lstm_back backward[SEQUENCES_A_GROUP];
     const float *gradients[SEQUENCES_A_GROUP], *states[SEQUENCES_A_GROUP];
 } piece_state;
 
 typedef struct {
+    kith__buffers buffers;
     piece_state piece[LSTM_PIECES];
     plan all, active; /* for the forward and the backward pass */
     rows kept;
-    kith__floats wh;                  /* 4 ds x ds, in the kernels' order of gates */
-    kith__floats wh_forward, wh_back; /* the same in panels, transposed and as it is */
-    kith__floats visit_gradient;      /* of visits whose gates are not kept */
-    const float **gradient_of;        /* per visit */
-    uint32_t *row_of;                 /* per visit, its neighbour's row of B e */
-    size_t gradient_capacity, row_capacity;
-    kith__floats pad; /* T of the padding neighbour, its unit vector, two rows of scratch, zeros */
-    kith__floats pad_input, pad_sum;
+    float *wh;                   /* 4 ds x ds, in the kernels' order of gates */
+    float *wh_forward, *wh_back; /* the same in panels, transposed and as it is */
+    float *visit_gradient;       /* of visits whose gates are not kept */
+    const float **gradient_of;   /* per visit */
+    uint32_t *row_of;            /* per visit, its neighbour's row of B e */
+    float *pad; /* T of the padding neighbour, its unit vector, two rows of scratch, zeros */
+    float *pad_input, *pad_sum;
 } state;
 
 static size_t steps_of(const kith__encoder *e, size_t i)
@@ -136,8 +139,7 @@ static int cut(plan *p)
         p->group_count++;
         steps += p->sequences[i].steps;
     }
-    if (kith__renew(&p->groups, &p->group_capacity, p->group_count, sizeof *p->groups) ||
-        kith__renew(&p->begin, &p->begin_capacity, steps, sizeof *p->begin))
+    if (KITH__GROW(p, groups, p->group_count) || KITH__GROW(p, begin, steps))
         return -1;
     size_t *begin = p->begin;
     for (size_t k = 0, i = 0, end; k < p->group_count; k++, i = end) {
@@ -165,8 +167,8 @@ static size_t row_at(const sequence *q, size_t t)
 
 static int reserve_rows(rows *r, const kith__encoder *e, size_t count)
 {
-    return kith__floats_reserve(&r->gates, count * e->hs) ||
-           kith__floats_reserve(&r->c, count * e->ds) || kith__floats_reserve(&r->h, count * e->ds);
+    return KITH__GROW(r, gates, count * e->hs) || KITH__GROW(r, c, count * e->ds) ||
+           KITH__GROW(r, h, count * e->ds);
 }
 
 /* Each piece needs rows for the largest of the groups that it must lend some. */
@@ -189,7 +191,7 @@ static int reserve_own_rows(state *s, const plan *p, const kith__encoder *e)
 
 static const float *zeros(const state *s, const kith__encoder *e)
 {
-    return s->pad.at + 4 * e->ds;
+    return s->pad + 4 * e->ds;
 }
 
 /* B e - c B w + b of a visit. */
@@ -206,14 +208,14 @@ static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, con
     const rows *in = q->home->in;
     size_t at = row_at(q, t), before = t > 0 ? row_at(q, t - 1) : 0, next = t + 1;
     size_t visit = e->plan.first_visit[q->encoding] + t;
-    float *gates = in->gates.at + at * e->hs;
+    float *gates = in->gates + at * e->hs;
 
-    *row = (kith__lstm_row){s->pad_input.at,
+    *row = (kith__lstm_row){s->pad_input,
                             gates,
-                            t > 0 ? in->h.at + before * e->ds : zeros(s, e),
-                            t > 0 ? in->c.at + before * e->ds : zeros(s, e),
-                            in->h.at + at * e->ds,
-                            in->c.at + at * e->ds,
+                            t > 0 ? in->h + before * e->ds : zeros(s, e),
+                            t > 0 ? in->c + before * e->ds : zeros(s, e),
+                            in->h + at * e->ds,
+                            in->c + at * e->ds,
                             e->plan.out + q->encoding * e->ds,
                             1 / (float)q->steps};
     if (next < q->degree)
@@ -231,7 +233,7 @@ static void group_forward(piece_state *w, const state *s, kith__encoder *e, cons
         running = running_at(p, g, t, running);
         for (size_t k = 0; k < running; k++)
             begin_row(&w->forward[k], s, e, &p->sequences[g->first + k], t);
-        kith__lstm_forward(w->forward, running, s->wh_forward.at, e->d, e->ds, t == 0);
+        kith__lstm_forward(w->forward, running, s->wh_forward, e->d, e->ds, t == 0);
     }
 }
 
@@ -256,20 +258,20 @@ static void forward_piece(void *context, size_t piece)
 static void pack_weights(state *s, const kith__encoder *e)
 {
     const kith__table *wh = kith__params_find(e->params, "lstm_wh");
-    float *transposed = s->wh_back.at; /* has room, and is made last */
+    float *transposed = s->wh_back; /* has room, and is made last */
 
-    memset(s->wh.at, 0, e->hs * e->ds * sizeof(float));
+    memset(s->wh, 0, e->hs * e->ds * sizeof(float));
     memset(transposed, 0, e->hs * e->ds * sizeof(float));
     for (size_t gate = 0; gate < KITH__GATES; gate++)
         for (size_t unit = 0; unit < e->d; unit++)
             for (size_t c = 0; c < e->d; c++) {
                 size_t place = kith__gate_place(gate, unit);
                 float w = kith__gate_scale(gate) * kith__row(wh, gate * e->d + unit)[c];
-                s->wh.at[place * e->ds + c] = w;
+                s->wh[place * e->ds + c] = w;
                 transposed[c * e->hs + place] = w;
             }
-    kith__pack_panels(s->wh_forward.at, transposed, e->d, e->hs, e->d);
-    kith__pack_panels(s->wh_back.at, s->wh.at, e->hs, e->ds, INNER_AT_ONCE);
+    kith__pack_panels(s->wh_forward, transposed, e->d, e->hs, e->d);
+    kith__pack_panels(s->wh_back, s->wh, e->hs, e->ds, INNER_AT_ONCE);
 }
 
 /* B is Wx, in the kernels' order and scale. */
@@ -292,28 +294,28 @@ static void make_matrix(kith__encoder *e)
         }
 }
 
-/* T of the padding neighbour at pad.at, its unit vector behind it; returns c. */
+/* T of the padding neighbour at pad, its unit vector behind it; returns c. */
 static float make_pad(state *s, const kith__encoder *e, float *inverse)
 {
-    float *unit = s->pad.at + e->ds;
+    float *unit = s->pad + e->ds;
 
     const float *p = kith__params_find(e->params, "pad_ent")->at;
     *inverse = kith__normalize(unit, kith__params_find(e->params, "pad_trans")->at, e->d);
     float c = kith__dot(unit, p, e->ds);
-    kith__minus(s->pad.at, p, c, unit, e->ds);
+    kith__minus(s->pad, p, c, unit, e->ds);
     return c;
 }
 
 static void make_pad_input(state *s, const kith__encoder *e)
 {
-    const float *pad = s->pad.at;
+    const float *pad = s->pad;
     float inverse;
 
     if (!e->settings->padding)
         return;
     make_pad(s, e, &inverse);
-    memcpy(s->pad_input.at, e->products.b_bias, e->hs * sizeof(float));
-    kith__rows_times(s->pad_input.at, &pad, 1, e->products.b_transposed, e->d, e->hs, 1);
+    memcpy(s->pad_input, e->products.b_bias, e->hs * sizeof(float));
+    kith__rows_times(s->pad_input, &pad, 1, e->products.b_transposed, e->d, e->hs, 1);
 }
 
 static void forward_all(kith__encoder *e)
@@ -323,7 +325,7 @@ static void forward_all(kith__encoder *e)
     for (uint32_t row = 0; row < e->visits.rows; row++)
         for (size_t k = e->visits.row_start[row]; k < e->visits.row_start[row + 1]; k++)
             s->row_of[e->visits.items[k].index] = row;
-    memset(s->pad.at + 4 * e->ds, 0, e->ds * sizeof(float));
+    memset(s->pad + 4 * e->ds, 0, e->ds * sizeof(float));
     pack_weights(s, e);
     make_pad_input(s, e);
     kith__pool_run(e->pool, forward_piece, e, LSTM_PIECES);
@@ -339,9 +341,9 @@ static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, cons
     float *to;
 
     if (t >= q->degree)
-        return w->gz.at + k * e->hs;
-    to = q->home->in == &s->kept ? s->kept.gates.at + row_at(q, t) * e->hs
-                                 : s->visit_gradient.at + (q->gradient + t) * e->hs;
+        return w->gz + k * e->hs;
+    to = q->home->in == &s->kept ? s->kept.gates + row_at(q, t) * e->hs
+                                 : s->visit_gradient + (q->gradient + t) * e->hs;
     s->gradient_of[visit] = to;
     return to;
 }
@@ -354,23 +356,23 @@ static void begin_back(piece_state *w, state *s, const kith__encoder *e, const s
     float *gz = gradient_at(w, s, e, q, t, k);
 
     w->gradients[k] = gz;
-    w->states[k] = in->h.at + before * e->ds;
-    w->backward[k] = (kith__lstm_back){in->gates.at + at * e->hs,
-                                       in->c.at + at * e->ds,
-                                       t > 0 ? in->c.at + before * e->ds : zeros(s, e),
-                                       w->gh.at + k * e->ds,
+    w->states[k] = in->h + before * e->ds;
+    w->backward[k] = (kith__lstm_back){in->gates + at * e->hs,
+                                       in->c + at * e->ds,
+                                       t > 0 ? in->c + before * e->ds : zeros(s, e),
+                                       w->gh + k * e->ds,
                                        e->plan.grad + q->encoding * e->ds,
-                                       w->gc.at + k * e->ds,
+                                       w->gc + k * e->ds,
                                        gz,
-                                       t < q->degree ? w->gb.at : w->gpad.at,
+                                       t < q->degree ? w->gb : w->gpad,
                                        1 / (float)q->steps};
 }
 
 static void group_backward(piece_state *w, state *s, const kith__encoder *e, const plan *p,
                            const group *g)
 {
-    memset(w->gh.at, 0, g->count * e->ds * sizeof(float));
-    memset(w->gc.at, 0, g->count * e->ds * sizeof(float));
+    memset(w->gh, 0, g->count * e->ds * sizeof(float));
+    memset(w->gc, 0, g->count * e->ds * sizeof(float));
     for (size_t t = g->steps; t-- > 0;) {
         size_t running = running_at(p, g, t, g->count);
         for (size_t k = 0; k < running; k++)
@@ -379,17 +381,16 @@ static void group_backward(piece_state *w, state *s, const kith__encoder *e, con
         if (t == 0) /* h was 0 before it */
             break;
         /* gh before = gz Wh, gWh += gz^T h before */
-        kith__panels_times(w->gh.at, w->gradients, running, s->wh_back.at, e->hs, e->ds,
-                           INNER_AT_ONCE);
-        kith__outer_add(w->gwh.at, w->gradients, w->states, running, e->hs, e->ds, w->outer.at);
+        kith__panels_times(w->gh, w->gradients, running, s->wh_back, e->hs, e->ds, INNER_AT_ONCE);
+        kith__outer_add(w->gwh, w->gradients, w->states, running, e->hs, e->ds, w->outer);
     }
 }
 
 static void clear_sums(piece_state *w, const kith__encoder *e)
 {
-    memset(w->gwh.at, 0, e->hs * e->ds * sizeof(float));
-    memset(w->gb.at, 0, e->hs * sizeof(float));
-    memset(w->gpad.at, 0, e->hs * sizeof(float));
+    memset(w->gwh, 0, e->hs * e->ds * sizeof(float));
+    memset(w->gb, 0, e->hs * sizeof(float));
+    memset(w->gpad, 0, e->hs * sizeof(float));
 }
 
 static void backward_piece(void *context, size_t piece)
@@ -439,7 +440,7 @@ static void add_bias(kith__encoder *e, const float *sum)
 /* T = p - c w, c = w . p, w = pad_trans / |pad_trans|: as for every neighbour. */
 static void back_through_transform(kith__encoder *e, state *s, const float *sum)
 {
-    float inverse = 0, c = make_pad(s, e, &inverse), *unit = s->pad.at + e->ds;
+    float inverse = 0, c = make_pad(s, e, &inverse), *unit = s->pad + e->ds;
     float along = kith__dot(sum, unit, e->ds), *gw = unit + e->ds;
     const kith__table *ge = kith__params_find(&e->back.gradients->dense, "pad_ent");
     const kith__table *gt = kith__params_find(&e->back.gradients->dense, "pad_trans");
@@ -454,12 +455,12 @@ static void back_through_transform(kith__encoder *e, state *s, const float *sum)
 static void back_through_pad(kith__encoder *e, state *s, const float *gz)
 {
     const kith__table *wx = kith__params_find(&e->back.gradients->dense, "lstm_wx");
-    float *sum = s->pad.at + 3 * e->ds;
+    float *sum = s->pad + 3 * e->ds;
 
     for (size_t gate = 0; gate < KITH__GATES; gate++)
         for (size_t unit = 0; unit < e->d; unit++)
             kith__axpy(kith__gradient_row(e->back.gradients, wx, gate * e->d + unit),
-                       kith__gate_scale(gate) * gz[kith__gate_place(gate, unit)], s->pad.at, e->ds);
+                       kith__gate_scale(gate) * gz[kith__gate_place(gate, unit)], s->pad, e->ds);
     kith__rows_times(sum, &gz, 1, e->products.b_plain, e->hs, e->ds, 0);
     back_through_transform(e, s, sum);
 }
@@ -471,9 +472,7 @@ static int plan_backward(kith__encoder *e, state *s)
     size_t unkept = 0; /* visits whose gradients need a row */
 
     p->count = 0;
-    if (kith__renew(&p->sequences, &p->sequence_capacity, s->all.count, sizeof *p->sequences) ||
-        kith__renew(&s->gradient_of, &s->gradient_capacity, e->visits.count,
-                    sizeof *s->gradient_of))
+    if (KITH__GROW(p, sequences, s->all.count) || KITH__GROW(s, gradient_of, e->visits.count))
         return -1;
     for (size_t i = 0; i < s->all.count; i++)
         if (e->plan.active[s->all.sequences[i].encoding]) {
@@ -484,7 +483,7 @@ static int plan_backward(kith__encoder *e, state *s)
         }
     if (cut(p) || reserve_own_rows(s, p, e))
         return -1;
-    return kith__floats_reserve(&s->visit_gradient, unkept * e->hs);
+    return KITH__GROW(s, visit_gradient, unkept * e->hs);
 }
 
 static void backward_all(kith__encoder *e)
@@ -496,15 +495,15 @@ static void backward_all(kith__encoder *e)
         return;
     }
     kith__pool_run(e->pool, backward_piece, e, LSTM_PIECES);
-    memset(s->pad_sum.at, 0, e->hs * sizeof(float));
+    memset(s->pad_sum, 0, e->hs * sizeof(float));
     for (size_t p = 0; p < LSTM_PIECES; p++) {
-        add_gates(e, "lstm_wh", s->piece[p].gwh.at);
-        add_bias(e, s->piece[p].gb.at);
-        kith__axpy(s->pad_sum.at, 1, s->piece[p].gpad.at, e->hs);
+        add_gates(e, "lstm_wh", s->piece[p].gwh);
+        add_bias(e, s->piece[p].gb);
+        kith__axpy(s->pad_sum, 1, s->piece[p].gpad, e->hs);
     }
     if (e->settings->padding) {
-        add_bias(e, s->pad_sum.at);
-        back_through_pad(e, s, s->pad_sum.at);
+        add_bias(e, s->pad_sum);
+        back_through_pad(e, s, s->pad_sum);
     }
 }
 
@@ -515,40 +514,18 @@ static const float *gate_gradient(const kith__encoder *e, size_t visit)
 
 /* ---- memory ---- */
 
-static void free_rows(rows *r)
-{
-    kith__free(r->gates.at);
-    kith__free(r->c.at);
-    kith__free(r->h.at);
-}
-
-static void free_plan(plan *p)
-{
-    kith__free(p->sequences);
-    kith__free(p->groups);
-    kith__free(p->begin);
-}
-
 static void free_state(void *pointer)
 {
     state *s = pointer;
-    kith__floats *floats[] = {&s->wh,  &s->wh_forward, &s->wh_back, &s->visit_gradient,
-                              &s->pad, &s->pad_input,  &s->pad_sum};
 
     for (size_t p = 0; p < LSTM_PIECES; p++) {
-        piece_state *w = &s->piece[p];
-        kith__floats *own[] = {&w->gh, &w->gc, &w->gz, &w->outer, &w->gwh, &w->gb, &w->gpad};
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-            kith__free(own[i]->at);
-        free_rows(&w->own);
+        kith__buffers_release(&s->piece[p].own.buffers);
+        kith__buffers_release(&s->piece[p].buffers);
     }
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-        kith__free(floats[i]->at);
-    free_rows(&s->kept);
-    free_plan(&s->all);
-    free_plan(&s->active);
-    kith__free(s->gradient_of);
-    kith__free(s->row_of);
+    kith__buffers_release(&s->kept.buffers);
+    kith__buffers_release(&s->all.buffers);
+    kith__buffers_release(&s->active.buffers);
+    kith__buffers_release(&s->buffers);
     kith__free(s);
 }
 
@@ -557,7 +534,7 @@ static int plan_forward(kith__encoder *e, state *s)
     plan *p = &s->all;
 
     p->count = 0;
-    if (kith__renew(&p->sequences, &p->sequence_capacity, e->plan.count, sizeof *p->sequences))
+    if (KITH__GROW(p, sequences, e->plan.count))
         return -1;
     for (size_t i = 0; i < e->plan.count; i++)
         if (steps_of(e, i) > 0)
@@ -585,12 +562,12 @@ static int keep_groups(kith__encoder *e, state *s)
 
 static int reserve_piece(piece_state *w, const kith__encoder *e)
 {
-    return kith__floats_reserve(&w->gh, SEQUENCES_A_GROUP * e->ds) ||
-           kith__floats_reserve(&w->gc, SEQUENCES_A_GROUP * e->ds) ||
-           kith__floats_reserve(&w->gz, SEQUENCES_A_GROUP * e->hs) ||
-           kith__floats_reserve(&w->outer, KITH__OUTER_ROWS * (e->hs + e->ds)) ||
-           kith__floats_reserve(&w->gwh, e->hs * e->ds) || kith__floats_reserve(&w->gb, e->hs) ||
-           kith__floats_reserve(&w->gpad, e->hs);
+    return KITH__GROW(w, gh, SEQUENCES_A_GROUP * e->ds) ||
+           KITH__GROW(w, gc, SEQUENCES_A_GROUP * e->ds) ||
+           KITH__GROW(w, gz, SEQUENCES_A_GROUP * e->hs) ||
+           KITH__GROW(w, outer, KITH__OUTER_ROWS * (e->hs + e->ds)) ||
+           KITH__GROW(w, gwh, e->hs * e->ds) || KITH__GROW(w, gb, e->hs) ||
+           KITH__GROW(w, gpad, e->hs);
 }
 
 static int prepare(kith__encoder *e)
@@ -605,12 +582,10 @@ static int prepare(kith__encoder *e)
     state *s = e->aggregator_state;
     if (!s)
         return -1;
-    failed =
-        plan_forward(e, s) || keep_groups(e, s) || kith__floats_reserve(&s->wh, square) ||
-        kith__floats_reserve(&s->wh_forward, square) || kith__floats_reserve(&s->wh_back, square) ||
-        kith__floats_reserve(&s->pad, 5 * e->ds) || kith__floats_reserve(&s->pad_input, e->hs) ||
-        kith__floats_reserve(&s->pad_sum, e->hs) ||
-        kith__renew(&s->row_of, &s->row_capacity, e->visits.count, sizeof *s->row_of);
+    failed = plan_forward(e, s) || keep_groups(e, s) || KITH__GROW(s, wh, square) ||
+             KITH__GROW(s, wh_forward, square) || KITH__GROW(s, wh_back, square) ||
+             KITH__GROW(s, pad, 5 * e->ds) || KITH__GROW(s, pad_input, e->hs) ||
+             KITH__GROW(s, pad_sum, e->hs) || KITH__GROW(s, row_of, e->visits.count);
     for (size_t p = 0; p < LSTM_PIECES && !failed; p++)
         failed = reserve_piece(&s->piece[p], e);
     return failed ? -1 : 0;
