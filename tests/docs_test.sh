@@ -30,4 +30,29 @@ wrong=$(listed)
 [ -z "$wrong" ]
 report $? "docs: ARCHITECTURE.md lists every source file" "$wrong"
 
+# README.md is not looked at yet.
+mapfile -t files < <(find src include bench examples -name '*.[ch]' | sort; ls docs/*.md CONTRIBUTING.md man/*.1)
+wrong=$(python3 tests/find_words.py tests/words.txt "${files[@]}" 2>&1)
+[ -z "$wrong" ]
+report $? "docs: no private words (tests/words.txt)" "$wrong"
+
+# What the program prints as help, which is put together from several strings.
+words=$(mktemp)
+trap 'rm -f "$words"' EXIT
+{
+    "$KITH" help
+    for command in src/cli/cmd_*.c; do
+        command=${command#src/cli/cmd_}
+        "$KITH" help "${command%.c}"
+    done
+} >"$words"
+wrong=$(python3 tests/find_words.py tests/words.txt "$words" 2>&1)
+[ -s "$words" ] && [ -z "$wrong" ]
+report $? "docs: no private words in help" "$wrong"
+
+# The test can fail: each word is found where it stands.
+printf 'The rules that speak\nfor it, parted by blanks; nearness.\n' >"$words"
+[ "$(python3 tests/find_words.py tests/words.txt "$words" | wc -l)" = 4 ]
+report $? "docs: private words are found, also across lines" ""
+
 exit $((failed > 0))

@@ -1,4 +1,4 @@
-/* kith: answers questions about things a knowledge graph has only just met.
+/* kith: inductive link prediction, for entities added to a knowledge graph after training.
  *
  * This is the one header to include. Link with `pkg-config --libs kith`.
  *
@@ -74,10 +74,11 @@ typedef struct kith_triple {
     uint32_t subject, relation, object;
 } kith_triple;
 
-/* The parts of a data set. A single file of triples is all KITH_TRAIN. */
+/* The splits of a data set: train, validation set, test, support facts about unseen entities. A
+ * single file of triples is all KITH_TRAIN. */
 typedef enum kith_split { KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_AUX, KITH_SPLITS } kith_split;
 
-/* The facts of one part in file order, duplicates dropped. `truth` is NULL where every fact is
+/* The facts of one split in file order, duplicates dropped. `truth` is NULL where every fact is
  * true; otherwise truth[i] is 1 for a true fact and 0 for a false one. */
 typedef struct kith_facts {
     const kith_triple *at;
@@ -113,12 +114,12 @@ KITH_API void kith_open_options_init(kith_open_options *options, size_t size);
 
 /* What was met while reading. */
 typedef struct kith_load_report {
-    size_t duplicates;     /* facts that stood twice in their part and were dropped */
+    size_t duplicates;     /* repeated facts of a split, which were dropped */
     size_t bad_lines;      /* lines skipped because of skip_bad */
     const char *first_bad; /* what was wrong with the first of them, "" if none */
 } kith_load_report;
 
-/* Open a knowledge graph. `path` is recognised by what is there:
+/* Open a knowledge graph. The format of `path` is detected:
  *   a folder with train, dev or valid, test, aux (plain, .txt or .tsv; also .gz or .zst), holding
  *   names or ids; with entity2id.txt, relation2id.txt, entity_name.txt where present;
  *   a folder in OpenKE's layout; WordNet's database folder; or one file of triples: tab-separated,
@@ -255,7 +256,7 @@ typedef struct kith_stats {
     size_t seen;                   /* entities that train has */
     size_t unseen;                 /* entities of test that train lacks, in facts whose relation
                                       train has */
-    size_t facts[KITH_SPLITS];      /* per part, false ones included */
+    size_t facts[KITH_SPLITS];      /* per split, false ones included */
     size_t untrue[KITH_SPLITS];     /* of those, labelled false */
     size_t unusable[KITH_SPLITS];   /* of those, with a relation that train lacks */
     size_t leaked[KITH_SPLITS];     /* of those, true facts that train holds too */
@@ -304,7 +305,7 @@ typedef struct kith_dataset_report {
     size_t sampled;         /* test facts sampled */
     size_t candidates;      /* entities that were to become unseen */
     size_t unseen;          /* of those, with a seen neighbour */
-    size_t left_out;        /* source entities that are in no part */
+    size_t left_out;        /* source entities dropped */
     size_t known;           /* dev and test facts dropped because the new train or aux holds them */
     size_t without_false;   /* true facts for which no false one could be made */
     size_t ignored;         /* source facts not looked at: its aux, and those labelled false */
@@ -356,7 +357,7 @@ typedef enum kith_evidence_part {
 } kith_evidence_part;
 
 /* Of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"): the name, and a letter as a short
- * label; NULL and '\0' of other sets. What a kind of rule looks like, NULL of what is no kind. */
+ * label; NULL and '\0' of other sets. What a kind of rule looks like, NULL for other parts. */
 KITH_API const char *kith_part_name(kith_evidence_part part);
 KITH_API char kith_part_letter(kith_evidence_part part);
 KITH_API const char *kith_part_form(kith_evidence_part part);
@@ -516,11 +517,11 @@ typedef struct kith_fusion_info {
     int fused, embedding; /* whether it has rules, and an embedding that counts beside them */
     size_t rules_a, rules_b;
     size_t queries,
-        calibration_queries; /* facts of held-out entities; of those, set aside to calibrate by */
-    double loss; /* -log share of the right answer, on those set aside */
+        calibration_queries; /* facts of held-out entities; of those, the calibration split */
+    double loss; /* -log share of the correct answer, on the calibration split */
     double calibration[3];
     size_t own;  /* relations, by direction, that have weights of their own */
-    double pull; /* how much these were pulled to the common ones; 0 where there are none */
+    double pull; /* regularisation strength of these; 0 where there are none */
 } kith_fusion_info;
 KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model);
 /* The common weights one by one: what is weighed, and its part, KITH_PART_RULES where it
@@ -561,7 +562,7 @@ typedef struct kith_vectors {
 
 typedef enum kith_vector_format {
     KITH_VECTORS_NPY, /* STEM.npy for numpy, and STEM.names.tsv: name and label, one row each */
-    KITH_VECTORS_WORD2VEC, /* STEM.txt: word2vec's text, blanks in names as underscores */
+    KITH_VECTORS_WORD2VEC, /* STEM.txt: word2vec's text, spaces in names as underscores */
     KITH_VECTORS_TSV /* STEM.vectors.tsv and STEM.metadata.tsv, as embedding viewers read them */
 } kith_vector_format;
 
@@ -589,7 +590,7 @@ typedef struct kith_rank {
     int facts;           /* of the known entity, an index for kith_eval_bucket_name; of a labelled
                             fact, of whichever end has fewer */
     int correct;         /* of a labelled fact: it was classified correctly */
-    /* Of a model with calibrated probabilities: its best answers that are not known already. */
+    /* For models with calibrated probabilities: the best answers that are not known already. */
     uint32_t judgements;
     struct {
         float probability;
@@ -604,7 +605,7 @@ typedef struct kith_reliability {
 } kith_reliability;
 
 typedef struct kith_eval {
-    int classification;               /* the part has labels: accuracy; else ranking */
+    int classification;               /* the facts have labels: accuracy; else ranking */
     kith_metrics realistic;           /* ties share the mean rank */
     kith_metrics optimistic, pessimistic;
     kith_metrics by_kind[KITH_RELATION_KINDS]; /* 1-1, 1-N, N-1, N-N, from train */
@@ -617,7 +618,7 @@ typedef struct kith_eval {
     double accuracy;
     size_t facts;        /* of the part */
     size_t unusable;     /* left out: their relation is not in train */
-    size_t no_candidate; /* hidden sides that are no candidates, so that they cannot be ranked */
+    size_t no_candidate; /* hidden sides that are not candidates, so that they cannot be ranked */
     size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
     double seconds;      /* ranking or classifying alone */
     kith_rank *ranks;    /* `realistic.queries` of them, by kith_evaluate; of labelled facts only
@@ -784,7 +785,7 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 
 /* ---- why ---------------------------------------------------------------------------------- */
 
-/* One neighbour of the entity: a fact that speaks for the answers. */
+/* One neighbour of the entity: a fact that the answers rest on. */
 typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
     int inverse; /* the entity asked about is the object of the fact */
@@ -801,14 +802,14 @@ typedef struct kith_weighted_neighbor {
                          one most; confidence 0 where none does */
 } kith_weighted_neighbor;
 
-/* A figure about an answer, and how many points of its score it makes. */
+/* A feature of an answer, and how many points of its score it contributes. */
 typedef struct kith_feature {
     const char *name;
     kith_evidence_part part; /* KITH_PART_RULES: several kinds of rules */
     double value, points;
 } kith_feature;
 
-/* A rule that supports an answer o of q(s, ?), and the facts that ground it: r(s, o) of a direct
+/* A rule that supports an answer o of q(s, ?), and the facts it applies to: r(s, o) of a direct
  * rule, r1(s, between) and r2(between, o) of a path, r(s, between) of a constant rule, r(o, between)
  * of a shared-answer rule, as some known answers have it. Confidence is mixed with how often it holds
  * here (direct) or shrunk where it was counted seldom. */
@@ -828,21 +829,21 @@ typedef struct kith_step {
     uint32_t entity;
 } kith_step;
 
-/* What the score of an answer is made of: rules + near + prior + embedding, and the embedding's points by
+/* What the score of an answer is made of: rules + proximity + prior + embedding, and the embedding's points by
  * neighbour, which with `rest` add up to it. */
 typedef struct kith_contributions {
     uint32_t entity;
     double score;
     double rules, proximity, prior, embedding;
-    kith_feature *features; /* of a model with rule evidence, else none */
+    kith_feature *features; /* for models with rule evidence, else none */
     size_t feature_count;
     kith_reason *reasons; /* strongest first */
     size_t reason_count;
-    kith_step *path; /* the shortest way from the entity to the answer, which makes it near */
+    kith_step *path; /* the shortest path from the entity to the answer */
     size_t path_count; /* facts; 0 where walks do not get there */
     double
-        *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is no
-                          sum of them */
+        *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is not
+                          a sum of them */
     double rest;       /* of the relation and the answer itself */
 } kith_contributions;
 

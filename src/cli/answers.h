@@ -11,8 +11,8 @@ typedef struct fields {
     const char *name[3];
 } fields;
 
-/* Cut "SUBJECT RELATION OBJECT": at tabs (or \t) where there are any, else at single blanks, with
- * "..." around a name that has blanks. False where there are not three names; `why` says so. */
+/* Cut "SUBJECT RELATION OBJECT": at tabs (or \t) where there are any, else at single spaces, with
+ * "..." around a name that has spaces. False where there are not three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
 /* The fields of a question, "?" as NULL; false with the reason where it has none or three. */

@@ -87,7 +87,7 @@ const command cmd_explain = {
         "first ones apart into rules, proximity, prior and embedding, and shows the rules that\n"
         "support them, strongest first: confidence, kind (see kith help rules), how often they "
         "were\n"
-        "correct, the facts that ground them, and the shortest path from the entity to the "
+        "correct, the facts they apply to, and the shortest path from the entity to the "
         "answer.\n"
         "Then it shows the facts that the entity's vector is made of, heaviest first: the weight "
         "of\n"

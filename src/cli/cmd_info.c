@@ -36,13 +36,13 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
 {
     char text[GROUPED];
 
-    say("\nRules\n  kind A %19s\n", grouped(text, info->rules_a));
-    say("  kind B %19s\n", grouped(text, info->rules_b));
+    say("\nRules\n  direct %19s\n", grouped(text, info->rules_a));
+    say("  path   %19s\n", grouped(text, info->rules_b));
     say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
-    say("  set aside %16s of them to calibrate\n", grouped(text, info->calibration_queries));
+    say("  calibrate %16s of them: the calibration split\n", grouped(text, info->calibration_queries));
     say("  loss there %15.4f\n", info->loss);
     if (info->own > 0)
-        say("  of their own %13s relations, by direction, have weights, pulled by %g to these\n",
+        say("  own weights %14s directed relations; regularisation strength %g\n",
             grouped(text, info->own), info->pull);
     print_weights(model, relation);
 }

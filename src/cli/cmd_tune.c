@@ -117,7 +117,7 @@ static kith_status settings_at(kith_settings **s, const arguments *a, size_t poi
 
 /* ---- one run ---- */
 
-/* The best look at dev that a run's history tells of. */
+/* The best evaluation on dev in a run's history. */
 static void read_history(outcome *o, const char *run)
 {
     char path[4200], *line = NULL;

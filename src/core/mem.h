@@ -13,7 +13,7 @@ void *kith__realloc(void *old, size_t count, size_t size);
 void kith__free(void *memory);
 char *kith__strdup(const char *text);
 
-/* Zeroed room that begins at a multiple of 64 bytes. */
+/* Zeroed memory that begins at a multiple of 64 bytes. */
 void *kith__calloc_aligned(size_t count, size_t size);
 /* A growing array that begins at a multiple of 64 bytes and need not keep what is in it; -1 where
  * memory is short. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* The whole text must be the number, within the range; else false, and the value stays as it was.
- * A count is decimal digits alone: no sign, no blanks, no 0x10, no 1e3. */
+ * A count is decimal digits alone: no sign, no spaces, no 0x10, no 1e3. */
 bool kith__parse_count(uint64_t *value, const char *text, uint64_t low, uint64_t high);
 /* The same for bytes that no NUL ends, as in a field of a line. */
 bool kith__parse_digits(uint64_t *value, const char *text, size_t length, uint64_t high);

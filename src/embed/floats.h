@@ -1,4 +1,4 @@
-/* Room on which arrays are kept from batch to batch: they grow, and soon stop growing. */
+/* Arrays that are kept from batch to batch: they grow, and soon stop growing. */
 #ifndef KITH_EMBED_FLOATS_H
 #define KITH_EMBED_FLOATS_H
 

@@ -19,7 +19,7 @@ typedef struct kith__gradients {
 kith_status kith__gradients_init(kith__gradients *gradients, const kith__params *params,
                                  kith_error *error);
 void kith__gradients_release(kith__gradients *gradients);
-/* Make room for so many rows, so that it need not grow on the way there; -1 where memory is short. */
+/* Make room for so many rows, so that it need not grow step by step; -1 where memory is short. */
 int kith__gradients_reserve(kith__gradients *gradients, size_t rows);
 /* Make sure that an entity has a row; -1 where memory is short. Rows move when others are made. */
 int kith__gradient_make(kith__gradients *gradients, uint32_t entity);

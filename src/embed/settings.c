@@ -387,7 +387,7 @@ static void apply_triplets(kith_settings *s)
 static void apply_kith(kith_settings *s)
 {
     kith__settings_embedding(s);
-    s->subtask = 1; /* ranks the many that no rule speaks for better */
+    s->subtask = 1; /* ranks the many without a supporting rule better */
     s->evidence = KITH_EVIDENCE_FUSED;
     s->eval_every = 0;
 }

@@ -13,7 +13,7 @@ typedef enum kith_neighbors_kept {
     KITH_NEIGHBORS_FIRST,
     KITH_NEIGHBORS_RANDOM,
     KITH_NEIGHBORS_ALL,
-    KITH_NEIGHBORS_SAMPLED /* all, but in training a choice that is drawn anew for each epoch */
+    KITH_NEIGHBORS_SAMPLED /* all, but in training a sample for each epoch */
 } kith_neighbors_kept;
 typedef enum kith_loss {
     KITH_LOSS_MARGIN,

@@ -73,7 +73,7 @@ static void emit(sink *to, const void *bytes, size_t count)
         kith__checksum_add(&to->sum, bytes, count);
 }
 
-/* The header is filled up with blanks, so that the data begins at a multiple of 8. */
+/* The header is padded with spaces, so that the data begins at a multiple of 8. */
 static void emit_header(sink *to, const char *text)
 {
     uint64_t length = strlen(text), padded = (length + 7) / 8 * 8;

@@ -1,4 +1,4 @@
-/* Link prediction and triplet classification over a part of the data. */
+/* Link prediction and triplet classification over a split. */
 #include <math.h>
 #include <string.h>
 #include <time.h>

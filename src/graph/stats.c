@@ -121,7 +121,7 @@ static void count_neighbors(kith_stats *stats, const kith_graph *graph)
 /* ---- relations ---- */
 
 /* How often one entity is linked to each of its neighbours, per direction: an open-addressing table
- * that is made anew for each entity. */
+ * that is made again for each entity. */
 typedef struct {
     struct link {
         uint32_t entity, out, in;

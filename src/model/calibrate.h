@@ -1,5 +1,5 @@
 /* From scores to probabilities: P(true) = 1 / (1 + exp(-(a x + b k + c))), where x = log(p / (1 - p)) of
- * the candidate's share p in the softmax over all that are no known answers, and k = log(1 + known
+ * the candidate's share p in the softmax over all that are not known answers, and k = log(1 + known
  * answers). */
 #ifndef KITH_MODEL_CALIBRATE_H
 #define KITH_MODEL_CALIBRATE_H

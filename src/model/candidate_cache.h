@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "embed/panels.h"
 
-/* The candidates, encoded for one query and ready to be compared with an aim: row c, of the encoder's
+/* The candidates, encoded for one query and ready to be compared with query vectors: row c, of the encoder's
  * stride, is entity c, scaled to length 1 where the decoder asks for it. */
 typedef struct kith__candidates {
     uint32_t query;

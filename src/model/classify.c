@@ -185,7 +185,7 @@ static void standardize(double *mean, double *scale, kith__sample *samples, size
         samples[i].x[BIAS] = 1;
 }
 
-/* Weights for all relations, then those of each, which are pulled to them; chosen by cross-validation on
+/* Weights for all relations, then those of each, regularised towards them; chosen by cross-validation on
  * dev of three sets of WN11. Samples are those of relation 0 first, and so on, and are changed. A fact
  * is true where that is likelier than not, so thresholds stay 0. */
 static void fit_judge(judge *j, kith__sample *samples, const size_t *start)

@@ -66,7 +66,7 @@ static float plain_score(const kith__fusion_workspace *f, kith__plain plain)
     return kith__linear(f->weight, feature);
 }
 
-/* Candidates that no rule speaks for: what they differ in counts by as much as a change of 1 does. */
+/* Candidates without a supporting rule: features in which they differ, by the effect of a change of 1. */
 static void score_untold(kith__fusion_workspace *f)
 {
     const kith__case *c = &f->at;

@@ -1,4 +1,4 @@
-/* Fusion of rule evidence and the embedding's score: a linear mix of figures about a candidate
+/* Fusion of rule evidence and the embedding's score: a linear mix of features of a candidate
  * (features.h), calibrated as a probability (docs/MODEL.md). */
 #ifndef KITH_MODEL_FUSION_H
 #define KITH_MODEL_FUSION_H
@@ -24,17 +24,17 @@ typedef struct kith__fusion {
     kith__weights common;
     kith__own_weights *own; /* by query; of relations that were met where the fusion was fitted */
     uint32_t own_count;
-    float pull; /* how much those were pulled to the common ones; 0 where there are none */
+    float pull; /* regularisation strength of these; 0 where there are none */
     /* What it was fitted on. */
     uint32_t queries, calibration_queries;
     float
-        loss; /* -log share of the right answer, on those set aside, when they were not fitted on */
+        loss; /* -log share of the correct answer on the calibration split, before it was fitted on */
 } kith__fusion;
 
 void kith__fusion_release(kith__fusion *fusion);
 const kith__weights *kith__fusion_weights(const kith__fusion *fusion, uint32_t query);
 
-/* Room for fusing one query at a time. */
+/* Workspace for the fusion of one query at a time. */
 typedef struct kith__fusion_workspace {
     size_t room; /* number among those of kith__fusion_sweep */
     const kith__fusion *fusion;
@@ -55,7 +55,7 @@ void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
  * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
- * is in fusing->scores. */
+ * is in `scores` of the workspace. */
 kith_status kith__fusion_run(kith__fusion_workspace *fusing, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error);

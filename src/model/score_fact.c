@@ -84,7 +84,7 @@ cleanup:
     return status;
 }
 
-/* The score of an answer as ranking gives it; of one that is no candidate, without the embedding. */
+/* The score of an answer as ranking gives it; of an entity that is not a candidate, without the embedding. */
 static kith_status score_answer(float *score, kith__candidate_cache *cache, kith__workspace *a,
                                 uint32_t known, uint32_t query, uint32_t answer, kith_error *error)
 {

@@ -1,4 +1,4 @@
-/* Room for answering: a thread takes one while it answers, from those that the model keeps, and gives
+/* Workspaces for answering: a thread takes one while it answers, from those that the model keeps, and gives
  * it back. */
 #ifndef KITH_MODEL_WORKSPACE_H
 #define KITH_MODEL_WORKSPACE_H

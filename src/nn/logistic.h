@@ -1,4 +1,4 @@
-/* Logistic regression over a few figures: P(true) = 1 / (1 + exp(-w . x)). */
+/* Logistic regression over a few features: P(true) = 1 / (1 + exp(-w . x)). */
 #ifndef KITH_NN_LOGISTIC_H
 #define KITH_NN_LOGISTIC_H
 
@@ -12,7 +12,7 @@ typedef struct kith__sample {
     bool truth;
 } kith__sample;
 
-/* `w` holds on entry what weights are pulled to, each by its `pull`. */
+/* Weights are regularised towards what `w` holds on entry, each with the strength `pull`. */
 void kith__logistic_fit(double *w, size_t n, const double *pull, const kith__sample *samples,
                         size_t count);
 

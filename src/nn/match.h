@@ -1,4 +1,4 @@
-/* Kernels that hold many queries' vectors ("aims") against many candidates at once. As in kernels.h
+/* Kernels that hold many query vectors against many candidates at once. As in kernels.h
  * widths are padded, rows are aligned and padding is zero; plain twins are in tests/kernels_test.c. */
 #ifndef KITH_NN_MATCH_H
 #define KITH_NN_MATCH_H

@@ -122,7 +122,7 @@ static void add_ranking(json_t *page, const json_t *eval)
                       "two standard errors, larger dots stand for more answers. Expected "
                       "calibration error: %.4f.",
                       number_of(json_object_get(eval, "reliability"), "expected_error"));
-    document_heading(page, 2, "All figures");
+    document_heading(page, 2, "All metrics");
     document_add(page, groups_table("By facts of the known entity", by_facts(eval)));
     document_add(page, groups_table("By kind of relation", kinds));
     document_add(page, groups_table("By known answers of the query", known));

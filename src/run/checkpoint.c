@@ -42,7 +42,7 @@ kith_status kith__run_save_position(const char *folder, const kith__position *p,
     return status;
 }
 
-/* What the run's settings leave room for; figures of dev may be -1, for none. */
+/* What the run's settings allow; metrics of dev may be -1, for none. */
 static kith_status read_notes(double *values, const kith__note *notes, const kith_model *model,
                               const char *path, kith_error *error)
 {

@@ -1,5 +1,5 @@
 /* What a model with fusion has beside its embedding, and the files that it is kept in:
- *   rules.safetensors   rules of kinds A and B
+ *   rules.safetensors   direct and path rules
  *   fusion.json         weights and calibration; written last */
 #ifndef KITH_RUN_FUSION_FILES_H
 #define KITH_RUN_FUSION_FILES_H

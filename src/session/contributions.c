@@ -170,7 +170,7 @@ static void aim_at(finding *f, float *query_vector, const float *vector)
                                        KITH__QUERIES_TOGETHER * f->workspace->stride);
 }
 
-/* What the score changes by with each coordinate of the aim: -|aim - x| or aim . x. */
+/* What the score changes by with each coordinate of the query vector v: -|v - x| or v . x. */
 static void find_slope(finding *f, const float *candidate)
 {
     bool distance = kith__decoder_get(f->session->model->settings.decoder)->distance;
@@ -223,7 +223,7 @@ cleanup:
     return status;
 }
 
-/* How many points a score of the embedding is worth: all figures are linear in it. */
+/* How many points a score of the embedding is worth: all features are linear in it. */
 static double points_per_score(const finding *f, uint32_t candidate)
 {
     const kith__fusion_workspace *fusing = f->workspace->fusion;

@@ -6,7 +6,7 @@
 #include "core/rng.h"
 #include "nn/logistic.h"
 
-/* Relations that hardly anything speaks for are passed over: they are unlikely by any weights. */
+/* Relations with hardly any evidence are skipped: they are unlikely by any weights. */
 enum { MOST_ENTITIES = 2000, MOST_SAMPLES = 400000 };
 _Static_assert((int)KITH__HAS_INPUTS <= (int)KITH__MOST_LOGISTIC, "a sample holds all inputs");
 

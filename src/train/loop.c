@@ -1,4 +1,4 @@
-/* The training loop. Everything random is drawn anew from (seed, epoch, batch), so a run that goes on
+/* The training loop. Random numbers are drawn from (seed, epoch, batch) alone, so a run that goes on
  * from a checkpoint does exactly what it would have done without the break. */
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static uint64_t stream(int kind, uint32_t epoch, uint64_t batch)
 
 /* ---- batches ---- */
 
-/* What the encoder sees is drawn anew for each epoch; looks at dev see what is there. */
+/* The neighbours that the encoder sees are drawn for each epoch; evaluation uses those of the last. */
 static void begin_epoch(training *t)
 {
     kith__order_shuffle(&t->order, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
@@ -299,7 +299,7 @@ static kith_status finish_epoch(training *t, kith_error *error)
     TRY(check_weights(t, error));
     if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs)) {
         status = look_at_dev(t, &p, error);
-        if (status == KITH_ERR_STOPPED) { /* all batches are done: resuming looks at dev again */
+        if (status == KITH_ERR_STOPPED) { /* all batches are done: resuming evaluates on dev again */
             t->stop = true;
             return KITH_OK;
         }
@@ -341,7 +341,7 @@ cleanup:
 
 /* ---- from outside ---- */
 
-/* Looks at dev read facts and names; without them, the neighbourhoods are all that training needs of
+/* Evaluation on dev reads facts and names; without them, the neighbourhoods are all that training needs of
  * a graph. Before there is room for what is larger. */
 static kith_status drop_facts(training *t, kith_error *error)
 {

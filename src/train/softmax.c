@@ -275,7 +275,7 @@ typedef struct {
     float weight; /* of a raw score */
 } running;
 
-/* Room of a piece. */
+/* The workspace of a piece. */
 typedef struct {
     float *scores, *panel, *row, *vectors;
     uint32_t *ids;  /* lists of places: one per query, then one per group of KITH__L1_ROWS */
@@ -434,7 +434,7 @@ static void close_query(const running *c, const workspace *w, size_t i, size_t p
 
 /* ---- and back ---- */
 
-/* to += the gradient by a candidate's vector: the score is aim . x or -|aim - x|_1. */
+/* to += the gradient by a candidate's vector: the score is v . x or -|v - x|_1 for the query vector v. */
 static void own_backward(const kith__softmax *x, float *to, float g, const float *query_vector,
                          const float *vector, float *scratch)
 {

@@ -1,5 +1,5 @@
 /* The softmax loss of a batch of queries: -log of the right answer's share among its candidates,
- * which are the answer, the batch's shared entities and hard ones (train/contrast.h), averaged over
+ * which are the answer, the batch's shared entities and hard ones (train/softmax_negatives.h), averaged over
  * the queries. A candidate's score is the decoder's times the setting `scale`, on its input
  * embedding, its encoding, or the mean of both.
  *

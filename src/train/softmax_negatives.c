@@ -118,7 +118,7 @@ static kith_status leave_out(size_t *answers, kith__softmax_negatives *c,
     return KITH_OK;
 }
 
-/* All neighbours that are no answers where they are few, else a draw for each place, which stays
+/* All neighbours that are not answers where they are few, else a draw for each place, which stays
  * empty where it falls on an answer. */
 static void draw_hard(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i,
                       size_t answers, kith__rng *rng)

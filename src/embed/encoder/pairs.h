@@ -1,4 +1,4 @@
-/* What the encoder's files share: encoder.c plans a batch, forward.c encodes it, ahead.c encodes
+/* What the encoder's files share: encoder.c plans a batch, forward.c encodes it, lookahead.c encodes
  * the same entities for other queries, backward.c takes gradients back. */
 #ifndef KITH_EMBED_ENCODER_PAIRS_H
 #define KITH_EMBED_ENCODER_PAIRS_H

@@ -14,14 +14,14 @@ typedef struct kith__field {
 /* The next line of a block without its line end; moves *text behind it. */
 kith__field kith__next_line(const char **text, const char *end);
 bool kith__is_blank(kith__field line);
-/* The first line that is neither blank nor a comment, without blanks at its end; false where there is
+/* The first line that is neither blank nor a comment, without spaces at its end; false where there is
  * none. */
 bool kith__first_line(kith__field *line, const char *text, size_t length);
 /* Whether a line begins with a word, in whatever case. */
 bool kith__begins_with(kith__field line, const char *word);
 /* Drop a byte order mark, if the text begins with one; returns how many bytes it had. */
 size_t kith__skip_bom(const char *text, size_t length);
-/* Fields parted by tabs, or by runs of blanks; at most `limit` are stored, all are counted. */
+/* Fields separated by tabs, or by runs of spaces; at most `limit` are stored, all are counted. */
 size_t kith__cut_fields(kith__field *fields, size_t limit, kith__field line, bool tabs);
 /* A decimal number; false where the text is no number. Values past 2^64 become UINT64_MAX. */
 bool kith__parse_number(uint64_t *value, kith__field field);

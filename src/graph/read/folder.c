@@ -1,4 +1,4 @@
-/* Folders with one file per part: named by parts, or in OpenKE's layout. */
+/* Folders with one file per split: named by splits, or in OpenKE's format. */
 #include <stdio.h>
 #include <string.h>
 

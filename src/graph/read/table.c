@@ -85,9 +85,9 @@ static const char *column_hint(const piece *p)
 static bool wrong_columns(piece *p, kith__field line, size_t found)
 {
     char quoted[KITH__QUOTED];
-    return bad(p, "found %zu column%s in %s, expected %d: %s, parted by %s", found,
+    return bad(p, "found %zu column%s in %s, expected %d: %s, separated by %s", found,
                found == 1 ? "" : "s", kith__quote(quoted, line.text, line.length),
-               p->labelled ? 4 : 3, column_hint(p), p->layout->tabs ? "tabs" : "blanks");
+               p->labelled ? 4 : 3, column_hint(p), p->layout->tabs ? "tabs" : "spaces");
 }
 
 /* ---- one line ---- */

@@ -216,7 +216,7 @@ static kith_status add_label(kith_graph *graph, size_t *used, size_t *capacity,
 
     if (!tab || !kith__utf8_valid(line.text, line.length))
         return kith__bad_line(loader, path, r->number,
-                              "found %s, expected a name and its label, parted by a tab",
+                              "found %s, expected a name and its label, separated by a tab",
                               kith__quote(quoted, line.text, line.length));
     size_t name_length = (size_t)(tab - line.text);
     uint32_t id = kith__names_find(&graph->entities, line.text, name_length,

@@ -1,4 +1,4 @@
-/* WordNet's own database: data.noun and its fellows, format wndb(5WN). */
+/* WordNet's own database: data.noun and the other files, format wndb(5WN). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static uint32_t find(const kith__names *names, const char *name, size_t length)
     return kith__names_find(names, name, length, kith__names_hash(name, length));
 }
 
-/* The next field of a line in which single blanks part the fields. */
+/* The next field of a line whose fields are separated by single spaces. */
 static kith__field take(kith__field *rest)
 {
     const char *end = rest->text + rest->length;
