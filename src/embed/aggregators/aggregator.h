@@ -66,11 +66,18 @@ typedef struct kith__aggregator {
 
 /* The table: one row per aggregator, in the order of the setting's values. The first part is the
  * object's name, the second what people type. */
-#define KITH__AGGREGATORS(ROW)                                                                     \
-    ROW(mean, "mean")                                                                              \
-    ROW(sum, "sum") ROW(max, "max") ROW(lstm, "lstm") ROW(attention_global, "attention-global")    \
-        ROW(attention_query, "attention-query") ROW(logic, "logic") ROW(lan, "lan")                \
-            ROW(table, "table")
+/* clang-format off */
+#define KITH__AGGREGATORS(ROW) \
+    ROW(mean, "mean") \
+    ROW(sum, "sum") \
+    ROW(max, "max") \
+    ROW(lstm, "lstm") \
+    ROW(attention_global, "attention-global") \
+    ROW(attention_query, "attention-query") \
+    ROW(logic, "logic") \
+    ROW(lan, "lan") \
+    ROW(table, "table")
+/* clang-format on */
 
 #define KITH__DECLARE(object, name) extern const kith__aggregator kith__agg_##object;
 KITH__AGGREGATORS(KITH__DECLARE)
