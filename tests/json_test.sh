@@ -91,6 +91,12 @@ for run in kith lan; do
         fits predict "$kith" predict $run "${new[@]}" --query "$query" --json
         fits explain "$kith" explain $run "${new[@]}" --query "$query" --json
     done
+    for query in 'new ? Boston' 'new lives_in Boston' 'p0 knows p1' '? knows ?'; do
+        fits predict "$kith" predict $run "${new[@]}" --query "$query" --json
+        fits explain "$kith" explain $run "${new[@]}" --query "$query" --json
+    done
+    fits predict "$kith" predict $run "${new[@]}" --about new --query 'nobody knows ?' --json
+    fits check "$kith" check $run --graph --top 5 --json
     fits predict "$kith" predict $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
     fits explain "$kith" explain $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
 done

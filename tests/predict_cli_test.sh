@@ -147,11 +147,6 @@ check 'a fact with an empty field' 2 'found an empty field' \
     "$kith" predict lan --fact "new${tab}${tab}p1" --query 'new knows ?'
 check 'a fact that is not UTF-8' 2 'fact 1: the object .* is not UTF-8' \
     "$kith" predict lan --fact $'new knows p\xff' --query 'new knows ?'
-check 'a question without ?' 2 "has no '\?'" "$kith" predict lan --query 'p0 knows p1'
-check 'a question of ? alone' 2 "has only '\?'" "$kith" predict lan --query '? ? ?'
-check 'a question for two sides' 2 'names no entity' "$kith" predict lan --query '? knows ?'
-check 'a question for the relation alone' 2 'names both a subject and an object' \
-    "$kith" predict lan --query 'p0 ? p1'
 check 'a question with two fields' 2 'found 2 fields' "$kith" predict lan --query 'p0 ?'
 check 'an unknown relation' 1 "relation 'live_in'; did you mean 'lives_in'\?" \
     "$kith" predict lan --query 'p0 live_in ?'

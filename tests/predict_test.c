@@ -743,7 +743,7 @@ static void questions__bad_ones_are_refused_in_words(void **state)
     (void)state;
     say(session, "dee", "dances with", "bulls");
     refused_question(session, (kith_question){"ann", "lives in", "chicago"}, KITH_ERR_ARGUMENT,
-                     "both", "'?'");
+                     "a relation and an object", "'?'");
     refused_question(session, (kith_question){NULL, "lives in", NULL}, KITH_ERR_ARGUMENT,
                      "no entity", "");
     refused_question(session, (kith_question){NULL, NULL, NULL}, KITH_ERR_ARGUMENT, "no entity",

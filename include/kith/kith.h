@@ -726,8 +726,10 @@ typedef struct kith_newcomer {
 KITH_API size_t kith_session_newcomer_count(const kith_session *session);
 KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
 
-/* A question: two names, and NULL on the side that is asked for. With NULL for the relation too, the
- * likeliest pairs of a relation and an entity are asked for. */
+/* A question: names, and NULL for what is asked for. With NULL for one entity, entities are asked for;
+ * for one entity and the relation, the likeliest pairs of both; for the relation alone, relations. A
+ * question with three names is a fact (kith_session_judge), one without an entity asks for missing facts
+ * (kith_session_find_missing). */
 typedef struct kith_question {
     const char *subject, *relation, *object;
 } kith_question;
@@ -739,6 +741,7 @@ typedef struct kith_ask_options {
         relations; /* pairs: how many relations to look at, those that the entity's own imply most
                          first; 64 if 0, SIZE_MAX for all */
     unsigned threads; /* of kith_session_ask_all; 0: one per core */
+    int both;         /* pairs: the entity's facts in both directions, as subject and as object */
 } kith_ask_options;
 
 /* An answer: an entity that train has, with the question's relation or one of its own. */
@@ -753,6 +756,7 @@ typedef struct kith_answer {
     double overall;     /* that it is true at all: `probability` times the probability that there is
                            such an answer; NAN likewise */
     int known;          /* the graph or the session says so */
+    int is_subject;     /* `entity` is the subject of the fact, the entity of the question its object */
 } kith_answer;
 
 /* Best first; equal scores in the order of ids. */
@@ -782,6 +786,71 @@ KITH_API void kith_answers_release(kith_answers *answers);
  * see kith_model_encode. */
 KITH_API kith_status kith_session_encode(float *vector, kith_session *session, const char *entity,
                                          const char *relation, int inverse, kith_error *error);
+
+/* ---- is it true, and what is missing ------------------------------------------------------ */
+
+/* How likely a fact is. It is judged as if it were not known: where it is, it is hidden from what is
+ * known about the entity it is asked of. That is the subject, with the object as one of the candidates;
+ * the object where only the subject is a candidate or the model predicts subjects alone. */
+typedef struct kith_verdict {
+    int known;          /* the graph or the session says so */
+    int subject_asked;  /* judged as an answer to ? r O */
+    double probability; /* that it is true: `has` times `share`; NAN where the model has none */
+    double has;         /* that there is an answer to S r ? (? r O) which is not known */
+    double share;       /* that it is true, given that there is such an answer */
+    float score;        /* among the candidates, larger is likelier */
+    size_t rank;        /* among the candidates that are not known, from 1 */
+    size_t candidates;  /* that are not known */
+} kith_verdict;
+
+/* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT where
+ * training has seen neither of the entities. */
+KITH_API kith_status kith_session_judge(kith_verdict *verdict, kith_session *session,
+                                        const kith_question *fact, kith_error *error);
+/* Many facts, on `threads` threads (0: one per core); the result does not depend on how many. What is
+ * wrong with one fact does not hinder the others: it goes into errors[i], whose status is KITH_OK for
+ * those that were judged. `watch` may be NULL. */
+KITH_API kith_status kith_session_judge_all(kith_verdict *verdicts, kith_error *errors,
+                                            kith_session *session, const kith_question *facts,
+                                            size_t count, unsigned threads, kith_watch_call watch,
+                                            void *context, kith_error *error);
+
+typedef struct kith_missing_options {
+    size_t size;
+    size_t top;             /* how many facts, 10 if 0 */
+    size_t queries;         /* at most so many questions S r ? are asked, 1000 if 0 */
+    double min_probability; /* leave out facts that are less likely than this */
+    unsigned threads;       /* 0: one per core */
+    kith_watch_call watch;  /* NULL: none */
+    void *context;
+} kith_missing_options;
+/* All zero. */
+KITH_API void kith_missing_options_init(kith_missing_options *options, size_t size);
+#define kith_missing_options_init(options) kith_missing_options_init(options, sizeof *(options))
+
+/* A fact that nobody has said. Entities and relations are the graph's. */
+typedef struct kith_missing_fact {
+    kith_triple fact;
+    float score;
+    double probability, has, share; /* as in kith_verdict */
+} kith_missing_fact;
+
+typedef struct kith_missing {
+    kith_missing_fact *at; /* likeliest first */
+    size_t count;
+    size_t asked;    /* questions S r ? */
+    size_t possible; /* that could have been asked: entities of train times relations */
+    int complete;    /* no other question can have a likelier answer than those listed */
+} kith_missing;
+
+/* The likeliest missing facts of a relation, or with NULL of all. The questions S r ? are asked in the
+ * order of the probability that S has another fact of r, until no later one can give a likelier fact or
+ * there have been enough. Free with kith_missing_free. */
+KITH_API kith_status kith_session_find_missing(kith_missing **missing, kith_session *session,
+                                               const char *relation,
+                                               const kith_missing_options *options,
+                                               kith_error *error);
+KITH_API void kith_missing_free(kith_missing *missing);
 
 /* ---- why ---------------------------------------------------------------------------------- */
 
@@ -882,7 +951,9 @@ typedef struct kith_explanation {
     kith_rank_change *moves;
 } kith_explanation;
 
-/* Answer and say why. Free what is in the result with kith_explanation_release. */
+/* Answer and say why. Of a fact (three names), the first answer is its own entity, then come the best
+ * others; a known fact is hidden, as kith_session_judge does. Free what is in the result with
+ * kith_explanation_release. */
 KITH_API kith_status kith_session_explain(kith_explanation *explanation, kith_session *session,
                                           const kith_question *question,
                                           const kith_ask_options *options, kith_error *error);

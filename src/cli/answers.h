@@ -15,13 +15,19 @@ typedef struct fields {
  * "..." around a name that has spaces. False where there are not three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
-/* The fields of a question, "?" as NULL; false with the reason where it has none or three. */
+/* The fields of a question, "?" as NULL; false with the reason where it has none. */
 bool cut_question(fields *out, const char *text, char why[256]);
+/* The same where three names are a question too: whether the fact is true. */
+bool cut_any_question(fields *out, const char *text, char why[256]);
 
 /* The arguments of predict, explain and shell, and what they open. */
 typedef struct asking {
     common_arguments common;
-    text_list facts, files, queries;
+    text_list facts, files, queries, about;
+    const char *query_file;
+    int format; /* of `formats` */
+    double min_probability;
+    uint64_t questions; /* that '? R ?' asks at most */
     int new_only;
     size_t relations;
     const char *html;
@@ -37,11 +43,27 @@ bool parse_relations(void *to, const char *text);
     {"query",                                                                                      \
      0,                                                                                            \
      "'S R ?'",                                                                                    \
-     "a question, ? on either side; may be given several times. 'S ? ?' asks for the likeliest "   \
-     "relations with their entities; * as a name stands for every new entity",                     \
+     "a question, ? for what is asked; may be given several times. 'S R ?' and '? R O' ask for "    \
+     "entities, 'S ? ?' for relations with entities, 'S ? O' for relations, 'S R O' whether it is " \
+     "true, '? R ?' and '? ? ?' for missing facts; * as a name stands for every new entity",        \
      OPTION_TEXTS,                                                                                 \
-     offsetof(asking, queries),                                                                    \
-     .required = true},                                                                            \
+     offsetof(asking, queries)},                                                                   \
+        {"about",                                                                                  \
+         0,                                                                                        \
+         "ENTITY",                                                                                 \
+         "ask 'ENTITY ? ?' and '? ? ENTITY' at once; may be given several times",                  \
+         OPTION_TEXTS,                                                                             \
+         offsetof(asking, about)},                                                                 \
+        {"questions",                                                                              \
+         0,                                                                                        \
+         "N",                                                                                      \
+         "how many questions 'S R ?' stand behind '? R ?' at most, those first whose entity most "  \
+         "likely has another fact of the relation",                                                \
+         OPTION_INTEGER,                                                                           \
+         offsetof(asking, questions),                                                              \
+         "1000",                                                                                   \
+         .low = 1,                                                                                 \
+         .high = UINT32_MAX},                                                                      \
         {"fact",                                                                                   \
          0,                                                                                        \
          "'S R O'",                                                                                \
@@ -78,15 +100,45 @@ void end_asking(asking *a);
 typedef struct questions {
     kith_question *at;
     size_t count;
+    size_t about; /* from here on they are asked in both directions */
     fields *held;
     size_t held_count;
 } questions;
 int read_questions(questions *out, const asking *a, const command *self);
 void free_questions(questions *q);
 
+/* What a question gave. */
+typedef enum question_kind { ASKS_ENTITIES, ASKS_TRUTH, ASKS_MISSING } question_kind;
+typedef struct result {
+    question_kind kind;
+    kith_error error; /* KITH_OK where there is a result */
+    kith_answers answers;
+    kith_verdict verdict;
+    kith_missing *missing;
+} result;
+question_kind kind_of(const kith_question *q);
+/* Ask all questions. What is wrong with one is in its result; returns 0 where memory was short. */
+kith_status ask_questions(result *results, asking *a, const questions *q, kith_error *error);
+void release_results(result *results, size_t count);
+
+void print_result(const result *r, const kith_question *q, const kith_graph *graph);
+json_t *result_json(const result *r, const kith_question *q, const kith_graph *graph);
+/* The columns of a table, and its rows for one result. */
+void print_table_head(void);
+void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph);
+
+void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph);
+/* What speaks against a fact: that its entity is unlikely to have one, and what ranks above it. */
+void print_against(const kith_verdict *v, const kith_explanation *e, const kith_question *q,
+                   const kith_graph *graph);
+json_t *verdict_json(const kith_verdict *v);
+const char *verdict_word(const kith_verdict *v); /* "known", "likely", "unlikely", "unknown" */
+
 /* "Label (name)", or the name alone; to be freed. */
 char *readable_entity(const kith_graph *graph, uint32_t entity);
 
+/* A line with labels, "?" for what is asked. */
+void print_question(const kith_question *q, const kith_graph *graph);
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph);
 /* On stderr, the first few with what may have been meant. */
 void print_ignored(const kith_session *session, const kith_graph *graph, size_t from);

@@ -33,7 +33,7 @@ static char *readable_name(const kith_graph *graph, const char *name)
     return strdup(name ? name : "?");
 }
 
-static void print_question(const kith_question *q, const kith_graph *graph)
+void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
@@ -43,6 +43,32 @@ static void print_question(const kith_question *q, const kith_graph *graph)
     free(object);
 }
 
+/* What the question leaves open: the entity, with its relation, on the side where it stands. */
+static void print_pair(const kith_answer *a, const kith_question *q, const kith_graph *graph,
+                       const char *entity)
+{
+    const char *relation = kith_graph_relation_name(graph, a->relation);
+
+    if (q->relation)
+        say("  %s", entity);
+    else if (q->subject && q->object)
+        say("  %s", relation);
+    else if (q->subject && a->is_subject) /* asked in both directions */
+        say("  %s  %s  %s", entity, relation, q->subject);
+    else
+        say("  %s  %s", relation, entity);
+}
+
+/* Overall, where the model knows how likely there is an answer at all; else only if there is one. */
+static void print_probability(const kith_answer *a, const kith_question *q)
+{
+    if (isnan(a->probability))
+        return;
+    say("  %5.1f %%", 100 * (isnan(a->overall) ? a->probability : a->overall));
+    if (q->relation && !isnan(a->overall))
+        say(" (%5.1f %% if there is one)", 100 * a->probability);
+}
+
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
 {
     print_question(q, graph);
@@ -50,11 +76,9 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
         const kith_answer *a = &answers->at[i];
         char *entity = readable_entity(graph, a->entity);
         say("%4zu  %10.4f", i + 1, a->score);
-        if (!isnan(a->probability))
-            say("  %5.1f %%", 100 * a->probability);
-        if (!q->relation)
-            say("  %s", kith_graph_relation_name(graph, a->relation));
-        say("  %s%s\n", entity ? entity : "", a->known ? "  [known]" : "");
+        print_probability(a, q);
+        print_pair(a, q, graph, entity ? entity : "");
+        say("%s\n", a->known ? "  [known]" : "");
         free(entity);
     }
     if (answers->count == 0)

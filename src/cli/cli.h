@@ -39,7 +39,7 @@ typedef struct command {
 
 #define OPTIONS(rows) .options = (rows), .option_count = sizeof(rows) / sizeof *(rows)
 
-extern const command cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict,
+extern const command cmd_check, cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict,
     cmd_reproduce, cmd_rules, cmd_shell, cmd_split, cmd_stats, cmd_train, cmd_tune;
 
 /* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */

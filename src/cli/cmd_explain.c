@@ -3,11 +3,14 @@
 #include "cli/answers.h"
 #include "report/pages.h"
 
-static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e)
+static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e,
+                        const kith_verdict *verdict)
 {
     const kith_graph *graph = kith_model_graph(a->model);
     json_t *object = json_pack("{so so}", "query", question_json(q), "answers",
                                answers_json(&e->answers, q, graph));
+    if (object && verdict)
+        json_object_set_new(object, "verdict", verdict_json(verdict));
     if (object)
         explanation_json(object, e, graph);
     return object;
@@ -26,37 +29,86 @@ static int write_page(const asking *a, const json_t *pages)
 
 /* For people, or as one more of the results. */
 static void show_one(const asking *a, const kith_question *q, const kith_explanation *e,
-                     json_t *results, bool first)
+                     const kith_verdict *verdict, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
 
     if (a->common.json || a->html)
-        json_array_append_new(results, one_json(a, q, e));
+        json_array_append_new(results, one_json(a, q, e, verdict));
     if (a->common.json)
         return;
     if (!first)
         say("\n");
-    print_answers(&e->answers, q, graph);
+    if (verdict) {
+        print_verdict(verdict, q, graph);
+        print_against(verdict, e, q, graph);
+    } else {
+        print_answers(&e->answers, q, graph);
+    }
     print_explanation(e, q, graph);
+}
+
+/* Of missing facts, the likeliest is explained. */
+static kith_status likeliest_missing(kith_question *fact, asking *a, const kith_question *q,
+                                     kith_error *error)
+{
+    const kith_graph *graph = kith_model_graph(a->model);
+    kith_missing_options options;
+    kith_missing *missing = NULL;
+    kith_status status;
+
+    kith_missing_options_init(&options);
+    options.top = 1;
+    options.queries = (size_t)a->questions;
+    options.threads = a->ask.threads;
+    status = kith_session_find_missing(&missing, a->session, q->relation, &options, error);
+    if (status == KITH_OK && missing->count == 0) {
+        *error = (kith_error){KITH_ERR_NOT_FOUND, "no missing fact was found"};
+        status = error->status;
+    } else if (status == KITH_OK) {
+        kith_triple t = missing->at[0].fact;
+        *fact = (kith_question){kith_graph_entity_name(graph, t.subject),
+                                kith_graph_relation_name(graph, t.relation),
+                                kith_graph_entity_name(graph, t.object)};
+    }
+    kith_missing_free(missing);
+    return status;
+}
+
+static kith_status explain_one(asking *a, kith_question q, bool both, json_t *results, bool first,
+                               kith_error *error)
+{
+    kith_ask_options ask = a->ask;
+    kith_verdict verdict;
+    kith_explanation e;
+    kith_status status = KITH_OK;
+
+    ask.both = both;
+    if (kind_of(&q) == ASKS_MISSING)
+        status = likeliest_missing(&q, a, &q, error);
+    bool fact = kind_of(&q) == ASKS_TRUTH;
+    if (status == KITH_OK && fact)
+        status = kith_session_judge(&verdict, a->session, &q, error);
+    if (status == KITH_OK)
+        status = kith_session_explain(&e, a->session, &q, &ask, error);
+    if (status == KITH_OK) {
+        show_one(a, &q, &e, fact ? &verdict : NULL, results, first);
+        kith_explanation_release(&e);
+    }
+    return status;
 }
 
 static int explain(asking *a, const questions *q)
 {
     json_t *results = json_array();
-    kith_explanation e;
     kith_error error;
     int status = EXIT_SUCCESS;
 
     if (!a->common.json)
         print_ignored(a->session, kith_model_graph(a->model), 0);
-    for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++) {
-        if (kith_session_explain(&e, a->session, &q->at[i], &a->ask, &error) != KITH_OK) {
+    for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++)
+        if (explain_one(a, q->at[i], i >= q->about, results, i == 0, &error) != KITH_OK)
             status = failure(&error);
-        } else {
-            show_one(a, &q->at[i], &e, results, i == 0);
-            kith_explanation_release(&e);
-        }
-    }
     if (a->html && status == EXIT_SUCCESS)
         status = write_page(a, results);
     if (a->common.json && status == EXIT_SUCCESS)
@@ -99,7 +151,12 @@ const command cmd_explain = {
         "alike,\n"
         "max says in how many coordinates each fact is the largest, lstm only what happens "
         "without\n"
-        "a fact.",
+        "a fact.\n\n"
+        "For 'S R O' it says how likely the fact is, what supports it and what counts against "
+        "it: the\n"
+        "answers that rank above it, and whether S is likely to have another fact of R at all. A\n"
+        "known fact is judged with itself hidden. For '? R ?' it explains the likeliest missing\n"
+        "fact.",
     OPTIONS(options),
     .arguments_size = sizeof(asking),
     .examples =

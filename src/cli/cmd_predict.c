@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/answers.h"
 
@@ -15,15 +17,17 @@ static int put_compact(json_t *value)
     return EXIT_SUCCESS;
 }
 
-static int print_all_json(const asking *a, const questions *q, const kith_answers *answers)
+enum { FORMAT_TEXT, FORMAT_TSV, FORMAT_JSONL, AT_ONCE = 256 };
+
+/* ---- questions of the command line ---- */
+
+static int print_all_json(const asking *a, const questions *q, const result *results)
 {
     int status = EXIT_SUCCESS;
 
     say("{\"results\": [\n");
     for (size_t i = 0; i < q->count && status == EXIT_SUCCESS; i++) {
-        status = put_compact(
-            json_pack("{so so}", "query", question_json(&q->at[i]), "answers",
-                      answers_json(&answers[i], &q->at[i], kith_model_graph(a->model))));
+        status = put_compact(result_json(&results[i], &q->at[i], kith_model_graph(a->model)));
         say("%s\n", i + 1 < q->count ? "," : "");
     }
     say("], \"ignored\": ");
@@ -33,46 +37,208 @@ static int print_all_json(const asking *a, const questions *q, const kith_answer
     return status;
 }
 
-static int print_all(const asking *a, const questions *q, const kith_answers *answers)
+static int print_one(const asking *a, const kith_question *q, const result *r, size_t number)
 {
-    print_ignored(a->session, kith_model_graph(a->model), 0);
-    for (size_t i = 0; i < q->count; i++) {
-        if (i > 0)
+    const kith_graph *graph = kith_model_graph(a->model);
+
+    if (a->format == FORMAT_TSV) {
+        print_rows(r, q, number, graph);
+    } else if (a->format == FORMAT_JSONL) {
+        int status = put_compact(result_json(r, q, graph));
+        say("\n");
+        return status;
+    } else if (r->error.status == KITH_OK) {
+        if (number > 1)
             say("\n");
-        print_answers(&answers[i], &q->at[i], kith_model_graph(a->model));
+        print_result(r, q, graph);
     }
     return EXIT_SUCCESS;
 }
 
+/* The messages of what failed, and the exit status of the first. */
+static int tell_failures(const questions *q, const result *results, size_t *failed)
+{
+    int status = EXIT_SUCCESS;
+
+    *failed = 0;
+    for (size_t i = 0; i < q->count; i++)
+        if (results[i].error.status != KITH_OK) {
+            int own = failure(&results[i].error);
+            status = status == EXIT_SUCCESS ? own : status;
+            ++*failed;
+        }
+    return status;
+}
+
+static int print_results(const asking *a, const questions *q, const result *results)
+{
+    size_t failed;
+    int status = EXIT_SUCCESS, told;
+
+    print_ignored(a->session, kith_model_graph(a->model), 0);
+    told = tell_failures(q, results, &failed);
+    if (failed == q->count && a->format == FORMAT_TEXT)
+        return told;
+    if (a->common.json)
+        status = print_all_json(a, q, results);
+    for (size_t i = 0; !a->common.json && status == EXIT_SUCCESS && i < q->count; i++)
+        status = print_one(a, &q->at[i], &results[i], i + 1);
+    return status != EXIT_SUCCESS ? status : told;
+}
+
 static int answer(asking *a, const questions *q)
 {
-    kith_answers *answers = calloc(q->count, sizeof *answers);
+    result *results = calloc(q->count, sizeof *results);
     kith_error error;
     int status;
 
-    if (!answers)
+    if (!results)
         return out_of_memory();
-    if (kith_session_ask_all(answers, a->session, q->at, q->count, &a->ask, &error) != KITH_OK) {
-        print_ignored(a->session, kith_model_graph(a->model), 0);
-        free(answers);
-        return failure(&error);
-    }
-    if (a->common.json)
-        status = print_all_json(a, q, answers);
+    if (a->format == FORMAT_TSV)
+        print_table_head();
+    status = ask_questions(results, a, q, &error) == KITH_OK ? print_results(a, q, results)
+                                                             : failure(&error);
+    release_results(results, q->count);
+    free(results);
+    return status;
+}
+
+/* ---- questions of a file ---- */
+
+typedef struct {
+    asking *a;
+    questions q;     /* of the batch at hand */
+    result *results; /* AT_ONCE */
+    size_t done, failed;
+} batch;
+
+/* A line that is no question keeps its place, with the reason. */
+static void add_line(batch *b, char *line, char whys[][256])
+{
+    fields *f = &b->q.held[b->q.count];
+
+    line[strcspn(line, "\r\n")] = '\0';
+    *f = (fields){0};
+    if (!cut_any_question(f, line, whys[b->q.count]))
+        *f = (fields){.copy = strdup(line)};
     else
-        status = print_all(a, q, answers);
-    for (size_t i = 0; i < q->count; i++)
-        kith_answers_release(&answers[i]);
-    free(answers);
+        whys[b->q.count][0] = '\0';
+    b->q.at[b->q.count++] = (kith_question){f->name[0], f->name[1], f->name[2]};
+}
+
+static int flush_batch(batch *b, char whys[][256])
+{
+    int status = EXIT_SUCCESS;
+    kith_error error;
+
+    b->q.about = b->q.count;
+    for (size_t i = 0; i < b->q.count; i++)
+        if (whys[i][0]) /* asked as what nothing is known about */
+            b->q.at[i] = (kith_question){b->q.held[i].copy ? b->q.held[i].copy : "", "", ""};
+    if (ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
+        status = failure(&error);
+    for (size_t i = 0; status == EXIT_SUCCESS && i < b->q.count; i++) {
+        result *r = &b->results[i];
+        if (whys[i][0]) {
+            r->error.status = KITH_ERR_INPUT;
+            snprintf(r->error.message, sizeof r->error.message, "%s", whys[i]);
+        }
+        b->failed += r->error.status != KITH_OK;
+        if (r->error.status != KITH_OK && b->a->format == FORMAT_TEXT)
+            put(stderr, "kith: question %zu: %s\n", b->done + i + 1, r->error.message);
+        status = print_one(b->a, &b->q.at[i], r, b->done + i + 1);
+    }
+    release_results(b->results, b->q.count);
+    for (size_t i = 0; i < b->q.count; i++)
+        free(b->q.held[i].copy);
+    b->done += b->q.count;
+    b->q.count = 0;
+    fflush(stdout);
+    return status;
+}
+
+static int answer_lines(batch *b, FILE *in)
+{
+    char (*whys)[256] = calloc(AT_ONCE, sizeof *whys), *line = NULL;
+    size_t capacity = 0;
+    int status = whys ? EXIT_SUCCESS : out_of_memory();
+
+    while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
+        if (line[0] == '\n' || line[0] == '#')
+            continue;
+        add_line(b, line, whys);
+        if (b->q.count == AT_ONCE)
+            status = flush_batch(b, whys);
+    }
+    if (status == EXIT_SUCCESS && b->q.count > 0)
+        status = flush_batch(b, whys);
+    if (b->failed > 0)
+        note("%zu of %zu questions failed\n", b->failed, b->done);
+    free(whys);
+    free(line);
+    return status == EXIT_SUCCESS && b->failed > 0 ? EXIT_FAILED : status;
+}
+
+static int answer_file(asking *a)
+{
+    batch b = {.a = a,
+               .q = {.at = calloc(AT_ONCE, sizeof *b.q.at),
+                     .held = calloc(AT_ONCE, sizeof *b.q.held)},
+               .results = calloc(AT_ONCE, sizeof *b.results)};
+    bool is_stdin = strcmp(a->query_file, "-") == 0;
+    FILE *in = is_stdin ? stdin : fopen(a->query_file, "r");
+    int status = EXIT_FAILED;
+
+    if (!in)
+        put(stderr, "kith: cannot open '%s': %s\n", a->query_file, strerror(errno));
+    else if (!b.q.at || !b.q.held || !b.results)
+        status = out_of_memory();
+    else {
+        print_ignored(a->session, kith_model_graph(a->model), 0);
+        if (a->format == FORMAT_TSV)
+            print_table_head();
+        status = answer_lines(&b, in);
+    }
+    if (in && !is_stdin)
+        fclose(in);
+    free(b.q.at);
+    free(b.q.held);
+    free(b.results);
     return status;
 }
 
 static int run(const command *self, void *arguments)
 {
-    return ask_and(answer, self, arguments);
+    asking *a = arguments;
+
+    if (a->common.json && a->format != FORMAT_TEXT)
+        return usage_error(self, "found --json and --format, expected one of them");
+    if (!a->query_file)
+        return ask_and(answer, self, a);
+    if (a->queries.count + a->about.count > 0)
+        return usage_error(self, "found --queries and --query or --about, expected one of them");
+    if (a->common.json)
+        a->format = FORMAT_JSONL;
+    int status = begin_asking(a, self);
+    if (status == EXIT_SUCCESS)
+        status = answer_file(a);
+    end_asking(a);
+    return status;
 }
 
-static const option_row options[] = {QUERY_OPTIONS};
+static const option_row options[] = {
+    QUERY_OPTIONS,
+    {"queries", 0, "FILE",
+     "questions from a file, one per line, - for standard input; a question that fails does not "
+     "stop the others, and the exit status is then 1",
+     OPTION_TEXT, offsetof(asking, query_file)},
+    {"format", 0, "text|tsv|jsonl",
+     "print answers as text, as a table with a row per answer, or as one JSON object per question",
+     OPTION_CHOICE, offsetof(asking, format), "text"},
+    {"min-probability", 0, "P", "leave out answers whose overall probability is below P",
+     OPTION_NUMBER, offsetof(asking, min_probability), .low = 0, .high = 1,
+     .expected = "a number from 0 to 1"},
+};
 
 const command cmd_predict = {
     .name = "predict",
@@ -85,12 +251,20 @@ const command cmd_predict = {
              "training\n"
              "has seen, best first. Facts with a relation or a neighbour that training has not "
              "seen are\n"
-             "named and ignored.",
+             "named and ignored.\n\n"
+             "'S R ?' and '? R O' ask for entities, 'S ? ?' and '? ? O' for relations with "
+             "entities,\n"
+             "--about S for both at once, 'S ? O' for relations, 'S R O' whether it is true, "
+             "'? R ?' and\n"
+             "'? ? ?' for the likeliest facts that the graph lacks.",
     OPTIONS(options),
     .arguments_size = sizeof(asking),
     .examples = "  kith predict lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"
                 "  kith predict lan --fact 'dee plays_for \"LA Lakers\"' --query 'dee lives_in ?'\n"
                 "  kith predict lan --facts new.tsv --query '* lives_in ?' --top 3 --json\n"
-                "  kith predict lan --query '? lives_in Chicago' --new-only\n",
+                "  kith predict lan --query '? lives_in Chicago' --new-only\n"
+                "  kith predict lan --query 'p0 lives_in Boston' --query 'p0 ? Boston' --about p0\n"
+                "  kith predict lan --queries questions.txt --format tsv --min-probability 0.5\n"
+                "  kith predict lan --query '? lives_in ?' --top 20\n",
     .run = run,
 };

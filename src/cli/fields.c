@@ -70,6 +70,16 @@ bool cut_fields(fields *out, const char *text, char why[256])
     return false;
 }
 
+bool cut_any_question(fields *out, const char *text, char why[256])
+{
+    if (!cut_fields(out, text, why))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(out->name[i], "?") == 0)
+            out->name[i] = NULL;
+    return true;
+}
+
 bool cut_question(fields *out, const char *text, char why[256])
 {
     int asked = 0;
@@ -81,11 +91,9 @@ bool cut_question(fields *out, const char *text, char why[256])
             out->name[i] = NULL;
             asked++;
         }
-    if (asked > 0 && asked < 3)
+    if (asked > 0)
         return true;
-    snprintf(why, 256,
-             asked == 0 ? "has no '?', expected one for the unknown"
-                        : "has only '?', expected a name");
+    snprintf(why, 256, "has no '?', expected one for the unknown");
     free(out->copy);
     out->copy = NULL;
     return false;

@@ -10,7 +10,7 @@
 
 static const command *const commands[] = {
     &cmd_stats, &cmd_split,   &cmd_rules,   &cmd_train, &cmd_tune,   &cmd_eval,     &cmd_compare,
-    &cmd_info,  &cmd_predict, &cmd_explain, &cmd_shell, &cmd_export, &cmd_reproduce};
+    &cmd_info,  &cmd_predict, &cmd_explain, &cmd_check, &cmd_shell, &cmd_export, &cmd_reproduce};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char *const groups[COMMAND_GROUPS] = {

@@ -112,21 +112,33 @@ static int spread_question(questions *q, size_t *capacity, const asking *a, kith
     return status;
 }
 
+static int read_question(questions *q, size_t *capacity, const asking *a, const command *self,
+                         const char *text)
+{
+    fields *f = &q->held[q->held_count];
+    char why[256];
+
+    if (!cut_any_question(f, text, why))
+        return usage_error(self, "query '%.200s': %s", text, why);
+    q->held_count++;
+    return spread_question(q, capacity, a, (kith_question){f->name[0], f->name[1], f->name[2]});
+}
+
 int read_questions(questions *q, const asking *a, const command *self)
 {
     size_t capacity = 0;
     int status = EXIT_SUCCESS;
-    char why[256];
 
-    *q = (questions){.held = calloc(a->queries.count, sizeof *q->held)};
-    for (size_t i = 0; q->held && status == EXIT_SUCCESS && i < a->queries.count; i++) {
-        fields *f = &q->held[i];
-        if (!cut_question(f, a->queries.at[i], why))
-            return usage_error(self, "query '%.200s': %s", a->queries.at[i], why);
-        q->held_count++;
-        status =
-            spread_question(q, &capacity, a, (kith_question){f->name[0], f->name[1], f->name[2]});
-    }
+    *q = (questions){.held = calloc(a->queries.count + 1, sizeof *q->held)};
+    if (!q->held)
+        return out_of_memory();
+    if (a->queries.count + a->about.count == 0)
+        return usage_error(self, "missing --query 'S R ?'");
+    for (size_t i = 0; status == EXIT_SUCCESS && i < a->queries.count; i++)
+        status = read_question(q, &capacity, a, self, a->queries.at[i]);
+    q->about = q->count;
+    for (size_t i = 0; status == EXIT_SUCCESS && i < a->about.count; i++)
+        status = spread_question(q, &capacity, a, (kith_question){a->about.at[i], NULL, NULL});
     if (status == EXIT_SUCCESS && q->count == 0) {
         put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
         return EXIT_USAGE;

@@ -26,10 +26,12 @@ static bool is_worse(const kith_answer *a, const kith_answer *b)
         return a->score < b->score;
     if (a->entity != b->entity)
         return a->entity > b->entity;
-    return a->relation > b->relation;
+    if (a->relation != b->relation)
+        return a->relation > b->relation;
+    return a->is_subject > b->is_subject;
 }
 
-static int better_first(const void *a, const void *b)
+int kith__better_answer_first(const void *a, const void *b)
 {
     const kith_answer *x = a, *y = b;
     return is_worse(x, y) - is_worse(y, x);
@@ -37,7 +39,7 @@ static int better_first(const void *a, const void *b)
 
 static void keep_best(kith__answer_list *b)
 {
-    qsort(b->at, b->count, sizeof *b->at, better_first);
+    qsort(b->at, b->count, sizeof *b->at, kith__better_answer_first);
     b->count = b->count < b->most ? b->count : b->most;
 }
 
@@ -63,7 +65,8 @@ kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const fl
                                                      : scores[c] + shift,
             .probability = probability,
             .overall = probability * has,
-            .known = kith__span_has(shares->known, c)};
+            .known = kith__span_has(shares->known, c),
+            .is_subject = query >= m};
     }
     keep_best(b);
     return KITH_OK;

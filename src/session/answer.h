@@ -19,11 +19,30 @@ kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
 /* What a question asks, in ids. */
 typedef struct kith__resolved {
     uint32_t entity;
-    uint32_t query; /* directed; KITH__NO_ID for pairs */
+    uint32_t query; /* directed; KITH__NO_ID for pairs and relations */
     bool subject_asked;
+    uint32_t other; /* the candidate, where relations are asked for or a fact is judged; else
+                       KITH__NO_ID */
 } kith__resolved;
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
                           const kith_question *question, kith_error *error);
+/* A fact: a query and one candidate for it. */
+kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
+                               const kith_question *fact, kith_error *error);
+kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
+                                   const char *name, kith_error *error);
+
+/* Answer questions that are resolved, on several threads. */
+kith_status kith__ask_resolved(kith_answers *answers, kith_session *session,
+                               const kith__resolved *resolved, size_t count,
+                               const kith_ask_options *options, kith_error *error);
+
+/* Take a fact of the workspace away from an entity that was gathered there; false where it has none. */
+bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint32_t query,
+                     uint32_t other);
+
+/* Better first: by score, then by ids. */
+int kith__better_answer_first(const void *a, const void *b);
 
 /* The best answers so far, best first. Pairs are more than there are candidates, and few want more than
  * that. */
@@ -38,6 +57,29 @@ kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
 kith_status kith__answers_add(kith__answer_list *list, kith__workspace *workspace,
                               const float *scores, const kith__shares *shares, double has,
                               bool pairs, float shift, uint32_t query, bool new_only, kith_error *error);
+
+/* One query of an entity, and how likely it is that it has an answer. */
+typedef struct kith__likely {
+    uint32_t query;
+    float implied; /* the largest confidence with which the entity's relations imply it */
+    double has;    /* P(has r), or NAN where the model has not learned it */
+} kith__likely;
+/* The queries first .. first + count - 1, in their order. */
+kith_status kith__likely_queries(kith__likely *likely, kith_session *session,
+                                 kith__workspace *workspace, const kith__query_entity *asked,
+                                 uint32_t first, uint32_t count, kith_error *error);
+/* The m queries of one side, likeliest first. */
+kith_status kith__order_queries(kith__likely *order, kith_session *session,
+                                kith__workspace *workspace, const kith__query_entity *asked,
+                                bool subject_asked, kith_error *error);
+/* What to add to scores of a relation so that they compare with those of others: log-likelihoods. */
+float kith__likelihood_shift(const float *scores, size_t candidates, float implied);
+
+/* The relations between an entity and one candidate. */
+kith_status kith__answer_relations(kith_answers *answers, kith_session *session,
+                                   kith__workspace *workspace, const kith__query_entity *asked,
+                                   uint32_t other, const kith_ask_options *options,
+                                   kith_error *error);
 
 /* The best pairs of a relation and an entity. */
 kith_status kith__answer_pairs(kith_answers *answers, kith_session *session,
@@ -54,7 +96,7 @@ kith_ask_options kith__ask_options(const kith_ask_options *options);
 
 /* "; did you mean 'a' or 'b'?", or nothing. */
 #define KITH__MEANT 400
-const char *kith__did_you_mean(char out[KITH__MEANT], const kith_graph *graph, const char *text,
-                               bool relation);
+const char *kith__did_you_mean(char out[KITH__MEANT], const kith_session *session,
+                               const char *text, bool relation);
 
 #endif

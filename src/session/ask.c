@@ -9,7 +9,7 @@
 typedef struct {
     kith_session *session;
     kith_ask_options options;
-    kith__resolved *resolved;
+    const kith__resolved *resolved;
     kith__item *order; /* major: query, index: question */
     size_t *chunk;     /* where each begins in `order`, and the end */
     size_t chunks;
@@ -39,7 +39,10 @@ static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kit
     }
     for (size_t i = 0; i < count; i++) {
         kith_answers *answers = &k->answers[k->order[from + i].index];
-        if (query == KITH__NO_ID)
+        uint32_t other = k->resolved[k->order[from + i].index].other;
+        if (query == KITH__NO_ID && other != KITH__NO_ID)
+            TRY(kith__answer_relations(answers, s, a, &asked[i], other, &k->options, error));
+        else if (query == KITH__NO_ID)
             TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
         else
             TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->candidates, &a->shares[i], query,
@@ -97,20 +100,17 @@ static void cut_chunks(asking *k, size_t count)
     k->chunk[k->chunks] = count;
 }
 
-static kith_status resolve_all(asking *k, const kith_question *questions, size_t count,
-                               kith_error *error)
+static kith_status order_all(asking *k, size_t count, kith_error *error)
 {
     uint32_t relations = 2 * k->session->model->graph->seen_relations;
     kith__item *spare = kith__alloc(count, sizeof *spare);
     kith_status status = KITH_OK;
 
-    k->resolved = kith__alloc(count, sizeof *k->resolved);
     k->order = kith__alloc(count, sizeof *k->order);
     k->chunk = kith__alloc(count + 1, sizeof *k->chunk);
-    if (!spare || !k->resolved || !k->order || !k->chunk)
+    if (!spare || !k->order || !k->chunk)
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < count; i++) {
-        TRY(kith__resolve(&k->resolved[i], k->session, &questions[i], error));
         uint32_t query = k->resolved[i].query;
         k->order[i] = (kith__item){query == KITH__NO_ID ? relations : query, 0, (uint32_t)i};
         k->answers[i] = (kith_answers){.subject_asked = k->resolved[i].subject_asked,
@@ -140,34 +140,51 @@ static kith_status run_asking(asking *k, unsigned threads, kith_error *error)
     return k->status;
 }
 
-kith_status kith_session_ask_all(kith_answers *answers, kith_session *s,
-                                 const kith_question *questions, size_t count,
-                                 const kith_ask_options *options, kith_error *error)
+kith_status kith__ask_resolved(kith_answers *answers, kith_session *s,
+                               const kith__resolved *resolved, size_t count,
+                               const kith_ask_options *options, kith_error *error)
 {
     asking k = {.session = s,
                 .options = kith__ask_options(options),
+                .resolved = resolved,
                 .answers = kith__calloc(count, sizeof *answers)};
     kith_status status = KITH_OK;
 
     pthread_mutex_init(&k.lock, NULL);
-    if (count == 0)
-        goto cleanup;
     if (!k.answers)
         TRY(kith__no_memory(error));
-    if (count >= UINT32_MAX)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
-                       count));
-    TRY(resolve_all(&k, questions, count, error));
+    TRY(order_all(&k, count, error));
     TRY(run_asking(&k, k.options.threads, error));
     memcpy(answers, k.answers, count * sizeof *answers);
 cleanup:
     for (size_t i = 0; status != KITH_OK && k.answers && i < count; i++)
         kith_answers_release(&k.answers[i]);
     kith__free(k.answers);
-    kith__free(k.resolved);
     kith__free(k.order);
     kith__free(k.chunk);
     pthread_mutex_destroy(&k.lock);
+    return status;
+}
+
+kith_status kith_session_ask_all(kith_answers *answers, kith_session *s,
+                                 const kith_question *questions, size_t count,
+                                 const kith_ask_options *options, kith_error *error)
+{
+    kith__resolved *resolved = kith__alloc(count, sizeof *resolved);
+    kith_status status = KITH_OK;
+
+    if (count == 0)
+        goto cleanup;
+    if (!resolved)
+        TRY(kith__no_memory(error));
+    if (count >= UINT32_MAX)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
+                       count));
+    for (size_t i = 0; i < count; i++)
+        TRY(kith__resolve(&resolved[i], s, &questions[i], error));
+    TRY(kith__ask_resolved(answers, s, resolved, count, options, error));
+cleanup:
+    kith__free(resolved);
     return status;
 }
 

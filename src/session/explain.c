@@ -21,6 +21,7 @@ typedef struct {
     kith__query_entity asked;
     size_t of_graph; /* of the asked facts, those before are the graph's */
     uint32_t query;
+    bool known; /* the fact that is judged; it is then hidden */
     const float *scores; /* final ones of the question */
     const kith__implications *rules; /* NULL without logic weights */
     kith_explanation *out;
@@ -275,7 +276,8 @@ static int falls_more_first(const void *a, const void *b)
 static void count_compared(kith_explanation *out)
 {
     for (size_t i = 0; i < out->answers.count && out->compared < COMPARED; i++) {
-        if (out->answers.at[i].relation != out->relation)
+        if (out->answers.at[i].relation != out->relation ||
+            out->answers.at[i].is_subject != out->answers.at[0].is_subject)
             break; /* pairs: only those of the relation that is explained */
         out->compared++;
     }
@@ -314,28 +316,105 @@ cleanup:
 /* ---- together ---- */
 
 /* Answers to the question, and the query that is explained: its own, or that of the first pair. */
-static kith_status answer(explaining *x, const kith__resolved *resolved,
-                          const kith_ask_options *options, kith_error *error)
+/* The fact's own candidate first, then the best others. */
+static void put_first(kith_answers *answers, const kith_answer *own)
+{
+    size_t at = 0;
+
+    while (at < answers->count && answers->at[at].entity != own->entity)
+        at++;
+    if (at == answers->count)
+        at--; /* it takes the place of the last */
+    memmove(answers->at + 1, answers->at, at * sizeof *answers->at);
+    answers->at[0] = *own;
+}
+
+static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_options *options,
+                               kith_error *error)
+{
+    kith__workspace *a = x->workspace;
+    const kith__shares *shares = &a->shares[0];
+    double has, share = kith__probability(&a->model->calibration, shares, x->scores[other]);
+    kith_ask_options unknown = *options;
+    kith_status status;
+
+    unknown.new_only = 1; /* what is known does not compete with it */
+    TRY(kith__has_relations(&has, x->session->cache, a, &x->asked, &x->query, 1, error));
+    TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->asked, x->scores, shares,
+                           x->query, &unknown, error));
+    put_first(&x->out->answers,
+              &(kith_answer){.relation = x->out->relation,
+                             .entity = other,
+                             .score = x->scores[other],
+                             .probability = share,
+                             .overall = has * share,
+                             .known = x->known,
+                             .is_subject = x->out->answers.subject_asked});
+cleanup:
+    return status;
+}
+
+/* Relations or pairs: the first of them is explained. */
+static kith_status answer_open(explaining *x, const kith__resolved *r,
+                               const kith_ask_options *options, kith_error *error)
 {
     kith_answers *answers = &x->out->answers;
     uint32_t m = x->session->model->graph->seen_relations;
-    bool pairs = resolved->query == KITH__NO_ID;
+    kith_status status;
+
+    TRY(r->other != KITH__NO_ID ? kith__answer_relations(answers, x->session, x->workspace,
+                                                         &x->asked, r->other, options, error)
+                                : kith__answer_pairs(answers, x->session, x->workspace, &x->asked,
+                                                     options, error));
+    if (answers->count > 0)
+        x->query = answers->at[0].relation + (answers->at[0].is_subject ? m : 0);
+    else
+        x->query = r->subject_asked ? m : 0;
+cleanup:
+    return status;
+}
+
+static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask_options *options,
+                          kith_error *error)
+{
+    kith_answers *answers = &x->out->answers;
+    bool open = r->query == KITH__NO_ID;
     kith_status status = KITH_OK;
 
-    *answers = (kith_answers){.subject_asked = resolved->subject_asked,
+    *answers = (kith_answers){.subject_asked = r->subject_asked,
                               .relations = 1,
                               .all_relations = 1};
-    x->query = resolved->query;
-    if (pairs) {
-        TRY(kith__answer_pairs(answers, x->session, x->workspace, &x->asked, options, error));
-        x->query = (answers->count ? answers->at[0].relation : 0) +
-                   (resolved->subject_asked ? m : 0);
-    }
+    x->query = r->query;
+    if (open)
+        TRY(answer_open(x, r, options, error));
     x->out->relation = kith__undirected(x->session->model->graph, x->query);
     TRY(score(x, error));
-    if (!pairs)
-        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->asked, x->scores, &x->workspace->shares[0],
-                               x->query, options, error));
+    if (!open && r->other != KITH__NO_ID)
+        TRY(answer_fact(x, r->other, options, error));
+    else if (!open)
+        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->asked, x->scores,
+                               &x->workspace->shares[0], x->query, options, error));
+cleanup:
+    return status;
+}
+
+/* What is known about the entity. A fact that is judged is hidden from it. */
+static kith_status gather(explaining *x, const kith__resolved *r, bool is_fact, kith_error *error)
+{
+    kith_status status;
+
+    TRY(kith__gather_facts(&x->asked, &x->of_graph, x->session, x->workspace, &r->entity, 1,
+                           error));
+    if (is_fact) {
+        size_t before = x->asked.count;
+        bool of_graph = false;
+        for (size_t i = 0; i < x->of_graph; i++)
+            of_graph |= x->asked.facts[i].relation == r->query &&
+                        x->asked.facts[i].entity == r->other;
+        x->known = kith__mask_fact(&x->asked, x->workspace, r->query, r->other);
+        if (of_graph)
+            x->of_graph -= before - x->asked.count;
+    }
 cleanup:
     return status;
 }
@@ -345,16 +424,17 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
                                  kith_error *error)
 {
     const kith_ask_options used = kith__ask_options(options);
+    bool is_fact = question->subject && question->relation && question->object;
     kith_explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
     kith_status status;
 
-    TRY(kith__resolve(&resolved, session, question, error));
+    TRY(is_fact ? kith__resolve_fact(&resolved, session, question, error)
+                : kith__resolve(&resolved, session, question, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))
         TRY(kith__no_memory(error));
-    TRY(kith__gather_facts(&x.asked, &x.of_graph, session, x.workspace, &resolved.entity, 1,
-                           error));
+    TRY(gather(&x, &resolved, is_fact, error));
     TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);
     TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));

@@ -7,15 +7,9 @@
 #include "nn/log_sum.h"
 #include "session/answer.h"
 
-typedef struct {
-    uint32_t query;
-    float implied;
-    double has; /* P(has r), or NAN where the model has not learned it */
-} likely;
-
 static int likelier_first(const void *a, const void *b)
 {
-    const likely *x = a, *y = b;
+    const kith__likely *x = a, *y = b;
     if (!isnan(x->has) && x->has != y->has)
         return x->has < y->has ? 1 : -1;
     if (x->implied != y->implied)
@@ -35,7 +29,7 @@ static float implied(uint32_t query, const kith__implications *rules, const uint
     return 0;
 }
 
-static kith_status has_relations(likely *order, kith_session *s, kith__workspace *a,
+static kith_status has_relations(kith__likely *order, kith_session *s, kith__workspace *a,
                                  const kith__query_entity *asked, size_t count, kith_error *error)
 {
     uint32_t *queries = kith__alloc(count, sizeof *queries);
@@ -55,12 +49,10 @@ cleanup:
     return status;
 }
 
-/* The m queries of one side, those that the entity's relations imply most first. */
-static kith_status order_queries(likely *order, kith_session *s, kith__workspace *a,
-                                 const kith__query_entity *asked, bool subject_asked,
+kith_status kith__likely_queries(kith__likely *order, kith_session *s, kith__workspace *a,
+                                 const kith__query_entity *asked, uint32_t first, uint32_t count,
                                  kith_error *error)
 {
-    uint32_t m = a->model->graph->seen_relations, first = subject_asked ? m : 0;
     const kith__implications *rules;
     kith_status status = kith__candidate_cache_implications(&rules, s->cache, error);
 
@@ -68,19 +60,29 @@ static kith_status order_queries(likely *order, kith_session *s, kith__workspace
         return status;
     for (size_t i = 0; i < asked->count; i++)
         a->relations[asked->facts[i].relation] = 1;
-    for (uint32_t r = 0; r < m; r++)
-        order[r] = (likely){first + r, implied(first + r, rules, a->relations), NAN};
+    for (uint32_t r = 0; r < count; r++)
+        order[r] = (kith__likely){first + r, implied(first + r, rules, a->relations), NAN};
     for (size_t i = 0; i < asked->count; i++)
         a->relations[asked->facts[i].relation] = 0;
-    TRY(has_relations(order, s, a, asked, m, error));
-    qsort(order, m, sizeof *order, likelier_first);
-cleanup:
+    return has_relations(order, s, a, asked, count, error);
+}
+
+kith_status kith__order_queries(kith__likely *order, kith_session *s, kith__workspace *a,
+                                const kith__query_entity *asked, bool subject_asked,
+                                kith_error *error)
+{
+    uint32_t m = a->model->graph->seen_relations;
+    kith_status status =
+        kith__likely_queries(order, s, a, asked, subject_asked ? m : 0, m, error);
+
+    if (status == KITH_OK)
+        qsort(order, m, sizeof *order, likelier_first);
     return status;
 }
 
 /* Scores of different relations do not compare. What does is the logarithm of a likelihood: that the
  * entity has the relation at all, by the rules, times the candidate's share of exp(score). */
-static float to_likelihood(const float *scores, size_t n, float relation_implied)
+float kith__likelihood_shift(const float *scores, size_t n, float relation_implied)
 {
     const float least = 1e-6f; /* so that a relation that no rule leads to is unlikely, not out */
 
@@ -88,29 +90,45 @@ static float to_likelihood(const float *scores, size_t n, float relation_implied
                    kith__log_sum(kith__exp_sum_of(scores, n, NULL)));
 }
 
+/* Add the pairs of one side; `queries` and `order` have room for m. */
+static kith_status add_pairs(kith__answer_list *list, kith_session *s, kith__workspace *a,
+                             const kith__query_entity *asked, bool subject_asked, uint32_t *queries,
+                             kith__likely *order, const kith_ask_options *options,
+                             kith_error *error)
+{
+    uint32_t m = a->model->graph->seen_relations;
+    size_t count = options->relations < m ? options->relations : m;
+    kith_status status;
+
+    TRY(kith__order_queries(order, s, a, asked, subject_asked, error));
+    for (size_t i = 0; i < m; i++)
+        queries[i] = order[i].query;
+    for (size_t i = 0; i < count; i++) {
+        TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
+        float shift = kith__likelihood_shift(a->scores, a->candidates, order[i].implied);
+        TRY(kith__answers_add(list, a, a->scores, &a->shares[0], order[i].has, true, shift,
+                              queries[i], options->new_only, error));
+    }
+cleanup:
+    return status;
+}
+
 kith_status kith__answer_pairs(kith_answers *answers, kith_session *s, kith__workspace *a,
                                const kith__query_entity *asked, const kith_ask_options *options,
                                kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
-    size_t count = options->relations < m ? options->relations : m;
     uint32_t *queries = kith__alloc(m, sizeof *queries);
-    likely *order = kith__alloc(m, sizeof *order);
+    kith__likely *order = kith__alloc(m, sizeof *order);
     kith__answer_list list = kith__answer_list_of(a, options);
     kith_status status = KITH_OK;
 
     if (!queries || !order || kith__workspace_reserve(a, 1))
         TRY(kith__no_memory(error));
-    TRY(order_queries(order, s, a, asked, answers->subject_asked, error));
-    for (size_t i = 0; i < m; i++)
-        queries[i] = order[i].query;
-    for (size_t i = 0; i < count; i++) {
-        TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
-        float shift = to_likelihood(a->scores, a->candidates, order[i].implied);
-        TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], order[i].has, true, shift, queries[i],
-                              options->new_only, error));
-    }
-    answers->relations = count;
+    for (int side = 0; side < 2; side++)
+        if (options->both || side == (answers->subject_asked != 0))
+            TRY(add_pairs(&list, s, a, asked, side, queries, order, options, error));
+    answers->relations = options->relations < m ? options->relations : m;
     answers->all_relations = m;
     answers->at = list.at;
     answers->count = list.count;

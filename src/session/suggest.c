@@ -7,7 +7,21 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-enum { LONGEST = 255, MOST_OFF = 3, BEGINS = 10, CONTAINS = 20, UNLIKE = 100, SUGGESTED = 3 };
+/* How unlike a name is. The same but for case comes first, then a name that the text begins as a whole
+ * word ("dog" of dog.n.01), one that has it as a word, one that begins with it, and names that are a
+ * few letters off; last those that contain it. */
+enum {
+    LONGEST = 255,
+    MOST_OFF = 3,
+    SAME = 0,
+    FIRST_WORD = 1,
+    WORD = 2,
+    BEGINS = 3,
+    OFF = 10, /* and the number of letters */
+    CONTAINS = 20,
+    UNLIKE = 100,
+    SUGGESTED = 3
+};
 
 static char lower(char c)
 {
@@ -50,20 +64,37 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
     return last[b_length];
 }
 
+/* Whether the text stands in a name as whole words, from `at` on. */
+static bool is_word_at(const char *name, const char *at, size_t length)
+{
+    return (at == name || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[length]);
+}
+
+static int words(const char *name, const char *text, size_t length)
+{
+    for (const char *at = name; (at = strcasestr(at, text)); at++)
+        if (is_word_at(name, at, length))
+            return at == name ? FIRST_WORD : WORD;
+    return UNLIKE;
+}
+
 /* How far a name is from what was typed; UNLIKE where it is not like it at all. */
 static int unlikeness(const char *name, const char *text, size_t length)
 {
     size_t name_length = strlen(name);
     int limit = (length + 2) / 5 < MOST_OFF ? (int)((length + 2) / 5) : MOST_OFF;
-    int off = distance(text, length, name, name_length, limit);
+    int word = length >= 2 ? words(name, text, length) : UNLIKE;
 
-    if (off <= limit)
-        return off;
+    if (name_length == length && strcasecmp(name, text) == 0)
+        return SAME;
+    if (word < UNLIKE)
+        return word;
     if (length >= 2 && strncasecmp(name, text, length) == 0)
         return BEGINS;
-    if (length >= 4 && strcasestr(name, text))
-        return CONTAINS;
-    return UNLIKE;
+    int off = distance(text, length, name, name_length, limit);
+    if (off <= limit)
+        return OFF + off;
+    return length >= 4 && strcasestr(name, text) ? CONTAINS : UNLIKE;
 }
 
 typedef struct {
@@ -84,6 +115,18 @@ static size_t insert(guess *guesses, size_t count, size_t most, guess next)
     return count < most ? count + 1 : count;
 }
 
+/* By its name or its label, whichever is nearer. */
+static int how_unlike(const kith_graph *graph, uint32_t id, const char *name, const char *text,
+                      size_t length, bool relation)
+{
+    int off = unlikeness(name, text, length);
+
+    if (relation || !graph->label_start)
+        return off;
+    int label = unlikeness(kith_graph_entity_label(graph, id), text, length);
+    return label < off ? label : off;
+}
+
 static size_t suggest(uint32_t *ids, size_t most, const kith_graph *graph, const char *text,
                       bool relation)
 {
@@ -95,11 +138,7 @@ static size_t suggest(uint32_t *ids, size_t most, const kith_graph *graph, const
     for (uint32_t id = 0; most > 0 && id < all; id++) {
         const char *name = relation ? kith_graph_relation_name(graph, id)
                                     : kith_graph_entity_name(graph, id);
-        int off = unlikeness(name, text, length);
-        if (!relation && graph->label_start) {
-            int label = unlikeness(kith_graph_entity_label(graph, id), text, length);
-            off = label < off ? label : off;
-        }
+        int off = how_unlike(graph, id, name, text, length, relation);
         if (off < UNLIKE)
             count = insert(guesses, count, most, (guess){id, off});
     }
@@ -120,21 +159,43 @@ size_t kith_graph_suggest_relations(uint32_t *ids, size_t most, const kith_graph
     return suggest(ids, most, graph, text, true);
 }
 
-const char *kith__did_you_mean(char out[KITH__MEANT], const kith_graph *graph, const char *text,
-                               bool relation)
+/* The nearest names of the graph and of what the session has added to it. */
+static size_t suggest_names(const char *names[SUGGESTED], const kith_session *s, const char *text,
+                            bool relation)
 {
+    const kith_graph *graph = s->model->graph;
     uint32_t ids[SUGGESTED];
-    size_t count = suggest(ids, SUGGESTED, graph, text, relation), used = 0;
-    char quoted[KITH__QUOTED];
+    size_t length = strlen(text), count = suggest(ids, SUGGESTED, graph, text, relation);
+    guess guesses[SUGGESTED];
 
-    out[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         const char *name = relation ? kith_graph_relation_name(graph, ids[i])
                                     : kith_graph_entity_name(graph, ids[i]);
+        guesses[i] = (guess){ids[i], how_unlike(graph, ids[i], name, text, length, relation)};
+    }
+    for (uint32_t i = 0; !relation && i < s->entities.count; i++) {
+        int off = unlikeness(kith__names_get(&s->entities, i), text, length);
+        if (off < UNLIKE)
+            count = insert(guesses, count, SUGGESTED, (guess){graph->entities.count + i, off});
+    }
+    for (size_t i = 0; i < count; i++)
+        names[i] = relation ? kith_graph_relation_name(graph, guesses[i].id)
+                            : kith__session_name(s, guesses[i].id);
+    return count;
+}
+
+const char *kith__did_you_mean(char out[KITH__MEANT], const kith_session *session,
+                               const char *text, bool relation)
+{
+    const char *names[SUGGESTED];
+    size_t count = suggest_names(names, session, text, relation), used = 0;
+    char quoted[KITH__QUOTED];
+
+    out[0] = '\0';
+    for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(out + used, KITH__MEANT - used, "%s%s",
                                  i == 0 ? "; did you mean " : i + 1 < count ? ", " : " or ",
-                                 kith__quote(quoted, name, strlen(name)));
-    }
+                                 kith__quote(quoted, names[i], strlen(names[i])));
     if (count > 0)
         snprintf(out + used, KITH__MEANT - used, "?");
     return out;

@@ -1,0 +1,290 @@
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answers.h"
+#include "cli/progress.h"
+#include "core/rng.h"
+#include "core/numbers.h"
+
+typedef struct {
+    asking a; /* first: its arguments are read into it */
+    int graph;
+    uint64_t sample;
+    display display;
+} checking;
+
+/* Facts to judge; the names of the graph's are its own, those of a file are held. */
+typedef struct {
+    kith_question *at;
+    fields *held; /* NULL where nothing is held */
+    size_t count, capacity;
+} facts;
+
+/* ---- facts ---- */
+
+static bool grow(facts *f)
+{
+    size_t wanted = f->capacity ? 2 * f->capacity : 1024;
+    kith_question *at = realloc(f->at, wanted * sizeof *at);
+    if (at)
+        f->at = at;
+    fields *held = at ? realloc(f->held, wanted * sizeof *held) : NULL;
+    if (held)
+        f->held = held;
+    f->capacity = held ? wanted : f->capacity;
+    return held != NULL;
+}
+
+/* A line that is no fact stays, with no relation and object: it is told like other errors. */
+static bool add_line(facts *f, char *line)
+{
+    char why[256];
+    fields cut = {0};
+
+    line[strcspn(line, "\r\n")] = '\0';
+    if (!line[0] || line[0] == '#')
+        return true;
+    if (f->count == f->capacity && !grow(f))
+        return false;
+    if (!cut_fields(&cut, line, why))
+        cut = (fields){.copy = strdup(line)};
+    if (!cut.copy)
+        return false;
+    f->held[f->count] = cut;
+    f->at[f->count++] =
+        (kith_question){cut.name[0] ? cut.name[0] : cut.copy, cut.name[1], cut.name[2]};
+    return true;
+}
+
+static int read_file(facts *f, const char *path)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *in = is_stdin ? stdin : fopen(path, "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    bool good = in != NULL;
+
+    if (!in) {
+        put(stderr, "kith: cannot open '%s': %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
+    while (good && getline(&line, &capacity, in) > 0)
+        good = add_line(f, line);
+    free(line);
+    if (ferror(in)) {
+        put(stderr, "kith: cannot read '%s': %s\n", path, strerror(errno));
+        good = false;
+    } else if (!good) {
+        out_of_memory();
+    }
+    if (!is_stdin)
+        fclose(in);
+    return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+/* The facts of train, or so many of them drawn at random. */
+static int read_graph(facts *f, const kith_graph *graph, size_t sample, uint64_t seed)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    kith__rng rng;
+
+    f->at = calloc(train.count ? train.count : 1, sizeof *f->at);
+    if (!f->at)
+        return out_of_memory();
+    kith__rng_init(&rng, seed, 0);
+    if (sample == 0 || sample > train.count)
+        sample = train.count;
+    for (size_t i = 0, left = sample; i < train.count && left > 0; i++) {
+        if (kith__rng_below(&rng, train.count - i) >= left)
+            continue;
+        kith_triple t = train.at[i];
+        left--;
+        f->at[f->count++] = (kith_question){kith_graph_entity_name(graph, t.subject),
+                                            kith_graph_relation_name(graph, t.relation),
+                                            kith_graph_entity_name(graph, t.object)};
+    }
+    return EXIT_SUCCESS;
+}
+
+static void free_facts(facts *f)
+{
+    for (size_t i = 0; f->held && i < f->count; i++)
+        free(f->held[i].copy);
+    free(f->held);
+    free(f->at);
+}
+
+/* ---- results ---- */
+
+typedef struct {
+    const kith_verdict *verdict;
+    size_t fact;
+} place;
+
+static double plausibility(const kith_verdict *v)
+{
+    return isnan(v->probability) ? -(double)v->rank : v->probability;
+}
+
+static int least_plausible_first(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    double left = plausibility(x->verdict), right = plausibility(y->verdict);
+
+    if (left != right)
+        return left < right ? -1 : 1;
+    if (x->verdict->rank != y->verdict->rank)
+        return x->verdict->rank > y->verdict->rank ? -1 : 1;
+    return (x->fact > y->fact) - (x->fact < y->fact);
+}
+
+/* Which facts to show, in which order: a file's in its own, the least plausible of a graph. */
+static size_t order_facts(place *order, const checking *c, const facts *f,
+                          const kith_verdict *verdicts)
+{
+    for (size_t i = 0; i < f->count; i++)
+        order[i] = (place){&verdicts[i], i};
+    if (!c->graph)
+        return f->count;
+    qsort(order, f->count, sizeof *order, least_plausible_first);
+    return f->count < c->a.common.top ? f->count : (size_t)c->a.common.top;
+}
+
+static void print_row(const kith_question *q, const kith_verdict *v, const kith_error *error)
+{
+    say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
+    if (error->status != KITH_OK) {
+        say("\t\t\t%s\n", error->message);
+        return;
+    }
+    if (!isnan(v->probability))
+        say("%.6g", v->probability);
+    say("\t%zu\t%s\tok\n", v->rank, verdict_word(v));
+}
+
+static json_t *row_json(const kith_question *q, const kith_verdict *v, const kith_error *error)
+{
+    json_t *object = question_json(q);
+
+    if (error->status != KITH_OK)
+        json_object_set_new(object, "error", text_json(error->message));
+    else
+        json_object_update_new(object, verdict_json(v));
+    return object;
+}
+
+static int print_checked(const checking *c, const facts *f, const place *order, size_t shown,
+                         const kith_error *errors, size_t failed)
+{
+    json_t *list = c->a.common.json ? json_array() : NULL;
+
+    if (!list)
+        say("subject\trelation\tobject\tprobability\trank\tverdict\tstatus\n");
+    for (size_t i = 0; i < shown; i++) {
+        size_t at = order[i].fact;
+        if (list)
+            json_array_append_new(list, row_json(&f->at[at], order[i].verdict, &errors[at]));
+        else
+            print_row(&f->at[at], order[i].verdict, &errors[at]);
+    }
+    if (!list)
+        return EXIT_SUCCESS;
+    return print_json(json_pack("{so sI sI so}", "facts", list, "checked",
+                                (json_int_t)(f->count - failed), "failed", (json_int_t)failed,
+                                "ignored", ignored_json(c->a.session)));
+}
+
+static int check_facts(checking *c, const facts *f)
+{
+    size_t room = f->count ? f->count : 1, failed = 0;
+    kith_verdict *verdicts = calloc(room, sizeof *verdicts);
+    kith_error *errors = calloc(room, sizeof *errors), error;
+    place *order = calloc(room, sizeof *order);
+    int status = verdicts && errors && order ? EXIT_SUCCESS : out_of_memory();
+
+    display_begin(&c->display, c->a.common.quiet, "");
+    if (status == EXIT_SUCCESS &&
+        kith_session_judge_all(verdicts, errors, c->a.session, f->at, f->count,
+                               (unsigned)c->a.common.threads, show_stage, &c->display,
+                               &error) != KITH_OK)
+        status = failure(&error);
+    display_end(&c->display);
+    if (status == EXIT_SUCCESS) {
+        for (size_t i = 0; i < f->count; i++)
+            failed += errors[i].status != KITH_OK;
+        size_t shown = order_facts(order, c, f, verdicts);
+        status = print_checked(c, f, order, shown, errors, failed);
+    }
+    if (failed > 0)
+        note("%zu of %zu facts cannot be judged\n", failed, f->count);
+    free(verdicts);
+    free(errors);
+    free(order);
+    return status == EXIT_SUCCESS && failed > 0 ? EXIT_FAILED : status;
+}
+
+static int run(const command *self, void *arguments)
+{
+    checking *c = arguments;
+    text_list operands = c->a.common.operands;
+    facts f = {0};
+
+    if (c->graph ? operands.count != 1 : operands.count != 2)
+        return usage_error(self, "%s", c->graph ? "found a file beside --graph, expected RUN alone"
+                                                : "expected RUN and FILE, or RUN and --graph");
+    int status = begin_asking(&c->a, self);
+    if (status == EXIT_SUCCESS)
+        print_ignored(c->a.session, kith_model_graph(c->a.model), 0);
+    if (status == EXIT_SUCCESS)
+        status = c->graph ? read_graph(&f, kith_model_graph(c->a.model), (size_t)c->sample,
+                                       c->a.common.seed)
+                          : read_file(&f, operands.at[1]);
+    if (status == EXIT_SUCCESS)
+        status = check_facts(c, &f);
+    free_facts(&f);
+    end_asking(&c->a);
+    return status;
+}
+
+static const option_row options[] = {
+    {"graph", 0, NULL,
+     "check the facts that the run was trained on, each judged with itself hidden, and list the "
+     "least plausible",
+     OPTION_FLAG, offsetof(checking, graph)},
+    OPTION_TOP("with --graph: how many facts to list", "50"),
+    {"sample", 0, "N", "with --graph: check so many facts drawn at random", OPTION_INTEGER,
+     offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
+    OPTION_SEED("of the draw"),
+    {"fact", 0, "'S R O'", "a fact that is known beside the graph; may be given several times",
+     OPTION_TEXTS, offsetof(asking, facts)},
+    {"facts", 0, "FILE", "facts that are known beside the graph, in any format that kith reads",
+     OPTION_TEXTS, offsetof(asking, files)},
+    OPTION_THREADS,
+    OPTION_QUIET,
+    OPTION_JSON,
+};
+
+const command cmd_check = {
+    .name = "check",
+    .group = GROUP_QUESTIONS,
+    .summary = "say how likely facts are true",
+    .operand = "RUN [FILE]",
+    .most_operands = -1,
+    .about =
+        "Reads facts from FILE (- for standard input), one per line, fields separated by tabs,\n"
+        "and prints a table with the probability of each, its rank among the candidates and a\n"
+        "verdict: known, likely (50 % or more) or unlikely. A fact that is known is judged with\n"
+        "itself hidden. A line that cannot be judged gets the reason in the last column, does not\n"
+        "stop the others, and makes the exit status 1.\n\n"
+        "With --graph, it checks the facts of the run's own graph and lists the least plausible:\n"
+        "candidates for errors. It hides each fact from what is known about its entities, but\n"
+        "rules, weights and embeddings were learned with it.",
+    OPTIONS(options),
+    .arguments_size = sizeof(checking),
+    .examples = "  kith check lan facts.tsv\n"
+                "  kith check lan --graph --top 50\n"
+                "  kith check lan --graph --sample 10000 --json\n",
+    .run = run,
+};

@@ -1,0 +1,199 @@
+/* Results for people, as JSON and as rows of a table. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/answers.h"
+
+/* ---- verdicts ---- */
+
+const char *verdict_word(const kith_verdict *v)
+{
+    if (v->known)
+        return "known";
+    if (isnan(v->probability))
+        return "unknown";
+    return v->probability >= .5 ? "likely" : "unlikely";
+}
+
+void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph)
+{
+    const char *who = v->subject_asked ? q->object : q->subject;
+
+    print_question(q, graph);
+    if (v->known)
+        say("      known: the graph or a fact that was given says so\n");
+    if (!isnan(v->probability)) {
+        say("      %5.1f %%  %s%s\n", 100 * v->probability,
+            v->probability >= .5 ? "likely" : "unlikely",
+            v->known ? ", judged with the fact itself hidden" : "");
+        say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has, who,
+            q->relation);
+        say("      %5.1f %%  that it is this one, if there is one\n", 100 * v->share);
+    }
+    say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
+        v->subject_asked ? "subjects" : "objects", v->score);
+}
+
+/* Of an explanation of a fact, the first answer is its own and the others are the best, which may
+ * rank below it. */
+void print_against(const kith_verdict *v, const kith_explanation *e, const kith_question *q,
+                   const kith_graph *graph)
+{
+    enum { SHOWN = 3 };
+    size_t shown = 0;
+
+    if (v->has < .5)
+        say("  against: %s is unlikely to have another %s fact\n",
+            v->subject_asked ? q->object : q->subject, q->relation);
+    if (e->contribution_count > 0 && e->contributions[0].feature_count > 0 &&
+        e->contributions[0].reason_count == 0)
+        say("  against: no supporting rule\n");
+    for (size_t i = 1; i < e->answers.count && shown < SHOWN; i++) {
+        const kith_answer *a = &e->answers.at[i];
+        if (a->known || a->score <= v->score)
+            continue;
+        char *entity = readable_entity(graph, a->entity);
+        say("  against: %s ranks above it", entity ? entity : "");
+        if (!isnan(a->overall))
+            say(", %.1f %%", 100 * a->overall);
+        say("\n");
+        free(entity);
+        shown++;
+    }
+}
+
+static void set_real(json_t *object, const char *key, double value)
+{
+    if (!isnan(value))
+        json_object_set_new(object, key, json_real(value));
+}
+
+json_t *verdict_json(const kith_verdict *v)
+{
+    json_t *object = json_pack("{ss sb sb sI sI sf}", "verdict", verdict_word(v), "known", v->known,
+                               "subject_asked", v->subject_asked, "rank", (json_int_t)v->rank,
+                               "candidates", (json_int_t)v->candidates, "score", v->score);
+    set_real(object, "probability", v->probability);
+    set_real(object, "has", v->has);
+    set_real(object, "share", v->share);
+    return object;
+}
+
+/* ---- missing facts ---- */
+
+static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+{
+    say("?  %s  ?\n", q->relation ? q->relation : "?");
+    for (size_t i = 0; i < m->count; i++) {
+        const kith_missing_fact *f = &m->at[i];
+        char *subject = readable_entity(graph, f->fact.subject);
+        char *object = readable_entity(graph, f->fact.object);
+        say("%4zu  ", i + 1);
+        if (isnan(f->probability))
+            say("%8.4f", f->score);
+        else
+            say("%5.1f %%", 100 * f->probability);
+        say("  %s  %s  %s\n", subject ? subject : "",
+            kith_graph_relation_name(graph, f->fact.relation), object ? object : "");
+        free(subject);
+        free(object);
+    }
+    if (m->count == 0)
+        say("      no answer\n");
+    say("      from %zu of %zu questions%s\n", m->asked, m->possible,
+        m->complete ? "; no other has a likelier answer" : "; --questions N asks more");
+}
+
+static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < m->count; i++) {
+        const kith_missing_fact *f = &m->at[i];
+        json_t *one = json_pack(
+            "{so so so sf}", "subject", text_json(kith_graph_entity_name(graph, f->fact.subject)),
+            "relation", text_json(kith_graph_relation_name(graph, f->fact.relation)), "object",
+            text_json(kith_graph_entity_name(graph, f->fact.object)), "score", f->score);
+        set_real(one, "probability", f->probability);
+        set_real(one, "has", f->has);
+        set_real(one, "share", f->share);
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+/* ---- any result ---- */
+
+void print_result(const result *r, const kith_question *q, const kith_graph *graph)
+{
+    if (r->kind == ASKS_TRUTH)
+        print_verdict(&r->verdict, q, graph);
+    else if (r->kind == ASKS_MISSING)
+        print_missing(r->missing, q, graph);
+    else
+        print_answers(&r->answers, q, graph);
+}
+
+json_t *result_json(const result *r, const kith_question *q, const kith_graph *graph)
+{
+    json_t *object = json_pack("{so}", "query", question_json(q));
+
+    if (r->error.status != KITH_OK) {
+        json_object_set_new(object, "error", text_json(r->error.message));
+    } else if (r->kind == ASKS_TRUTH) {
+        json_object_update_new(object, verdict_json(&r->verdict));
+    } else if (r->kind == ASKS_MISSING) {
+        json_object_set_new(object, "missing", missing_json(r->missing, graph));
+        json_object_set_new(object, "asked", json_integer((json_int_t)r->missing->asked));
+        json_object_set_new(object, "possible", json_integer((json_int_t)r->missing->possible));
+        json_object_set_new(object, "complete", json_boolean(r->missing->complete));
+    } else {
+        json_object_set_new(object, "answers", answers_json(&r->answers, q, graph));
+    }
+    return object;
+}
+
+/* ---- rows ---- */
+
+void print_table_head(void)
+{
+    say("question\trank\tsubject\trelation\tobject\tprobability\tknown\tstatus\n");
+}
+
+static void print_row(size_t number, size_t rank, const char *subject, const char *relation,
+                      const char *object, double probability, int known)
+{
+    say("%zu\t%zu\t%s\t%s\t%s\t", number, rank, subject, relation, object);
+    if (!isnan(probability))
+        say("%.6g", probability);
+    say("\t%d\tok\n", known);
+}
+
+static void print_answer_row(const kith_answer *a, const kith_question *q, size_t number,
+                             size_t rank, const kith_graph *graph)
+{
+    const char *entity = kith_graph_entity_name(graph, a->entity);
+    const char *asked = q->subject && !(q->object && a->is_subject) ? q->subject : q->object;
+
+    print_row(number, rank, a->is_subject ? entity : asked,
+              kith_graph_relation_name(graph, a->relation), a->is_subject ? asked : entity,
+              isnan(a->overall) ? a->probability : a->overall, a->known);
+}
+
+void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)
+{
+    if (r->error.status != KITH_OK)
+        say("%zu\t\t%s\t%s\t%s\t\t\t%s\n", number, q->subject ? q->subject : "?",
+            q->relation ? q->relation : "?", q->object ? q->object : "?", r->error.message);
+    else if (r->kind == ASKS_TRUTH)
+        print_row(number, r->verdict.rank, q->subject, q->relation, q->object,
+                  r->verdict.probability, r->verdict.known);
+    for (size_t i = 0; i < r->answers.count; i++)
+        print_answer_row(&r->answers.at[i], q, number, i + 1, graph);
+    for (size_t i = 0; r->missing && i < r->missing->count; i++) {
+        const kith_missing_fact *f = &r->missing->at[i];
+        print_row(number, i + 1, kith_graph_entity_name(graph, f->fact.subject),
+                  kith_graph_relation_name(graph, f->fact.relation),
+                  kith_graph_entity_name(graph, f->fact.object), f->probability, 0);
+    }
+}

@@ -1,0 +1,261 @@
+/* Whether a fact is true: the probability of one candidate, with the fact itself hidden. */
+#include <math.h>
+#include <stdatomic.h>
+
+#include "core/mem.h"
+#include "core/radix.h"
+#include "core/stages.h"
+#include "graph/graph.h"
+#include "session/answer.h"
+
+/* ---- hiding a fact ---- */
+
+static size_t drop(kith_neighbor *at, size_t count, kith_neighbor gone)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (at[i].relation != gone.relation || at[i].entity != gone.entity)
+            at[left++] = at[i];
+    return left;
+}
+
+static bool drop_one(kith__query_entity *asked, kith__workspace *a, kith_neighbor gone)
+{
+    size_t before = asked->count;
+
+    asked->count = drop(a->facts + (asked->facts - a->facts), asked->count, gone);
+    asked->sorted.count =
+        drop(a->sorted + (asked->sorted.at - a->sorted), asked->sorted.count, gone);
+    return asked->count < before;
+}
+
+bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t query, uint32_t other)
+{
+    bool known = drop_one(asked, a, (kith_neighbor){query, other});
+
+    if (asked->entity == other) /* it has the fact from both ends */
+        known |= drop_one(asked, a,
+                          (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
+    return known;
+}
+
+/* ---- one verdict ---- */
+
+static size_t rank_of(const float *scores, size_t count, kith__span known, uint32_t entity)
+{
+    size_t rank = 1;
+
+    for (size_t c = 0; c < count; c++)
+        rank += scores[c] > scores[entity] || (scores[c] == scores[entity] && c < entity);
+    for (size_t i = 0; i < known.count; i++) {
+        uint32_t c = known.at[i].entity;
+        rank -= c < count && (scores[c] > scores[entity] ||
+                              (scores[c] == scores[entity] && c < entity));
+    }
+    return rank;
+}
+
+static size_t unknown_of(size_t candidates, kith__span known)
+{
+    size_t count = candidates;
+
+    for (size_t i = 0; i < known.count; i++)
+        count -= known.at[i].entity < candidates;
+    return count;
+}
+
+static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith__resolved *r,
+                               double has, bool known)
+{
+    const float *scores = a->scores + row * a->candidates;
+    const kith__shares *shares = &a->shares[row];
+    double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
+
+    return (kith_verdict){.known = known,
+                          .subject_asked = r->subject_asked,
+                          .probability = has * share,
+                          .has = has,
+                          .share = share,
+                          .score = scores[r->other],
+                          .rank = rank_of(scores, a->candidates, shares->known, r->other),
+                          .candidates = unknown_of(a->candidates, shares->known)};
+}
+
+/* ---- many ---- */
+
+typedef struct {
+    kith_session *session;
+    kith__resolved *resolved;
+    kith__item *order; /* of the facts that can be judged; major: query, index: fact */
+    size_t count;
+    size_t *chunk; /* where each begins in `order`, and the end */
+    size_t chunks;
+    kith_verdict *verdicts;
+    kith__watch watch;
+    atomic_size_t next;
+    pthread_mutex_t lock; /* of what follows */
+    kith_status status;
+    kith_error error;
+} judging;
+
+static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
+{
+    kith_session *s = j->session;
+    const kith__item *items = j->order + j->chunk[chunk];
+    size_t count = j->chunk[chunk + 1] - j->chunk[chunk];
+    uint32_t query = items[0].major, entities[KITH__QUERIES_TOGETHER];
+    kith__query_entity asked[KITH__QUERIES_TOGETHER];
+    bool known[KITH__QUERIES_TOGETHER];
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < count; i++)
+        entities[i] = j->resolved[items[i].index].entity;
+    TRY(kith__gather_facts(asked, NULL, s, a, entities, count, error));
+    for (size_t i = 0; i < count; i++)
+        known[i] = kith__mask_fact(&asked[i], a, query, j->resolved[items[i].index].other);
+    if (kith__workspace_reserve(a, count))
+        TRY(kith__no_memory(error));
+    TRY(kith__answer_scores(a->scores, s->cache, a, asked, count, &query, 1, error));
+    for (size_t i = 0; i < count; i++) {
+        double has;
+        TRY(kith__has_relations(&has, s->cache, a, &asked[i], &query, 1, error));
+        j->verdicts[items[i].index] =
+            verdict_of(a, i, &j->resolved[items[i].index], has, known[i]);
+    }
+cleanup:
+    return status;
+}
+
+static void fail(judging *j, kith_status status, const kith_error *error)
+{
+    pthread_mutex_lock(&j->lock);
+    j->status = status;
+    j->error = *error;
+    pthread_mutex_unlock(&j->lock);
+}
+
+static void judge_piece(void *context, size_t piece)
+{
+    judging *j = context;
+    kith__workspace *a = kith__workspace_take(j->session->cache);
+    kith_error error;
+    size_t chunk;
+
+    (void)piece;
+    if (!a) {
+        kith_status status = kith__no_memory(&error);
+        fail(j, status, &error);
+        return;
+    }
+    while ((chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
+        kith_status status = judge_chunk(j, a, chunk, &error);
+        if (status != KITH_OK)
+            fail(j, status, &error);
+        if (kith__watch_add(&j->watch, j->chunk[chunk + 1] - j->chunk[chunk]))
+            break;
+    }
+    kith__workspace_give(j->session->cache, a);
+}
+
+/* Facts with one query in a row, a few at a time. */
+static kith_status cut_chunks(judging *j, kith_error *error)
+{
+    kith__item *spare = kith__alloc(j->count, sizeof *spare);
+    uint32_t relations = 2 * j->session->model->graph->seen_relations;
+
+    j->chunk = kith__alloc(j->count + 1, sizeof *j->chunk);
+    if (!spare || !j->chunk) {
+        kith__free(spare);
+        return kith__no_memory(error);
+    }
+    kith__radix_sort(j->order, spare, j->count, relations, 1);
+    for (size_t i = 0, first = 0; i < j->count; i++)
+        if (i == 0 || j->order[i].major != j->order[i - 1].major ||
+            i - first == KITH__QUERIES_TOGETHER)
+            j->chunk[j->chunks++] = first = i;
+    j->chunk[j->chunks] = j->count;
+    kith__free(spare);
+    return KITH_OK;
+}
+
+/* What is wrong with a fact is kept beside it; only a lack of memory hinders the others. */
+static kith_status resolve_all(judging *j, kith_error *errors, const kith_question *facts,
+                               size_t count, kith_error *error)
+{
+    j->resolved = kith__alloc(count, sizeof *j->resolved);
+    j->order = kith__alloc(count, sizeof *j->order);
+    if (!j->resolved || !j->order)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        errors[i] = (kith_error){.status = KITH_OK};
+        kith_status status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i], &errors[i]);
+        if (status == KITH_OK)
+            j->order[j->count++] = (kith__item){j->resolved[i].query, 0, (uint32_t)i};
+        else if (status == KITH_ERR_MEMORY)
+            return kith__no_memory(error);
+        j->verdicts[i] = (kith_verdict){.probability = NAN, .has = NAN, .share = NAN};
+    }
+    return KITH_OK;
+}
+
+static kith_status run_judging(judging *j, unsigned threads, kith_error *error)
+{
+    kith__candidate_cache *cache = j->session->cache;
+    kith__pool *pool =
+        j->chunks > 1 && threads != 1 ? kith__cache_take_pool(cache, threads) : NULL;
+
+    if (pool) {
+        kith__pool_run(pool, judge_piece, j, kith__pool_size(pool));
+        kith__cache_give_pool(cache, pool);
+    } else {
+        judge_piece(j, 0);
+    }
+    if (j->status != KITH_OK && error)
+        *error = j->error;
+    return j->status != KITH_OK ? j->status : kith__watch_status(&j->watch, error);
+}
+
+kith_status kith_session_judge_all(kith_verdict *verdicts, kith_error *errors, kith_session *s,
+                                   const kith_question *facts, size_t count, unsigned threads,
+                                   kith_watch_call watch, void *context, kith_error *error)
+{
+    judging j = {.session = s, .verdicts = verdicts};
+    kith_status status = KITH_OK;
+
+    pthread_mutex_init(&j.lock, NULL);
+    kith__watch_init(&j.watch, watch, context);
+    if (count == 0)
+        goto cleanup;
+    if (count >= UINT32_MAX)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu facts, expected fewer than 2^32",
+                       count));
+    TRY(resolve_all(&j, errors, facts, count, error));
+    TRY(cut_chunks(&j, error));
+    TRY(kith__watch_begin(&j.watch, "judging", j.count, error));
+    if (j.count > 0)
+        TRY(run_judging(&j, threads, error));
+cleanup:
+    kith__free(j.resolved);
+    kith__free(j.order);
+    kith__free(j.chunk);
+    kith__watch_release(&j.watch);
+    pthread_mutex_destroy(&j.lock);
+    return status;
+}
+
+kith_status kith_session_judge(kith_verdict *verdict, kith_session *s, const kith_question *fact,
+                               kith_error *error)
+{
+    kith_verdict found;
+    kith_error wrong;
+    kith_status status;
+
+    TRY(kith_session_judge_all(&found, &wrong, s, fact, 1, 1, NULL, NULL, error));
+    if (wrong.status != KITH_OK && error)
+        *error = wrong;
+    TRY(wrong.status);
+    *verdict = found;
+cleanup:
+    return status;
+}

@@ -1,0 +1,282 @@
+/* The likeliest missing facts of the graph. An answer to S r ? is at most as likely as it is that S has
+ * another fact of r, P(has r). So questions are asked in the order of that, in batches, which ends
+ * when no later one can give a likelier fact. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/options.h"
+#include "core/stages.h"
+#include "graph/graph.h"
+#include "session/answer.h"
+
+enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, BATCH = 128 };
+
+/* A question S r ?, and how likely it has an answer that is not known. */
+typedef struct {
+    double likely;
+    uint32_t entity, relation;
+} source;
+
+typedef struct {
+    kith_session *session;
+    kith_missing_options options;
+    kith__watch watch;
+    uint32_t first, count; /* of the relations asked for */
+    source *sources;       /* a heap, the least likely first; at last sorted, likeliest first */
+    size_t source_count;
+    kith_missing_fact *found; /* likeliest first, between batches */
+    size_t found_count, found_capacity;
+    size_t asked;
+    bool complete;
+} finding;
+
+/* ---- which questions ---- */
+
+static bool is_likelier(const source *a, const source *b)
+{
+    if (a->likely != b->likely)
+        return a->likely > b->likely;
+    return a->entity != b->entity ? a->entity < b->entity : a->relation < b->relation;
+}
+
+static int likelier_first(const void *a, const void *b)
+{
+    return is_likelier(b, a) - is_likelier(a, b);
+}
+
+static void sift_down(source *heap, size_t count)
+{
+    for (size_t at = 0, next; (next = 2 * at + 1) < count; at = next) {
+        if (next + 1 < count && is_likelier(&heap[next], &heap[next + 1]))
+            next++;
+        if (!is_likelier(&heap[at], &heap[next]))
+            return;
+        source swapped = heap[at];
+        heap[at] = heap[next];
+        heap[next] = swapped;
+    }
+}
+
+static void offer(finding *f, source next)
+{
+    if (f->source_count < f->options.queries) {
+        size_t at = f->source_count++;
+        for (; at > 0 && is_likelier(&f->sources[(at - 1) / 2], &next); at = (at - 1) / 2)
+            f->sources[at] = f->sources[(at - 1) / 2];
+        f->sources[at] = next;
+    } else if (is_likelier(&next, &f->sources[0])) {
+        f->sources[0] = next;
+        sift_down(f->sources, f->source_count);
+    }
+}
+
+/* Where the model has not learned P(has r), what implications say takes its place. */
+static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
+                                kith__likely *order, kith_error *error)
+{
+    kith__query_entity asked;
+    kith_status status;
+
+    TRY(kith__gather_facts(&asked, NULL, f->session, a, &entity, 1, error));
+    if (asked.count == 0)
+        goto cleanup;
+    TRY(kith__likely_queries(order, f->session, a, &asked, f->first, f->count, error));
+    for (uint32_t i = 0; i < f->count; i++) {
+        double likely = isnan(order[i].has) ? order[i].implied : order[i].has;
+        if (likely > 0 && likely >= f->options.min_probability)
+            offer(f, (source){likely, entity, order[i].query});
+    }
+cleanup:
+    return status;
+}
+
+static kith_status choose_sources(finding *f, kith__workspace *a, kith_error *error)
+{
+    uint32_t entities = f->session->model->graph->seen_entities;
+    kith__likely *order = kith__alloc(f->count, sizeof *order);
+    size_t possible = (size_t)entities * f->count;
+    kith_status status = KITH_OK;
+
+    f->options.queries = f->options.queries < possible ? f->options.queries : possible;
+    f->sources = kith__alloc(f->options.queries, sizeof *f->sources);
+    if (!order || !f->sources)
+        TRY(kith__no_memory(error));
+    TRY(kith__watch_begin(&f->watch, "choosing questions", entities, error));
+    for (uint32_t e = 0; e < entities; e++) {
+        TRY(offer_entity(f, a, e, order, error));
+        if (kith__watch_tick(&f->watch, e + 1, entities))
+            TRY(kith__watch_status(&f->watch, error));
+    }
+    qsort(f->sources, f->source_count, sizeof *f->sources, likelier_first);
+cleanup:
+    kith__free(order);
+    return status;
+}
+
+/* ---- their answers ---- */
+
+static int better_first(const void *a, const void *b)
+{
+    const kith_missing_fact *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    if (x->fact.subject != y->fact.subject)
+        return x->fact.subject < y->fact.subject ? -1 : 1;
+    if (x->fact.relation != y->fact.relation)
+        return x->fact.relation < y->fact.relation ? -1 : 1;
+    return (x->fact.object > y->fact.object) - (x->fact.object < y->fact.object);
+}
+
+/* Scores are logarithms of likelihoods, so that they compare between questions. */
+static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
+{
+    bool known = !isnan(answer->overall);
+    double share = answer->probability, likelihood = isnan(share) ? 0 : from->likely * share;
+
+    return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
+                               .score = (float)log(fmax(likelihood, 1e-30)),
+                               .probability = answer->overall,
+                               .has = known ? from->likely : NAN,
+                               .share = share};
+}
+
+static int take_answers(finding *f, const source *from, const kith_answers *answers)
+{
+    if (kith__reserve(&f->found, &f->found_capacity, f->found_count + answers->count,
+                      sizeof *f->found))
+        return -1;
+    for (size_t i = 0; i < answers->count; i++) {
+        kith_missing_fact next = missing_fact(from, &answers->at[i]);
+        if (!(next.probability < f->options.min_probability))
+            f->found[f->found_count++] = next;
+    }
+    return 0;
+}
+
+static kith_status ask_batch(finding *f, const source *batch, size_t count, kith_error *error)
+{
+    const kith_ask_options options = {
+        .top = f->options.top, .new_only = 1, .threads = f->options.threads};
+    kith__resolved resolved[BATCH];
+    kith_answers answers[BATCH];
+    int failed = 0;
+    kith_status status;
+
+    for (size_t i = 0; i < count; i++)
+        resolved[i] = (kith__resolved){.entity = batch[i].entity,
+                                       .query = batch[i].relation,
+                                       .other = KITH__NO_ID};
+    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, error));
+    for (size_t i = 0; i < count; i++) {
+        failed = failed || take_answers(f, &batch[i], &answers[i]);
+        kith_answers_release(&answers[i]);
+    }
+    if (failed)
+        TRY(kith__no_memory(error));
+    qsort(f->found, f->found_count, sizeof *f->found, better_first);
+    f->found_count = f->found_count < f->options.top ? f->found_count : f->options.top;
+cleanup:
+    return status;
+}
+
+/* Whether no question that is this likely to have an answer can give a fact that belongs in the list. */
+static bool is_enough(const finding *f, double likely)
+{
+    return f->found_count == f->options.top &&
+           f->found[f->found_count - 1].score >= (float)log(fmax(likely, 1e-30));
+}
+
+static kith_status ask_sources(finding *f, kith_error *error)
+{
+    size_t count;
+    kith_status status;
+
+    TRY(kith__watch_begin(&f->watch, "answering", f->source_count, error));
+    for (size_t at = 0; at < f->source_count && !f->complete; at += count) {
+        count = f->source_count - at < BATCH ? f->source_count - at : BATCH;
+        TRY(ask_batch(f, f->sources + at, count, error));
+        f->asked += count;
+        if (kith__watch_tick(&f->watch, f->asked, f->source_count))
+            TRY(kith__watch_status(&f->watch, error));
+        f->complete = is_enough(f, f->sources[at + count - 1].likely);
+    }
+    /* Fewer than the bound: there were no others. */
+    f->complete = f->complete || f->source_count < f->options.queries;
+cleanup:
+    return status;
+}
+
+/* ---- the call ---- */
+
+void(kith_missing_options_init)(kith_missing_options *options, size_t size)
+{
+    const kith_missing_options defaults = {.size = sizeof defaults};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
+static kith_status begin(finding *f, kith_session *s, const char *relation,
+                         const kith_missing_options *options, kith_error *error)
+{
+    kith_status status;
+
+    *f = (finding){.session = s, .count = s->model->graph->seen_relations};
+    kith__watch_init(&f->watch, NULL, NULL);
+    TRY(kith__options_copy(&f->options, sizeof f->options, sizeof f->options, options, error));
+    if (f->options.top == 0)
+        f->options.top = USUAL_TOP;
+    if (f->options.queries == 0)
+        f->options.queries = USUAL_QUERIES;
+    f->watch.call = f->options.watch;
+    f->watch.context = f->options.context;
+    if (relation) {
+        TRY(kith__resolve_relation(&f->first, s, relation, error));
+        f->count = 1;
+    }
+    if (!s->model->calibration.fitted)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT,
+                       "missing facts are ordered by probability, and this run has none"));
+cleanup:
+    return status;
+}
+
+kith_status kith_session_find_missing(kith_missing **missing, kith_session *s, const char *relation,
+                                      const kith_missing_options *options, kith_error *error)
+{
+    kith_missing *out = kith__calloc(1, sizeof *out);
+    kith__workspace *a = NULL;
+    finding f;
+    kith_status status;
+
+    TRY(begin(&f, s, relation, options, error));
+    if (!out || !(a = kith__workspace_take(s->cache)))
+        TRY(kith__no_memory(error));
+    TRY(choose_sources(&f, a, error));
+    TRY(ask_sources(&f, error));
+    *out = (kith_missing){.at = f.found,
+                          .count = f.found_count,
+                          .asked = f.asked,
+                          .possible = (size_t)s->model->graph->seen_entities * f.count,
+                          .complete = f.complete};
+    *missing = out;
+    out = NULL;
+    f.found = NULL;
+cleanup:
+    kith_missing_free(out);
+    if (a)
+        kith__workspace_give(s->cache, a);
+    kith__free(f.sources);
+    kith__free(f.found);
+    kith__watch_release(&f.watch);
+    return status;
+}
+
+void kith_missing_free(kith_missing *missing)
+{
+    if (missing)
+        kith__free(missing->at);
+    kith__free(missing);
+}

@@ -1,0 +1,178 @@
+#!/bin/bash
+# Every kind of question: whether a fact is true, which relation, what is missing, many from a file,
+# and kith check. Prints TAP.
+#   KITH=build/kith tests/questions_test.sh
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+kith=${KITH:?says where the program is}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+tab=$'\t'
+
+# Players live where their team is based. Two of them lack a home, and one has a wrong one as well.
+mkdir source
+python3 - <<'PYTHON'
+import random
+random.seed(3)
+cities = ["Chicago", "Los Angeles", "New York", "Boston"]
+with open("source/train", "w") as out:
+    for c in cities:
+        print(f"team {c}\tbased in\t{c}", file=out)
+    for i in range(60):
+        c = cities[i % 4]
+        print(f"p{i}\tplays_for\tteam {c}", file=out)
+        if i not in (8, 13):
+            print(f"p{i}\tlives_in\t{c}", file=out)
+        print(f"p{i}\tknows\tp{random.randrange(60)}", file=out)
+    print("p20\tlives_in\tNew York", file=out)
+with open("source/dev", "w") as out:
+    print("p0\tknows\tp1", file=out)
+PYTHON
+"$kith" train source -o rules --preset rules --quiet >/dev/null 2>err
+report $? 'a run of rules is made' "$(cat err)"
+"$kith" train source -o lan --preset release --dim 12 --batch 32 --lr 0.03 --epochs 60 --eval-every 0 --quiet \
+    >/dev/null 2>err
+report $? 'a run of an embedding is made' "$(cat err)"
+
+# ---- S R O ----
+
+json 'a true fact that nobody has said is likely' \
+    '(o["results"][0]["verdict"] == "likely" and o["results"][0]["rank"] == 1 and not o["results"][0]["known"]
+     and abs(o["results"][0]["probability"] - o["results"][0]["has"] * o["results"][0]["share"]) < 1e-9)' \
+    "$kith" predict rules --query 'p8 lives_in Chicago' --json
+json 'a second home is unlikely' \
+    'o["results"][0]["verdict"] == "unlikely" and o["results"][0]["probability"] < .1 and o["results"][0]["has"] < .2' \
+    "$kith" predict rules --query 'p0 lives_in Boston' --json
+json 'a known fact is said to be known, and judged with itself hidden' \
+    'o["results"][0]["known"] and o["results"][0]["verdict"] == "known" and o["results"][0]["probability"] > .5' \
+    "$kith" predict rules --query 'p0 lives_in Chicago' --json
+check 'people get a verdict' 0 '^ +[0-9.]+ %  likely$' "$kith" predict rules --query 'p8 lives_in Chicago'
+"$kith" predict rules --query 'p8 lives_in ?' --top 100 --json >asked 2>err
+"$kith" predict rules --query 'p8 lives_in Boston' --json >judged 2>err
+python3 - <<'PYTHON' >out 2>&1
+import json
+asked = json.load(open("asked"))["results"][0]["answers"]
+judged = json.load(open("judged"))["results"][0]
+rank, answer = next((i + 1, a) for i, a in enumerate(asked) if a["entity"] == "Boston")
+assert (rank, answer["overall"], answer["score"]) == (judged["rank"], judged["probability"], judged["score"]), \
+    (rank, answer, judged)
+PYTHON
+report $? 'rank, score and probability are those of the answer to S R ?' "$(cat out)"
+json 'a fact about a new entity' 'o["results"][0]["verdict"] == "likely"' \
+    "$kith" predict rules --fact "new${tab}plays_for${tab}team Boston" --query 'new lives_in Boston' --json
+json 'a new entity as the object is asked about' 'o["results"][0]["subject_asked"]' \
+    "$kith" predict rules --fact 'p3 knows new' --query 'p4 knows new' --json
+json 'without P(has r) there is a rank' \
+    'o["results"][0]["verdict"] == "unknown" and "probability" not in o["results"][0] and o["results"][0]["rank"] > 0' \
+    "$kith" predict lan --query 'p8 lives_in Chicago' --json
+check 'a name that is none' 1 "nothing is known about 'nobody'" "$kith" predict rules --query 'p0 knows nobody'
+check 'two new entities' 2 'neither the subject nor the object' "$kith" predict rules \
+    --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2'
+check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to have another lives_in fact' \
+    "$kith" explain rules --query 'p0 lives_in Boston'
+check 'and for it' 0 'p8  plays_for  team Chicago$' "$kith" explain rules --query 'p8 lives_in Chicago'
+json 'the reasons are those of the fact' \
+    '(o["results"][0]["answers"][0]["entity"] == "Boston" and o["results"][0]["contributions"][0]["entity"] == "Boston"
+     and o["results"][0]["verdict"]["verdict"] == "unlikely")' \
+    "$kith" explain rules --query 'p8 lives_in Boston' --json
+"$kith" explain rules --query 'p0 lives_in Chicago' >out 2>err
+! grep -q 'p0  lives_in  Chicago  \[graph\]' out && grep -q 'p0  plays_for  team Chicago  \[graph\]' out
+report $? 'a known fact is not a reason for itself' "$(cat out err)"
+
+# ---- S ? O, about S ----
+
+json 'which relation' \
+    '([a["relation"] for a in o["results"][0]["answers"]][0] == "lives_in" and len(o["results"][0]["answers"]) == 4
+     and all(a["entity"] == "Chicago" for a in o["results"][0]["answers"]))' \
+    "$kith" predict rules --query 'p8 ? Chicago' --json
+json 'known relations can be left out' '"lives_in" not in [a["relation"] for a in o["results"][0]["answers"]]' \
+    "$kith" predict rules --query 'p0 ? Chicago' --new-only --json
+check 'relations are explained' 0 '^  Chicago: ' "$kith" explain rules --query 'p8 ? Chicago'
+json 'about asks in both directions, likeliest first' \
+    '({a["is_subject"] for a in o["results"][0]["answers"]} == {True, False}
+     and [a["overall"] for a in o["results"][0]["answers"]] == sorted((a["overall"] for a in o["results"][0]["answers"]), reverse=True))' \
+    "$kith" predict rules --about p8 --json
+check 'the entity stands in its place' 0 '%  p[0-9]+  knows  p8$' "$kith" predict rules --about p8
+json 'S ? ? asks for objects alone' 'not any(a["is_subject"] for a in o["results"][0]["answers"])' \
+    "$kith" predict rules --query 'p8 ? ?' --json
+
+# ---- missing facts ----
+
+json 'the likeliest missing facts of a relation' \
+    '([(f["subject"], f["object"]) for f in o["results"][0]["missing"]] == [("p13", "Los Angeles"), ("p8", "Chicago")]
+     and o["results"][0]["complete"])' \
+    "$kith" predict rules --query '? lives_in ?' --top 2 --json
+json 'of all relations' \
+    '{(f["subject"], f["relation"]) for f in o["results"][0]["missing"]} == {("p13", "lives_in"), ("p8", "lives_in")}' \
+    "$kith" predict rules --query '? ? ?' --top 2 --json
+json 'the work is bounded' 'o["results"][0]["asked"] == 3 and not o["results"][0]["complete"]' \
+    "$kith" predict rules --query '? ? ?' --questions 3 --json
+for threads in 1 3; do
+    "$kith" predict rules --query '? ? ?' --top 20 --json --threads $threads >threads.$threads 2>err
+done
+cmp threads.1 threads.3 >out 2>&1
+report $? 'threads make no difference' "$(cat out)"
+check 'the likeliest is explained' 0 '^p13  lives_in  Los Angeles$' "$kith" explain rules --query '? lives_in ?'
+
+# ---- many at once ----
+
+printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Boston\n' >questions
+"$kith" predict rules --queries questions --format tsv --top 2 >out 2>err
+[ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
+rows = [line.rstrip("\n").split("\t") for line in open("out")]
+assert rows[0] == "question rank subject relation object probability known status".split(), rows[0]
+assert [r[0] for r in rows[1:]] == list("1123455"), rows
+assert all(len(r) == 8 for r in rows), rows
+assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5
+assert "nothing is known about 'nobody'" in rows[3][7] and "found 1 field" in rows[5][7], rows
+PYTHON
+report $? 'a question that fails does not stop the others' "$(cat said out err)"
+"$kith" predict rules --queries - --format jsonl --min-probability 0.5 <questions >out 2>err
+[ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
+import json
+lines = [json.loads(line) for line in open("out")]
+assert len(lines) == 5 and ["error" in l for l in lines] == [False, True, False, True, False], lines
+assert [a["entity"] for a in lines[0]["answers"]] == ["Chicago"] and lines[4]["answers"] == [], lines
+PYTHON
+report $? 'as JSON lines, without unlikely answers' "$(cat said out err)"
+printf 'p8 lives_in ?\n' >questions
+check 'status 0 where all can be answered' 0 '^1.1.p8.lives_in.Chicago' \
+    "$kith" predict rules --queries questions --format tsv
+check 'a file that is not there' 1 "cannot open 'nowhere'" "$kith" predict rules --queries nowhere
+check 'no question at all' 2 'missing --query' "$kith" predict rules
+check 'a probability that is none' 2 'min-probability' "$kith" predict rules --query 'p8 lives_in ?' \
+    --min-probability 2
+
+# ---- check ----
+
+printf 'p8\tlives_in\tChicago\np8\tlives_in\tBoston\nzzz\tlives_in\tBoston\nnonsense\n' >facts
+"$kith" check rules facts >out 2>err
+[ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
+rows = [line.rstrip("\n").split("\t") for line in open("out")]
+assert rows[0] == "subject relation object probability rank verdict status".split(), rows
+assert [r[5] for r in rows[1:]] == ["likely", "unlikely", "", ""], rows
+assert rows[1][6] == "ok" and "zzz" in rows[3][6] and all(len(r) == 7 for r in rows), rows
+PYTHON
+report $? 'facts of a file get probabilities, and what is wrong with a line' "$(cat said out err)"
+json 'the wrong home is the least plausible fact of the graph' \
+    '(o["facts"][0]["subject"], o["facts"][0]["object"]) == ("p20", "New York") and len(o["facts"]) == 5 and o["checked"] == 183' \
+    "$kith" check rules --graph --top 5 --json
+json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --graph --sample 20 --json
+check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	known	ok$' \
+    "$kith" check lan --graph --top 3
+check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
+check 'both' 2 'expected RUN alone' "$kith" check rules facts --graph
+check 'facts that are not there' 1 'cannot open' "$kith" check rules nowhere
+
+# ---- suggestions ----
+
+check 'an unfinished word is completed' 1 "did you mean 'team Boston'" \
+    "$kith" predict rules --query '"team Bost" lives_in ?'
+check 'a word of a name' 1 "did you mean .*'New York'" "$kith" predict rules --query 'york lives_in ?'
+check 'names of the session are suggested' 1 "did you mean 'zebulon'" \
+    "$kith" predict rules --fact 'zebulon knows p1' --query 'zebulo lives_in ?'
+
+echo "1..$number"
+[ "$failed" = 0 ]
