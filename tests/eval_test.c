@@ -42,6 +42,9 @@ static kith_eval evaluated(kith_model *model, kith_split split, int all_candidat
     kith_eval result;
     kith_error error;
 
+    if (kith_graph_facts(kith_model_graph(model), split).truth &&
+        kith__classifier_fit(model, &error) != KITH_OK)
+        fail_msg("found the error \"%s\", expected a classifier", error.message);
     if (kith_evaluate(&result, model, &options, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a result", error.message);
     return result;
@@ -752,6 +755,119 @@ static void classify__without_labels_on_dev_says_so(void **state)
     kith_graph_free(graph);
 }
 
+/* ---- the classifier of a run ---- */
+
+static const unsigned leaving_out[] = {0, KITH_PART_EMBEDDING,
+                                       KITH_PART_ALL & ~(unsigned)KITH_PART_EMBEDDING};
+
+/* Accuracies with all parts, without the embedding and with it alone; -1 where there is none. */
+static void accuracies(double out[3], const kith_model *model)
+{
+    for (int i = 0; i < 3; i++) {
+        const kith_eval_options options = {.split = KITH_TEST, .without = leaving_out[i]};
+        kith_eval result;
+        bool done = kith_evaluate(&result, model, &options, NULL) == KITH_OK;
+        out[i] = done ? result.accuracy : -1;
+        if (done)
+            kith_eval_release(&result);
+    }
+}
+
+static kith_model *opened_model(const char *folder)
+{
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_model_open(&model, folder, 1, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return model;
+}
+
+static const char *trained(const kith_graph *graph, const char *evidence)
+{
+    const char *folder = keep(format("%s/run", new_folder()));
+    kith_settings s = quick("lan", "both");
+    kith_train_end end;
+    kith_error error;
+
+    set(&s, "evidence", evidence);
+    s.epochs = 2;
+    if (kith_train(&end, folder, graph, &s, NULL, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return folder;
+}
+
+/* It is fitted in training and kept; a run that lost it fits it when it is opened, and says so. */
+static void classifier__is_kept_with_the_run(void **state)
+{
+    static const char *const evidence[] = {"none", "rules", "fused"};
+    kith_graph *graph = random_graph(4, true);
+
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        const char *folder = trained(graph, evidence[k]);
+        const char *path = keep(format("%s/classifier.json", folder));
+        double first[3], again[3], without[3];
+        kith_model *model = opened_model(folder);
+        assert_true(exists(path));
+        assert_null(kith_model_warning(model, 0));
+        accuracies(first, model);
+        accuracies(again, model);
+        kith_model_free(model);
+        remove(path);
+        model = opened_model(folder);
+        assert_contains(kith_model_warning(model, 0), "classifier.json");
+        assert_false(exists(path));
+        accuracies(without, model);
+        kith_model_free(model);
+        assert_true(first[0] >= 0);
+        assert_memory_equal(first, again, sizeof first);
+        assert_memory_equal(first, without, sizeof first);
+        kith_train_end end;
+        assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
+        assert_true(exists(path));
+    }
+    kith_graph_free(graph);
+}
+
+static void classifier__comes_back_bit_by_bit(void **state)
+{
+    kith_graph *graph = random_graph(4, true);
+    const char *folder = trained(graph, "fused");
+    kith_model *kept = opened_model(folder), *fitted;
+    size_t m = kith_graph_seen_relation_count(kith_model_graph(kept));
+
+    (void)state;
+    remove(format("%s/classifier.json", folder));
+    fitted = opened_model(folder);
+    for (int by = 0; by < KITH__CLASSIFY_BY; by++) {
+        const kith__judgement *a = &kept->classifier->by[by], *b = &fitted->classifier->by[by];
+        assert_true(a->weight && b->weight);
+        assert_memory_equal(a->weight, b->weight, m * sizeof *a->weight);
+        assert_memory_equal(a->threshold, b->threshold, m * sizeof *a->threshold);
+    }
+    kith_model_free(kept);
+    kith_model_free(fitted);
+    kith_graph_free(graph);
+}
+
+static void classifier__a_damaged_one_is_refused(void **state)
+{
+    static const char *const texts[] = {"", "{}", "[]", "{\"format\": 1, \"relations\": 4}"};
+    kith_graph *graph = random_graph(4, true);
+    const char *folder = trained(graph, "none");
+    kith_model *model = NULL;
+    kith_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put(folder, "classifier.json", texts[i]);
+        assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, "classifier.json");
+    }
+    kith_graph_free(graph);
+}
+
 /* ---- arguments that make no sense ---- */
 
 static void arguments__names_of_what_does_not_exist_are_null(void **state)
@@ -825,6 +941,9 @@ int main(void)
         cmocka_unit_test(evaluate__facts_whose_relation_train_lacks_are_left_out_and_counted),
         cmocka_unit_test(evaluate__a_sample_has_that_size_and_the_seed_decides),
         cmocka_unit_test(evaluate__a_part_without_facts_is_named),
+        cmocka_unit_test(classifier__is_kept_with_the_run),
+        cmocka_unit_test(classifier__comes_back_bit_by_bit),
+        cmocka_unit_test(classifier__a_damaged_one_is_refused),
         cmocka_unit_test(arguments__names_of_what_does_not_exist_are_null),
         cmocka_unit_test(arguments__a_split_that_does_not_exist_is_refused),
         cmocka_unit_test(arguments__ranks_are_not_written_by_the_names_of_another_graph),

@@ -7,6 +7,7 @@
 #include "eval/rank.h"
 #include "train/fit.h"
 #include "run/fusion_files.h"
+#include "model/classify.h"
 #include "model/fusion_sweep.h"
 #include "model/linear.h"
 #include "graph/graph.h"
@@ -1267,6 +1268,8 @@ static kith_eval evaluated(setup *s, const kith_eval_options *options)
     kith_eval result;
     kith_error error;
 
+    if (kith_graph_facts(s->graph, options->split).truth)
+        assert_int_equal(kith__classifier_fit(s->model, &error), KITH_OK);
     if (kith_evaluate(&result, s->model, options, &error) != KITH_OK)
         fail_msg("%s", error.message);
     return result;

@@ -6,7 +6,55 @@
 
 #include "model/model.h"
 
-/* `without`: parts of the evidence to leave out, or NULL. Sets accuracy, no_neighbors and the number of queries. */
+/* What is known about a fact: of each side as the answer to a question about the other, what evidence
+ * says; and the embedding's score. */
+#define KITH__FACT_FEATURES(ROW)                                                                   \
+    ROW(OBJECT_SHARE, "object log share") ROW(OBJECT_PROXIMITY, "object proximity")                \
+    ROW(OBJECT_OFTEN, "object answers often") ROW(OBJECT_TYPE, "object type score")                \
+    ROW(SUBJECT_SHARE, "subject log share") ROW(SUBJECT_PROXIMITY, "subject proximity")            \
+    ROW(SUBJECT_OFTEN, "subject answers often") ROW(SUBJECT_TYPE, "subject type score")            \
+    ROW(PHI, "embedding") ROW(BIAS, "bias")
+
+typedef enum kith__fact_feature {
+#define KITH__VALUE(name, text) KITH__FACT_##name,
+    KITH__FACT_FEATURES(KITH__VALUE)
+#undef KITH__VALUE
+    KITH__FACT_FEATURES_COUNT
+} kith__fact_feature;
+const char *kith__fact_feature_name(int feature);
+
+/* By what facts are classified: all that the model has, or what is left of it. */
+typedef enum kith__classify_by {
+    KITH__BY_ALL,
+    KITH__BY_RULES,     /* without the embedding */
+    KITH__BY_EMBEDDING, /* alone */
+    KITH__CLASSIFY_BY
+} kith__classify_by;
+const char *kith__classify_by_name(int by);
+
+/* Per relation: weights of the features as they are, and the score from which on a fact is true. NULL
+ * where the model cannot do so. */
+typedef struct kith__judgement {
+    float (*weight)[KITH__FACT_FEATURES_COUNT];
+    float *threshold;
+} kith__judgement;
+
+typedef struct kith__classifier {
+    uint32_t relations;
+    kith__judgement by[KITH__CLASSIFY_BY];
+} kith__classifier;
+
+kith_status kith__classifier_new(kith__classifier **classifier, uint32_t relations,
+                                 kith_error *error);
+/* Room for one of its judgements, all 0; -1 where memory is short. */
+int kith__classifier_add(kith__classifier *classifier, kith__classify_by by);
+void kith__classifier_free(kith__classifier *classifier);
+
+/* Fit the model's on the labelled facts of dev, in place of the one it may have. */
+kith_status kith__classifier_fit(kith_model *model, kith_error *error);
+
+/* Classify facts by the model's; `without` are parts of the evidence to leave out. Sets accuracy,
+ * ranks, no_neighbors and the number of queries. */
 kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error);
 
@@ -17,5 +65,9 @@ typedef struct kith__scored {
     int8_t truth;
 } kith__scored;
 float kith__best_threshold(kith__scored *scored, size_t count);
+
+/* The features of facts (all of `samples` must be 0), for the two calls above. */
+kith_status kith__fact_features(kith__sample *samples, kith_model *model, const kith_triple *facts,
+                                size_t count, unsigned without, kith_error *error);
 
 #endif

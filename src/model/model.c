@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "model/candidate_cache.h"
+#include "model/classify.h"
 #include "model/sweep.h"
 
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
@@ -111,6 +112,7 @@ void kith_model_free(kith_model *model)
         return;
     kith__candidate_cache_free(model->cache); /* which reads what follows */
     kith__fused_free(model->fused);
+    kith__classifier_free(model->classifier);
     pthread_mutex_destroy(&model->lock);
     pthread_mutex_destroy(&model->sweeping);
     kith__encoder_free(model->encoder);

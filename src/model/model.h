@@ -20,6 +20,7 @@ struct kith_model {
     kith__encoder *encoder;
     kith__calibration calibration; /* what probabilities are made of scores by */
     kith__has_relation has; /* P(has r) */
+    struct kith__classifier *classifier; /* of facts, where dev has labels; else NULL */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     pthread_mutex_t sweeping; /* evaluations take turns: they use the pool and the encoder */
     pthread_mutex_t lock; /* of what follows */

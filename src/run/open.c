@@ -6,6 +6,7 @@
 #include "graph/align.h"
 #include "run/cache.h"
 #include "run/cache_check.h"
+#include "run/classifier_file.h"
 #include "run/config.h"
 #include "run/fusion_files.h"
 #include "run/run.h"
@@ -143,6 +144,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, unsigned threa
     TRY(model->settings.evidence == KITH_EVIDENCE_NONE
             ? kith__run_load_calibration(folder, model, error)
             : kith__fused_open(model, folder, error));
+    TRY(kith__classifier_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:
@@ -202,6 +204,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
                          "%zu known facts with them are left out", report.dropped_relations, folder,
                          report.dropped_facts);
     TRY(kith__fused_open(model, folder, error));
+    TRY(kith__classifier_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:

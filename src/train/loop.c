@@ -11,6 +11,7 @@
 #include "eval/rank.h"
 #include "run/cache_check.h"
 #include "run/config.h"
+#include "run/classifier_file.h"
 #include "run/fusion_files.h"
 #include "run/lock.h"
 #include "graph/graph.h"
@@ -241,6 +242,8 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
 
     kith__encoder_use(t->model->encoder, t->model->lists, 0);
     kith_status status = kith__watch_begin(t->watch, "evaluating on dev", 0, error);
+    if (status == KITH_OK && kith_graph_facts(t->model->graph, KITH_DEV).truth)
+        status = kith__classifier_fit(t->model, error);
     if (status == KITH_OK)
         status = kith_evaluate(&result, t->model, &options, error);
     if (status != KITH_OK)
@@ -461,12 +464,31 @@ cleanup:
     return status;
 }
 
+/* Fit what tells true facts from false ones, where dev has labels and that was not done yet. Opening
+ * the run fits it. */
+static kith_status fit_classifier(const char *folder, unsigned threads, kith__watch *watch,
+                                  kith_error *error)
+{
+    kith_model *model = NULL;
+    kith_status status = KITH_OK;
+
+    if (kith__path_exists(folder, "classifier.json"))
+        return KITH_OK;
+    TRY(kith__watch_begin(watch, "fitting the classifier", 0, error));
+    TRY(kith_model_open(&model, folder, threads, error));
+    TRY(kith__classifier_save(folder, model->classifier, error));
+cleanup:
+    kith_model_free(model);
+    return status;
+}
+
 static kith_status go_through_stages(kith_train_end *end, const char *folder, kith_model *model,
                                      const kith_train_options *options, kith__watch *watch,
                                      kith_error *error)
 {
     kith_evidence_mode evidence = model->settings.evidence;
     unsigned threads = options ? options->threads : 0;
+    bool labelled = kith_graph_facts(model->graph, KITH_DEV).truth != NULL;
     kith_status status = KITH_OK;
 
     *end = KITH_TRAIN_WAS_FINISHED;
@@ -480,17 +502,17 @@ static kith_status go_through_stages(kith_train_end *end, const char *folder, ki
     if (*end == KITH_TRAIN_STOPPED)
         goto cleanup;
     if (evidence == KITH_EVIDENCE_NONE) {
-        status = calibrate(folder, threads, watch, error);
-        goto cleanup;
-    }
-    if (kith__fusion_saved(folder)) {
+        TRY(calibrate(folder, threads, watch, error));
+    } else if (kith__fusion_saved(folder)) {
         kith__run_drop_held_out(folder);
-        goto cleanup;
+    } else {
+        if (!model)
+            TRY(kith__run_open(&model, folder, threads, error));
+        kith__pool_set_watch(model->pool, watch);
+        TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
     }
-    if (!model)
-        TRY(kith__run_open(&model, folder, threads, error));
-    kith__pool_set_watch(model->pool, watch);
-    TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
+    if (labelled && *end != KITH_TRAIN_STOPPED)
+        TRY(fit_classifier(folder, threads, watch, error));
 cleanup:
     kith_model_free(model);
     return status;
