@@ -176,7 +176,7 @@ static void settings__calls_without_a_name_or_value_are_refused(void **state)
     assert_int_equal(kith_settings_new(&s, NULL, &error), KITH_ERR_ARGUMENT);
     assert_null(s);
     assert_int_equal(kith_settings_new(&s, "release", &error), KITH_OK);
-    assert_int_equal(kith_settings_set(s, NULL, "1", &error), KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_settings_set(s, NULL, "1", &error), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_settings_set(s, "dim", NULL, &error), KITH_ERR_ARGUMENT);
     assert_null(kith_settings_get(text, sizeof text, s, NULL));
     assert_int_equal(kith_settings_applies(s, NULL), 0);

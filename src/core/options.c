@@ -34,6 +34,8 @@ kith_status kith__options_copy(void *own, size_t known, size_t first, const void
 
 void kith__options_give(void *options, size_t size, const void *defaults, size_t known)
 {
+    if (!options)
+        return;
     memset(options, 0, size);
     memcpy(options, defaults, size < known ? size : known);
     if (size >= sizeof size)

@@ -176,6 +176,8 @@ kith__pool *kith__pool_new(unsigned threads)
 
     if (threads == 0)
         threads = cores;
+    if (threads > KITH__MOST_THREADS)
+        threads = KITH__MOST_THREADS;
     kith__pool *pool = kith__calloc(1, sizeof *pool);
     if (!pool)
         return NULL;

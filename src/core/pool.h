@@ -8,7 +8,10 @@
 
 typedef struct kith__pool kith__pool;
 
-/* `threads` 0 means one per core that the process may use (core/cores.h). NULL where memory or
+enum { KITH__MOST_THREADS = 1024 };
+
+/* `threads` 0 means one per core that the process may use (core/cores.h), and more than
+ * KITH__MOST_THREADS that many. NULL where memory or
  * threads are short. */
 kith__pool *kith__pool_new(unsigned threads);
 void kith__pool_free(kith__pool *pool);

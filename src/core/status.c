@@ -28,6 +28,11 @@ kith_status kith__no_memory(kith_error *error)
     return kith__fail(error, KITH_ERR_MEMORY, "out of memory");
 }
 
+kith_status kith__null_argument(kith_error *error, const char *call)
+{
+    return kith__fail(error, KITH_ERR_ARGUMENT, "%s: an argument that must be given is NULL", call);
+}
+
 const char *kith__quote(char out[KITH__QUOTED], const char *text, size_t length)
 {
     /* Room is kept for one more escape, the ellipsis, the quote and the NUL. */

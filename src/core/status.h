@@ -16,6 +16,8 @@
 kith_status kith__fail(kith_error *error, kith_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 kith_status kith__no_memory(kith_error *error);
+/* For a public function that was given NULL for an argument that it needs; `call` is its name. */
+kith_status kith__null_argument(kith_error *error, const char *call);
 
 /* Quote bytes for a message: control characters and bad UTF-8 escaped, long text cut. Returns
  * `out`, which must have KITH__QUOTED bytes. */

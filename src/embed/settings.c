@@ -248,6 +248,9 @@ static const setting *find(const char *name)
 kith_status kith_settings_set(kith_settings *settings, const char *name, const char *value,
                               kith_error *error)
 {
+    if (!settings || !name || !value)
+        return kith__null_argument(error, __func__);
+
     const setting *s = find(name);
 
     if (!s)
@@ -267,6 +270,9 @@ kith_status kith_settings_set(kith_settings *settings, const char *name, const c
 const char *kith_settings_get(char *text, size_t size, const kith_settings *settings,
                               const char *name)
 {
+    if (!text || !settings || !name)
+        return NULL;
+
     const setting *s = find(name);
 
     if (!s)
@@ -302,6 +308,9 @@ const char *kith_settings_get(char *text, size_t size, const kith_settings *sett
 
 int kith_settings_applies(const kith_settings *settings, const char *name)
 {
+    if (!settings || !name)
+        return 0;
+
     const setting *s = find(name);
 
     return s && is_met(settings, s->need);
@@ -469,6 +478,9 @@ kith_status kith__settings_init(kith_settings *settings, const char *preset, kit
 
 kith_status kith_settings_new(kith_settings **settings, const char *preset, kith_error *error)
 {
+    if (!settings)
+        return kith__null_argument(error, __func__);
+
     kith_settings *s = kith__calloc(1, sizeof *s);
     kith_status status = s ? kith__settings_init(s, preset, error) : kith__no_memory(error);
 

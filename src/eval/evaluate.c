@@ -332,6 +332,9 @@ cleanup:
 kith_status kith_evaluate(kith_eval *out, const kith_model *shown,
                           const kith_eval_options *options, kith_error *error)
 {
+    if (!out || !shown || !options)
+        return kith__null_argument(error, __func__);
+
     kith_model *model = (kith_model *)shown;
 
     pthread_mutex_lock(&model->sweeping);
@@ -346,6 +349,9 @@ static kith_status check_names(const kith_eval *result, const kith_graph *graph,
     uint32_t entities = kith_graph_entity_count(graph);
     uint32_t relations = kith_graph_relation_count(graph);
 
+    if (!result->classification && result->realistic.queries > 0 && !result->ranks)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "the result has %zu queries and no ranks",
+                          result->realistic.queries);
     for (size_t i = 0; result->ranks && i < result->realistic.queries; i++) {
         kith_triple t = result->ranks[i].fact;
         if (t.subject >= entities || t.object >= entities || t.relation >= relations)
@@ -359,6 +365,9 @@ static kith_status check_names(const kith_eval *result, const kith_graph *graph,
 kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
                                   const char *path, kith_error *error)
 {
+    if (!result || !graph || !path)
+        return kith__null_argument(error, __func__);
+
     kith__new_file file;
     kith_status status = check_names(result, graph, error);
 

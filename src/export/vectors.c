@@ -9,6 +9,8 @@
 
 kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index)
 {
+    if (!table || !model)
+        return KITH_ERR_ARGUMENT;
     if (index >= model->params.tables)
         return KITH_ERR_NOT_FOUND;
     const kith__table *t = &model->params.table[index];
@@ -114,11 +116,36 @@ cleanup:
     return status;
 }
 
+/* Nothing can be checked about how much memory there is, but what cannot be right is refused. */
+static kith_status check_vectors(const kith_vectors *v, kith_error *error)
+{
+    size_t count;
+
+    if (v->rows > 0 && (!v->at || v->columns == 0))
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found %zu vectors without numbers", v->rows);
+    if (v->rows > 1 && v->stride < v->columns)
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "vectors of %zu numbers begin every %zu numbers, expected no fewer",
+                          v->columns, v->stride);
+    if (__builtin_mul_overflow(v->rows, v->stride > v->columns ? v->stride : v->columns, &count) ||
+        count > PTRDIFF_MAX / sizeof *v->at)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "%zu vectors of %zu numbers fit in no memory",
+                          v->rows, v->columns);
+    for (size_t i = 0; i < v->rows; i++)
+        if ((v->names && !v->names[i]) || (v->labels && !v->labels[i]))
+            return kith__fail(error, KITH_ERR_ARGUMENT, "vector %zu has NULL for a name", i);
+    return KITH_OK;
+}
+
 kith_status kith_vectors_save(const kith_vectors *v, const char *stem, kith_vector_format format,
                               kith_error *error)
 {
+    if (!v || !stem)
+        return kith__null_argument(error, __func__);
+
     kith_status status = KITH_OK;
 
+    TRY(check_vectors(v, error));
     switch (format) {
     case KITH_VECTORS_NPY:
         TRY(write_file(v, stem, ".npy", write_npy, error));

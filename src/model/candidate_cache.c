@@ -250,6 +250,9 @@ void kith__candidates_unpin(kith__candidate_cache *s, const kith__candidates *ca
 
 kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *error)
 {
+    if (!model)
+        return kith__null_argument(error, __func__);
+
     kith__candidate_cache *s;
     kith_status status = kith__candidate_cache_of(&s, model, error);
 

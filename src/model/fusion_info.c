@@ -3,6 +3,9 @@
 
 void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
 {
+    if (!info || !model)
+        return;
+
     const kith__fused *f = model->fused;
 
     *info = (kith_fusion_info){0};
@@ -25,18 +28,26 @@ void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
 const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
                                      const kith_model *model, size_t index)
 {
-    if (!model->fused || index >= KITH__FEATURES_COUNT)
+    if (!model || !model->fused || index >= KITH__FEATURES_COUNT)
         return NULL;
-    *weight = model->fused->fusion.common.all[index];
-    *part = kith__feature_part((int)index);
+    if (weight)
+        *weight = model->fused->fusion.common.all[index];
+    if (part)
+        *part = kith__feature_part((int)index);
     return kith__feature_name((int)index);
 }
 
 int kith_model_relation_weight(double *weight, const kith_model *model, uint32_t relation,
                                int subject_hidden, size_t index)
 {
-    uint32_t m = kith_graph_seen_relation_count(model->graph);
+    if (!model)
+        return 0;
 
+    uint32_t m = kith_graph_seen_relation_count(model->graph);
+    double unused;
+
+    if (!weight)
+        weight = &unused;
     *weight = 0;
     if (!model->fused || index >= KITH__FEATURES_COUNT || relation >= m)
         return 0;

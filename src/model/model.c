@@ -96,6 +96,9 @@ kith_status kith__model_make(kith_model **out, const kith_graph *graph,
 kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith_settings *settings,
                            unsigned threads, kith_error *error)
 {
+    if (!out || !graph || !settings)
+        return kith__null_argument(error, __func__);
+
     kith_model *model;
     kith_status status = kith__model_make(&model, graph, settings, threads, NULL, NULL, error);
 
@@ -138,16 +141,22 @@ void kith__model_warn(kith_model *model, const char *format, ...)
 
 const char *kith_model_warning(const kith_model *model, size_t index)
 {
+    if (!model)
+        return NULL;
     return index < model->warnings ? model->warning[index] : NULL;
 }
 
 const kith_graph *kith_model_graph(const kith_model *model)
 {
+    if (!model)
+        return NULL;
     return model->graph;
 }
 
 const kith_settings *kith_model_settings(const kith_model *model)
 {
+    if (!model)
+        return NULL;
     return &model->settings;
 }
 

@@ -127,6 +127,9 @@ cleanup:
 kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t entity,
                               uint32_t relation, int inverse, kith_error *error)
 {
+    if (!vector || !model)
+        return kith__null_argument(error, __func__);
+
     uint32_t query = relation + (inverse ? kith_graph_seen_relation_count(model->graph) : 0);
     kith__candidate_cache *cache = NULL;
     kith__workspace *a = NULL;
@@ -149,6 +152,9 @@ cleanup:
 kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                              kith_error *error)
 {
+    if (!score || !model)
+        return kith__null_argument(error, __func__);
+
     kith__candidate_cache *cache = NULL;
     kith__workspace *a = NULL;
     kith_status status;

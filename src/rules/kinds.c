@@ -72,6 +72,8 @@ static bool is_called(const char *name, char letter, const char *text, size_t le
 
 kith_evidence_part kith_part_find(const char *text, size_t length)
 {
+    if (!text)
+        return 0;
     for (size_t i = 0; i < KITH__RULE_KINDS; i++)
         if (is_called(kith__rule_kinds[i].name, kith__rule_kinds[i].letter, text, length))
             return kith__rule_kinds[i].part;

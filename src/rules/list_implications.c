@@ -97,6 +97,9 @@ kith_status kith_graph_implications(kith_implication **out, size_t *count, const
                                     uint32_t conclusion, uint32_t min_support, size_t top,
                                     unsigned threads, kith_error *error)
 {
+    if (!out || !count || !graph)
+        return kith__null_argument(error, __func__);
+
     listing l = {.graph = graph, .conclusion = conclusion, .min_support = min_support};
     kith__pool *pool = kith__pool_new(threads);
     kith_status status = KITH_OK;

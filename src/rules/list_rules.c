@@ -222,6 +222,9 @@ static int gather(listing *l)
 kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph *graph,
                                     const kith_rules_options *options, kith_error *error)
 {
+    if (!rules || !count || !graph || !options)
+        return kith__null_argument(error, __func__);
+
     listing l = {.graph = graph, .options = options};
     unsigned kinds = options->kinds ? options->kinds : KITH_PART_RULES;
     kith__pool *pool = kith__pool_new(options->threads);

@@ -135,6 +135,9 @@ kith_status kith__run_open(kith_model **model, const char *folder, unsigned thre
 kith_status kith_model_open(kith_model **out, const char *folder, unsigned threads,
                             kith_error *error)
 {
+    if (!out || !folder)
+        return kith__null_argument(error, __func__);
+
     kith_model *model = NULL;
     kith_status status;
 
@@ -178,6 +181,9 @@ cleanup:
 kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_graph *graph,
                                unsigned threads, kith_error *error)
 {
+    if (!out || !folder || !graph)
+        return kith__null_argument(error, __func__);
+
     kith__config config;
     kith__alignment report = {0};
     kith_graph *aligned = NULL;

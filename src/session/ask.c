@@ -170,6 +170,9 @@ kith_status kith_session_ask_all(kith_answers *answers, kith_session *s,
                                  const kith_question *questions, size_t count,
                                  const kith_ask_options *options, kith_error *error)
 {
+    if (!s || (count > 0 && (!answers || !questions)))
+        return kith__null_argument(error, __func__);
+
     kith__resolved *resolved = kith__alloc(count, sizeof *resolved);
     kith_status status = KITH_OK;
 
@@ -191,5 +194,7 @@ cleanup:
 kith_status kith_session_ask(kith_answers *answers, kith_session *s, const kith_question *question,
                              const kith_ask_options *options, kith_error *error)
 {
+    if (!answers || !s || !question)
+        return kith__null_argument(error, __func__);
     return kith_session_ask_all(answers, s, question, 1, options, error);
 }

@@ -7,6 +7,9 @@
 kith_status kith_session_encode(float *vector, kith_session *s, const char *entity,
                                 const char *relation, int inverse, kith_error *error)
 {
+    if (!vector || !s)
+        return kith__null_argument(error, __func__);
+
     kith_question question = {inverse ? NULL : entity, relation, inverse ? entity : NULL};
     kith__workspace *a = NULL;
     kith__resolved r;

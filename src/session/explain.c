@@ -423,6 +423,9 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
                                  const kith_question *question, const kith_ask_options *options,
                                  kith_error *error)
 {
+    if (!explanation || !session || !question)
+        return kith__null_argument(error, __func__);
+
     const kith_ask_options used = kith__ask_options(options);
     bool is_fact = question->subject && question->relation && question->object;
     kith_explanation out = {0};

@@ -223,6 +223,9 @@ kith_status kith_session_judge_all(kith_verdict *verdicts, kith_error *errors, k
     judging j = {.session = s, .verdicts = verdicts};
     kith_status status = KITH_OK;
 
+    if (!s || (count > 0 && (!verdicts || !errors || !facts)))
+        return kith__null_argument(error, __func__);
+
     pthread_mutex_init(&j.lock, NULL);
     kith__watch_init(&j.watch, watch, context);
     if (count == 0)
@@ -250,6 +253,9 @@ kith_status kith_session_judge(kith_verdict *verdict, kith_session *s, const kit
     kith_verdict found;
     kith_error wrong;
     kith_status status;
+
+    if (!verdict || !s || !fact)
+        return kith__null_argument(error, __func__);
 
     TRY(kith_session_judge_all(&found, &wrong, s, fact, 1, 1, NULL, NULL, error));
     if (wrong.status != KITH_OK && error)

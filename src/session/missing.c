@@ -246,10 +246,14 @@ cleanup:
 kith_status kith_session_find_missing(kith_missing **missing, kith_session *s, const char *relation,
                                       const kith_missing_options *options, kith_error *error)
 {
-    kith_missing *out = kith__calloc(1, sizeof *out);
+    kith_missing *out;
     kith__workspace *a = NULL;
     finding f;
     kith_status status;
+
+    if (!missing || !s)
+        return kith__null_argument(error, __func__);
+    out = kith__calloc(1, sizeof *out);
 
     TRY(begin(&f, s, relation, options, error));
     if (!out || !(a = kith__workspace_take(s->cache)))

@@ -11,6 +11,9 @@
 
 kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *error)
 {
+    if (!out || !model)
+        return kith__null_argument(error, __func__);
+
     kith_session *s = kith__calloc(1, sizeof *s);
     kith_status status = KITH_OK;
 
@@ -280,6 +283,9 @@ static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, 
 kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *subject,
                              const char *relation, const char *object, kith_error *error)
 {
+    if (!s || !subject || !relation || !object)
+        return kith__null_argument(error, __func__);
+
     const kith_graph *g = s->model->graph;
     kith_status status;
 
@@ -315,6 +321,9 @@ static kith_status map_names(uint32_t **out, const kith__names *from, const kith
 
 kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith_error *error)
 {
+    if (!s || !said)
+        return kith__null_argument(error, __func__);
+
     static const kith_split splits[] = {KITH_TRAIN, KITH_AUX};
     uint32_t *entities = NULL, *relations = NULL;
     kith_status status;
@@ -339,6 +348,8 @@ cleanup:
 
 kith_status kith_session_undo(kith_session *s)
 {
+    if (!s)
+        return KITH_ERR_ARGUMENT;
     if (s->fact_count == 0)
         return KITH_ERR_NOT_FOUND;
     kith_triple t = s->facts[--s->fact_count];
@@ -357,11 +368,15 @@ kith_status kith_session_undo(kith_session *s)
 
 size_t kith_session_fact_count(const kith_session *s)
 {
+    if (!s)
+        return 0;
     return s->fact_count;
 }
 
 kith_session_fact kith_session_fact_at(const kith_session *s, size_t i)
 {
+    if (!s)
+        return (kith_session_fact){0};
     if (i >= s->fact_count)
         return (kith_session_fact){0};
     kith_triple t = s->facts[i];
@@ -373,11 +388,15 @@ kith_session_fact kith_session_fact_at(const kith_session *s, size_t i)
 
 size_t kith_session_newcomer_count(const kith_session *s)
 {
+    if (!s)
+        return 0;
     return s->newcomer_count;
 }
 
 kith_newcomer kith_session_newcomer_at(const kith_session *s, size_t i)
 {
+    if (!s)
+        return (kith_newcomer){0};
     if (i >= s->newcomer_count)
         return (kith_newcomer){0};
     const kith__described *d = &s->described[s->newcomers[i]];

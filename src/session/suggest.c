@@ -150,12 +150,16 @@ static size_t suggest(uint32_t *ids, size_t most, const kith_graph *graph, const
 size_t kith_graph_suggest_entities(uint32_t *ids, size_t most, const kith_graph *graph,
                                    const char *text)
 {
+    if (!ids || !graph || !text)
+        return 0;
     return suggest(ids, most, graph, text, false);
 }
 
 size_t kith_graph_suggest_relations(uint32_t *ids, size_t most, const kith_graph *graph,
                                     const char *text)
 {
+    if (!ids || !graph || !text)
+        return 0;
     return suggest(ids, most, graph, text, true);
 }
 

@@ -523,22 +523,28 @@ cleanup:
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
+    kith_train_end reached = KITH_TRAIN_STOPPED;
     kith__watch watch;
 
     kith__watch_init(&watch, options ? options->watch : NULL,
                      options ? options->watch_context : NULL);
-    kith_status status = go_through_stages(end, folder, model, options, &watch, error);
+    kith_status status = go_through_stages(&reached, folder, model, options, &watch, error);
     kith__watch_release(&watch);
     if (status == KITH_ERR_STOPPED) {
-        *end = KITH_TRAIN_STOPPED;
+        reached = KITH_TRAIN_STOPPED;
         status = KITH_OK;
     }
+    if (status == KITH_OK && end)
+        *end = reached;
     return status;
 }
 
 kith_status kith_train_resume(kith_train_end *end, const char *folder,
                               const kith_train_options *options, kith_error *error)
 {
+    if (!folder)
+        return kith__null_argument(error, __func__);
+
     kith__run_lock lock = KITH__NO_LOCK;
     kith_model *model = NULL;
     kith_status status;
@@ -585,6 +591,8 @@ kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph
                        const kith_settings *settings, const kith_train_options *options,
                        kith_error *error)
 {
+    if (!folder || !graph || !settings)
+        return kith__null_argument(error, __func__);
     return start(end, folder, graph, NULL, settings, options, error);
 }
 
@@ -592,5 +600,9 @@ kith_status kith_train_consuming(kith_train_end *end, const char *folder, kith_g
                               const kith_settings *settings, const kith_train_options *options,
                               kith_error *error)
 {
+    if (!folder || !graph || !settings) {
+        kith_graph_free(graph);
+        return kith__null_argument(error, __func__);
+    }
     return start(end, folder, graph, graph, settings, options, error);
 }
