@@ -160,7 +160,7 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
 {
     const kith_ask_options options = {
         .top = f->options.top, .new_only = 1, .threads = f->options.threads};
-    kith__resolved resolved[BATCH];
+    kith__resolved resolved[BATCH] = {{0}};
     kith_answers answers[BATCH];
     int failed = 0;
     kith_status status;
