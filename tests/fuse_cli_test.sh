@@ -161,9 +161,9 @@ damaged() {
 cp -r rules bad
 head -c 500 rules/fusion.json >bad/fusion.json
 damaged 'a fusion cut off' fusion.json
-sed 's/"format": 1/"format": 99/' rules/fusion.json >bad/fusion.json
+sed 's/"format": 2/"format": 99/' rules/fusion.json >bad/fusion.json
 "$reseal" bad/fusion.json
-damaged 'a fusion of the future' fusion.json 'format 99, expected 1'
+damaged 'a fusion of the future' fusion.json 'format 99, expected up to 2'
 sed 's/"a all": [^,]*,//' rules/fusion.json >bad/fusion.json
 "$reseal" bad/fusion.json
 damaged 'a fusion that lacks a weight' fusion.json 'lacks a weight'
@@ -455,7 +455,7 @@ done
 
 # ---- info ----
 
-check 'info for people' 0 '^  kind B +[0-9]' "$kith" info rules
+check 'info for people' 0 '^  path +[0-9]' "$kith" info rules
 check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
 json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["run"] == "rules" and
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
