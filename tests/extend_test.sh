@@ -16,6 +16,11 @@ finish() {
     exit
 }
 
+# The copy has a build of its own, so once is enough.
+case $(basename "${KITH_BUILD:-build}") in
+    *-*) echo "ok 1 - patches # SKIP they are tried with the plain build"; echo 1..1; exit 0 ;;
+esac
+
 mkdir "$work/copy"
 (cd "$root" && tar cf - --exclude='build*' --exclude=.git --exclude=examples/data .) |
     tar xf - -C "$work/copy"
