@@ -94,7 +94,7 @@ static void time_many(kith_session *session, const kith_graph *graph, size_t cou
         double least = 1e30;
         for (int round = 0; round < 3; round++) {
             double began = now();
-            must(kith_session_ask_all(answers, session, questions, count, &options, &error),
+            must(kith_session_ask_all(answers, NULL, session, questions, count, &options, &error),
                  &error);
             double took = now() - began;
             least = took < least ? took : least;

@@ -79,6 +79,7 @@ INPUTS = {
     "kith_graph_suggest_relations.text": NAMES,
     "kith_session_ask_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
     "kith_session_ask_all.answers": ["answers", "NULL"],
+    "kith_session_ask_all.errors": ["errors", "NULL"],
     "kith_triple": ["((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
                     "((kith_triple){0, 1000, 0})", "((kith_triple){0, 0, UINT32_MAX - 1})"],
     "float *": ["vector", "NULL"],
@@ -113,7 +114,7 @@ INPUTS = {
         "&(kith_vectors){vector, 2, 3, 3, names_missing, names_missing}",
         "&(kith_vectors){vector, (size_t)-1, (size_t)-1, (size_t)-1, NULL, NULL}"],
     "const kith_eval_options *": [
-        "&(kith_eval_options){.split = KITH_TEST}", "NULL",
+        "&(kith_eval_options){.split = KITH_TEST}", "NULL", "&(kith_eval_options){.size = 7}",
         "&(kith_eval_options){.split = (kith_split)9999}",
         "&(kith_eval_options){.split = (kith_split)-1}", "&(kith_eval_options){.split = KITH_SPLITS}",
         "&(kith_eval_options){.split = KITH_TRAIN}",
@@ -132,7 +133,8 @@ INPUTS = {
         'questions("\\xff", "citizen_of", NULL)', 'questions("ann", "\\xff\\n", NULL)',
         "questions(long_text, long_text, NULL)", 'questions(NULL, "citizen_of", NULL)'],
     "const kith_ask_options *": [
-        "&(kith_ask_options){.threads = 1}", "NULL",
+        "&(kith_ask_options){.threads = 1}", "NULL", "&(kith_ask_options){.size = 3}",
+        "&(kith_ask_options){.size = 16, .top = 2}",
         "&(kith_ask_options){.top = (size_t)-1, .relations = (size_t)-1, .new_only = -1, .threads = 2}",
         "&(kith_ask_options){.top = (size_t)-1 / 2, .relations = 1, .threads = 3}"],
     "kith_watch_call": ["NULL", "stop_at_once"],
@@ -152,7 +154,8 @@ INPUTS["kith_train_consuming.graph"] = ["new_graph()", "NULL"]
 
 OPTIONAL = {".error", ".options", ".report", ".use", ".help", ".choices", ".end", ".weight", ".part",
             ".ids", ".label", ".names", "kith_session_ask_all.answers",
-            "kith_session_ask_all.questions", "kith_session_judge_all.verdicts",
+            "kith_session_ask_all.questions", "kith_session_ask_all.errors",
+            "kith_session_judge_all.verdicts",
             "kith_session_judge_all.errors", "kith_session_judge_all.facts", ".watch", ".context",
             "kith_session_find_missing.relation"}
 REQUIRED = {"kith_graph_rules.options", "kith_evaluate.options"}

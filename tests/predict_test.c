@@ -1,6 +1,8 @@
 /* Sessions: facts about new entities, answers and reasons, against ranking and brute force. */
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "eval/rank.h"
@@ -10,6 +12,20 @@
 #include "tables.h"
 
 static const char *const candidates_by[] = {"encoded", "input", "mix"};
+
+/* The i-th choice of a setting, from its own list "a|b|c"; NULL past the last. */
+static const char *choice(const char *setting, size_t i)
+{
+    const char *name, *choices = NULL;
+
+    for (size_t k = 0; (name = kith_settings_name(k, NULL, &choices)); k++)
+        if (strcmp(name, setting) == 0)
+            break;
+    assert_non_null(name);
+    for (; i > 0 && choices; i--)
+        choices = strchr(choices, '|') ? strchr(choices, '|') + 1 : NULL;
+    return choices ? format("%.*s", (int)strcspn(choices, "|"), choices) : NULL;
+}
 
 static void set(kith_settings *s, const char *name, const char *value)
 {
@@ -325,6 +341,44 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
             kith_graph_free(graph);
         }
     assert_true(strangers > 30);
+}
+
+static void compare_both_drivers(const kith_graph *graph, const kith_settings *s)
+{
+    kith_model *model = model_with(graph, s);
+
+    model->calibration = (kith__calibration){true, {.9f, .2f, -.3f}};
+    compare_with_ranks(model);
+    kith_model_free(model);
+}
+
+/* Scores, ranks and probabilities of sessions and of ranking, for all that decides how an embedding
+ * scores. */
+static void predict__both_drivers_agree_for_every_choice_of_settings(void **state)
+{
+    const random_shape shape = {.entities = 24, .relations = 3, .train = 40, .dev = 4, .test = 5,
+                                .aux = 20};
+    size_t models = 0;
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 21, 5);
+    kith_graph *graph = opened(random_folder(&rng, &shape));
+    for (size_t a = 0; choice("aggregator", a); a++)
+        for (size_t d = 0; choice("decoder", d); d++)
+            for (size_t c = 0; choice("candidate-vectors", c); c++)
+                for (size_t p = 0; choice("predict", p); p++)
+                    for (int reciprocal = 0; reciprocal < 2; reciprocal++, models++) {
+                        kith_settings s = quick(choice("aggregator", a));
+                        set(&s, "decoder", choice("decoder", d));
+                        set(&s, "candidate-vectors", choice("candidate-vectors", c));
+                        set(&s, "predict", choice("predict", p));
+                        set(&s, "loss", reciprocal ? "softmax" : "margin");
+                        set(&s, "reciprocal", reciprocal ? "on" : "off");
+                        compare_both_drivers(graph, &s);
+                    }
+    assert_true(models >= 9 * 4 * 3 * 3 * 2);
+    kith_graph_free(graph);
 }
 
 /* Hundreds of relations, so that batches number them differently, and lists that are cut. */
@@ -884,7 +938,7 @@ static void questions__many_at_once_are_answered_as_one_by_one(void **state)
     }
     for (unsigned threads = 1; threads <= 3; threads++) {
         const kith_ask_options options = {.threads = threads};
-        assert_int_equal(kith_session_ask_all(all, session, questions, MANY, &options, NULL),
+        assert_int_equal(kith_session_ask_all(all, NULL, session, questions, MANY, &options, NULL),
                          KITH_OK);
         for (size_t i = 0; i < MANY; i++) {
             same_answers(&all[i], &one[i]);
@@ -1183,6 +1237,29 @@ static void why__rules_alone_read_all_neighbours(void **state)
     draft_release(&train);
 }
 
+static void predict__both_drivers_agree_for_every_preset(void **state)
+{
+    const random_shape shape = {.entities = 60, .relations = 4, .train = 150, .dev = 20, .test = 30,
+                                .aux = 60};
+    const char *preset;
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 22, 5);
+    kith_graph *graph = opened(random_folder(&rng, &shape));
+    for (size_t i = 0; (preset = kith_settings_preset(i, NULL)); i++) {
+        kith_settings s;
+        assert_int_equal(kith__settings_init(&s, preset, NULL), KITH_OK);
+        s.dim = 8;
+        set(&s, "predict", "both");
+        kith_model *model = trained_with(graph, &s);
+        assert_true(model->calibration.fitted);
+        compare_with_ranks(model);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
 /* ---- rules alone, and other graphs ---- */
 
 static float model_score(const kith_model *model, kith_triple fact)
@@ -1421,10 +1498,187 @@ static void arguments__what_makes_no_sense_is_refused_and_nothing_is_fine(void *
     assert_contains(error.message, "relation");
     assert_int_equal(kith_session_encode(vector, session, NULL, "plays for", 0, &error),
                      KITH_ERR_ARGUMENT);
-    assert_int_equal(kith_session_ask_all(NULL, session, NULL, 0, NULL, &error), KITH_OK);
+    assert_int_equal(kith_session_ask_all(NULL, NULL, session, NULL, 0, NULL, &error), KITH_OK);
     kith_answers_release(NULL);
     kith_explanation_release(NULL);
     kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void questions__one_that_cannot_be_asked_does_not_hinder_the_others(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    const kith_question questions[] = {{"ann", "plays for", NULL},
+                                       {"bulls2", "plays for", NULL},
+                                       {NULL, NULL, NULL},
+                                       {NULL, "lives in", "chicago"}};
+    kith_answers all[4];
+    kith_error errors[4], error;
+
+    (void)state;
+    assert_int_equal(kith_session_ask_all(all, errors, session, questions, 4, NULL, &error),
+                     KITH_OK);
+    assert_int_equal(errors[0].status, KITH_OK);
+    assert_int_equal(errors[1].status, KITH_ERR_NOT_FOUND);
+    assert_contains(errors[1].message, "did you mean");
+    assert_int_equal(errors[2].status, KITH_ERR_ARGUMENT);
+    assert_int_equal(errors[3].status, KITH_OK);
+    assert_true(all[0].count > 0 && all[1].count == 0 && all[2].count == 0 && all[3].count > 0);
+    for (int i = 0; i < 4; i += 3) {
+        kith_answers one = asked_with(session, questions[i].subject, questions[i].relation,
+                                      questions[i].object, (kith_ask_options){0});
+        same_answers(&all[i], &one);
+        kith_answers_release(&one);
+    }
+    for (int i = 0; i < 4; i++)
+        kith_answers_release(&all[i]);
+    assert_int_equal(kith_session_ask_all(all, NULL, session, questions, 4, NULL, &error),
+                     KITH_ERR_NOT_FOUND);
+    kith_session_set_suggestions(session, 0);
+    assert_int_equal(kith_session_ask_all(all, errors, session, questions + 1, 1, NULL, &error),
+                     KITH_OK);
+    assert_null(strstr(errors[0].message, "did you mean"));
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void questions__ids_are_as_good_as_names(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    kith_answers by_id, answers;
+    kith_error error;
+
+    (void)state;
+    for (size_t i = 0; i < train.count; i++) {
+        kith_triple t = {train.at[i].subject, train.at[i].relation, UINT32_MAX};
+        assert_int_equal(kith_session_ask_ids(&by_id, session, t, NULL, &error), KITH_OK);
+        answers = asked_with(session, name(graph, t.subject),
+                             kith_graph_relation_name(graph, t.relation), NULL,
+                             (kith_ask_options){0});
+        same_answers(&by_id, &answers);
+        kith_answers_release(&by_id);
+        kith_answers_release(&answers);
+    }
+    const kith_triple bad[] = {{1000, 0, UINT32_MAX}, {0, 1000, UINT32_MAX}, {UINT32_MAX, 0, 1000}};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(kith_session_ask_ids(&by_id, session, bad[i], NULL, &error),
+                         KITH_ERR_NOT_FOUND);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* A caller that knows fewer fields gets what they say, one that uses unknown ones is told. */
+static void options__of_another_size_are_understood(void **state)
+{
+    kith_graph *graph = teams();
+    kith_settings s = quick("lan");
+    kith_model *model = model_with(graph, &s);
+    kith_session *session = session_of(model);
+    const kith_question question = {"ann", "plays for", NULL};
+    struct {
+        kith_ask_options known;
+        uint64_t later;
+    } newer = {{0}, 0};
+    struct {
+        size_t size, top;
+    } older = {sizeof older, 2};
+    kith_answers answers;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_ask(&answers, session, &question,
+                                      (const kith_ask_options *)&older, &error), KITH_OK);
+    assert_int_equal(answers.count, 2);
+    kith_answers_release(&answers);
+    kith_ask_options_init(&newer.known);
+    assert_int_equal(newer.known.size, sizeof newer.known);
+    newer.known.size = sizeof newer;
+    newer.known.top = 3;
+    assert_int_equal(kith_session_ask(&answers, session, &question, &newer.known, &error), KITH_OK);
+    assert_int_equal(answers.count, 3);
+    kith_answers_release(&answers);
+    newer.later = 1;
+    assert_int_equal(kith_session_ask(&answers, session, &question, &newer.known, &error),
+                     KITH_ERR_ARGUMENT);
+    kith_eval_options eval;
+    kith_eval_options_init(&eval);
+    assert_int_equal(eval.size, sizeof eval);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Memory that is in use, by the C library's own count. */
+static size_t bytes_in_use(void)
+{
+    return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+static size_t threads_now(void)
+{
+    return entries("/proc/self/task");
+}
+
+/* Opening one costs next to nothing once the model has answered, and questions make no threads then. */
+static void sharing__sessions_are_light(void **state)
+{
+    enum { SESSIONS = 200 };
+    const random_shape shape = {.entities = 20000, .relations = 5, .train = 40000, .dev = 1,
+                                .test = 1, .aux = 1};
+    kith_settings s = quick("lan");
+    kith_session *sessions[SESSIONS];
+    kith_question questions[64];
+    kith_answers answers[64];
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 23, 5);
+    kith_graph *graph = opened(random_folder(&rng, &shape));
+    kith_model *model = model_with(graph, &s);
+    uint32_t relations = kith_graph_seen_relation_count(graph);
+    for (int i = 0; i < 64; i++)
+        questions[i] = (kith_question){
+            name(graph, (uint32_t)i), kith_graph_relation_name(graph, (uint32_t)i % relations), NULL};
+    const kith_ask_options options = {.threads = 2};
+    kith_session *first = session_of(model);
+    size_t threads = 0;
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(
+            kith_session_ask_all(answers, NULL, first, questions, 64, &options, NULL), KITH_OK);
+        for (int i = 0; i < 64; i++)
+            kith_answers_release(&answers[i]);
+        if (round > 0)
+            assert_int_equal(threads_now(), threads);
+        threads = threads_now();
+    }
+    size_t before = bytes_in_use();
+    double began = seconds(), each;
+    for (int i = 0; i < SESSIONS; i++)
+        sessions[i] = session_of(model);
+    each = (seconds() - began) / SESSIONS;
+    size_t used = (bytes_in_use() - before) / SESSIONS;
+    if (used > 100000 || each > 50e-6 * 20) /* other processes may want the core */
+        fail_msg("a session takes %zu bytes and %.1f microseconds", used, each * 1e6);
+    for (int i = 0; i < SESSIONS; i++)
+        kith_session_free(sessions[i]);
+    kith_session_free(first);
     kith_model_free(model);
     kith_graph_free(graph);
 }
@@ -1615,6 +1869,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder),
+        cmocka_unit_test(predict__both_drivers_agree_for_every_choice_of_settings),
+        cmocka_unit_test(predict__both_drivers_agree_for_every_preset),
         cmocka_unit_test(predict__ranks_are_those_of_eval_on_a_larger_graph),
         cmocka_unit_test(predict__scores_do_not_depend_on_what_was_asked_before),
         cmocka_unit_test(predict__ranks_are_those_of_eval_on_subject_10),
@@ -1641,6 +1897,10 @@ int main(void)
         cmocka_unit_test(on__a_graph_of_strangers_can_be_asked_about),
         cmocka_unit_test(on__what_cannot_be_opened_says_why),
         cmocka_unit_test(arguments__what_makes_no_sense_is_refused_and_nothing_is_fine),
+        cmocka_unit_test(questions__one_that_cannot_be_asked_does_not_hinder_the_others),
+        cmocka_unit_test(questions__ids_are_as_good_as_names),
+        cmocka_unit_test(options__of_another_size_are_understood),
+        cmocka_unit_test(sharing__sessions_are_light),
         cmocka_unit_test(sharing__sessions_on_many_threads_give_the_same_answers),
         cmocka_unit_test(sharing__the_cache_keeps_to_its_bytes),
         cmocka_unit_test(suggestions__go_by_letters_beginnings_and_labels),

@@ -626,6 +626,7 @@ typedef struct kith_eval {
 } kith_eval;
 
 typedef struct kith_eval_options {
+    size_t size;
     kith_split split;     /* KITH_DEV or KITH_TEST */
     int all_candidates; /* entities of the whole graph, not only seen ones */
     unsigned without;   /* parts of the evidence to leave out: flags of kith_evidence_part */
@@ -633,6 +634,9 @@ typedef struct kith_eval_options {
     size_t sample;      /* so many facts drawn at random; 0: all */
     uint64_t seed;      /* of the draw */
 } kith_eval_options;
+/* All zero: the split is train. */
+KITH_API void kith_eval_options_init(kith_eval_options *options, size_t size);
+#define kith_eval_options_init(options) kith_eval_options_init(options, sizeof *(options))
 
 /* Free what is in the result with kith_eval_release. */
 KITH_API kith_status kith_evaluate(kith_eval *result, const kith_model *model,
@@ -682,6 +686,9 @@ typedef struct kith_session kith_session;
 KITH_API kith_status kith_session_new(kith_session **session, kith_model *model,
                                       kith_error *error);
 KITH_API void kith_session_free(kith_session *session);
+/* Whether messages about unknown names suggest others like them, which takes a look at all names: 1 unless
+ * told otherwise. */
+KITH_API void kith_session_set_suggestions(kith_session *session, int suggest);
 
 /* The most bytes of candidates' encodings that a model keeps for later questions, 256 MB unless
  * told; those used longest ago go first. */
@@ -735,6 +742,7 @@ typedef struct kith_question {
 } kith_question;
 
 typedef struct kith_ask_options {
+    size_t size;
     size_t top;       /* how many answers, 10 if 0 */
     int new_only;     /* leave out what is known */
     size_t
@@ -743,6 +751,9 @@ typedef struct kith_ask_options {
     unsigned threads; /* of kith_session_ask_all; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
 } kith_ask_options;
+/* All zero. */
+KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
+#define kith_ask_options_init(options) kith_ask_options_init(options, sizeof *(options))
 
 /* An answer: an entity that train has, with the question's relation or one of its own. */
 typedef struct kith_answer {
@@ -775,11 +786,19 @@ typedef struct kith_answers {
 KITH_API kith_status kith_session_ask(kith_answers *answers, kith_session *session,
                                       const kith_question *question,
                                       const kith_ask_options *options, kith_error *error);
+/* The same by ids of the model's graph, with UINT32_MAX for what is asked for; KITH_ERR_NOT_FOUND for an
+ * id that does not exist. */
+KITH_API kith_status kith_session_ask_ids(kith_answers *answers, kith_session *session,
+                                          kith_triple question, const kith_ask_options *options,
+                                          kith_error *error);
 /* Many questions at once, on several threads; the result does not depend on how many. Each of the
- * `count` results is released on its own. */
-KITH_API kith_status kith_session_ask_all(kith_answers *answers, kith_session *session,
-                                          const kith_question *questions, size_t count,
-                                          const kith_ask_options *options, kith_error *error);
+ * `count` results is released on its own. With `errors`, what is wrong with one question does not hinder
+ * the others: it goes into errors[i], whose status is KITH_OK for those that were answered, and
+ * answers[i] is then empty. Where `errors` is NULL, the first such question fails the call. */
+KITH_API kith_status kith_session_ask_all(kith_answers *answers, kith_error *errors,
+                                          kith_session *session, const kith_question *questions,
+                                          size_t count, const kith_ask_options *options,
+                                          kith_error *error);
 KITH_API void kith_answers_release(kith_answers *answers);
 
 /* The vector of an entity for a query relation with what the session says about it, `dim` floats;

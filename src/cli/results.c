@@ -40,7 +40,8 @@ static bool ask_together(result *results, asking *a, const questions *q)
     for (size_t i = 0; done && i < q->count; i++)
         done = kind_of(&q->at[i]) == ASKS_ENTITIES;
     done = done &&
-           kith_session_ask_all(answers, a->session, q->at, q->count, &a->ask, NULL) == KITH_OK;
+           kith_session_ask_all(answers, NULL, a->session, q->at, q->count, &a->ask, NULL) ==
+               KITH_OK;
     for (size_t i = 0; done && i < q->count; i++)
         results[i] = (result){.kind = ASKS_ENTITIES, .answers = answers[i]};
     free(answers);

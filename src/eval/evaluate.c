@@ -6,6 +6,7 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "core/numbers.h"
+#include "core/options.h"
 #include "core/rng.h"
 #include "model/classify.h"
 #include "eval/rank.h"
@@ -328,6 +329,12 @@ cleanup:
     return status;
 }
 
+void(kith_eval_options_init)(kith_eval_options *options, size_t size)
+{
+    const kith_eval_options defaults = {0};
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
 /* Ranking uses the model's own threads and encoder, so evaluations take turns. */
 kith_status kith_evaluate(kith_eval *out, const kith_model *shown,
                           const kith_eval_options *options, kith_error *error)
@@ -336,9 +343,14 @@ kith_status kith_evaluate(kith_eval *out, const kith_model *shown,
         return kith__null_argument(error, __func__);
 
     kith_model *model = (kith_model *)shown;
+    kith_eval_options used = {0};
+    kith_status status =
+        kith__options_copy(&used, sizeof used, sizeof used, options, error);
 
+    if (status != KITH_OK)
+        return status;
     pthread_mutex_lock(&model->sweeping);
-    kith_status status = evaluate(out, model, options, error);
+    status = evaluate(out, model, &used, error);
     pthread_mutex_unlock(&model->sweeping);
     return status;
 }

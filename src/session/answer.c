@@ -3,21 +3,32 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "graph/graph.h"
 #include "nn/topk.h"
 #include "session/answer.h"
 
 enum { USUAL_TOP = 10, USUAL_RELATIONS = 64 };
 
-kith_ask_options kith__ask_options(const kith_ask_options *options)
+void(kith_ask_options_init)(kith_ask_options *options, size_t size)
 {
-    kith_ask_options used = options ? *options : (kith_ask_options){0};
+    const kith_ask_options defaults = {0};
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
 
-    if (used.top == 0)
-        used.top = USUAL_TOP;
-    if (used.relations == 0)
-        used.relations = USUAL_RELATIONS;
-    return used;
+kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *options,
+                              kith_error *error)
+{
+    kith_status status;
+
+    *used = (kith_ask_options){0};
+    TRY(kith__options_copy(used, sizeof *used, sizeof *used, options, error));
+    if (used->top == 0)
+        used->top = USUAL_TOP;
+    if (used->relations == 0)
+        used->relations = USUAL_RELATIONS;
+cleanup:
+    return status;
 }
 
 static bool is_worse(const kith_answer *a, const kith_answer *b)

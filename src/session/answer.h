@@ -92,7 +92,8 @@ kith_status kith__best_answers(kith_answers *answers, kith__candidate_cache *cac
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error);
 /* Options as they count: the usual ones where NULL or 0. */
-kith_ask_options kith__ask_options(const kith_ask_options *options);
+kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *options,
+                              kith_error *error);
 
 /* "; did you mean 'a' or 'b'?", or nothing. */
 #define KITH__MEANT 400

@@ -145,7 +145,6 @@ kith_status kith__ask_resolved(kith_answers *answers, kith_session *s,
                                const kith_ask_options *options, kith_error *error)
 {
     asking k = {.session = s,
-                .options = kith__ask_options(options),
                 .resolved = resolved,
                 .answers = kith__calloc(count, sizeof *answers)};
     kith_status status = KITH_OK;
@@ -153,6 +152,7 @@ kith_status kith__ask_resolved(kith_answers *answers, kith_session *s,
     pthread_mutex_init(&k.lock, NULL);
     if (!k.answers)
         TRY(kith__no_memory(error));
+    TRY(kith__ask_options(&k.options, options, error));
     TRY(order_all(&k, count, error));
     TRY(run_asking(&k, k.options.threads, error));
     memcpy(answers, k.answers, count * sizeof *answers);
@@ -166,28 +166,60 @@ cleanup:
     return status;
 }
 
-kith_status kith_session_ask_all(kith_answers *answers, kith_session *s,
+/* Those that can be asked: the names of the others are wrong, or nothing is known about their entities.
+ * With `errors` that is told there, else it is the call's failure. */
+static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
+                               kith_error *errors, const kith_session *s,
+                               const kith_question *questions, size_t count, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    *good = 0;
+    for (size_t i = 0; i < count && status == KITH_OK; i++) {
+        kith_error *to = errors ? &errors[i] : error;
+        if (errors)
+            errors[i] = (kith_error){0};
+        status = kith__resolve(&resolved[*good], s, &questions[i], to);
+        if (status == KITH_OK)
+            which[(*good)++] = (uint32_t)i;
+        if (errors && status != KITH_ERR_MEMORY)
+            status = KITH_OK;
+    }
+    if (status != KITH_OK && errors)
+        kith__no_memory(error);
+    return status;
+}
+
+kith_status kith_session_ask_all(kith_answers *answers, kith_error *errors, kith_session *s,
                                  const kith_question *questions, size_t count,
                                  const kith_ask_options *options, kith_error *error)
 {
     if (!s || (count > 0 && (!answers || !questions)))
         return kith__null_argument(error, __func__);
 
+    if (count >= UINT32_MAX)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
+                          count);
     kith__resolved *resolved = kith__alloc(count, sizeof *resolved);
+    uint32_t *which = kith__alloc(count, sizeof *which);
+    kith_answers *found = kith__calloc(count, sizeof *found);
+    size_t good = 0;
     kith_status status = KITH_OK;
 
     if (count == 0)
         goto cleanup;
-    if (!resolved)
+    if (!resolved || !which || !found)
         TRY(kith__no_memory(error));
-    if (count >= UINT32_MAX)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
-                       count));
-    for (size_t i = 0; i < count; i++)
-        TRY(kith__resolve(&resolved[i], s, &questions[i], error));
-    TRY(kith__ask_resolved(answers, s, resolved, count, options, error));
+    TRY(resolve_all(resolved, which, &good, errors, s, questions, count, error));
+    if (good > 0)
+        TRY(kith__ask_resolved(found, s, resolved, good, options, error));
+    memset(answers, 0, count * sizeof *answers);
+    for (size_t i = 0; i < good; i++)
+        answers[which[i]] = found[i];
 cleanup:
     kith__free(resolved);
+    kith__free(which);
+    kith__free(found);
     return status;
 }
 
@@ -196,5 +228,25 @@ kith_status kith_session_ask(kith_answers *answers, kith_session *s, const kith_
 {
     if (!answers || !s || !question)
         return kith__null_argument(error, __func__);
-    return kith_session_ask_all(answers, s, question, 1, options, error);
+    return kith_session_ask_all(answers, NULL, s, question, 1, options, error);
+}
+
+kith_status kith_session_ask_ids(kith_answers *answers, kith_session *s, kith_triple question,
+                                 const kith_ask_options *options, kith_error *error)
+{
+    if (!answers || !s)
+        return kith__null_argument(error, __func__);
+
+    const kith_graph *g = s->model->graph;
+    const kith_question named = {kith_graph_entity_name(g, question.subject),
+                                 kith_graph_relation_name(g, question.relation),
+                                 kith_graph_entity_name(g, question.object)};
+
+    if ((!named.subject && question.subject != UINT32_MAX) ||
+        (!named.relation && question.relation != UINT32_MAX) ||
+        (!named.object && question.object != UINT32_MAX))
+        return kith__fail(error, KITH_ERR_NOT_FOUND,
+                          "the graph has not all ids of the question %u, %u, %u",
+                          question.subject, question.relation, question.object);
+    return kith_session_ask(answers, s, &named, options, error);
 }

@@ -426,13 +426,14 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
     if (!explanation || !session || !question)
         return kith__null_argument(error, __func__);
 
-    const kith_ask_options used = kith__ask_options(options);
+    kith_ask_options used;
     bool is_fact = question->subject && question->relation && question->object;
     kith_explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
     kith_status status;
 
+    TRY(kith__ask_options(&used, options, error));
     TRY(is_fact ? kith__resolve_fact(&resolved, session, question, error)
                 : kith__resolve(&resolved, session, question, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))

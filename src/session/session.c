@@ -47,6 +47,12 @@ void kith_session_free(kith_session *s)
     kith__free(s);
 }
 
+void kith_session_set_suggestions(kith_session *s, int suggest)
+{
+    if (s)
+        s->no_suggestions = !suggest;
+}
+
 /* ---- names ---- */
 
 static uint32_t find_name(const kith__names *graph, const kith__names *own, const char *name)

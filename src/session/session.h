@@ -22,6 +22,7 @@ typedef struct kith__link {
 } kith__link;
 
 struct kith_session {
+    bool no_suggestions; /* in messages about unknown names */
     kith_model *model;
     kith__candidate_cache *cache; /* the model's */
     kith__names entities, relations; /* that the graph lacks */

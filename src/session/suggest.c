@@ -192,7 +192,8 @@ const char *kith__did_you_mean(char out[KITH__MEANT], const kith_session *sessio
                                const char *text, bool relation)
 {
     const char *names[SUGGESTED];
-    size_t count = suggest_names(names, session, text, relation), used = 0;
+    size_t count = session->no_suggestions ? 0 : suggest_names(names, session, text, relation);
+    size_t used = 0;
     char quoted[KITH__QUOTED];
 
     out[0] = '\0';
