@@ -186,12 +186,13 @@ static void finish_job(plan *p, job *j)
 {
     static const char *const outputs[] = {
         [JOB_TRAIN] = "eval", [JOB_STATISTICS] = "stats", [JOB_EXPLAIN] = "explain"};
-    double epochs, training = history_seconds(j, &epochs);
+    /* A resumed training has spent more time than has passed since this process took it up. */
+    double epochs, training = history_seconds(j, &epochs), passed = now() - j->began;
     json_t *name = format_string("%s.json", outputs[j->kind]);
     json_t *output = load_output(j, json_string_value(name));
     json_t *results =
         json_pack("{sO sO sO* sf sf sf so sI ss}", "identity", j->identity, "info", j->info,
-                  "commands", j->commands, "seconds", now() - j->began, "training_seconds",
+                  "commands", j->commands, "seconds", fmax(passed, training), "training_seconds",
                   training, "epochs", epochs, "machine", machine_json(), "threads",
                   (json_int_t)p->options.threads, "kith", kith_version());
     char *path = job_path(j, "results.json");
