@@ -344,7 +344,7 @@ script 'why explains the last question' 0 'plays_for => lives_in, confidence' \
 script 'why takes a question' 0 'lives_in => knows' 'why p0 knows ?\n'
 script 'undo takes back' 1 'removed: new  knows  p1' \
     'new plays_for "team Boston"\nnew knows p1\nundo\nundo\nnew lives_in ?\n'
-grep -q "no usable fact tells about 'new'" err
+grep -q "nothing is known about 'new'" err
 report $? 'and then nothing is known' "$(cat err)"
 script 'facts are listed' 0 '2  new  hates  p1  \[ignored: training has no fact' \
     'new knows p1\nnew hates p1\nfacts\n'

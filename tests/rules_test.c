@@ -880,7 +880,7 @@ static void check_near(world *w, kith__rng *rng)
     double *expected = malloc(w->entities * sizeof *expected);
 
     (void)rng;
-    kith__proximity_init(&n, (kith__view){w->evidence->base->index, NULL});
+    kith__proximity_init(&n, (kith__view){.base = w->evidence->base->index});
     for (uint32_t s = w->seen; s < w->entities; s++) {
         n.through = s % 2;
         kith__span facts = kith__facts_of(w->evidence->base->index, s);
@@ -925,7 +925,7 @@ static void check_path(world *w, kith__rng *rng)
         count_steps(steps, w, s);
         for (uint32_t o = 0; o < w->seen; o++) {
             assert_int_equal(
-                kith__proximity_path(path, &count, (kith__view){w->evidence->base->index, NULL},
+                kith__proximity_path(path, &count, (kith__view){.base = w->evidence->base->index},
                                      kith__facts_of(w->evidence->base->index, s), s, o, &error),
                 KITH_OK);
             if (count > 0 || steps[o] <= 3) /* a long way may be too unlikely */
@@ -955,7 +955,7 @@ static void near__no_facts_lead_nowhere(void **state)
     kith__rng_init(&rng, 22, 0);
     random_world(&w, &rng);
     kith__span facts = kith__facts_of(w.evidence->base->index, 0);
-    kith__proximity_init(&n, (kith__view){w.evidence->base->index, NULL});
+    kith__proximity_init(&n, (kith__view){.base = w.evidence->base->index});
     assert_int_equal(kith__proximity_find(&n, facts, 0, &error), KITH_OK);
     assert_true(n.reached_count > 0);
     assert_int_equal(kith__proximity_find(&n, (kith__span){NULL, 0}, UINT32_MAX, &error), KITH_OK);

@@ -700,7 +700,7 @@ typedef enum kith_fact_use {
     KITH_FACT_USED,
     KITH_FACT_REPEATED,    /* said before, or the graph has it already */
     KITH_FACT_NO_RELATION, /* training has no fact with this relation */
-    KITH_FACT_NO_NEIGHBOR, /* training has seen neither end */
+    KITH_FACT_NO_NEIGHBOR, /* training has seen neither end, and the model has no rules to use it */
     KITH_FACT_USES
 } kith_fact_use;
 KITH_API const char *kith_fact_use_text(kith_fact_use use); /* for a person */
@@ -715,8 +715,13 @@ KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
  * out. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
                                             kith_error *error);
-/* Take back the last fact; KITH_ERR_NOT_FOUND where there is none. */
+/* Take back the last fact; KITH_ERR_NOT_FOUND where there is none. Afterwards the session is as if it
+ * had never been said: ids of other new names may have changed. */
 KITH_API kith_status kith_session_undo(kith_session *session);
+/* The same with any fact, of several like it the last one; KITH_ERR_NOT_FOUND where there is none. */
+KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
+                                         const char *relation, const char *object,
+                                         kith_error *error);
 
 typedef struct kith_session_fact {
     const char *subject, *relation, *object;
@@ -732,6 +737,19 @@ typedef struct kith_newcomer {
 } kith_newcomer;
 KITH_API size_t kith_session_newcomer_count(const kith_session *session);
 KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
+
+/* The name of an entity of an answer: of the graph, or, from kith_graph_entity_count on, of a new
+ * entity; NULL where there is none. It stays until a fact is added or taken back. */
+KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
+
+/* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
+ * support facts, and the session's new ones. The seen ones are in the same order whether unseen ones
+ * are among the candidates or not. A model without rules has no scores for unseen ones. */
+typedef enum kith_candidate_set {
+    KITH_ANSWERS_ALL,  /* seen and unseen ones; without rules the seen ones */
+    KITH_ANSWERS_SEEN, /* those that train has */
+    KITH_ANSWERS_NEW   /* unseen ones */
+} kith_candidate_set;
 
 /* A question: names, and NULL for what is asked for. With NULL for one entity, entities are asked for;
  * for one entity and the relation, the likeliest pairs of both; for the relation alone, relations. A
@@ -750,6 +768,7 @@ typedef struct kith_ask_options {
                          first; 64 if 0, SIZE_MAX for all */
     unsigned threads; /* of kith_session_ask_all; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
+    kith_candidate_set candidates;
 } kith_ask_options;
 /* All zero. */
 KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
@@ -779,7 +798,7 @@ typedef struct kith_answers {
     size_t all_relations; /* that could have been */
 } kith_answers;
 
-/* Answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may be
+/* Seen answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may be
  * NULL. Fails with KITH_ERR_NOT_FOUND for a name that is none, with names like it in the message;
  * with KITH_ERR_ARGUMENT for a question that cannot be asked, or where nothing of use is known about
  * its entity. Free what is in the result with kith_answers_release. */

@@ -28,7 +28,7 @@ typedef struct asking {
     int format; /* of `formats` */
     double min_probability;
     uint64_t questions; /* that '? R ?' asks at most */
-    int new_only;
+    int new_only, candidates; /* the latter: its place among the choices */
     size_t relations;
     const char *html;
     kith_ask_options ask;
@@ -38,6 +38,14 @@ typedef struct asking {
 
 /* "all", or a number above 0, into a size_t. */
 bool parse_relations(void *to, const char *text);
+
+#define OPTION_CANDIDATES                                                                          \
+    {                                                                                              \
+        "candidates", 0, "seen|all|new",                                                           \
+            "what may be an answer: the entities of train; new ones too, which are those that "    \
+            "only facts beside train tell about; or only these",                                   \
+            OPTION_CHOICE, offsetof(asking, candidates), "all"                                     \
+    }
 
 #define QUERY_OPTIONS                                                                              \
     {"query",                                                                                      \
@@ -90,7 +98,7 @@ bool parse_relations(void *to, const char *text);
          "64",                                                                                     \
          .take = parse_relations,                                                                  \
          .expected = "a positive integer or all"},                                                 \
-        OPTION_ON, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
+        OPTION_CANDIDATES, OPTION_ON, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
 /* Open the run and say the facts; returns the exit status. */
 int begin_asking(asking *a, const command *self);
@@ -134,6 +142,11 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
 json_t *verdict_json(const kith_verdict *v);
 const char *verdict_word(const kith_verdict *v); /* "known", "likely", "unlikely", "unknown" */
 
+/* Names of entities that the graph lacks are those of this session, until another is given or NULL. */
+void name_new_entities_by(const kith_session *session);
+/* Of the graph, or new. The label is the name where it has none. */
+const char *name_of_entity(const kith_graph *graph, uint32_t entity);
+const char *label_of_entity(const kith_graph *graph, uint32_t entity);
 /* "Label (name)", or the name alone; to be freed. */
 char *readable_entity(const kith_graph *graph, uint32_t entity);
 

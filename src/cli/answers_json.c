@@ -20,8 +20,8 @@ json_t *question_json(const kith_question *q)
 
 static void set_entity(json_t *object, const kith_graph *graph, uint32_t entity)
 {
-    const char *name = kith_graph_entity_name(graph, entity);
-    const char *label = kith_graph_entity_label(graph, entity);
+    const char *name = name_of_entity(graph, entity);
+    const char *label = label_of_entity(graph, entity);
 
     json_object_set_new(object, "entity", text_json(name));
     if (strcmp(name, label) != 0)
@@ -97,7 +97,7 @@ static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
         json_object_set_new(one, "second_inverse", json_boolean(r->second_inverse));
     }
     if (r->between != UINT32_MAX)
-        json_object_set_new(one, "between", text_json(kith_graph_entity_name(graph, r->between)));
+        json_object_set_new(one, "between", text_json(name_of_entity(graph, r->between)));
     return one;
 }
 
@@ -183,7 +183,7 @@ static void left_out_json(json_t *object, const kith_explanation *e, const kith_
         }
         json_array_append_new(
             list, json_pack("{sI so so}", "neighbor", (json_int_t)l->neighbor, "first",
-                            text_json(kith_graph_entity_name(graph, l->best)), "answers", moves));
+                            text_json(name_of_entity(graph, l->best)), "answers", moves));
     }
     json_object_set_new(object, "without", list);
 }

@@ -12,10 +12,31 @@ enum {
 
 /* ---- answers ---- */
 
+static const kith_session *naming;
+
+void name_new_entities_by(const kith_session *session)
+{
+    naming = session;
+}
+
+const char *name_of_entity(const kith_graph *graph, uint32_t entity)
+{
+    const char *name = entity < kith_graph_entity_count(graph) || !naming
+                           ? kith_graph_entity_name(graph, entity)
+                           : kith_session_entity_name(naming, entity);
+    return name ? name : "";
+}
+
+const char *label_of_entity(const kith_graph *graph, uint32_t entity)
+{
+    return entity < kith_graph_entity_count(graph) ? kith_graph_entity_label(graph, entity)
+                                                   : name_of_entity(graph, entity);
+}
+
 char *readable_entity(const kith_graph *graph, uint32_t entity)
 {
-    const char *name = kith_graph_entity_name(graph, entity);
-    const char *label = kith_graph_entity_label(graph, entity);
+    const char *name = name_of_entity(graph, entity);
+    const char *label = label_of_entity(graph, entity);
     char *text = NULL;
 
     if (strcmp(name, label) == 0)

@@ -106,6 +106,23 @@ static void do_undo(shell *s, const char *rest)
     kith_session_undo(s->a.session);
 }
 
+static void do_remove(shell *s, const char *rest)
+{
+    kith_error error;
+    fields f;
+    char why[256];
+
+    if (!cut_fields(&f, rest, why)) {
+        complain(s, "remove", why);
+        return;
+    }
+    if (kith_session_remove(s->a.session, f.name[0], f.name[1], f.name[2], &error) != KITH_OK)
+        complain(s, "remove", error.message);
+    else
+        say("removed: %s  %s  %s\n", f.name[0], f.name[1], f.name[2]);
+    free(f.copy);
+}
+
 static void do_facts(shell *s, const char *rest)
 {
     (void)rest;
@@ -170,6 +187,7 @@ static const struct {
 } lines[] = {
     {"why", "reasons for the last answer; also why SUBJECT RELATION ?", false, do_why},
     {"undo", "remove the last fact", false, do_undo},
+    {"remove", "remove SUBJECT RELATION OBJECT: remove this fact", true, do_remove},
     {"facts", "list the facts added", false, do_facts},
     {"find", "find TEXT: find names like this", true, do_find},
     {"top", "top N: how many answers", true, do_top},
@@ -380,7 +398,7 @@ static int run(const command *self, void *arguments)
     return status;
 }
 
-static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_ON,
+static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_CANDIDATES, OPTION_ON,
                                      OPTION_THREADS, OPTION_QUIET};
 
 const command cmd_shell = {
@@ -396,6 +414,7 @@ const command cmd_shell = {
         "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n"
         "  why                       reasons for the last answer; also why SUBJECT RELATION ?\n"
         "  undo                      remove the last fact\n"
+        "  remove S R O              remove this fact\n"
         "  facts                     list the facts added\n"
         "  find TEXT                 find names like this\n"
         "  top N, new-only on|off    how many answers, and which\n"

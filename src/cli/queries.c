@@ -53,21 +53,26 @@ static int say_facts(asking *a, const command *self)
 
 int begin_asking(asking *a, const command *self)
 {
+    static const kith_candidate_set sets[] = {KITH_ANSWERS_SEEN, KITH_ANSWERS_ALL,
+                                              KITH_ANSWERS_NEW};
     a->ask = (kith_ask_options){.top = (size_t)a->common.top,
                                 .new_only = a->new_only,
                                 .relations = a->relations,
-                                .threads = (unsigned)a->common.threads};
+                                .threads = (unsigned)a->common.threads,
+                                .candidates = sets[a->candidates]};
     kith_error error;
 
     if (open_run_on(&a->model, &a->common, &error) != KITH_OK ||
         kith_session_new(&a->session, a->model, &error) != KITH_OK)
         return failure(&error);
+    name_new_entities_by(a->session);
     tell_unfinished(a->common.operand);
     return say_facts(a, self);
 }
 
 void end_asking(asking *a)
 {
+    name_new_entities_by(NULL);
     kith_session_free(a->session);
     kith_model_free(a->model);
 }

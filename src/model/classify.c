@@ -70,13 +70,15 @@ static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
     const kith__query *q = &l->queries[query];
     uint32_t hidden = kith__hidden_side(q);
     double *x = l->samples[query / 2].x;
+    float best, all;
 
     x += q->subject_hidden ? KITH__FACT_SUBJECT_SHARE : KITH__FACT_OBJECT_SHARE;
     x[OF_SHARE] = kith__log_share(&f->shares, f->scores[hidden]);
     if (!(f->without & KITH_PART_PROXIMITY))
         x[OF_PROXIMITY] = kith__proximity_of(&f->asking.proximity, hidden);
     x[OF_OFTEN] = log(.2 + kith__evidence_answered(&f->asking, hidden));
-    x[OF_TYPE] = f->asking.table->type_score_all[hidden];
+    kith__evidence_type(&best, &all, &f->asking, hidden);
+    x[OF_TYPE] = all;
 }
 
 static kith_status look_at_evidence(kith__sample *samples, kith_model *model,

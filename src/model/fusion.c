@@ -52,34 +52,50 @@ kith_status kith__fusion_workspace_init(kith__fusion_workspace *f, const kith__f
 void kith__fusion_workspace_release(kith__fusion_workspace *f)
 {
     kith__evidence_query_release(&f->asking);
+    kith__overlay_release(&f->hidden);
     kith__free(f->scores);
-    f->scores = NULL;
+    kith__free(f->alone);
+    f->scores = f->alone = NULL;
 }
 
 /* ---- scores ---- */
 
-static float plain_score(const kith__fusion_workspace *f, kith__plain plain)
+static float plain_score(const kith__case *c, const float *weight, kith__plain plain)
 {
     float feature[KITH__FEATURES_COUNT];
 
-    kith__case_plain(feature, &f->at, plain);
-    return kith__linear(f->weight, feature);
+    kith__case_plain(feature, c, plain);
+    return kith__linear(weight, feature);
+}
+
+/* Seen entities with added facts, whose figures the tables do not have. */
+static void score_touched(float *scores, const kith__case *c, const float *weight, unsigned without)
+{
+    const kith__overlay *added = c->asked->view.added;
+    float feature[KITH__FEATURES_COUNT];
+
+    for (size_t i = 0; added && i < added->slots.count; i++) {
+        uint32_t e = added->touched[i].entity;
+        if (e >= c->candidates || kith__view_added(&c->asked->view, e).count == 0)
+            continue;
+        kith__case_features(feature, c, e, without);
+        scores[e] = kith__linear(weight, feature);
+    }
 }
 
 /* Candidates without a supporting rule: features in which they differ, by the effect of a change of 1. */
-static void score_untold(kith__fusion_workspace *f)
+static void score_untold(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
-    const kith__case *c = &f->at;
     const kith__relation_table *table = c->asked->table;
-    float *scores = f->scores, never = logf(.2f) - c->log_answers;
-    float start = plain_score(f, (kith__plain){0});
-    float prior = plain_score(f, (kith__plain){.prior = 1}) - start;
-    float degree = plain_score(f, (kith__plain){.degree = 1}) - start;
-    float type_score = plain_score(f, (kith__plain){.type_score = 1}) - start;
-    float type_score_all = plain_score(f, (kith__plain){.type_score_all = 1}) - start;
-    float proximity = plain_score(f, (kith__plain){.proximity = 1}) - start;
-    float by_score = plain_score(f, (kith__plain){.e_score = 1}) - start;
-    float by_share = plain_score(f, (kith__plain){.e_logp = 1}) - start;
+    float never = logf(.2f) - c->log_answers;
+    float start = plain_score(c, weight, (kith__plain){0});
+    float prior = plain_score(c, weight, (kith__plain){.prior = 1}) - start;
+    float degree = plain_score(c, weight, (kith__plain){.degree = 1}) - start;
+    float type_score = plain_score(c, weight, (kith__plain){.type_score = 1}) - start;
+    float type_score_all = plain_score(c, weight, (kith__plain){.type_score_all = 1}) - start;
+    float proximity = plain_score(c, weight, (kith__plain){.proximity = 1}) - start;
+    float by_score = plain_score(c, weight, (kith__plain){.e_score = 1}) - start;
+    float by_share = plain_score(c, weight, (kith__plain){.e_logp = 1}) - start;
     float slope = by_score * c->e_scale + by_share;
     float base = start + prior * never;
 
@@ -90,7 +106,7 @@ static void score_untold(kith__fusion_workspace *f)
         scores[i] = base + degree * c->log_degree[i] + type_score * table->type_score[i] +
                     type_score_all * table->type_score_all[i];
     const kith__proximity *n = &c->asked->proximity;
-    size_t reached = f->without & KITH_PART_PROXIMITY ? 0 : n->reached_count;
+    size_t reached = without & KITH_PART_PROXIMITY ? 0 : n->reached_count;
     for (size_t i = 0; i < reached; i++)
         if (kith__proximity_entity(n, i) < c->candidates)
             scores[kith__proximity_entity(n, i)] += proximity * kith__proximity_value(n, i);
@@ -99,38 +115,109 @@ static void score_untold(kith__fusion_workspace *f)
     for (size_t i = 0; i < c->candidates; i++)
         if (table->answered[i])
             scores[i] += prior * (logf(.2f + (float)table->answered[i]) - logf(.2f));
+    score_touched(scores, c, weight, without);
 }
 
-static void score_told(kith__fusion_workspace *f)
+static void score_told(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
-    const kith__evidence_query *asking = &f->asking;
+    const kith__evidence_query *asking = c->asked;
     float feature[KITH__FEATURES_COUNT];
 
     for (size_t i = 0; i < asking->count; i++) {
         uint32_t e = asking->rows[i].entity;
-        if (e >= f->at.candidates)
+        if (e >= c->candidates)
             continue;
-        kith__case_features(feature, &f->at, e, f->without);
-        f->scores[e] = kith__linear(f->weight, feature);
+        kith__case_features(feature, c, e, without);
+        scores[e] = kith__linear(weight, feature);
     }
+}
+
+static void score_seen(float *scores, const kith__case *c, const float *weight, unsigned without)
+{
+    score_untold(scores, c, weight, without);
+    score_told(scores, c, weight, without);
+}
+
+/* ---- unseen candidates ---- */
+
+/* By how much the seen candidates together are raised by the embedding's say: unseen ones must be
+ * raised by as much, so that their share stays what it is without. */
+static kith_status find_shift(kith__fusion_workspace *f, kith__span facts, uint32_t query,
+                              kith_error *error)
+{
+    size_t n = f->at.candidates;
+
+    f->shift = 0;
+    if (!f->at.embedding)
+        return KITH_OK;
+    if (kith__renew(&f->alone, &f->alone_capacity, n, sizeof *f->alone))
+        return kith__no_memory(error);
+    score_seen(f->alone, &f->unseen_at, f->unseen_weight, f->without);
+    f->shift = (float)(kith__shares_of(f->scores, n, facts, query).log_sum -
+                       kith__shares_of(f->alone, n, facts, query).log_sum);
+    return KITH_OK;
+}
+
+static kith_status score_unseen(kith__fusion_workspace *f, kith__span facts, uint32_t self,
+                                uint32_t query, kith_error *error)
+{
+    const kith__unseen_set *unseen = &f->unseen;
+    float feature[KITH__FEATURES_COUNT];
+    kith_status status = KITH_OK;
+
+    f->unseen_weight = kith__fusion_weights(f->fusion, query)->alone;
+    f->unseen_at = f->at;
+    f->unseen_at.embedding = NULL;
+    if (unseen->count > 0)
+        TRY(find_shift(f, facts, query, error));
+    for (size_t i = unseen->only ? 0 : f->at.candidates; i < unseen->width; i++)
+        f->scores[i] = NAN;
+    for (size_t i = 0; i < unseen->count; i++) {
+        if (unseen->at[i] == self)
+            continue;
+        kith__case_features(feature, &f->unseen_at, unseen->at[i], f->without);
+        f->scores[unseen->at[i]] = kith__linear(f->unseen_weight, feature) + f->shift;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- a query ---- */
+
+/* Facts of the entity itself are given; nothing else is to know of them. */
+static kith_status hide_self(kith__fusion_workspace *f, uint32_t self, kith_error *error)
+{
+    kith__view *view = &f->asking.view;
+
+    view->instead = NULL;
+    if (!view->added || kith__overlay_facts(view->added, self).count == 0)
+        return KITH_OK;
+    kith_status status = kith__overlay_hide(&f->hidden, view->added, self, error);
+    if (status == KITH_OK)
+        view->instead = &f->hidden;
+    return status;
 }
 
 kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error)
 {
+    size_t width = f->unseen.width > candidates ? f->unseen.width : candidates;
     kith_status status;
 
+    TRY(hide_self(f, self, error));
+    f->asking.unseen = f->unseen.count > 0;
     f->asking.proximity.through = candidates > f->asking.evidence->base->index->seen;
     TRY(kith__evidence_query_run(&f->asking, facts, self, query, error));
-    if (kith__renew(&f->scores, &f->score_capacity, candidates, sizeof *f->scores))
+    if (kith__renew(&f->scores, &f->score_capacity, width, sizeof *f->scores))
         TRY(kith__no_memory(error));
     kith__case_init(&f->at, &f->asking, facts, embedding, f->log_degree, candidates, f->without);
     const kith__weights *weights = kith__fusion_weights(f->fusion, query);
     f->weight = f->at.embedding ? weights->all : weights->alone;
-    score_untold(f);
-    score_told(f);
-    f->shares = kith__shares_of(f->scores, candidates, facts, query);
+    score_seen(f->scores, &f->at, f->weight, f->without);
+    if (f->unseen.width > 0)
+        TRY(score_unseen(f, facts, self, query, error));
+    f->shares = kith__shares_of(f->scores, width, facts, query);
 cleanup:
     return status;
 }

@@ -34,17 +34,32 @@ typedef struct kith__fusion {
 void kith__fusion_release(kith__fusion *fusion);
 const kith__weights *kith__fusion_weights(const kith__fusion *fusion, uint32_t query);
 
+/* Entities that may be answers beside those with an input embedding, or instead of them. */
+typedef struct kith__unseen_set {
+    const uint32_t *at; /* ids behind the candidates', each once; the entity asked about does not count */
+    size_t count;
+    size_t width; /* scores are by id, of those below; NAN where it is not a candidate */
+    bool only;    /* the seen ones are none */
+} kith__unseen_set;
+
 /* Workspace for the fusion of one query at a time. */
 typedef struct kith__fusion_workspace {
     size_t room; /* number among those of kith__fusion_sweep */
     const kith__fusion *fusion;
-    kith__evidence_query asking;
+    kith__evidence_query asking; /* its view's `added` may be set before any query */
+    kith__overlay hidden;        /* of the added facts: those of the entity at hand */
+    kith__unseen_set unseen;     /* may be set before any query; zero: none */
     kith__case at;
     const float *log_degree;
     unsigned without;
     const float *weight; /* for the query at hand */
     float *scores;       /* of all candidates */
     size_t score_capacity;
+    float *alone; /* those of the seen ones without the embedding, where unseen ones need them */
+    size_t alone_capacity;
+    const float *unseen_weight; /* for unseen candidates, whose scores are theirs plus `shift` */
+    kith__case unseen_at;
+    float shift;
     kith__shares shares;
 } kith__fusion_workspace;
 
@@ -55,7 +70,12 @@ void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
  * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
- * is in `scores` of the workspace. */
+ * is in `scores` of the workspace.
+ *
+ * Added facts count as those of the base do, but for the entity's own: others see it as they would one
+ * that was held out. Unseen candidates have no score by the embedding. How they stand to the seen ones
+ * together is decided without it, and then the seen ones share what is theirs with it, so their order
+ * is the same with unseen candidates and without. */
 kith_status kith__fusion_run(kith__fusion_workspace *fusing, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error);

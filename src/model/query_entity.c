@@ -51,6 +51,17 @@ cleanup:
     return status;
 }
 
+/* Those of the facts whose neighbour has an input embedding; returns how many. */
+static size_t copy_seen(kith_neighbor *to, const kith__query_entity *asked, uint32_t seen)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < asked->count; i++)
+        if (asked->facts[i].entity < seen)
+            to[count++] = asked->facts[i];
+    return count;
+}
+
 /* The neighbours that the model looks at, of each entity. */
 static int cut_lists(kith__workspace *a, const kith__query_entity *asked, size_t count)
 {
@@ -65,12 +76,10 @@ static int cut_lists(kith__workspace *a, const kith__query_entity *asked, size_t
             (model->rules && kith__reserve(&lists->denominator, &a->denominator_capacity, need,
                                            sizeof *lists->denominator)))
             return -1;
-        if (asked[i].count > 0)
-            memcpy(lists->own_at + used, asked[i].facts,
-                   asked[i].count * sizeof *lists->own_at);
+        size_t read = copy_seen(lists->own_at + used, &asked[i], lists->seen);
         lists->own_offset[i] = used;
         used += kith__list_cut(
-            lists->own_at + used, model->rules ? lists->denominator + used : NULL, asked[i].count,
+            lists->own_at + used, model->rules ? lists->denominator + used : NULL, read,
             asked[i].entity, model->rules, &model->settings, a->kept, a->relations);
     }
     lists->own_offset[count] = used;

@@ -14,7 +14,7 @@ static void compare(float *scores, const kith__workspace *a, size_t count, const
                     bool mix)
 {
     bool distance = kith__decoder_get(a->model->settings.decoder)->distance;
-    size_t n = a->candidates, ds = a->stride;
+    size_t n = a->candidates, ds = a->stride, width = a->width;
 
     for (size_t from = 0, to; from < n; from = to) {
         to = n - from < CANDIDATES_AT_ONCE ? n : from + CANDIDATES_AT_ONCE;
@@ -23,7 +23,7 @@ static void compare(float *scores, const kith__workspace *a, size_t count, const
             for (size_t c = from; c < to; c++) {
                 float score = distance ? -kith__l1(query_vector, rows + c * ds, ds)
                                        : kith__dot(query_vector, rows + c * ds, ds);
-                float *at = &scores[i * n + c];
+                float *at = &scores[i * width + c];
                 *at = mix ? (*at + score) / 2 : score;
             }
         }
@@ -40,7 +40,7 @@ static void compare_inputs(float *scores, const kith__workspace *a, size_t count
     for (size_t i = 0; i < count; i++)
         query_vectors[i] = a->query_vectors + i * a->stride;
     for (size_t p = 0; p < kith__panel_count(inputs); p++)
-        kith__panel_score(scores, a->candidates, inputs, p, query_vectors, count, distance, 1,
+        kith__panel_score(scores, a->width, inputs, p, query_vectors, count, distance, 1,
                           false, a->block);
 }
 
@@ -89,18 +89,25 @@ cleanup:
     return status;
 }
 
+bool kith__has_seen_neighbor(const kith__workspace *a, const kith__query_entity *asked)
+{
+    for (size_t i = 0; i < asked->count; i++)
+        if (asked->facts[i].entity < a->lists.seen)
+            return true;
+    return false;
+}
+
 kith_status kith__final_scores(const float **scores, kith__shares *shares, kith__workspace *a,
                                const kith__query_entity *asked, uint32_t query, const float *row,
                                kith_error *error)
 {
     const kith_model *model = a->model;
-    bool newcomer = asked->entity >= kith_graph_entity_count(model->graph);
+    bool embedding = kith__model_scores_vectors(model) && kith__has_seen_neighbor(a, asked);
     kith_status status = KITH_OK;
 
     if (model->fused) {
-        TRY(kith__fusion_run(a->fusion, asked->sorted, newcomer ? UINT32_MAX : asked->entity,
-                             query, kith__model_scores_vectors(model) ? row : NULL, a->candidates,
-                             error));
+        TRY(kith__fusion_run(a->fusion, asked->sorted, asked->entity, query,
+                             embedding ? row : NULL, a->candidates, error));
         *scores = a->fusion->scores;
         *shares = a->fusion->shares;
     } else {
@@ -122,11 +129,11 @@ kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache, kit
     if (kith__model_scores_vectors(a->model))
         TRY(kith__embedding_scores(scores, cache, a, asked, count, queries, query_count, error));
     for (size_t i = 0; i < count; i++) {
-        float *row = scores + i * a->candidates;
+        float *row = scores + i * a->width;
         const float *final;
         TRY(kith__final_scores(&final, &a->shares[i], a, &asked[i], queries[0], row, error));
         if (final != row)
-            memcpy(row, final, a->candidates * sizeof *row);
+            memcpy(row, final, a->width * sizeof *row);
     }
 cleanup:
     return status;

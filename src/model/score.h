@@ -33,6 +33,9 @@ kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache,
                                 size_t count, const uint32_t *queries, size_t query_count,
                                 kith_error *error);
 
+/* Whether the embedding has anything to say about an entity: a neighbour with an input embedding. */
+bool kith__has_seen_neighbor(const kith__workspace *workspace, const kith__query_entity *asked);
+
 /* The embedding's part of it. The workspace's encoder and query vectors are then those of `asked`. */
 kith_status kith__embedding_scores(float *scores, kith__candidate_cache *cache,
                                    kith__workspace *workspace, const kith__query_entity *asked,

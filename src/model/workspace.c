@@ -17,6 +17,7 @@ static void free_workspace(kith__workspace *a)
     kith__free(a->scores);
     kith__free(a->block);
     kith__free(a->best);
+    kith__free(a->unseen);
     if (a->fusion)
         kith__fusion_workspace_release(a->fusion);
     kith__free(a->fusion);
@@ -66,7 +67,7 @@ static kith__workspace *new_workspace(const kith_model *model)
     if (!a)
         return NULL;
     a->model = model;
-    a->candidates = model->candidates;
+    a->candidates = a->width = model->candidates;
     a->relations = kith__calloc(2 * (size_t)kith_graph_seen_relation_count(model->graph), 1);
     if (!a->relations || (model->fused && add_fusion(a, model->fused)) ||
         (kith__model_embeds(model) && add_embedding(a, model))) {
@@ -74,6 +75,17 @@ static kith__workspace *new_workspace(const kith_model *model)
         return NULL;
     }
     return a;
+}
+
+/* Nothing of the session that had it before. */
+static void begin_anew(kith__workspace *a)
+{
+    a->width = a->candidates;
+    a->unseen_count = 0;
+    if (a->fusion) {
+        a->fusion->asking.view.added = a->fusion->asking.view.instead = NULL;
+        a->fusion->unseen = (kith__unseen_set){0};
+    }
 }
 
 kith__workspace *kith__workspace_take(kith__candidate_cache *cache)
@@ -85,7 +97,10 @@ kith__workspace *kith__workspace_take(kith__candidate_cache *cache)
     if (a)
         cache->workspaces = a->next;
     pthread_mutex_unlock(&cache->lock);
-    return a ? a : new_workspace(cache->model);
+    if (!a)
+        return new_workspace(cache->model);
+    begin_anew(a);
+    return a;
 }
 
 void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *a)
@@ -102,7 +117,7 @@ int kith__workspace_reserve(kith__workspace *a, size_t rows)
 {
     size_t floats;
 
-    if (__builtin_mul_overflow(rows, a->candidates, &floats))
+    if (__builtin_mul_overflow(rows, a->width, &floats))
         return -1;
     return kith__renew(&a->scores, &a->score_capacity, floats, sizeof *a->scores);
 }

@@ -10,6 +10,9 @@ enum { KITH__QUERIES_TOGETHER = 16 };
 typedef struct kith__workspace {
     const kith_model *model;
     size_t candidates; /* the entities 0 .. candidates - 1 */
+    size_t width;      /* of a row of scores: `candidates`, or with unseen ones more */
+    uint32_t *unseen;  /* candidates too, by the questions at hand */
+    size_t unseen_count, unseen_capacity;
     kith_neighbor *facts; /* of the entities at hand, uncut */
     size_t fact_count, fact_capacity;
     kith_neighbor *sorted; /* the same, those of each entity sorted */

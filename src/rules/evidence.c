@@ -65,7 +65,7 @@ void kith__evidence_free(kith__evidence *e)
 void kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence,
                                const kith__overlay *added)
 {
-    kith__view view = {evidence->base->index, added};
+    kith__view view = {evidence->base->index, added, NULL};
 
     *a = (kith__evidence_query){.evidence = evidence, .view = view, .query = UINT32_MAX};
     kith__proximity_init(&a->proximity, view);
@@ -89,7 +89,7 @@ void kith__evidence_query_release(kith__evidence_query *a)
 
 static kith_status set_query(kith__evidence_query *a, uint32_t query, kith_error *error)
 {
-    bool unseen = a->proximity.through;
+    bool unseen = a->unseen || a->proximity.through;
 
     if (a->table && query == a->query && unseen == a->table->unseen)
         return KITH_OK;

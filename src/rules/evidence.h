@@ -57,7 +57,8 @@ typedef struct kith__reason {
 /* Workspace of one thread, sized by what queries touch. */
 typedef struct kith__evidence_query {
     const kith__evidence *evidence;
-    kith__view view; /* `added` may be set before any query */
+    kith__view view; /* what is added may be set before any query */
+    bool unseen;     /* whether unseen entities of the base may be asked about afterwards */
     uint32_t query;  /* UINT32_MAX: none yet */
     const kith__relation_table
         *table; /* of the query relation; held until another one is asked for */
@@ -108,7 +109,7 @@ static inline uint32_t kith__evidence_answered(const kith__evidence_query *a, ui
 
     if (!a->view.added)
         return base;
-    kith__span added = kith__overlay_facts(a->view.added, candidate);
+    kith__span added = kith__view_added(&a->view, candidate);
     return base + (uint32_t)kith__span_of(added, kith__inverse(x, a->query)).count;
 }
 

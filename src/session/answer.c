@@ -64,8 +64,8 @@ kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const fl
         kith__reserve(&b->at, &b->capacity, b->count + b->most, sizeof *b->at))
         return kith__no_memory(error);
     size_t count =
-        new_only ? kith__best_unknown(a->best, b->most, scores, a->candidates, shares->known)
-                 : kith__topk_of(a->best, b->most, scores, a->candidates, NULL);
+        new_only ? kith__best_unknown(a->best, b->most, scores, a->width, shares->known)
+                 : kith__topk_of(a->best, b->most, scores, a->width, NULL);
     for (size_t i = 0; i < count; i++) {
         uint32_t c = a->best[i];
         double probability = kith__probability(&a->model->calibration, shares, scores[c]);
@@ -86,7 +86,7 @@ kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const fl
 kith__answer_list kith__answer_list_of(const kith__workspace *a, const kith_ask_options *options)
 {
     return (kith__answer_list){.most =
-                                   options->top < a->candidates ? options->top : a->candidates};
+                                   options->top < a->width ? options->top : a->width};
 }
 
 kith_status kith__has_relations(double *has, kith__candidate_cache *cache, kith__workspace *a,

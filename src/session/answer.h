@@ -11,6 +11,9 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph,
                                const kith_session *session, kith__workspace *workspace,
                                const uint32_t *entities, size_t count, kith_error *error);
 
+/* Set which entities are candidates, after the workspace was taken and before room is reserved. */
+kith_status kith__choose_candidates(kith__workspace *workspace, const kith_session *session,
+                                    kith_candidate_set set, kith_error *error);
 /* P(has r) of an entity for some queries; NAN where the model has not learned it. */
 kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
                                 kith__workspace *workspace, const kith__query_entity *asked,
@@ -25,10 +28,12 @@ typedef struct kith__resolved {
                        KITH__NO_ID */
 } kith__resolved;
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
-                          const kith_question *question, kith_error *error);
+                          const kith_question *question, kith_candidate_set set,
+                          kith_error *error);
 /* A fact: a query and one candidate for it. */
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
-                               const kith_question *fact, kith_error *error);
+                               const kith_question *fact, kith_candidate_set set,
+                               kith_error *error);
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 

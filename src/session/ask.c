@@ -45,7 +45,8 @@ static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kit
         else if (query == KITH__NO_ID)
             TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
         else
-            TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->candidates, &a->shares[i], query,
+            TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->width,
+                                   &a->shares[i], query,
                                    &k->options, error));
     }
 cleanup:
@@ -73,7 +74,10 @@ static void answer_piece(void *context, size_t piece)
         fail(k, status, &error);
         return;
     }
-    while ((chunk = atomic_fetch_add(&k->next, 1)) < k->chunks) {
+    kith_status chosen = kith__choose_candidates(a, k->session, k->options.candidates, &error);
+    if (chosen != KITH_OK)
+        fail(k, chosen, &error);
+    while (chosen == KITH_OK && (chunk = atomic_fetch_add(&k->next, 1)) < k->chunks) {
         kith_status status = answer_chunk(k, a, chunk, &error);
         if (status != KITH_OK)
             fail(k, status, &error);
@@ -170,7 +174,8 @@ cleanup:
  * With `errors` that is told there, else it is the call's failure. */
 static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
                                kith_error *errors, const kith_session *s,
-                               const kith_question *questions, size_t count, kith_error *error)
+                               const kith_question *questions, size_t count,
+                               kith_candidate_set set, kith_error *error)
 {
     kith_status status = KITH_OK;
 
@@ -179,7 +184,7 @@ static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t
         kith_error *to = errors ? &errors[i] : error;
         if (errors)
             errors[i] = (kith_error){0};
-        status = kith__resolve(&resolved[*good], s, &questions[i], to);
+        status = kith__resolve(&resolved[*good], s, &questions[i], set, to);
         if (status == KITH_OK)
             which[(*good)++] = (uint32_t)i;
         if (errors && status != KITH_ERR_MEMORY)
@@ -203,6 +208,7 @@ kith_status kith_session_ask_all(kith_answers *answers, kith_error *errors, kith
     kith__resolved *resolved = kith__alloc(count, sizeof *resolved);
     uint32_t *which = kith__alloc(count, sizeof *which);
     kith_answers *found = kith__calloc(count, sizeof *found);
+    kith_ask_options used;
     size_t good = 0;
     kith_status status = KITH_OK;
 
@@ -210,7 +216,8 @@ kith_status kith_session_ask_all(kith_answers *answers, kith_error *errors, kith
         goto cleanup;
     if (!resolved || !which || !found)
         TRY(kith__no_memory(error));
-    TRY(resolve_all(resolved, which, &good, errors, s, questions, count, error));
+    TRY(kith__ask_options(&used, options, error));
+    TRY(resolve_all(resolved, which, &good, errors, s, questions, count, used.candidates, error));
     if (good > 0)
         TRY(kith__ask_resolved(found, s, resolved, good, options, error));
     memset(answers, 0, count * sizeof *answers);

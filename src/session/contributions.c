@@ -84,14 +84,17 @@ static int stronger_first(const void *a, const void *b)
 static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *fusing,
                              kith_error *error)
 {
+    bool unseen = to->entity >= fusing->at.candidates;
+    const float *weight = unseen ? fusing->unseen_weight : fusing->weight;
     float feature[KITH__FEATURES_COUNT];
 
     to->features = kith__calloc(KITH__FEATURES_COUNT, sizeof *to->features);
     if (!to->features)
         return kith__no_memory(error);
-    kith__case_features(feature, &fusing->at, to->entity, 0);
+    kith__case_features(feature, unseen ? &fusing->unseen_at : &fusing->at, to->entity, 0);
+    to->prior = unseen ? fusing->shift : 0;
     for (int k = 0; k < KITH__FEATURES_COUNT; k++) {
-        double points = (double)fusing->weight[k] * feature[k];
+        double points = (double)weight[k] * feature[k];
         kith_evidence_part part = kith__feature_part(k);
         if (part == KITH_PART_EMBEDDING)
             to->embedding += points;
@@ -132,13 +135,11 @@ cleanup:
 static kith_status find_reasons(finding *f, kith_error *error)
 {
     kith__evidence_query *rules = &f->workspace->fusion->asking;
-    bool newcomer = f->asked->entity >= kith_graph_entity_count(f->session->model->graph);
 
     rules->report = take_reason;
     rules->context = f;
     kith_status status =
-        kith__evidence_query_run(rules, f->asked->sorted,
-                                 newcomer ? UINT32_MAX : f->asked->entity, f->query, error);
+        kith__evidence_query_run(rules, f->asked->sorted, f->asked->entity, f->query, error);
     rules->report = NULL;
     return status == KITH_OK && f->no_memory ? kith__no_memory(error) : status;
 }
@@ -248,6 +249,8 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, double s
         kith_contributions *to = &f->contributions[i];
         if (!to->neighbors)
             to->neighbors = kith__calloc(f->out->neighbor_count, sizeof *to->neighbors);
+        if (to->neighbors && to->entity >= f->workspace->candidates)
+            continue; /* the embedding has no say about it */
         status = !to->neighbors ? kith__no_memory(error)
                                 : add_neighbors(f, to, rows->rows + to->entity *
                                                                         f->workspace->stride,

@@ -21,7 +21,7 @@ kith_status kith_session_encode(float *vector, kith_session *s, const char *enti
                        "a vector is that of an entity for a relation; the %s is missing",
                        entity ? "relation" : "entity"));
     TRY(kith__need_embedding(s->model, error));
-    TRY(kith__resolve(&r, s, &question, error));
+    TRY(kith__resolve(&r, s, &question, KITH_ANSWERS_ALL, error));
     if (!(a = kith__workspace_take(s->cache)))
         TRY(kith__no_memory(error));
     TRY(kith__gather_facts(&asked, NULL, s, a, &r.entity, 1, error));

@@ -81,9 +81,15 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 /* ---- neighbours ---- */
 
+static bool embedding_counts(const explaining *x)
+{
+    return kith__model_scores_vectors(x->session->model) &&
+           kith__has_seen_neighbor(x->workspace, &x->asked);
+}
+
 static kith_weighing weighing_of(const explaining *x)
 {
-    if (!kith__model_scores_vectors(x->session->model))
+    if (!embedding_counts(x))
         return KITH_WEIGH_NONE;
     return kith__encoder_weighing(x->workspace->encoder);
 }
@@ -180,7 +186,7 @@ static kith_status list_neighbors(explaining *x, kith_error *error)
 static kith_status score(explaining *x, kith_error *error)
 {
     kith__workspace *a = x->workspace;
-    bool embedding = kith__model_scores_vectors(x->session->model);
+    bool embedding = embedding_counts(x);
     kith_status status = KITH_OK;
 
     if (kith__workspace_reserve(a, KITH__QUERIES_TOGETHER))
@@ -242,7 +248,7 @@ static uint32_t best_of(const float *scores, size_t count)
     uint32_t best = 0;
 
     for (size_t c = 1; c < count; c++)
-        if (scores[c] > scores[best])
+        if (scores[c] > scores[best] || isnan(scores[best]))
             best = (uint32_t)c;
     return best;
 }
@@ -289,7 +295,7 @@ static kith_status leave_out(explaining *x, kith_error *error)
     kith_explanation *out = x->out;
     size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : LEFT_OUT;
     size_t count = out->neighbor_count < most ? out->neighbor_count : most;
-    size_t n = x->workspace->candidates;
+    size_t n = x->workspace->width;
     kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
@@ -434,10 +440,11 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
     kith_status status;
 
     TRY(kith__ask_options(&used, options, error));
-    TRY(is_fact ? kith__resolve_fact(&resolved, session, question, error)
-                : kith__resolve(&resolved, session, question, error));
+    TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
+                : kith__resolve(&resolved, session, question, used.candidates, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))
         TRY(kith__no_memory(error));
+    TRY(kith__choose_candidates(x.workspace, session, used.candidates, error));
     TRY(gather(&x, &resolved, is_fact, error));
     TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);

@@ -56,19 +56,22 @@ static size_t rank_of(const float *scores, size_t count, kith__span known, uint3
     return rank;
 }
 
-static size_t unknown_of(size_t candidates, kith__span known)
+/* Candidates have a score. */
+static size_t unknown_of(const float *scores, size_t width, kith__span known)
 {
-    size_t count = candidates;
+    size_t count = 0;
 
+    for (size_t c = 0; c < width; c++)
+        count += !isnan(scores[c]);
     for (size_t i = 0; i < known.count; i++)
-        count -= known.at[i].entity < candidates;
+        count -= known.at[i].entity < width && !isnan(scores[known.at[i].entity]);
     return count;
 }
 
 static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith__resolved *r,
                                double has, bool known)
 {
-    const float *scores = a->scores + row * a->candidates;
+    const float *scores = a->scores + row * a->width;
     const kith__shares *shares = &a->shares[row];
     double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
 
@@ -78,8 +81,8 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
                           .has = has,
                           .share = share,
                           .score = scores[r->other],
-                          .rank = rank_of(scores, a->candidates, shares->known, r->other),
-                          .candidates = unknown_of(a->candidates, shares->known)};
+                          .rank = rank_of(scores, a->width, shares->known, r->other),
+                          .candidates = unknown_of(scores, a->width, shares->known)};
 }
 
 /* ---- many ---- */
@@ -148,7 +151,10 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
-    while ((chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
+    kith_status chosen = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
+    if (chosen != KITH_OK)
+        fail(j, chosen, &error);
+    while (chosen == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
         kith_status status = judge_chunk(j, a, chunk, &error);
         if (status != KITH_OK)
             fail(j, status, &error);
@@ -189,7 +195,8 @@ static kith_status resolve_all(judging *j, kith_error *errors, const kith_questi
         return kith__no_memory(error);
     for (size_t i = 0; i < count; i++) {
         errors[i] = (kith_error){.status = KITH_OK};
-        kith_status status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i], &errors[i]);
+        kith_status status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i],
+                                                KITH_ANSWERS_ALL, &errors[i]);
         if (status == KITH_OK)
             j->order[j->count++] = (kith__item){j->resolved[i].query, 0, (uint32_t)i};
         else if (status == KITH_ERR_MEMORY)

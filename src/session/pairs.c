@@ -105,7 +105,7 @@ static kith_status add_pairs(kith__answer_list *list, kith_session *s, kith__wor
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
-        float shift = kith__likelihood_shift(a->scores, a->candidates, order[i].implied);
+        float shift = kith__likelihood_shift(a->scores, a->width, order[i].implied);
         TRY(kith__answers_add(list, a, a->scores, &a->shares[0], order[i].has, true, shift,
                               queries[i], options->new_only, error));
     }

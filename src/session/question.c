@@ -17,19 +17,25 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
     return KITH_OK;
 }
 
+static bool has_facts(const kith_session *s, uint32_t entity)
+{
+    const kith_graph *g = s->model->graph;
+    const kith__described *d = kith__session_described(s, entity);
+
+    return (entity < g->entities.count && g->offset[entity + 1] > g->offset[entity]) ||
+           (d && d->facts > 0);
+}
+
 static kith_status check_facts(const kith_session *s, uint32_t entity, kith_error *error)
 {
     char text[KITH__QUOTED];
-    const kith_graph *g = s->model->graph;
-    const kith__described *d = kith__session_described(s, entity);
-    bool has = entity < g->entities.count && g->offset[entity + 1] > g->offset[entity];
     const char *name = kith__session_name(s, entity);
 
-    if (!has && (!d || d->facts == 0))
+    if (!has_facts(s, entity))
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "no usable fact tells about %s; a usable one has a relation and a "
-                          "neighbour that training has seen",
-                          kith__quote(text, name, strlen(name)));
+                          "no usable fact tells about %s; a usable one has a relation%s that "
+                          "training has seen", kith__quote(text, name, strlen(name)),
+                          s->model->fused ? "" : " and a neighbour");
     return KITH_OK;
 }
 
@@ -46,33 +52,54 @@ kith_status kith__resolve_relation(uint32_t *relation, const kith_session *s, co
                       kith__did_you_mean(meant, s, name, true));
 }
 
-/* Of two entities, which one is asked about: the other must be a candidate. */
-static kith_status choose_side(kith__resolved *r, const kith_session *s, uint32_t subject,
-                               uint32_t object, kith_error *error)
+static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity)
 {
-    const kith_model *model = s->model;
-    bool subject_fits = subject < model->candidates, object_fits = object < model->candidates;
+    return entity < s->model->candidates && set != KITH_ANSWERS_NEW;
+}
 
+/* Rules score unseen entities too, by their facts, but not as answers about themselves. */
+static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity,
+                                uint32_t other)
+{
+    return entity >= s->model->candidates && s->model->fused && set != KITH_ANSWERS_SEEN &&
+           entity != other && has_facts(s, entity);
+}
+
+/* Of two entities, which one is asked about: the other must be a candidate, a seen one if possible. */
+static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_candidate_set set,
+                               uint32_t subject, uint32_t object, kith_error *error)
+{
+    bool subject_fits = is_seen_candidate(s, set, subject);
+    bool object_fits = is_seen_candidate(s, set, object);
+
+    if (!subject_fits && !object_fits) {
+        subject_fits = is_unseen_candidate(s, set, subject, object);
+        object_fits = is_unseen_candidate(s, set, object, subject);
+    }
     if (!subject_fits && !object_fits)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "training has seen neither the subject nor the object, expected one of "
-                          "them among its entities");
+                          "neither the subject nor the object is among the candidates: %s",
+                          set == KITH_ANSWERS_NEW ? "entities that training has not seen, with a "
+                                                    "usable fact"
+                          : s->model->fused && set == KITH_ANSWERS_ALL
+                              ? "entities with a usable fact"
+                              : "entities that training has seen");
     r->subject_asked =
-        subject_fits && (!object_fits || model->settings.predict == KITH_PREDICT_SUBJECT);
+        subject_fits && (!object_fits || s->model->settings.predict == KITH_PREDICT_SUBJECT);
     r->entity = r->subject_asked ? object : subject;
     r->other = r->subject_asked ? subject : object;
     return check_facts(s, r->entity, error);
 }
 
-static kith_status resolve_both(kith__resolved *r, const kith_session *s, const kith_question *q,
-                                kith_error *error)
+static kith_status resolve_both(kith__resolved *r, const kith_session *s, kith_candidate_set set,
+                                const kith_question *q, kith_error *error)
 {
     uint32_t subject, object;
     kith_status status;
 
     TRY(find_entity(&subject, s, q->subject, error));
     TRY(find_entity(&object, s, q->object, error));
-    TRY(choose_side(r, s, subject, object, error));
+    TRY(choose_side(r, s, set, subject, object, error));
 cleanup:
     return status;
 }
@@ -96,7 +123,7 @@ static uint32_t directed_query(const kith__resolved *r, const kith_session *s, u
 }
 
 kith_status kith__resolve(kith__resolved *r, const kith_session *s, const kith_question *q,
-                          kith_error *error)
+                          kith_candidate_set set, kith_error *error)
 {
     uint32_t relation = 0;
     bool both = q->subject && q->object;
@@ -110,14 +137,14 @@ kith_status kith__resolve(kith__resolved *r, const kith_session *s, const kith_q
                        "or an object"));
     if (q->relation)
         TRY(kith__resolve_relation(&relation, s, q->relation, error));
-    TRY(both ? resolve_both(r, s, q, error) : resolve_one(r, s, q, error));
+    TRY(both ? resolve_both(r, s, set, q, error) : resolve_one(r, s, q, error));
     r->query = q->relation ? directed_query(r, s, relation) : KITH__NO_ID;
 cleanup:
     return status;
 }
 
 kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const kith_question *q,
-                               kith_error *error)
+                               kith_candidate_set set, kith_error *error)
 {
     uint32_t relation = 0;
     kith_status status = KITH_OK;
@@ -128,7 +155,7 @@ kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const k
                        : !q->relation ? "relation"
                                       : "object"));
     TRY(kith__resolve_relation(&relation, s, q->relation, error));
-    TRY(resolve_both(r, s, q, error));
+    TRY(resolve_both(r, s, set, q, error));
     r->query = directed_query(r, s, relation);
 cleanup:
     return status;

@@ -20,7 +20,7 @@ static kith_answer judge_relation(const kith__workspace *a, const kith__likely *
         .entity = other,
         .score = overall >= 0
                      ? (float)log(fmax(overall, 1e-30))
-                     : score + kith__likelihood_shift(a->scores, a->candidates, likely->implied),
+                     : score + kith__likelihood_shift(a->scores, a->width, likely->implied),
         .probability = share,
         .overall = overall,
         .known = kith__span_has(a->shares[0].known, other),

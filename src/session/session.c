@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -23,6 +24,8 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
     if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
+    if (model->fused)
+        TRY(kith__overlay_init(&s->added, model->fused->evidence->base->index, error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
     s = NULL;
@@ -40,6 +43,8 @@ void kith_session_free(kith_session *s)
     kith__triple_set_release(&s->used);
     kith__free(s->facts);
     kith__free(s->uses);
+    kith__free(s->news);
+    kith__overlay_release(&s->added);
     kith__free(s->links);
     kith__free(s->described);
     kith__free(s->newcomers);
@@ -93,6 +98,14 @@ uint32_t kith__session_find(const kith_session *s, const char *name)
 const char *kith__session_name(const kith_session *s, uint32_t entity)
 {
     return name_of(&s->model->graph->entities, &s->entities, entity);
+}
+
+const char *kith_session_entity_name(const kith_session *s, uint32_t entity)
+{
+    if (!s)
+        return NULL;
+    uint64_t count = (uint64_t)s->model->graph->entities.count + s->entities.count;
+    return entity < count ? kith__session_name(s, entity) : NULL;
 }
 
 /* ---- described entities ---- */
@@ -207,31 +220,37 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
+/* Whether an entity is of use as a neighbour: to rules any is. */
+static bool is_neighbor(const kith_session *s, uint32_t entity)
+{
+    return s->model->fused || is_seen(s, entity);
+}
+
 static kith_fact_use use_of(const kith_session *s, kith_triple t)
 {
     if (t.relation >= s->model->graph->seen_relations)
         return KITH_FACT_NO_RELATION;
-    if (!is_seen(s, t.subject) && !is_seen(s, t.object))
+    if (!is_neighbor(s, t.subject) && !is_neighbor(s, t.object))
         return KITH_FACT_NO_NEIGHBOR;
     if (kith__triple_set_has(&s->used, t) || in_graph(s, t))
         return KITH_FACT_REPEATED;
     return KITH_FACT_USED;
 }
 
-/* Each end that is described is so by the other, which train must have. */
+/* Each end that is described is so by the other, which must be of use as a neighbour. */
 static int link_fact(kith_session *s, kith_triple t, size_t fact)
 {
     uint32_t m = s->model->graph->seen_relations;
     kith__described *d;
 
-    if (is_seen(s, t.object)) {
+    if (is_neighbor(s, t.object)) {
         if (!(d = describe(s, t.subject)))
             return -1;
         append_link(s, d, 2 * fact, (kith_neighbor){t.relation, t.object});
     }
-    if (is_seen(s, t.subject)) {
+    if (is_neighbor(s, t.subject)) {
         if (!(d = describe(s, t.object))) {
-            if (is_seen(s, t.object))
+            if (is_neighbor(s, t.object))
                 drop_link(s, t.subject);
             return -1;
         }
@@ -246,6 +265,7 @@ static int room_for_fact(kith_session *s)
 
     return kith__reserve(&s->facts, &s->fact_capacity, n, sizeof *s->facts) ||
            kith__reserve(&s->uses, &s->use_capacity, n, 1) ||
+           kith__reserve(&s->news, &s->news_capacity, n, 1) ||
            kith__reserve(&s->links, &s->link_capacity, 2 * n, sizeof *s->links);
 }
 
@@ -263,7 +283,25 @@ static kith_status check_name(const char *name, const char *what, kith_error *er
     return KITH_OK;
 }
 
-static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, kith_error *error)
+/* Names and described entities, which only grow while facts are added. */
+static uint64_t known_names(const kith_session *s)
+{
+    return (uint64_t)s->entities.count + s->relations.count + s->described_count;
+}
+
+static void unlink_fact(kith_session *s, kith_triple t)
+{
+    /* In the reverse order, so that a fact about itself is taken back link by link. */
+    if (is_neighbor(s, t.subject))
+        drop_link(s, t.object);
+    if (is_neighbor(s, t.object))
+        drop_link(s, t.subject);
+    kith__triple_set_remove(&s->used, t);
+}
+
+/* All but the index over added facts. */
+static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, uint64_t names,
+                            kith_error *error)
 {
     kith_fact_use found = use_of(s, t);
 
@@ -280,10 +318,22 @@ static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, 
         }
     }
     s->facts[s->fact_count] = t;
+    s->news[s->fact_count] = known_names(s) > names;
     s->uses[s->fact_count++] = (uint8_t)found;
-    if (use)
-        *use = found;
+    *use = found;
     return KITH_OK;
+}
+
+/* The last fact, without its new names. */
+static void drop_fact(kith_session *s)
+{
+    kith_triple t = s->facts[--s->fact_count];
+
+    if (s->uses[s->fact_count] != KITH_FACT_USED)
+        return;
+    unlink_fact(s, t);
+    if (s->model->fused)
+        kith__overlay_remove(&s->added, t, NULL);
 }
 
 kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *subject,
@@ -293,6 +343,8 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
         return kith__null_argument(error, __func__);
 
     const kith_graph *g = s->model->graph;
+    uint64_t names = known_names(s);
+    kith_fact_use found;
     kith_status status;
 
     TRY(check_name(subject, "subject", error));
@@ -303,8 +355,47 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
                      add_name(&g->entities, &s->entities, object)};
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
-    TRY(add_fact(use, s, t, error));
+    TRY(add_fact(&found, s, t, names, error));
+    if (found == KITH_FACT_USED && s->model->fused &&
+        kith__overlay_add(&s->added, t, NULL, error) != KITH_OK) {
+        drop_fact(s);
+        TRY(kith__no_memory(error));
+    }
+    if (use)
+        *use = found;
 cleanup:
+    return status;
+}
+
+static int by_relation(const void *a, const void *b)
+{
+    const kith_triple *x = a, *y = b;
+
+    if (x->relation != y->relation)
+        return x->relation < y->relation ? -1 : 1;
+    if (x->subject != y->subject)
+        return x->subject < y->subject ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Index the used facts from one on. In this order nearly all go to the end of both ends' lists. */
+static kith_status index_facts(kith_session *s, size_t from, kith_error *error)
+{
+    kith_triple *used = kith__alloc(s->fact_count - from, sizeof *used);
+    size_t count = 0;
+    kith_status status = KITH_OK;
+
+    if (!used)
+        return kith__no_memory(error);
+    for (size_t i = from; i < s->fact_count; i++)
+        if (s->uses[i] == KITH_FACT_USED)
+            used[count++] = s->facts[i];
+    if (count > 1)
+        qsort(used, count, sizeof *used, by_relation);
+    for (size_t i = 0; i < count; i++)
+        TRY(kith__overlay_add(&s->added, used[i], NULL, error));
+cleanup:
+    kith__free(used);
     return status;
 }
 
@@ -332,6 +423,9 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
 
     static const kith_split splits[] = {KITH_TRAIN, KITH_AUX};
     uint32_t *entities = NULL, *relations = NULL;
+    uint64_t names = known_names(s);
+    size_t before = s->fact_count;
+    kith_fact_use use;
     kith_status status;
 
     TRY(map_names(&entities, &said->entities, &s->model->graph->entities, &s->entities, error));
@@ -342,13 +436,65 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
             kith_triple t = facts.at[i];
             if (facts.truth && !facts.truth[i])
                 continue;
-            TRY(add_fact(NULL, s, (kith_triple){entities[t.subject], relations[t.relation],
-                                                entities[t.object]}, error));
+            TRY(add_fact(&use, s, (kith_triple){entities[t.subject], relations[t.relation],
+                                                entities[t.object]}, names, error));
         }
     }
+    if (s->model->fused && s->fact_count > before)
+        TRY(index_facts(s, before, error));
 cleanup:
+    while (status != KITH_OK && s->fact_count > before)
+        drop_fact(s);
     kith__free(entities);
     kith__free(relations);
+    return status;
+}
+
+/* ---- taking facts back ---- */
+
+/* Say all facts but one to an empty session. */
+static kith_status say_but(kith_session *to, const kith_session *s, size_t but, kith_error *error)
+{
+    const kith_graph *g = s->model->graph;
+    kith_fact_use use;
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < s->fact_count; i++) {
+        uint64_t names = known_names(to);
+        kith_session_fact f = kith_session_fact_at(s, i);
+        if (i == but)
+            continue;
+        kith_triple t = {add_name(&g->entities, &to->entities, f.subject),
+                         add_name(&g->relations, &to->relations, f.relation),
+                         add_name(&g->entities, &to->entities, f.object)};
+        if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
+            TRY(kith__no_memory(error));
+        TRY(add_fact(&use, to, t, names, error));
+    }
+    if (to->model->fused && to->fact_count > 0)
+        TRY(index_facts(to, 0, error));
+cleanup:
+    return status;
+}
+
+/* New names go with the fact that brought them, and what was a repetition of it may come to be of use:
+ * then all others are said anew. */
+static kith_status take_back(kith_session *s, size_t fact, kith_error *error)
+{
+    kith_session *fresh = NULL;
+    kith_status status = KITH_OK;
+
+    if (fact + 1 == s->fact_count && !s->news[fact]) {
+        drop_fact(s);
+        return KITH_OK;
+    }
+    TRY(kith_session_new(&fresh, s->model, error));
+    TRY(say_but(fresh, s, fact, error));
+    kith_session old = *s;
+    *s = *fresh;
+    *fresh = old;
+cleanup:
+    kith_session_free(fresh);
     return status;
 }
 
@@ -356,18 +502,24 @@ kith_status kith_session_undo(kith_session *s)
 {
     if (!s)
         return KITH_ERR_ARGUMENT;
-    if (s->fact_count == 0)
-        return KITH_ERR_NOT_FOUND;
-    kith_triple t = s->facts[--s->fact_count];
-    if (s->uses[s->fact_count] != KITH_FACT_USED)
-        return KITH_OK;
-    /* In the reverse order, so that a fact about itself is taken back link by link. */
-    if (is_seen(s, t.subject))
-        drop_link(s, t.object);
-    if (is_seen(s, t.object))
-        drop_link(s, t.subject);
-    kith__triple_set_remove(&s->used, t);
-    return KITH_OK;
+    return s->fact_count == 0 ? KITH_ERR_NOT_FOUND : take_back(s, s->fact_count - 1, NULL);
+}
+
+kith_status kith_session_remove(kith_session *s, const char *subject, const char *relation,
+                                const char *object, kith_error *error)
+{
+    if (!s || !subject || !relation || !object)
+        return kith__null_argument(error, __func__);
+
+    kith_triple t = {kith__session_find(s, subject),
+                     find_name(&s->model->graph->relations, &s->relations, relation),
+                     kith__session_find(s, object)};
+
+    for (size_t i = s->fact_count; i-- > 0;)
+        if (s->facts[i].subject == t.subject && s->facts[i].relation == t.relation &&
+            s->facts[i].object == t.object)
+            return take_back(s, i, error);
+    return kith__fail(error, KITH_ERR_NOT_FOUND, "no such fact was added");
 }
 
 /* ---- looking ---- */
@@ -407,42 +559,4 @@ kith_newcomer kith_session_newcomer_at(const kith_session *s, size_t i)
         return (kith_newcomer){0};
     const kith__described *d = &s->described[s->newcomers[i]];
     return (kith_newcomer){kith__session_name(s, d->entity), d->facts};
-}
-
-/* Those of the graph first. */
-static kith_status add_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
-                             const kith_session *s, uint32_t entity, kith_error *error)
-{
-    const kith__described *d = kith__session_described(s, entity);
-    size_t added = d ? d->facts : 0;
-    kith_status status;
-
-    TRY(kith__add_graph_facts(count, workspace, entity, error));
-    if (of_graph)
-        *of_graph = *count;
-    if (kith__reserve(&workspace->facts, &workspace->fact_capacity, workspace->fact_count + added,
-                      sizeof *workspace->facts))
-        TRY(kith__no_memory(error));
-    for (size_t link = d ? d->first : KITH__NO_LINK; link != KITH__NO_LINK;
-         link = s->links[link].next)
-        workspace->facts[workspace->fact_count++] = s->links[link].neighbor;
-    *count += added;
-cleanup:
-    return status;
-}
-
-kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, const kith_session *s,
-                               kith__workspace *a, const uint32_t *entities, size_t count,
-                               kith_error *error)
-{
-    kith_status status = KITH_OK;
-
-    a->fact_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        asked[i] = (kith__query_entity){.entity = entities[i]};
-        TRY(add_facts(&asked[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));
-    }
-    TRY(kith__place_facts(asked, count, a, error));
-cleanup:
-    return status;
 }

@@ -28,9 +28,11 @@ struct kith_session {
     kith__names entities, relations; /* that the graph lacks */
     kith_triple *facts; /* ids of the graph, or of the session's names behind them */
     uint8_t *uses;
+    uint8_t *news; /* whether a fact was the first with one of its names */
     kith__link *links; /* two per fact */
-    size_t fact_count, fact_capacity, use_capacity, link_capacity;
+    size_t fact_count, fact_capacity, use_capacity, news_capacity, link_capacity;
     kith__triple_set used;
+    kith__overlay added; /* the used facts over those of the model's rules, where it has any */
     kith__described *described;
     size_t described_count, described_capacity;
     size_t *newcomers; /* of the described, those that train lacks */

@@ -1,0 +1,353 @@
+/* A session's facts extend the graph: newcomers support each other, are answers, and can be taken back. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "session/answer.h"
+#include "support.h"
+#include "tables.h"
+
+typedef const char *const said_fact[3];
+
+/* People, where they were born, where that is, and whose citizens they are; and films. */
+static kith_graph *films(void)
+{
+    draft t = {0};
+
+    for (int i = 0; i < 40; i++)
+        add(&t, "city%d\tlocated_in\tcountry%d\n", i, i % 5);
+    for (int i = 0; i < 120; i++)
+        add(&t, "person%d\tborn_in\tcity%d\nperson%d\tcitizen_of\tcountry%d\n"
+                "film%d\tdirected_by\tperson%d\nfilm%d\tmade_in\tcountry%d\n",
+            i, i % 40, i, i % 5, i, i, i, i % 5);
+    return opened(file("films.tsv", t.at));
+}
+
+static kith_model *trained(const kith_graph *graph, const char *evidence)
+{
+    const char *folder = keep(format("%s/run", new_folder()));
+    kith_settings *s = NULL;
+    kith_train_end end;
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_settings_new(&s, "kith", &error) != KITH_OK ||
+        kith_settings_set(s, "evidence", evidence, &error) != KITH_OK ||
+        kith_settings_set(s, "dim", "8", &error) != KITH_OK ||
+        kith_settings_set(s, "epochs", "1", &error) != KITH_OK ||
+        kith_train(&end, folder, graph, s, NULL, &error) != KITH_OK ||
+        kith_model_open(&model, folder, 2, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    kith_settings_free(s);
+    return model;
+}
+
+static kith_session *session_with(kith_model *model, said_fact *facts, size_t count)
+{
+    kith_session *session = NULL;
+    kith_error error;
+
+    if (kith_session_new(&session, model, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < count; i++)
+        if (kith_session_add(NULL, session, facts[i][0], facts[i][1], facts[i][2], &error) !=
+            KITH_OK)
+            fail_msg("%s", error.message);
+    return session;
+}
+
+static kith_answers ask(kith_session *session, kith_question q, kith_candidate_set set)
+{
+    const kith_ask_options options = {.top = SIZE_MAX, .candidates = set};
+    kith_answers answers;
+    kith_error error;
+
+    if (kith_session_ask(&answers, session, &q, &options, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return answers;
+}
+
+static const char *name_at(const kith_session *session, const kith_answers *answers, size_t i)
+{
+    return kith_session_entity_name(session, answers->at[i].entity);
+}
+
+/* Where a name stands among the answers; SIZE_MAX where it does not. */
+static size_t place_of(const kith_session *session, const kith_answers *answers, const char *name)
+{
+    for (size_t i = 0; i < answers->count; i++)
+        if (strcmp(name_at(session, answers, i), name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static said_fact lyon[] = {{"Besson", "born_in", "Lyon"},
+                           {"Lyon", "located_in", "country3"},
+                           {"Nikita", "directed_by", "Besson"}};
+
+static void grow__facts_between_newcomers_are_used(void **state)
+{
+    static const char *const evidence[] = {"rules", "fused"};
+    kith_graph *graph = films();
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        kith_model *model = trained(graph, evidence[k]);
+        kith_session *session = session_with(model, lyon, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(kith_session_fact_at(session, i).use, KITH_FACT_USED);
+        kith_answers a =
+            ask(session, (kith_question){"Besson", "citizen_of", NULL}, KITH_ANSWERS_ALL);
+        assert_string_equal(name_at(session, &a, 0), "country3");
+        kith_answers_release(&a);
+        a = ask(session, (kith_question){"Besson", "born_in", NULL}, KITH_ANSWERS_ALL);
+        size_t place = place_of(session, &a, "Lyon");
+        assert_true(place != SIZE_MAX);
+        assert_true(a.at[place].known);
+        kith_answers_release(&a);
+        kith_session_free(session);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
+static void grow__the_order_of_adding_does_not_matter(void **state)
+{
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "rules");
+    said_fact reversed[] = {{"Nikita", "directed_by", "Besson"},
+                            {"Lyon", "located_in", "country3"},
+                            {"Besson", "born_in", "Lyon"}};
+    kith_session *one = session_with(model, lyon, 3), *other = session_with(model, reversed, 3);
+    const kith_question q = {"Nikita", "made_in", NULL};
+
+    (void)state;
+    kith_answers a = ask(one, q, KITH_ANSWERS_ALL), b = ask(other, q, KITH_ANSWERS_ALL);
+    assert_int_equal(a.count, b.count);
+    for (size_t i = 0; i < a.count; i++) {
+        size_t place = place_of(other, &b, name_at(one, &a, i));
+        assert_true(place != SIZE_MAX);
+        assert_true(fabsf(a.at[i].score - b.at[place].score) <= 1e-4f);
+    }
+    kith_answers_release(&a);
+    kith_answers_release(&b);
+    kith_session_free(one);
+    kith_session_free(other);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* Which entities are listed, and the seen ones in the order and with the scores they have alone. */
+static void grow__candidates_are_chosen_and_seen_ones_keep_their_scores(void **state)
+{
+    static const char *const evidence[] = {"rules", "fused"};
+    kith_graph *graph = films();
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        kith_model *model = trained(graph, evidence[k]);
+        kith_session *session = session_with(model, lyon, 3);
+        const kith_question q = {"person7", "born_in", NULL};
+        uint32_t known = kith_graph_entity_count(graph);
+        kith_answers all = ask(session, q, KITH_ANSWERS_ALL), seen = ask(session, q,
+                                                                        KITH_ANSWERS_SEEN),
+                     new = ask(session, q, KITH_ANSWERS_NEW);
+        size_t s = 0, n = 0;
+        assert_int_equal(seen.count, known);
+        assert_int_equal(new.count, 3);
+        for (size_t i = 0; i < all.count; i++) {
+            const kith_answers *from = all.at[i].entity < known ? &seen : &new;
+            size_t *at = from == &seen ? &s : &n;
+            assert_int_equal(all.at[i].entity, from->at[*at].entity);
+            assert_true(all.at[i].score == from->at[*at].score);
+            ++*at;
+        }
+        assert_int_equal(s + n, seen.count + new.count);
+        assert_string_equal(name_at(session, &new, 0), "Lyon"); /* the only city among them */
+        kith_answers_release(&all);
+        kith_answers_release(&seen);
+        kith_answers_release(&new);
+        kith_session_free(session);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
+static void grow__without_rules_neighbours_and_answers_are_seen_ones(void **state)
+{
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "none");
+    kith_session *session = session_with(model, lyon, 3);
+    const kith_question q = {"Lyon", "located_in", NULL};
+    const kith_ask_options new = {.candidates = KITH_ANSWERS_NEW};
+    kith_answers a;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_fact_at(session, 0).use, KITH_FACT_NO_NEIGHBOR);
+    a = ask(session, q, KITH_ANSWERS_ALL);
+    assert_int_equal(a.count, kith_graph_entity_count(graph));
+    kith_answers_release(&a);
+    assert_int_equal(kith_session_ask(&a, session, &q, &new, &error), KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "without rules");
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* ---- taking back ---- */
+
+static void same_session(kith_session *one, kith_session *other, const kith_question *questions,
+                         size_t count)
+{
+    assert_int_equal(kith_session_fact_count(one), kith_session_fact_count(other));
+    assert_int_equal(kith_session_newcomer_count(one), kith_session_newcomer_count(other));
+    for (size_t i = 0; i < kith_session_newcomer_count(one); i++)
+        assert_string_equal(kith_session_newcomer_at(one, i).name,
+                            kith_session_newcomer_at(other, i).name);
+    for (size_t i = 0; i < kith_session_fact_count(one); i++)
+        assert_int_equal(kith_session_fact_at(one, i).use, kith_session_fact_at(other, i).use);
+    for (size_t k = 0; k < count; k++) {
+        kith_answers a = ask(one, questions[k], KITH_ANSWERS_ALL);
+        kith_answers b = ask(other, questions[k], KITH_ANSWERS_ALL);
+        assert_int_equal(a.count, b.count);
+        for (size_t i = 0; i < a.count; i++) {
+            assert_int_equal(a.at[i].entity, b.at[i].entity);
+            assert_memory_equal(&a.at[i].score, &b.at[i].score, sizeof a.at[i].score);
+            assert_int_equal(a.at[i].known, b.at[i].known);
+        }
+        kith_answers_release(&a);
+        kith_answers_release(&b);
+    }
+}
+
+/* Facts come, go in any order and come again; what is left is what a fresh session has. */
+static void grow__what_was_taken_back_was_never_said(void **state)
+{
+    static said_fact all[] = {
+        {"Rome", "located_in", "Italy"},    {"Besson", "born_in", "Lyon"},
+        {"person3", "citizen_of", "Italy"}, {"Lyon", "located_in", "country3"},
+        {"Lyon", "located_in", "country3"}, {"Nikita", "directed_by", "Besson"},
+        {"Besson", "directed_by", "Nikita"}, {"Besson", "knows", "Anna"},
+        {"film3", "made_in", "Italy"},      {"Lyon", "located_in", "Lyon"}};
+    static const size_t gone[] = {3, 0, 7}, kept[] = {1, 2, 4, 5, 6, 8, 9};
+    static const kith_question questions[] = {{"Besson", "citizen_of", NULL},
+                                              {"Nikita", "made_in", NULL},
+                                              {"person3", "born_in", NULL},
+                                              {NULL, "citizen_of", "country3"},
+                                              {NULL, "made_in", "Italy"}};
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "fused");
+    kith_session *session = session_with(model, all, 10), *fresh = session_with(model, NULL, 0);
+    kith_error error;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(kith_session_remove(session, all[gone[i]][0], all[gone[i]][1],
+                                             all[gone[i]][2], &error), KITH_OK);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(kith_session_add(NULL, fresh, all[kept[i]][0], all[kept[i]][1],
+                                          all[kept[i]][2], &error), KITH_OK);
+    same_session(session, fresh, questions, 5);
+    assert_int_equal(kith_session_remove(session, "Rome", "located_in", "Italy", &error),
+                     KITH_ERR_NOT_FOUND);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(kith_session_undo(session), KITH_OK);
+        assert_int_equal(kith_session_undo(fresh), KITH_OK);
+        same_session(session, fresh, questions, 4);
+        assert_int_equal(kith_session_add(NULL, session, "X", "knows", "Y", &error), KITH_OK);
+        assert_int_equal(kith_session_undo(session), KITH_OK);
+    }
+    same_session(session, fresh, questions, 4);
+    kith_session_free(session);
+    kith_session_free(fresh);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* Reasons go through newcomers, and the points of an unseen answer add up to its score. */
+static void grow__an_unseen_answer_is_explained(void **state)
+{
+    static said_fact more[] = {{"Besson", "born_in", "Lyon"}, {"Lyon", "located_in", "France"},
+                               {"Anna", "born_in", "Lyon"},   {"Anna", "citizen_of", "France"},
+                               {"Besson", "citizen_of", "country1"}};
+    static const char *const evidence[] = {"rules", "fused"};
+    kith_graph *graph = films();
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        kith_model *model = trained(graph, evidence[k]);
+        kith_session *session = session_with(model, more, 4 + (size_t)k);
+        const kith_question q = {"Besson", "citizen_of", NULL};
+        kith_explanation e;
+        kith_error error;
+        bool found = false;
+        if (kith_session_explain(&e, session, &q, NULL, &error) != KITH_OK)
+            fail_msg("%s", error.message);
+        for (size_t i = 0; i < e.contribution_count; i++) {
+            const kith_contributions *c = &e.contributions[i];
+            double sum = c->rules + c->proximity + c->prior + c->embedding;
+            assert_true(fabs(sum - c->score) < 1e-3);
+            if (strcmp(kith_session_entity_name(session, c->entity), "France") != 0)
+                continue;
+            found = true;
+            assert_true(c->reason_count > 0);
+            assert_true(c->embedding == 0);
+        }
+        assert_true(found);
+        kith_explanation_release(&e);
+        kith_session_free(session);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
+static kith_status use_it_all(kith_model *model)
+{
+    const kith_question q = {"Nikita", "made_in", NULL};
+    kith_session *session = NULL;
+    kith_explanation e = {0};
+    kith_status status;
+
+    TRY(kith_session_new(&session, model, NULL));
+    for (size_t i = 0; i < 3; i++)
+        TRY(kith_session_add(NULL, session, lyon[i][0], lyon[i][1], lyon[i][2], NULL));
+    TRY(kith_session_explain(&e, session, &q, NULL, NULL));
+    TRY(kith_session_remove(session, lyon[0][0], lyon[0][1], lyon[0][2], NULL));
+cleanup:
+    kith_explanation_release(&e);
+    kith_session_free(session);
+    return status;
+}
+
+static void grow__any_allocation_may_fail(void **state)
+{
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "fused");
+    kith_status status = KITH_ERR_MEMORY;
+    size_t n = 0;
+
+    (void)state;
+    while (status != KITH_OK) {
+        kith__mem_fail_at(++n);
+        status = use_it_all(model);
+        kith__mem_fail_at(0);
+        assert_true(status == KITH_OK || status == KITH_ERR_MEMORY);
+    }
+    assert_true(n > 20);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grow__facts_between_newcomers_are_used),
+        cmocka_unit_test(grow__the_order_of_adding_does_not_matter),
+        cmocka_unit_test(grow__candidates_are_chosen_and_seen_ones_keep_their_scores),
+        cmocka_unit_test(grow__without_rules_neighbours_and_answers_are_seen_ones),
+        cmocka_unit_test(grow__what_was_taken_back_was_never_said),
+        cmocka_unit_test(grow__an_unseen_answer_is_explained),
+        cmocka_unit_test(grow__any_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
