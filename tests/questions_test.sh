@@ -68,7 +68,9 @@ json 'without P(has r) there is a rank' \
     'o["results"][0]["verdict"] == "unknown" and "probability" not in o["results"][0] and o["results"][0]["rank"] > 0' \
     "$kith" predict lan --query 'p8 lives_in Chicago' --json
 check 'a name that is none' 1 "nothing is known about 'nobody'" "$kith" predict rules --query 'p0 knows nobody'
-check 'two new entities' 2 'neither the subject nor the object' "$kith" predict rules \
+json 'two new entities' 'o["results"][0]["rank"] > 0 and o["results"][0]["probability"] > 0' \
+    "$kith" predict rules --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2' --json
+check 'without rules a new entity cannot be the answer' 2 'neither the subject nor the object' "$kith" predict lan \
     --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2'
 check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to have another lives_in fact' \
     "$kith" explain rules --query 'p0 lives_in Boston'
