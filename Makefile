@@ -5,11 +5,12 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   := build
 ASAN    := build-asan
+TSAN    := build-tsan
 FUZZ    := build-fuzz
 TIME    ?= 60
 MESON   := meson setup --prefix $(PREFIX)
 
-.PHONY: all demo test asan bench fuzz install clean setup-build setup-test setup-demo setup-bench setup-fuzz
+.PHONY: all demo test asan tsan bench fuzz install clean setup-build setup-test setup-demo setup-bench setup-fuzz
 
 # Build a folder, silent unless something is wrong.
 define ninja
@@ -35,10 +36,23 @@ $(ASAN)/build.ninja: | setup-test
 asan: setup-test $(ASAN)/build.ninja
 	$(call ninja,$(ASAN))
 
-test: setup-test $(BUILD)/build.ninja asan
+# The tests of work on several threads, with the thread sanitizer.
+TSAN_TESTS := $(TSAN)/tests/core_test $(TSAN)/tests/threads_test
+
+$(TSAN)/build.ninja: | setup-test
+	@$(MESON) $(TSAN) --buildtype debugoptimized -Db_sanitize=thread -Db_lundef=false \
+	    -Dtests=true --werror > $(TSAN).log || (cat $(TSAN).log; exit 1)
+	@mv $(TSAN).log $(TSAN)/setup.log
+
+tsan: setup-test $(TSAN)/build.ninja
+	@echo "Building in $(TSAN)"
+	@ninja -C $(TSAN) $(TSAN_TESTS:$(TSAN)/%=%) > $(TSAN)/build.log 2>&1 || \
+	    (cat $(TSAN)/build.log; exit 1)
+
+test: setup-test $(BUILD)/build.ninja asan tsan
 	@meson configure $(BUILD) -Dtests=true -Dwerror=true > /dev/null
 	$(call ninja,$(BUILD))
-	@tests/run $(BUILD) $(ASAN)
+	@tests/run $(BUILD) $(ASAN) $(TSAN_TESTS)
 
 demo: setup-demo all
 	@tools/demo $(BUILD)/kith
@@ -64,4 +78,4 @@ install: all
 	@grep '^Installing' $(BUILD)/install.log
 
 clean:
-	rm -rf $(BUILD) $(ASAN) $(FUZZ)
+	rm -rf $(BUILD) $(ASAN) $(TSAN) $(FUZZ)

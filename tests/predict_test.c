@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "core/mem.h"
@@ -1165,7 +1166,7 @@ static void why__one_fact_cannot_be_left_out_and_a_cut_list_says_so(void **state
 
 /* ---- how often something is done ---- */
 
-static size_t encoded_entities, fused_queries;
+static atomic_size_t encoded_entities, fused_queries;
 
 kith_status __real_kith__encode_entities(kith__workspace *, const kith__query_entity *, size_t,
                                          uint32_t, kith_error *);
@@ -1180,7 +1181,7 @@ kith_status __wrap_kith__encode_entities(kith__workspace *workspace,
                                          const kith__query_entity *asked, size_t count,
                                          uint32_t query, kith_error *error)
 {
-    encoded_entities += count;
+    atomic_fetch_add(&encoded_entities, count);
     return __real_kith__encode_entities(workspace, asked, count, query, error);
 }
 
@@ -1188,7 +1189,7 @@ kith_status __wrap_kith__fusion_run(kith__fusion_workspace *workspace, kith__spa
                                     uint32_t self, uint32_t query, const float *embedding,
                                     size_t candidates, kith_error *error)
 {
-    fused_queries++;
+    atomic_fetch_add(&fused_queries, 1);
     return __real_kith__fusion_run(workspace, facts, self, query, embedding, candidates, error);
 }
 

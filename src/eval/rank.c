@@ -1,9 +1,9 @@
 #include "eval/rank.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/mem.h"
 #include "graph/known.h"
 #include "model/fusion_sweep.h"
@@ -39,7 +39,7 @@ typedef struct {
     uint8_t *marks[KITH__SCORED_TOGETHER];
     kith__known_room known[KITH__SCORED_TOGETHER];
     kith_rank *ranks;
-    atomic_bool no_memory;
+    kith__flag no_memory;
 } ranking;
 
 static void rank_scores(const ranking *r, size_t query, size_t slot, const float *scores)
@@ -85,7 +85,7 @@ static void rank_one(void *context, size_t query, size_t slot, const float *scor
     if (r->model->fused || !r->model->calibration.fitted)
         return;
     if (kith__known_answers(&known, &r->known[slot], r->model->graph, q)) {
-        r->no_memory = true;
+        kith__flag_raise(&r->no_memory);
         return;
     }
     kith__shares shares =
@@ -141,7 +141,7 @@ kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__quer
     else
         TRY(kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, count, r.candidates,
                             options->without, fused->embedding, rank_fused, &r, error));
-    if (r.no_memory)
+    if (kith__flag_raised(&r.no_memory))
         TRY(kith__no_memory(error));
 cleanup:
     ranking_release(&r);

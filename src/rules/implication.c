@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/mem.h"
 #include "rules/incidence.h"
 
@@ -16,7 +17,7 @@ typedef struct {
     uint32_t *length;
     size_t pieces, most;
     atomic_size_t pairs; /* so far; past `most` counting stops */
-    atomic_bool no_memory;
+    kith__flag no_memory;
 } counting;
 
 static int stronger_first(const void *a, const void *b)
@@ -34,7 +35,7 @@ static void count_column(counting *c, uint32_t implied, kith__tally *tally)
     kith__count_together(tally, c->in, implied);
     kith__implication *column = kith__alloc(tally->met_count, sizeof *column);
     if (!column)
-        c->no_memory = true;
+        kith__flag_raise(&c->no_memory);
     for (uint32_t i = 0; i < tally->met_count; i++) {
         uint32_t r = tally->met[i], support = tally->count[r];
         if (column && r != implied)
@@ -56,9 +57,10 @@ static void count_piece(void *context, size_t piece)
     kith__tally tally;
 
     if (kith__tally_init(&tally, relations))
-        c->no_memory = true;
+        kith__flag_raise(&c->no_memory);
     /* Relations of like frequency are spread over the pieces. */
-    for (size_t r = piece; !c->no_memory && c->pairs <= c->most && r < relations; r += c->pieces)
+    for (size_t r = piece;
+         !kith__flag_raised(&c->no_memory) && c->pairs <= c->most && r < relations; r += c->pieces)
         count_column(c, (uint32_t)r, &tally);
     kith__tally_release(&tally);
 }
@@ -121,7 +123,7 @@ static kith_status count_rules(kith__implications *rules, const kith_graph *grap
     kith__pool_run(pool, count_piece, &c, c.pieces);
     if (c.pairs > most)
         TRY(too_many(graph, in, most, error));
-    if (c.no_memory || join_columns(&c))
+    if (kith__flag_raised(&c.no_memory) || join_columns(&c))
         TRY(kith__no_memory(error));
 cleanup:
     for (uint32_t r = 0; c.column && r < rules->relations; r++)

@@ -1,7 +1,7 @@
 /* The strongest rules, for people. */
-#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "core/flag.h"
 #include "core/mem.h"
 #include "rules/best.h"
 #include "rules/implication.h"
@@ -32,7 +32,7 @@ typedef struct {
     kith__incidence in;
     uint32_t conclusion, min_support;
     kith__best best[PIECES];
-    atomic_bool no_memory;
+    kith__flag no_memory;
 } listing;
 
 static kith_implication readable(const listing *l, uint32_t premise, uint32_t implied,
@@ -59,7 +59,7 @@ static void list_column(listing *l, kith__best *best, uint32_t implied, kith__ta
             continue;
         kith_implication rule = readable(l, r, implied, support);
         if (kith__best_add(best, &rule))
-            l->no_memory = true;
+            kith__flag_raise(&l->no_memory);
     }
 }
 
@@ -69,8 +69,8 @@ static void list_piece(void *context, size_t piece)
     kith__tally tally;
 
     if (kith__tally_init(&tally, l->in.relations))
-        l->no_memory = true;
-    for (size_t q = piece; !l->no_memory && q < l->in.relations; q += PIECES)
+        kith__flag_raise(&l->no_memory);
+    for (size_t q = piece; !kith__flag_raised(&l->no_memory) && q < l->in.relations; q += PIECES)
         if (l->conclusion == UINT32_MAX ||
             kith__undirected(l->graph, (uint32_t)q) == l->conclusion)
             list_column(l, &l->best[piece], (uint32_t)q, &tally);
@@ -111,7 +111,7 @@ kith_status kith_graph_implications(kith_implication **out, size_t *count, const
         l.best[i] = (kith__best){
             .size = sizeof(kith_implication), .top = top, .compare = stronger_first};
     kith__pool_run(pool, list_piece, &l, PIECES);
-    if (l.no_memory || join_pieces(&l))
+    if (kith__flag_raised(&l.no_memory) || join_pieces(&l))
         TRY(kith__no_memory(error));
     *out = l.best[0].at;
     *count = l.best[0].count;

@@ -1,9 +1,9 @@
 /* The strongest rules that name an answer, for people, with facts that they hold for and fail on. */
 #include <stdbool.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/mem.h"
 #include "rules/best.h"
 #include "rules/implication.h"
@@ -18,7 +18,7 @@ typedef struct {
     const kith_rules_options *options;
     /* Per piece: the best rules so far. */
     kith__best best[PIECES + 1];
-    atomic_bool no_memory;
+    kith__flag no_memory;
 } listing;
 
 static int stronger_first(const void *a, const void *b)
@@ -45,7 +45,7 @@ static int stronger_first(const void *a, const void *b)
 static void add(listing *l, size_t piece, const kith_rule *rule)
 {
     if (rule->support >= l->options->min_support && kith__best_add(&l->best[piece], rule))
-        l->no_memory = true;
+        kith__flag_raise(&l->no_memory);
 }
 
 static kith_rule made(const listing *l, kith_evidence_part kind, uint32_t first, uint32_t second,
@@ -138,7 +138,7 @@ static void constants_piece(void *context, size_t piece)
             if (end - from >= l->options->min_support && end - from > 1 &&
                 list_group(l, piece, facts.at[from].relation, c,
                            (kith__span){facts.at + from, end - from}))
-                l->no_memory = true;
+                kith__flag_raise(&l->no_memory);
         }
     }
     kith__best_sort(&l->best[piece]);
@@ -216,7 +216,7 @@ static int gather(listing *l)
         kith__best_release(&l->best[i]);
     }
     kith__best_sort(&l->best[PIECES]);
-    return l->no_memory ? -1 : 0;
+    return kith__flag_raised(&l->no_memory) ? -1 : 0;
 }
 
 kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph *graph,

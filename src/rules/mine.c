@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/mem.h"
 #include "rules/counter.h"
 
@@ -18,7 +19,8 @@ typedef struct {
     const kith__index *index;
     kith__counter counter[PIECES];
     size_t thin;       /* second steps taken from an entity at most */
-    bool paths, no_memory;
+    bool paths;
+    kith__flag no_memory;
     kith__watch *watch;
     /* The second pass: rules in the order of their bodies, and of their heads. */
     kith__counter number;     /* (first, second) -> 1 + the number of that body */
@@ -173,7 +175,7 @@ static void count_piece(void *context, size_t piece)
     kith__free(l.first);
     kith__free(l.by_entity);
     if (failed)
-        m->no_memory = true;
+        kith__flag_raise(&m->no_memory);
 }
 
 /* ---- second pass: body counts ---- */
@@ -314,7 +316,7 @@ static void bodies_piece(void *context, size_t piece)
     meeting e;
 
     if (meeting_init(&e, m)) {
-        m->no_memory = true;
+        kith__flag_raise(&m->no_memory);
         meeting_release(&e);
         return;
     }
@@ -486,7 +488,7 @@ static kith_status mine(kith__rules *patterns, const kith__index *index, bool pa
     if (index->relations <= 1u << KITH__RELATION_BITS)
         kith__pool_run(pool, count_piece, &m, PIECES);
     TRY(kith__watch_status(m.watch, error));
-    if (m.no_memory || merge_counts(&all, &m))
+    if (kith__flag_raised(&m.no_memory) || merge_counts(&all, &m))
         TRY(kith__no_memory(error));
     m.start = kith__alloc(m.rules + 1, sizeof *m.start);
     m.rule = kith__alloc(m.rules, sizeof *m.rule);
@@ -499,7 +501,7 @@ static kith_status mine(kith__rules *patterns, const kith__index *index, bool pa
     TRY(kith__watch_status(m.watch, error));
     for (size_t i = 0; i < m.rules; i++)
         body_count[m.rule[i]] = m.body_count[i];
-    if (m.no_memory || keep_rules(patterns, &m, &all, body_count))
+    if (kith__flag_raised(&m.no_memory) || keep_rules(patterns, &m, &all, body_count))
         TRY(kith__no_memory(error));
 cleanup:
     for (size_t i = 0; i < PIECES; i++)

@@ -1,10 +1,10 @@
 #include "train/fit.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/mem.h"
 #include "core/rng.h"
 #include "model/fusion_sweep.h"
@@ -373,7 +373,7 @@ typedef struct {
     const fitting *f;
     const list *groups;
     kith__fusion *fusion;
-    bool no_memory;
+    kith__flag no_memory;
 } fitting_own;
 
 static void fit_one(void *context, size_t index)
@@ -387,7 +387,7 @@ static void fit_one(void *context, size_t index)
     if (kith__watch_add(kith__pool_watch(o->f->pool), 1))
         return;
     if (fit(&own->weights, o->f, g, (double)o->fusion->pull, NULL, NULL) != KITH_OK)
-        o->no_memory = true;
+        kith__flag_raise(&o->no_memory);
 }
 
 /* What each relation has of its own, beside common weights that are fitted already. */
@@ -412,7 +412,7 @@ static kith_status fit_own(kith__fusion *fusion, const fitting *f, int which, fl
     if (!fusion->own)
         TRY(kith__no_memory(error));
     kith__pool_run(f->pool, fit_one, &o, fusion->own_count);
-    if (o.no_memory)
+    if (kith__flag_raised(&o.no_memory))
         TRY(kith__no_memory(error));
     TRY(kith__watch_status(kith__pool_watch(f->pool), error));
 cleanup:
@@ -629,7 +629,7 @@ typedef struct {
     kith__known_room known[KITH__SCORED_TOGETHER];
     kith__sample *samples; /* CALIBRATED per query */
     size_t *count;
-    atomic_bool no_memory;
+    kith__flag no_memory;
 } calibrating_plain;
 
 static void take_plain_samples(void *context, size_t query, size_t slot, const float *scores)
@@ -639,7 +639,7 @@ static void take_plain_samples(void *context, size_t query, size_t slot, const f
     kith__span known;
 
     if (kith__known_answers(&known, &c->known[slot], c->model->graph, q)) {
-        c->no_memory = true;
+        kith__flag_raise(&c->no_memory);
         return;
     }
     kith__shares shares =
@@ -665,7 +665,7 @@ static kith_status calibrate_on(kith_model *model, const kith__query *queries, s
     for (int side = 0; side < 2; side++)
         TRY(kith__known_init(&c.filter[side], model->graph, NULL, side, error));
     TRY(kith__score_all(model, queries, count, c.candidates, take_plain_samples, &c, error));
-    if (c.no_memory)
+    if (kith__flag_raised(&c.no_memory))
         TRY(kith__no_memory(error));
     kith__calibration_fit(&model->calibration, c.samples, pack_samples(c.samples, c.count, count));
 cleanup:
