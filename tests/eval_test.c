@@ -234,7 +234,7 @@ static void rank__equals_a_brute_force_for_candidates_by_input_embedding(void **
         int decoder = i / 8 % (DECODERS + 1);
         kith_settings s = quick(models[i / 8 / (DECODERS + 1)], i % 2 ? "subject" : "object");
         set(&s, "decoder", decoders[decoder % DECODERS]);
-        set(&s, "candidate-vectors", i / 2 % 2 ? "input" : "mix");
+        set(&s, "candidate-vectors", i / 2 % 2 ? "input" : "encoded");
         set(&s, "loss", "softmax");
         set(&s, "reciprocal", i / 3 % 2 ? "on" : "off");
         s.normalize = decoder == DECODERS;

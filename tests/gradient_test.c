@@ -92,7 +92,7 @@ static void fill_queries(batch *b, uint64_t seed)
         b->asked[2 * i] = (kith__softmax_query){f.subject, f.relation, f.object};
         b->asked[2 * i + 1] = (kith__softmax_query){f.object, f.relation + m, f.subject};
     }
-    assert_int_equal(kith__softmax_negatives_init(&b->negatives, graph, 4, 2, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&b->negatives, graph, 4, NULL), KITH_OK);
     assert_int_equal(kith__softmax_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL),
                      KITH_OK);
 }
@@ -255,10 +255,10 @@ static void check_settings(const kith_settings *s, size_t per, const char *what)
 
 static void check_softmax(const char *aggregator)
 {
-    static const char *const candidates[] = {"encoded", "input", "mix"};
+    static const char *const candidates[] = {"encoded", "input"};
 
     for (int i = 0; i < DECODERS + 1; i++)
-        for (int by = 0; by < 3; by++)
+        for (int by = 0; by < 2; by++)
             for (int subtask = 0; subtask < 2; subtask++) {
                 kith_settings s = some_settings();
                 set(&s, "aggregator", aggregator);

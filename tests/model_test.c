@@ -254,7 +254,7 @@ static void settings__every_number_reads_back(void **state)
         {"l2", "0.001"},        {"epochs", "1"},          {"eval-every", "0"},
         {"eval-facts", "0"},    {"patience", "0"},        {"seed", "0"},
         {"seed", "9223372036854775807"}, {"lr", "0.12345678901234566"},
-        {"shared-negatives", "4000"}, {"hard-negatives", "0"}, {"scale", "2.5"},
+        {"shared-negatives", "4000"}, {"scale", "2.5"},
         {"table-lr", "10"}, {NULL, NULL}};
 
     (void)state;
@@ -283,8 +283,8 @@ static void settings__values_that_will_not_do_are_refused_and_change_nothing(voi
         {"neighbors", "last", "first|random|all"},     {"max-neighbors", "0", "from 1"},
         {"batch", "0", "from 1"},                      {"negatives", "0", "from 1"},
         {"epochs", "0", "from 1"},                     {"directions", "all", "predicted|both"},
-        {"candidate-vectors", "seen", "encoded|input|mix"},   {"schedule", "on", "constant|linear|cosine"},
-        {"shared-negatives", "0", "from 1"},           {"hard-negatives", "-1", "from 0"},
+        {"candidate-vectors", "seen", "encoded|input"},   {"schedule", "on", "constant|linear"},
+        {"shared-negatives", "0", "from 1"},           {"schedule", "cosine", "constant|linear"},
         {"scale", "nan", "a number"},                  {"table-lr", "-1", "a number"},
         {NULL}};
 

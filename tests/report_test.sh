@@ -223,6 +223,13 @@ reproduced link 'len(e["runs"]) == 22 and
         for r in e["results"] if r["model"] == "MEAN") and len(e["comparisons"]) == 8' \
     'published 0.394' 'Training on Subject-10' 'MRR on Object-10 by facts' 'Reliability: kith' 'max-neighbors' \
     'kith train data/fb15k/subject-10'
+python3 - out-link/runs/*/results.json >found 2>&1 <<'PYTHON'
+import json, sys
+for path in sys.argv[1:]:
+    settings = json.load(open(path))["identity"].get("settings", {"hard-negatives": "0"})
+    assert settings["hard-negatives"] == "0", path
+PYTHON
+report $? 'finished runs are found again by the settings of the version before' "$(tail -1 found)"
 reproduced ablation 'len(e["runs"]) == 5' 'Logic Rules Only' 'published 0.375'
 reproduced decoders 'len(e["runs"]) == 8' 'LAN, Analogy'
 reproduced unseen 'len(e["runs"]) == 11 and len(e["missing"]) == 7' 'sampling rate R (%)'

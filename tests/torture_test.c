@@ -427,7 +427,7 @@ static kith_status try_queries(values *found, const kith_graph *graph, const kit
     }
     kith__rng_init(&rng, 4, 0);
     assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_init(&negatives, graph, 3, 1, NULL), KITH_OK);
+    assert_int_equal(kith__softmax_negatives_init(&negatives, graph, 3, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     kith__mem_fail_at(n);

@@ -82,11 +82,20 @@ c = json.load(open("old/config.json"))
 del c["checksum"]
 c["format"] = 2
 c["settings"]["candidates"] = c["settings"].pop("candidate-vectors")
+c["settings"]["hard-negatives"] = "0"
 json.dump(c, open("old/config.json", "w"))
+for i, (name, value) in enumerate([("hard-negatives", "2"), ("candidates", "mix"), ("schedule", "cosine")]):
+    d = dict(c, settings=dict(c["settings"], **{name: value}))
+    json.dump(d, open(f"old/config.{i}", "w"))
 PYTHON
 grep -q '"candidates"' old/config.json &&
     [ "$("$kith" eval old --json | grep mrr)" = "$("$kith" eval run --json | grep mrr)" ]
 report $? 'a run with the names of version 0.1 opens' "$(cat old/config.json)"
+for i in 0 1 2; do
+    cp old/config.$i old/config.json
+    check "a run of version 0.1 that used a dropped setting is refused ($i)" 1 \
+        'dropped; train it again' "$kith" eval old
+done
 "$kith" train source -o loud "${small[@]}" >out 2>err
 [ -s err ] && ! grep -q $'\r' err && ! grep -q 'facts/s' err
 report $? 'progress is for terminals alone' "$(cat -v err)"

@@ -221,17 +221,16 @@ static void check_saved(const char *folder, const char *what)
 /* Of the softmax loss with few entities: all that it has, in small. */
 static void set_softmax(kith_settings *s, int variant)
 {
-    static const char *const candidates[] = {"input", "encoded", "mix"};
-    static const char *const schedules[] = {"linear", "cosine"};
+    static const char *const candidates[] = {"input", "encoded"};
+    static const char *const schedules[] = {"linear", "constant"};
 
     set(s, "loss", "softmax");
-    set(s, "candidate-vectors", candidates[variant % 3]);
-    set(s, "directions", variant % 2 ? "predicted" : "both");
+    set(s, "candidate-vectors", candidates[variant % 2]);
+    set(s, "directions", variant % 3 ? "predicted" : "both");
     set(s, "reciprocal", variant % 5 < 2 ? "on" : "off");
     set(s, "schedule", schedules[variant / 2 % 2]);
     set(s, "neighbors", "sampled");
     s->shared_negatives = variant % 4 == 3 ? 1000 : 10; /* more than there are: all */
-    s->hard_negatives = (uint32_t)(variant % 3) * 2;
     s->max_neighbors = 5;
     s->table_lr = 3;
 }
@@ -353,12 +352,9 @@ static void train__each_setting_of_softmax_that_counts_changes_the_bytes(void **
     static const char *const changes[][2] = {{"directions", "predicted"},
                                              {"reciprocal", "off"},
                                              {"candidate-vectors", "encoded"},
-                                             {"candidate-vectors", "mix"},
                                              {"shared-negatives", "9"},
-                                             {"hard-negatives", "3"},
                                              {"scale", "2"},
                                              {"schedule", "constant"},
-                                             {"schedule", "cosine"},
                                              {"table-lr", "2"},
                                              {"neighbors", "all"},
                                              {"neighbors", "random"},

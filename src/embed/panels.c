@@ -29,7 +29,7 @@ void kith__panels_release(kith__panels *p)
 
 void kith__panel_score(float *scores, size_t stride, const kith__panels *p, size_t panel,
                        const float *const *query_vectors, size_t count, bool distance, float weight,
-                       bool add, float *scratch)
+                       float *scratch)
 {
     const float *matrix = p->at.at + panel * KITH__PANEL * p->d;
     size_t from = panel * KITH__PANEL, left = p->count - from;
@@ -45,6 +45,6 @@ void kith__panel_score(float *scores, size_t stride, const kith__panels *p, size
         float *to = scores + i * stride + from;
         const float *score = scratch + i * KITH__PANEL;
         for (size_t j = 0; j < columns; j++)
-            to[j] = add ? to[j] + weight * score[j] : weight * score[j];
+            to[j] = weight * score[j];
     }
 }

@@ -23,11 +23,10 @@ static inline size_t kith__panel_count(const kith__panels *panels)
     return (panels->count + KITH__PANEL - 1) / KITH__PANEL;
 }
 
-/* Scores of one panel's candidates for `count` vectors that a decoder aimed: scores[i * stride + j],
- * j being the candidate's number, is set to weight times the score, or with `add` raised by it.
- * `scratch` has room for count x KITH__PANEL floats. */
+/* Scores of one panel's candidates for `count` query vectors: scores[i * stride + j], where j is the
+ * candidate's number, is set to weight times the score. `scratch` has room for count x KITH__PANEL floats. */
 void kith__panel_score(float *scores, size_t stride, const kith__panels *panels, size_t panel,
                        const float *const *query_vectors, size_t count, bool distance, float weight,
-                       bool add, float *scratch);
+                       float *scratch);
 
 #endif

@@ -81,16 +81,14 @@ static const setting table[] = {
      "softmax: which sides of a fact are predicted", SOFTMAX},
     {"reciprocal", SWITCH, AT(reciprocal), "on|off", 0, 0,
      "softmax: inverse relations have decoder vectors of their own", SOFTMAX},
-    {"candidate-vectors", CHOICE, AT(candidate_vectors), "encoded|input|mix", 0, 0,
+    {"candidate-vectors", CHOICE, AT(candidate_vectors), "encoded|input", 0, 0,
      "softmax and ranking: which vectors of candidates are scored", EMBEDDING},
     {"shared-negatives", COUNT, AT(shared_negatives), "N", 1, 1 << 20,
      "softmax: negatives that all queries of a batch share", SOFTMAX},
-    {"hard-negatives", COUNT, AT(hard_negatives), "N", 0, 4096,
-     "softmax: negatives from the neighbours of the known entity", SOFTMAX},
     {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: factor of the scores", SOFTMAX},
     {"lr", REAL, AT(lr), "X", 0, 10, "learning rate", EMBEDDING},
-    {"schedule", CHOICE, AT(schedule), "constant|linear|cosine", 0, 0,
-     "how the learning rate falls to 0 at the end", EMBEDDING},
+    {"schedule", CHOICE, AT(schedule), "constant|linear", 0, 0,
+     "whether the learning rate stays or falls to 0 at the end", EMBEDDING},
     {"table-lr", REAL, AT(table_lr), "X", 0, 1000,
      "table: its learning rate, as a multiple of lr", TABLES},
     {"margin", REAL, AT(margin), "X", 0, 1e6, "margin of the margin loss", MARGIN},
@@ -316,6 +314,36 @@ int kith_settings_applies(const kith_settings *settings, const char *name)
     return s && is_met(settings, s->need);
 }
 
+/* What version 0.1 had and nobody needs: a value (else NULL) of a setting that is still there, or a
+ * setting with the value that changed nothing. */
+static const struct {
+    const char *name, *value, *unused;
+} dropped[] = {
+    {"hard-negatives", NULL, "0"},
+    {"candidate-vectors", "mix", NULL},
+    {"candidates", "mix", NULL},
+    {"schedule", "cosine", NULL},
+};
+enum { DROPPED = sizeof dropped / sizeof *dropped };
+
+kith_status kith__settings_check_dropped(const char *name, const char *value, kith_error *error)
+{
+    for (size_t i = 0; value && i < DROPPED; i++) {
+        bool used = dropped[i].unused ? strcmp(value, dropped[i].unused) != 0
+                                      : strcmp(value, dropped[i].value) == 0;
+        if (strcmp(name, dropped[i].name) == 0 && used)
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "has %s %s, which kith %s dropped; train it again without: kith train "
+                              "SOURCE -o NEW", name, value, kith_version());
+    }
+    return KITH_OK;
+}
+
+const char *kith__settings_dropped(size_t index)
+{
+    return index < DROPPED ? dropped[index].name : NULL;
+}
+
 const char *kith__settings_former_name(const char *name)
 {
     return strcmp(name, "candidate-vectors") == 0 ? "candidates" : name;
@@ -365,7 +393,6 @@ void kith__settings_embedding(kith_settings *s)
     s->reciprocal = 1;
     s->candidate_vectors = KITH_CANDIDATES_INPUT;
     s->shared_negatives = 2000;
-    s->hard_negatives = 0;
     s->scale = 2;
     s->lr = .004;
     s->schedule = KITH_SCHEDULE_LINEAR;
@@ -437,7 +464,6 @@ static kith_settings usual(void)
                        .directions = KITH_DIRECTIONS_PREDICTED,
                        .candidate_vectors = KITH_CANDIDATES_ENCODED,
                        .shared_negatives = 1000,
-                       .hard_negatives = 0,
                        .scale = 1,
                        .lr = .001,
                        .margin = 1,

@@ -26,13 +26,11 @@ typedef enum kith_directions {
 } kith_directions;
 typedef enum kith_candidate_vectors {
     KITH_CANDIDATES_ENCODED, /* answers are scored by their encodings */
-    KITH_CANDIDATES_INPUT,   /* by their input embeddings, where they have one */
-    KITH_CANDIDATES_MIX      /* by the mean of the two scores */
+    KITH_CANDIDATES_INPUT    /* by their input embeddings, where they have one */
 } kith_candidate_vectors;
 typedef enum kith_schedule {
     KITH_SCHEDULE_CONSTANT,
-    KITH_SCHEDULE_LINEAR, /* the learning rate falls to 0 at the end of the last epoch */
-    KITH_SCHEDULE_COSINE
+    KITH_SCHEDULE_LINEAR /* the learning rate falls to 0 at the end of the last epoch */
 } kith_schedule;
 typedef enum kith_predict {
     KITH_PREDICT_OBJECT,
@@ -82,7 +80,7 @@ struct kith_settings {
     kith_directions directions;         /* of softmax queries */
     int reciprocal; /* softmax: the decoder has a relation of its own for each inverse one */
     kith_candidate_vectors candidate_vectors; /* what answers are scored by */
-    uint32_t shared_negatives, hard_negatives; /* of softmax: per batch, and per query */
+    uint32_t shared_negatives; /* of softmax: per batch */
     double scale;                       /* of scores, before softmax */
     double lr, margin, l2;
     kith_schedule schedule;
@@ -101,6 +99,11 @@ uint32_t kith__attention_width(const kith_settings *settings);
 void kith__settings_embedding(kith_settings *settings);
 /* Values that do not go together, such as a ComplEx with an odd width. */
 kith_status kith__settings_check(const kith_settings *settings, kith_error *error);
+/* Version 0.1 had settings, and values of settings, that were dropped. Fails with what to do where
+ * training had used one: `value` is that of config.json, NULL where it is missing. */
+kith_status kith__settings_check_dropped(const char *name, const char *value, kith_error *error);
+/* The names of dropped settings, one after the other; NULL behind the last. */
+const char *kith__settings_dropped(size_t index);
 /* What a setting was called in version 0.1, where that differs; else its name. */
 const char *kith__settings_former_name(const char *name);
 

@@ -8,10 +8,8 @@
 
 enum { CANDIDATES_AT_ONCE = 64 };
 
-/* A block of candidates stays in the cache while all query vectors are compared with it. With `mix`
- * the scores become the mean of what they were and these. */
-static void compare(float *scores, const kith__workspace *a, size_t count, const float *rows,
-                    bool mix)
+/* A block of candidates stays in the cache while all query vectors are compared with it. */
+static void compare(float *scores, const kith__workspace *a, size_t count, const float *rows)
 {
     bool distance = kith__decoder_get(a->model->settings.decoder)->distance;
     size_t n = a->candidates, ds = a->stride, width = a->width;
@@ -20,12 +18,9 @@ static void compare(float *scores, const kith__workspace *a, size_t count, const
         to = n - from < CANDIDATES_AT_ONCE ? n : from + CANDIDATES_AT_ONCE;
         for (size_t i = 0; i < count; i++) {
             const float *query_vector = a->query_vectors + i * ds;
-            for (size_t c = from; c < to; c++) {
-                float score = distance ? -kith__l1(query_vector, rows + c * ds, ds)
-                                       : kith__dot(query_vector, rows + c * ds, ds);
-                float *at = &scores[i * width + c];
-                *at = mix ? (*at + score) / 2 : score;
-            }
+            for (size_t c = from; c < to; c++)
+                scores[i * width + c] = distance ? -kith__l1(query_vector, rows + c * ds, ds)
+                                                 : kith__dot(query_vector, rows + c * ds, ds);
         }
     }
 }
@@ -41,15 +36,15 @@ static void compare_inputs(float *scores, const kith__workspace *a, size_t count
         query_vectors[i] = a->query_vectors + i * a->stride;
     for (size_t p = 0; p < kith__panel_count(inputs); p++)
         kith__panel_score(scores, a->width, inputs, p, query_vectors, count, distance, 1,
-                          false, a->block);
+                          a->block);
 }
 
-/* By the candidates' input embeddings, by their encodings, or by both, as the settings say. */
+/* By the candidates' input embeddings or by their encodings, as the settings say. */
 static kith_status compare_all(float *scores, kith__candidate_cache *cache, kith__workspace *a,
                                size_t count, const uint32_t *queries, size_t query_count,
                                kith_error *error)
 {
-    kith_candidate_vectors by = a->model->settings.candidate_vectors;
+    bool by_input = a->model->settings.candidate_vectors == KITH_CANDIDATES_INPUT;
     const kith__candidates *candidates = NULL;
     const kith__panels *inputs;
     uint32_t ahead[KITH__LOOKAHEAD];
@@ -58,13 +53,12 @@ static kith_status compare_all(float *scores, kith__candidate_cache *cache, kith
 
     for (size_t i = 0; i < ahead_count; i++)
         ahead[i] = kith__query_inverse(a->model->graph, queries[i]);
-    if (by != KITH_CANDIDATES_ENCODED) {
+    if (by_input) {
         TRY(kith__candidate_cache_inputs(&inputs, cache, error));
         compare_inputs(scores, a, count, inputs);
-    }
-    if (by != KITH_CANDIDATES_INPUT) {
+    } else {
         TRY(kith__candidates_pin(&candidates, cache, ahead, ahead_count, error));
-        compare(scores, a, count, candidates->rows, by == KITH_CANDIDATES_MIX);
+        compare(scores, a, count, candidates->rows);
     }
 cleanup:
     kith__candidates_unpin(cache, candidates);

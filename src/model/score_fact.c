@@ -11,16 +11,11 @@ static float side_score(const kith_model *model, uint32_t query, const float *kn
                         const float *encoded, uint32_t answer, float *scratch)
 {
     const kith__table *ent = kith__ent(&model->params);
-    bool by_input = answer < ent->rows && model->settings.candidate_vectors != KITH_CANDIDATES_ENCODED;
-    bool by_encoding = !by_input || model->settings.candidate_vectors == KITH_CANDIDATES_MIX;
-    float sum = 0;
+    bool by_input =
+        answer < ent->rows && model->settings.candidate_vectors == KITH_CANDIDATES_INPUT;
 
-    if (by_input)
-        sum += kith__answer_score(&model->settings, &model->params, known, query,
-                                  kith__row(ent, answer), scratch);
-    if (by_encoding)
-        sum += kith__answer_score(&model->settings, &model->params, known, query, encoded, scratch);
-    return by_input && by_encoding ? sum / 2 : sum;
+    return kith__answer_score(&model->settings, &model->params, known, query,
+                              by_input ? kith__row(ent, answer) : encoded, scratch);
 }
 
 float kith__score_fact(const kith_model *model, kith_triple fact, const float *subject,

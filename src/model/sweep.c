@@ -19,8 +19,7 @@ typedef struct {
     float *vectors;           /* known sides, one row per query, in the order of `order` */
     float *query_vectors, *scores;     /* of KITH__SCORED_TOGETHER queries */
     float *unit;              /* candidates scaled to length 1 */
-    size_t by_input; /* so many candidates, the first ones, are scored by input embeddings */
-    size_t encoded;           /* those from here on by encodings */
+    size_t encoded; /* candidates from here on are scored by encodings, others by input embeddings */
     kith__panels panels;      /* of input embeddings */
     float *block;             /* scores of a panel, per piece */
     kith__scored_call call;
@@ -110,8 +109,7 @@ static void make_query_vector(scoring *r, size_t i, float *query_vector)
                           r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
 }
 
-/* Of each candidate in the piece, by its encoding; where it has a score by its input embedding, the
- * mean of the two. */
+/* Of each candidate in the piece, by its encoding. */
 static void score_piece(void *context, size_t piece)
 {
     scoring *r = context;
@@ -127,18 +125,12 @@ static void score_piece(void *context, size_t piece)
             x = scaled;
         }
         float *scores = r->scores + c;
-        float by_input[KITH__SCORED_TOGETHER];
         size_t query_vectors = r->to - r->from;
-        bool mixes = c < r->by_input;
-        for (size_t i = 0; mixes && i < query_vectors; i++)
-            by_input[i] = scores[i * r->candidates];
         if (distance)
             kith__l1_rows(scores, r->candidates, x, r->query_vectors, query_vectors, r->ds);
         for (size_t i = 0; i < query_vectors; i++) {
             float *score = &scores[i * r->candidates];
             *score = distance ? -*score : kith__dot(r->query_vectors + i * r->ds, x, r->ds);
-            if (mixes)
-                *score = (by_input[i] + *score) / 2;
         }
     }
 }
@@ -153,13 +145,13 @@ static void score_panels(void *context, size_t piece)
         query_vectors[i] = r->query_vectors + i * r->ds;
     for (size_t p = piece; p < kith__panel_count(&r->panels); p += PIECES)
         kith__panel_score(r->scores, r->candidates, &r->panels, p, query_vectors, r->to - r->from,
-                          distance, 1, false,
+                          distance, 1,
                           r->block + piece * KITH__SCORED_TOGETHER * KITH__PANEL);
 }
 
 static void score_candidates(scoring *r)
 {
-    if (r->by_input > 0)
+    if (r->encoded > 0)
         kith__pool_run(r->model->pool, score_panels, r, PIECES);
     if (r->encoded < r->candidates)
         kith__pool_run(r->model->pool, score_piece, r, PIECES);
@@ -216,12 +208,11 @@ cleanup:
 static kith_status pack_inputs(scoring *r, kith_error *error)
 {
     const kith__table *ent = kith__ent(&r->model->params);
-    kith_candidate_vectors by = r->model->settings.candidate_vectors;
+    bool by_input = r->model->settings.candidate_vectors == KITH_CANDIDATES_INPUT;
     size_t seen = ent->rows < r->candidates ? ent->rows : r->candidates;
 
-    r->by_input = by == KITH_CANDIDATES_ENCODED ? 0 : seen;
-    r->encoded = by == KITH_CANDIDATES_INPUT ? seen : 0;
-    if (r->by_input == 0)
+    r->encoded = by_input ? seen : 0;
+    if (r->encoded == 0)
         return KITH_OK;
     r->block = kith__calloc_aligned((size_t)PIECES * KITH__SCORED_TOGETHER * KITH__PANEL,
                                     sizeof *r->block);

@@ -205,6 +205,13 @@ static kith_status resolve(json_t **out, const char *preset, const json_t *setti
     return status;
 }
 
+/* Settings that version 0.1 had, at the value that all results have: identities keep them, so that
+ * finished runs stay valid. */
+static void add_dropped(json_t *settings)
+{
+    json_object_set_new(settings, "hard-negatives", json_string("0"));
+}
+
 /* Settings of the model with those of --quick over them. */
 static json_t *chosen_settings(const json_t *model, bool quick)
 {
@@ -264,6 +271,7 @@ static kith_status add_training(size_t *index, plan *p, const json_t *experiment
         TRY(look_at_source(&other, p, on, error));
     const char *preset = preset_of(model, source);
     TRY(resolve(&settings, preset, given, seed, error));
+    add_dropped(settings);
     json_t *identity = json_pack("{ss si ss sO}", "kind", "train", "version", RESULTS_VERSION,
                                  "data", text_of(source, "hash"), "settings", settings);
     if (other)

@@ -78,6 +78,18 @@ kith_status kith__config_save(const char *folder, const kith_graph *graph,
 
 /* ---- reading ---- */
 
+static kith_status check_dropped(const json_t *values, const char *folder, kith_error *error)
+{
+    const char *name;
+    kith_error why;
+
+    for (size_t i = 0; (name = kith__settings_dropped(i)); i++)
+        if (kith__settings_check_dropped(name, json_string_value(json_object_get(values, name)),
+                                         &why) != KITH_OK)
+            return kith__fail(error, KITH_ERR_INPUT, "%s/config.json: %s", folder, why.message);
+    return KITH_OK;
+}
+
 static kith_status read_settings(kith__config *config, const json_t *values, const char *folder,
                                  kith_error *error)
 {
@@ -151,6 +163,7 @@ static kith_status read_config(kith__config *config, const json_t *object, bool 
         TRY(read_hash(&config->labels, object, "labels_hash", folder, error));
     if (json_object_get(object, "derived_hash"))
         TRY(read_hash(&config->derived, object, "derived_hash", folder, error));
+    TRY(check_dropped(values, folder, error));
     TRY(read_settings(config, values, folder, error));
 cleanup:
     return status;

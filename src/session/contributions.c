@@ -239,9 +239,7 @@ static double points_per_score(const finding *f, uint32_t candidate)
     return sum;
 }
 
-/* `share`: how much of the embedding's score is by these rows. */
-static kith_status take_apart(finding *f, const kith__candidates *rows, double share,
-                              kith_error *error)
+static kith_status take_apart(finding *f, const kith__candidates *rows, kith_error *error)
 {
     kith_status status = KITH_OK;
 
@@ -254,29 +252,23 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, double s
         status = !to->neighbors ? kith__no_memory(error)
                                 : add_neighbors(f, to, rows->rows + to->entity *
                                                                         f->workspace->stride,
-                                                share * points_per_score(f, to->entity), error);
+                                                points_per_score(f, to->entity), error);
     }
     return status;
 }
 
 static kith_status add_embedding(finding *f, kith_error *error)
 {
-    kith_candidate_vectors by = f->session->model->settings.candidate_vectors;
+    bool by_input = f->session->model->settings.candidate_vectors == KITH_CANDIDATES_INPUT;
     const kith__candidates *rows = NULL;
     uint32_t query = kith__query_inverse(f->session->model->graph, f->query);
-    double share = by == KITH_CANDIDATES_MIX ? .5 : 1;
     kith_status status = KITH_OK;
 
-    if (by != KITH_CANDIDATES_ENCODED) {
+    if (by_input)
         TRY(kith__candidates_pin_inputs(&rows, f->session->cache, error));
-        TRY(take_apart(f, rows, share, error));
-        kith__candidates_unpin(f->session->cache, rows);
-        rows = NULL;
-    }
-    if (by != KITH_CANDIDATES_INPUT) {
+    else
         TRY(kith__candidates_pin(&rows, f->session->cache, &query, 1, error));
-        TRY(take_apart(f, rows, share, error));
-    }
+    TRY(take_apart(f, rows, error));
 cleanup:
     kith__candidates_unpin(f->session->cache, rows);
     return status;

@@ -147,14 +147,7 @@ static double rate_now(const training *t)
     double done = (double)(t->at.epoch * batches + t->at.batch) /
                   ((double)t->settings->epochs * (double)batches);
 
-    switch (t->settings->schedule) {
-    case KITH_SCHEDULE_LINEAR:
-        return 1 - done;
-    case KITH_SCHEDULE_COSINE:
-        return (1 + cos(M_PI * done)) / 2;
-    default:
-        return 1;
-    }
+    return t->settings->schedule == KITH_SCHEDULE_LINEAR ? 1 - done : 1;
 }
 
 /* The tables with values that are not finite, as "'a', 'b'". */
@@ -379,7 +372,7 @@ static kith_status training_init(training *t, kith_error *error)
     TRY(kith__order_init(&t->order, t->model->graph, error));
     if (s->loss == KITH_LOSS_SOFTMAX)
         TRY(kith__softmax_negatives_init(&t->negatives, t->model->graph, s->shared_negatives,
-                                s->hard_negatives, error));
+                                         error));
     TRY(drop_facts(t, error));
     pack_lists(t);
     TRY(kith__step_init(&t->step, t->model->encoder, &t->model->params, s, error));

@@ -12,7 +12,8 @@ enum {
     PIECES = KITH__SOFTMAX_PIECES,
     BLOCK = 32,
     ID_LISTS = BLOCK + BLOCK / KITH__L1_ROWS,
-    VECTORS = 8
+    VECTORS = 8,
+    LANES = 8
 };
 
 /* Of distances, only shared candidates with a larger share always take part in the gradients; the
@@ -28,8 +29,7 @@ void kith__softmax_init(kith__softmax *x, kith__encoder *encoder, const kith__pa
     x->settings = settings;
     x->d = settings->dim;
     x->ds = kith__encoder_stride(encoder);
-    x->by_input = settings->candidate_vectors != KITH_CANDIDATES_ENCODED;
-    x->by_encoding = settings->candidate_vectors != KITH_CANDIDATES_INPUT;
+    x->by_encoding = settings->candidate_vectors == KITH_CANDIDATES_ENCODED;
 }
 
 static void release_shared(kith__shared_candidates *s)
@@ -44,7 +44,7 @@ static void release_pass(kith__softmax_pass *p)
 {
     kith__free(p->query_vectors.at);
     kith__free(p->query_vector_gradients.at);
-    kith__free(p->own.at);
+    kith__free(p->by_answer.at);
     kith__free(p->loss.at);
 }
 
@@ -98,16 +98,6 @@ static const kith__softmax_query *asked_at(const kith__softmax *x, size_t i)
     return &x->asked[x->order[i].index];
 }
 
-/* The answer, then the hard candidates of query i. */
-static uint32_t own_entity(const kith__softmax *x, size_t i, size_t slot)
-{
-    size_t index = x->order[i].index;
-
-    if (slot == 0)
-        return x->asked[index].answer;
-    return x->negatives->hard[index * x->negatives->hard_count + slot - 1];
-}
-
 static const float *input_row(const kith__softmax *x, uint32_t entity)
 {
     return kith__row(kith__ent(x->params), entity);
@@ -125,14 +115,14 @@ static const float *encoded(const kith__softmax *x, size_t request)
     return kith__encoder_vector(x->encoder, encoding_of(x, request));
 }
 
-static size_t own_request(const kith__softmax *x, size_t i, size_t slot)
+static size_t answer_request(const kith__softmax *x, size_t i)
 {
-    return x->count + i * x->slots + slot;
+    return x->count + i;
 }
 
 static size_t shared_request(const kith__softmax *x, size_t group, size_t place)
 {
-    return x->count * (1 + x->slots) + group * x->shared + place;
+    return 2 * x->count + group * x->shared + place;
 }
 
 static void find_groups(kith__softmax *x)
@@ -169,16 +159,14 @@ static void request_query(kith__softmax *x, size_t i)
 
     x->request[i] =
         kith__encoder_request(x->encoder, a->known, a->query, mask ? &from_known : NULL);
-    for (size_t k = 0; x->by_encoding && k < x->slots; k++)
-        if (own_entity(x, i, k) != KITH__NOBODY)
-            x->request[own_request(x, i, k)] =
-                kith__encoder_request(x->encoder, own_entity(x, i, k), back,
-                                      mask && k == 0 ? &from_answer : NULL);
+    if (x->by_encoding)
+        x->request[answer_request(x, i)] =
+            kith__encoder_request(x->encoder, a->answer, back, mask ? &from_answer : NULL);
 }
 
 static kith_status encode(kith__softmax *x, kith_error *error)
 {
-    size_t more = x->by_encoding ? x->count * x->slots + x->groups * x->shared : 0;
+    size_t more = x->by_encoding ? x->count + x->groups * x->shared : 0;
 
     if (kith__renew(&x->request, &x->request_capacity, x->count + more, sizeof *x->request))
         return kith__no_memory(error);
@@ -229,7 +217,7 @@ static void load_shared(const kith__softmax *x, kith__shared_candidates *s, bool
 
 static int prepare_shared(kith__softmax *x)
 {
-    if (x->by_input || x->settings->subtask) {
+    if (!x->by_encoding || x->settings->subtask) {
         if (room_for_shared(x, &x->input, PIECES))
             return -1;
         load_shared(x, &x->input, false, 0);
@@ -271,8 +259,7 @@ static void sum_pieces(const kith__softmax *x, kith__shared_candidates *s)
 typedef struct {
     kith__softmax *x;
     kith__softmax_pass *pass;
-    bool encoded_known, by_input, by_encoding;
-    float weight; /* of a raw score */
+    bool encoded_known, by_encoding; /* else by input embeddings */
 } running;
 
 /* The workspace of a piece. */
@@ -284,41 +271,30 @@ typedef struct {
 
 static size_t workspace_floats(const kith__softmax *x)
 {
-    size_t widest = x->stride > x->own_stride ? x->stride : x->own_stride;
-    return BLOCK * x->stride + BLOCK * KITH__PANEL + widest + VECTORS * x->ds;
+    return BLOCK * x->stride + BLOCK * KITH__PANEL + x->stride + VECTORS * x->ds;
 }
 
 static workspace workspace_of(const kith__softmax *x, size_t piece)
 {
-    size_t widest = x->stride > x->own_stride ? x->stride : x->own_stride;
     workspace w = {.scores = x->scratch.at + piece * workspace_floats(x)};
 
     w.panel = w.scores + BLOCK * x->stride;
     w.row = w.panel + BLOCK * KITH__PANEL;
-    w.vectors = w.row + widest;
+    w.vectors = w.row + x->stride;
     w.ids = x->ids + piece * ID_LISTS * (x->stride + 1);
     w.listed = x->listed + piece * BLOCK;
     return w;
 }
 
-/* The candidates' stores that a pass looks at, and where the piece's gradients go. */
-static size_t views_of(const running *c, size_t piece, const kith__shared_candidates *view[2],
-                       float *gradient[2])
+/* The shared candidates that a pass compares with, and where the piece's gradients go. */
+static const kith__shared_candidates *view_of(const running *c, size_t piece, float **gradient)
 {
     kith__softmax *x = c->x;
-    size_t count = 0, floats = x->stride * x->ds;
+    bool own = c->by_encoding && !is_fixed(x);
+    kith__shared_candidates *view = c->by_encoding ? &x->encoded[own ? piece : 0] : &x->input;
 
-    if (c->by_input) {
-        view[count] = &x->input;
-        gradient[count++] = x->input.gradient.at + piece * floats;
-    }
-    if (c->by_encoding) {
-        bool fixed = is_fixed(x);
-        view[count] = &x->encoded[fixed ? 0 : piece];
-        gradient[count] = view[count]->gradient.at + (fixed ? piece * floats : 0);
-        count++;
-    }
-    return count;
+    *gradient = view->gradient.at + (own ? 0 : piece * x->stride * x->ds);
+    return view;
 }
 
 static void make_query_vectors(const running *c, const workspace *w, size_t from, size_t to)
@@ -339,16 +315,14 @@ static void score_shared(const running *c, const workspace *w, size_t piece, siz
     const kith__softmax *x = c->x;
     const kith__softmax_negatives *negatives = x->negatives;
     const float *query_vectors[BLOCK];
-    const kith__shared_candidates *view[2];
-    float *gradient[2];
-    size_t views = views_of(c, piece, view, gradient);
+    float *gradient;
+    const kith__shared_candidates *view = view_of(c, piece, &gradient);
 
     for (size_t i = from; i < to; i++)
         query_vectors[i - from] = c->pass->query_vectors.at + i * x->ds;
-    for (size_t v = 0; v < views; v++)
-        for (size_t p = 0; p < kith__panel_count(&view[v]->panels); p++)
-            kith__panel_score(w->scores, x->stride, &view[v]->panels, p, query_vectors, to - from,
-                              decoder_of(x)->distance, c->weight, v > 0, w->panel);
+    for (size_t p = 0; p < kith__panel_count(&view->panels); p++)
+        kith__panel_score(w->scores, x->stride, &view->panels, p, query_vectors, to - from,
+                          decoder_of(x)->distance, (float)x->settings->scale, w->panel);
     for (size_t i = from; i < to; i++) {
         float *row = w->scores + (i - from) * x->stride;
         size_t index = x->order[i].index;
@@ -359,16 +333,11 @@ static void score_shared(const running *c, const workspace *w, size_t piece, siz
     }
 }
 
-/* The vectors of a query's own candidate, as they are; returns how many. */
-static size_t own_vectors(const running *c, size_t i, size_t slot, const float *vector[2])
+/* The vector of a query's answer, as it is. */
+static const float *answer_vector(const running *c, size_t i)
 {
-    size_t count = 0;
-
-    if (c->by_input)
-        vector[count++] = input_row(c->x, own_entity(c->x, i, slot));
-    if (c->by_encoding)
-        vector[count++] = encoded(c->x, own_request(c->x, i, slot));
-    return count;
+    return c->by_encoding ? encoded(c->x, answer_request(c->x, i))
+                          : input_row(c->x, asked_at(c->x, i)->answer);
 }
 
 static const float *scaled(const kith__softmax *x, const float *vector, float *scratch)
@@ -379,32 +348,22 @@ static const float *scaled(const kith__softmax *x, const float *vector, float *s
     return scratch;
 }
 
-static void score_own(const running *c, const workspace *w, size_t i)
+static float score_answer(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
-    size_t ds = x->ds;
-    const float *query_vector = c->pass->query_vectors.at + i * ds, *vector[2];
-    float *own = c->pass->own.at + i * x->own_stride;
+    const float *query_vector = c->pass->query_vectors.at + i * x->ds;
+    const float *answer = scaled(x, answer_vector(c, i), w->vectors);
 
-    for (size_t k = 0; k < x->own_stride; k++) {
-        own[k] = KITH__LEFT_OUT;
-        if (k >= x->slots || own_entity(x, i, k) == KITH__NOBODY)
-            continue;
-        own[k] = 0;
-        for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
-            const float *candidate = scaled(x, vector[v - 1], w->vectors);
-            own[k] +=
-                c->weight * (decoder_of(x)->distance ? -kith__l1(query_vector, candidate, ds)
-                                                     : kith__dot(query_vector, candidate, ds));
-        }
-    }
+    return (float)x->settings->scale * (decoder_of(x)->distance
+                                            ? -kith__l1(query_vector, answer, x->ds)
+                                            : kith__dot(query_vector, answer, x->ds));
 }
 
 /* Derivatives by the scores of shared candidates, from their exponentials. */
 static void weigh_shared(const running *c, const workspace *w, size_t i, size_t place, float sum)
 {
     const kith__softmax *x = c->x;
-    float unit = c->weight / (float)x->count, *row = w->scores + place * x->stride;
+    float unit = (float)x->settings->scale / (float)x->count, *row = w->scores + place * x->stride;
     float least = x->shared > 1 / LEAST_SHARE ? 1 / (float)x->shared : LEAST_SHARE;
     uint32_t seed = x->negatives->seed + x->order[i].index * 0x9e3779b1u;
 
@@ -415,27 +374,31 @@ static void weigh_shared(const running *c, const workspace *w, size_t i, size_t 
         kith__row_scale(row, unit / sum, x->stride);
 }
 
-/* From scores to derivatives of the loss by the decoder's: (share - 1 if right) weight / count. */
+/* From scores to derivatives of the loss by the decoder's: (share - 1 if right) scale / count. */
 static void close_query(const running *c, const workspace *w, size_t i, size_t place)
 {
     const kith__softmax *x = c->x;
-    float *row = w->scores + place * x->stride, unit = c->weight / (float)x->count;
-    float *own = c->pass->own.at + i * x->own_stride, answer = own[0];
-    float most = fmaxf(kith__row_most(row, x->stride), kith__row_most(own, x->own_stride));
-    bool broken = kith__row_broken(row, x->stride) || kith__row_broken(own, x->own_stride);
+    float *row = w->scores + place * x->stride, unit = (float)x->settings->scale / (float)x->count;
+    float answer = score_answer(c, w, i);
+    _Alignas(64) float own[LANES] = {answer};
+
+    for (size_t k = 1; k < LANES; k++)
+        own[k] = KITH__LEFT_OUT;
+    float most = fmaxf(kith__row_most(row, x->stride), answer);
+    bool broken = kith__row_broken(row, x->stride) || kith__row_broken(own, LANES);
     float sum = kith__row_exp(row, most, x->stride, w->row);
 
-    sum += kith__row_exp(own, most, x->own_stride, w->row);
+    sum += kith__row_exp(own, most, LANES, w->row);
     c->pass->loss.at[i] = broken ? NAN : logf(sum) + (most - answer);
     weigh_shared(c, w, i, place, sum);
-    kith__row_scale(own, unit / sum, x->own_stride);
-    own[0] -= unit;
+    kith__row_scale(own, unit / sum, LANES);
+    c->pass->by_answer.at[i] = own[0] - unit;
 }
 
 /* ---- and back ---- */
 
-/* to += the gradient by a candidate's vector: the score is v . x or -|v - x|_1 for the query vector v. */
-static void own_backward(const kith__softmax *x, float *to, float g, const float *query_vector,
+/* to += the gradient by the answer's vector: the score is v . x or -|v - x|_1 for the query vector v. */
+static void answer_backward(const kith__softmax *x, float *to, float g, const float *query_vector,
                          const float *vector, float *scratch)
 {
     size_t ds = x->ds;
@@ -453,32 +416,20 @@ static void own_backward(const kith__softmax *x, float *to, float g, const float
     }
 }
 
-/* The derivative by an own candidate's score; 0 where there is nobody, whatever became of numbers. */
-static float own_derivative(const kith__softmax *x, const kith__softmax_pass *pass, size_t i,
-                            size_t slot)
-{
-    return own_entity(x, i, slot) == KITH__NOBODY ? 0 : pass->own.at[i * x->own_stride + slot];
-}
-
-static void aim_from_own(const running *c, const workspace *w, size_t i)
+static void query_vector_from_answer(const running *c, const workspace *w, size_t i)
 {
     const kith__softmax *x = c->x;
     size_t ds = x->ds;
-    const float *query_vector = c->pass->query_vectors.at + i * ds, *vector[2];
-    float *gaim = c->pass->query_vector_gradients.at + i * ds;
+    const float *query_vector = c->pass->query_vectors.at + i * ds;
+    float *to = c->pass->query_vector_gradients.at + i * ds, g = c->pass->by_answer.at[i];
 
-    for (size_t k = 0; k < x->slots; k++) {
-        float g = own_derivative(x, c->pass, i, k);
-        if (g == 0)
-            continue;
-        for (size_t v = own_vectors(c, i, k, vector); v > 0; v--) {
-            const float *candidate = scaled(x, vector[v - 1], w->vectors);
-            if (decoder_of(x)->distance)
-                kith__sign_axpy(gaim, -g, query_vector, candidate, ds);
-            else
-                kith__axpy(gaim, g, candidate, ds);
-        }
-    }
+    if (g == 0)
+        return;
+    const float *answer = scaled(x, answer_vector(c, i), w->vectors);
+    if (decoder_of(x)->distance)
+        kith__sign_axpy(to, -g, query_vector, answer, ds);
+    else
+        kith__axpy(to, g, answer, ds);
 }
 
 /* Queries that meet the same candidates: where they stand in the block, and which those are. */
@@ -557,17 +508,16 @@ static void block_backward(const running *c, const workspace *w, size_t piece, s
 {
     const kith__softmax *x = c->x;
     size_t ds = x->ds, d = x->d;
-    const kith__shared_candidates *view[2];
-    float *gradient[2];
+    float *gradient;
+    const kith__shared_candidates *view = view_of(c, piece, &gradient);
 
-    for (size_t v = views_of(c, piece, view, gradient); v > 0; v--)
-        if (decoder_of(x)->distance)
-            shared_distances_backward(c, w, view[v - 1], gradient[v - 1], from, to);
-        else
-            shared_products_backward(c, w, view[v - 1], gradient[v - 1], from, to);
+    if (decoder_of(x)->distance)
+        shared_distances_backward(c, w, view, gradient, from, to);
+    else
+        shared_products_backward(c, w, view, gradient, from, to);
     for (size_t i = from; i < to; i++) {
         memset(c->pass->query_vector_gradients.at + i * ds + d, 0, (ds - d) * sizeof(float));
-        aim_from_own(c, w, i);
+        query_vector_from_answer(c, w, i);
     }
 }
 
@@ -577,10 +527,8 @@ static void run_block(const running *c, size_t piece, size_t from, size_t to)
 
     make_query_vectors(c, &w, from, to);
     score_shared(c, &w, piece, from, to);
-    for (size_t i = from; i < to; i++) {
-        score_own(c, &w, i);
+    for (size_t i = from; i < to; i++)
         close_query(c, &w, i, i - from);
-    }
     block_backward(c, &w, piece, from, to);
 }
 
@@ -631,18 +579,18 @@ static int room_for_pass(const kith__softmax *x, kith__softmax_pass *p)
 {
     size_t floats = x->count * x->ds;
     return kith__floats_reserve(&p->query_vectors, floats) || kith__floats_reserve(&p->query_vector_gradients, floats) ||
-           kith__floats_reserve(&p->own, x->count * x->own_stride) || kith__floats_reserve(&p->loss, x->count);
+           kith__floats_reserve(&p->by_answer, x->count) || kith__floats_reserve(&p->loss, x->count);
 }
 
 /* Returns the loss. */
 static double run_pass(kith__softmax *x, kith__softmax_pass *pass, bool main)
 {
-    running c = {.x = x, .pass = pass, .encoded_known = main};
+    running c = {.x = x,
+                 .pass = pass,
+                 .encoded_known = main,
+                 .by_encoding = main && x->by_encoding};
     double sum = 0;
 
-    c.by_input = !main || x->by_input;
-    c.by_encoding = main && x->by_encoding;
-    c.weight = (float)x->settings->scale / (float)(c.by_input + c.by_encoding);
     kith__pool_run(kith__encoder_pool(x->encoder), run_piece, &c, PIECES);
     for (size_t i = 0; i < x->count; i++)
         sum += pass->loss.at[i];
@@ -672,15 +620,14 @@ static void close_encodings(kith__softmax *x)
         close_known(x, &x->out, i, kith__encoder_grad(e, encoding_of(x, i)), encoded(x, i));
     if (!x->by_encoding)
         return;
-    for (size_t i = 0; i < x->count; i++)
-        for (size_t k = 0; k < x->slots; k++) {
-            float g = own_derivative(x, &x->out, i, k);
-            size_t request = own_request(x, i, k);
-            if (g != 0)
-                own_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
-                             x->out.query_vectors.at + i * x->ds, encoded(x, request),
-                             x->scratch.at);
-        }
+    for (size_t i = 0; i < x->count; i++) {
+        float g = x->out.by_answer.at[i];
+        size_t request = answer_request(x, i);
+        if (g != 0)
+            answer_backward(x, kith__encoder_grad(e, encoding_of(x, request)), g,
+                            x->out.query_vectors.at + i * x->ds, encoded(x, request),
+                            x->scratch.at);
+    }
     if (!is_fixed(x))
         return;
     sum_pieces(x, &x->encoded[0]);
@@ -689,22 +636,20 @@ static void close_encodings(kith__softmax *x)
                    &x->encoded[0], j, x->encoded[0].gradient.at + j * x->ds);
 }
 
-/* Own candidates whose entity is this piece's, in the order of queries. */
-static void own_piece(void *context, size_t piece)
+/* Answers whose entity is this piece's, in the order of queries. */
+static void answer_piece(void *context, size_t piece)
 {
     const running *c = context;
     const kith__softmax *x = c->x;
     float *scratch = workspace_of(x, piece).vectors;
 
-    for (size_t i = 0; i < x->count; i++)
-        for (size_t k = 0; k < x->slots; k++) {
-            float g = own_derivative(x, c->pass, i, k);
-            uint32_t entity = own_entity(x, i, k);
-            if (g != 0 && entity % PIECES == piece)
-                own_backward(x, kith__gradient_of(x->gradients, entity), g,
-                             c->pass->query_vectors.at + i * x->ds, input_row(x, entity),
-                             scratch);
-        }
+    for (size_t i = 0; i < x->count; i++) {
+        float g = c->pass->by_answer.at[i];
+        uint32_t entity = asked_at(x, i)->answer;
+        if (g != 0 && entity % PIECES == piece)
+            answer_backward(x, kith__gradient_of(x->gradients, entity), g,
+                            c->pass->query_vectors.at + i * x->ds, input_row(x, entity), scratch);
+    }
 }
 
 static int make_rows(kith__softmax *x)
@@ -715,9 +660,7 @@ static int make_rows(kith__softmax *x)
         failed |= kith__gradient_make(x->gradients, x->negatives->shared[j]);
     for (size_t i = 0; i < x->count; i++) {
         failed |= kith__gradient_make(x->gradients, asked_at(x, i)->known);
-        for (size_t k = 0; k < x->slots; k++)
-            if (own_entity(x, i, k) != KITH__NOBODY)
-                failed |= kith__gradient_make(x->gradients, own_entity(x, i, k));
+        failed |= kith__gradient_make(x->gradients, asked_at(x, i)->answer);
     }
     return failed;
 }
@@ -727,7 +670,7 @@ static int close_inputs(kith__softmax *x)
 {
     running c = {.x = x};
 
-    if (!x->by_input && !x->settings->subtask)
+    if (x->by_encoding && !x->settings->subtask)
         return 0;
     if (make_rows(x))
         return -1;
@@ -736,12 +679,12 @@ static int close_inputs(kith__softmax *x)
         add_shared(x, kith__gradient_of(x->gradients, x->negatives->shared[j]), &x->input, j,
                    x->input.gradient.at + j * x->ds);
     c.pass = &x->out;
-    if (x->by_input)
-        kith__pool_run(kith__encoder_pool(x->encoder), own_piece, &c, PIECES);
+    if (!x->by_encoding)
+        kith__pool_run(kith__encoder_pool(x->encoder), answer_piece, &c, PIECES);
     c.pass = &x->in;
     if (!x->settings->subtask)
         return 0;
-    kith__pool_run(kith__encoder_pool(x->encoder), own_piece, &c, PIECES);
+    kith__pool_run(kith__encoder_pool(x->encoder), answer_piece, &c, PIECES);
     for (size_t i = 0; i < x->count; i++) {
         uint32_t known = asked_at(x, i)->known;
         close_known(x, &x->in, i, kith__gradient_of(x->gradients, known), input_row(x, known));
@@ -771,8 +714,6 @@ kith_status kith__softmax_run(kith__softmax *x, kith__gradients *gradients,
     x->count = count;
     x->shared = negatives->shared_count;
     x->stride = kith__padded(x->shared);
-    x->slots = 1 + negatives->hard_count;
-    x->own_stride = kith__padded(x->slots);
     if (sort_queries(x))
         return kith__no_memory(error);
     TRY(encode(x, error));

@@ -1,7 +1,7 @@
 /* The softmax loss of a batch of queries: -log of the right answer's share among its candidates,
- * which are the answer, the batch's shared entities and hard ones (train/softmax_negatives.h), averaged over
- * the queries. A candidate's score is the decoder's times the setting `scale`, on its input
- * embedding, its encoding, or the mean of both.
+ * which are the answer and the batch's shared entities (train/softmax_negatives.h), averaged over the
+ * queries. A candidate's score is the decoder's times the setting `scale`, on its input embedding or
+ * its encoding.
  *
  * Queries are sorted by relation and cut into pieces; a piece goes through its queries in blocks:
  * scores of all candidates, their shares, and back. Shared candidates that are the same for all
@@ -24,8 +24,8 @@ typedef struct kith__shared_candidates {
 /* Scores on encoded known sides, or on their input embeddings (the subtask). */
 typedef struct kith__softmax_pass {
     kith__floats query_vectors, query_vector_gradients; /* a row per query */
-    kith__floats own;         /* scores of answer and hard candidates, then derivatives by them */
-    kith__floats loss;        /* per query */
+    kith__floats by_answer; /* per query: the loss's derivative by the answer's score */
+    kith__floats loss;      /* per query */
 } kith__softmax_pass;
 
 typedef struct kith__softmax {
@@ -34,15 +34,14 @@ typedef struct kith__softmax {
     const kith__params *params;
     size_t d, ds; /* width of vectors, and their stride */
     kith__gradients *gradients; /* while a batch runs */
-    bool by_input, by_encoding; /* what candidates are scored by; both: the mean */
+    bool by_encoding; /* what candidates are scored by; else by input embeddings */
     /* The batch, sorted by query. */
     const kith__softmax_query *asked;
     const kith__softmax_negatives *negatives;
     size_t count, shared, stride; /* of queries, of shared candidates, and that padded */
-    size_t slots, own_stride;     /* answer and hard candidates of a query, and that padded */
     kith__item *order, *spare;    /* major: query, minor: known, index: place in the batch */
     size_t order_capacity, spare_capacity;
-    size_t *request; /* known sides; then own candidates, and the shared ones of each group */
+    size_t *request; /* known sides; then answers, and the shared candidates of each group */
     size_t request_capacity;
     uint32_t *group; /* per query: which distinct relation */
     size_t group_capacity, groups;

@@ -31,19 +31,17 @@ static kith_status list_answers(kith__softmax_negatives *c, const kith_graph *gr
 }
 
 kith_status kith__softmax_negatives_init(kith__softmax_negatives *c, const kith_graph *graph,
-                                         size_t shared, size_t hard, kith_error *error)
+                                         size_t shared, kith_error *error)
 {
     kith_status status;
 
     memset(c, 0, sizeof *c);
     c->seen = kith_graph_seen_entity_count(graph);
     c->shared_count = shared < c->seen ? shared : c->seen;
-    c->hard_count = hard;
     c->shared = kith__alloc(c->shared_count, sizeof *c->shared);
     c->first = kith__calloc((size_t)c->seen + 1, sizeof *c->first);
     c->place = kith__calloc(c->seen, sizeof *c->place);
-    c->mark = kith__calloc(c->seen, sizeof *c->mark);
-    if (!c->shared || !c->first || !c->place || !c->mark)
+    if (!c->shared || !c->first || !c->place)
         TRY(kith__no_memory(error));
     TRY(list_answers(c, graph, error));
     return KITH_OK;
@@ -55,13 +53,11 @@ cleanup:
 void kith__softmax_negatives_release(kith__softmax_negatives *c)
 {
     kith__free(c->shared);
-    kith__free(c->hard);
     kith__free(c->left_out);
     kith__free(c->left_start);
     kith__free(c->answers);
     kith__free(c->first);
     kith__free(c->place);
-    kith__free(c->mark);
     memset(c, 0, sizeof *c);
 }
 
@@ -96,17 +92,15 @@ static size_t find_answers(const kith__softmax_negatives *c, uint32_t known, uin
     return low;
 }
 
-/* Mark the right answers of query i, and list those that are among the shared ones; returns how many
- * answers there are. */
-static kith_status leave_out(size_t *answers, kith__softmax_negatives *c,
-                             const kith__softmax_query *asked, size_t i, kith_error *error)
+/* List the answers of query i that are among the shared negatives. */
+static kith_status leave_out(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i,
+                             kith_error *error)
 {
     size_t end = c->first[asked->known + 1], used = c->left_start[i];
-    size_t from = find_answers(c, asked->known, asked->query), k = from;
+    size_t k = find_answers(c, asked->known, asked->query);
 
     for (; k < end && c->answers[k].minor == asked->query; k++) {
         uint32_t answer = c->answers[k].index;
-        c->mark[answer] = c->stamp;
         if (!c->place[answer])
             continue;
         if (kith__reserve(&c->left_out, &c->left_capacity, used + 1, sizeof *c->left_out))
@@ -114,57 +108,22 @@ static kith_status leave_out(size_t *answers, kith__softmax_negatives *c,
         c->left_out[used++] = c->place[answer] - 1;
     }
     c->left_start[i + 1] = used;
-    *answers = k - from;
     return KITH_OK;
-}
-
-/* All neighbours that are not answers where they are few, else a draw for each place, which stays
- * empty where it falls on an answer. */
-static void draw_hard(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i,
-                      size_t answers, kith__rng *rng)
-{
-    const kith__item *all = c->answers + c->first[asked->known];
-    size_t count = c->first[asked->known + 1] - c->first[asked->known], used = 0;
-    uint32_t *hard = c->hard + i * c->hard_count;
-    bool few = count - answers <= c->hard_count;
-
-    for (size_t k = 0; k < (few ? count : c->hard_count); k++) {
-        uint32_t entity = all[few ? k : (size_t)kith__rng_below(rng, count)].index;
-        if (c->mark[entity] != c->stamp)
-            hard[used++] = entity;
-    }
-    while (used < c->hard_count)
-        hard[used++] = KITH__NOBODY;
-}
-
-/* Marks of earlier queries are no longer valid; after four milliards of them all are wiped. */
-static void next_stamp(kith__softmax_negatives *c)
-{
-    if (++c->stamp == 0) {
-        memset(c->mark, 0, c->seen * sizeof *c->mark);
-        c->stamp = 1;
-    }
 }
 
 kith_status kith__softmax_negatives_draw(kith__softmax_negatives *c,
                                          const kith__softmax_query *asked, size_t count,
                                          kith__rng *rng, kith_error *error)
 {
-    size_t answers = 0;
     kith_status status = KITH_OK;
 
-    if (kith__renew(&c->left_start, &c->start_capacity, count + 1, sizeof *c->left_start) ||
-        kith__renew(&c->hard, &c->hard_capacity, count * c->hard_count + 1, sizeof *c->hard))
+    if (kith__renew(&c->left_start, &c->start_capacity, count + 1, sizeof *c->left_start))
         return kith__no_memory(error);
     draw_shared(c, rng);
     c->seed = (uint32_t)kith__rng_next(rng);
     c->left_start[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        next_stamp(c);
-        TRY(leave_out(&answers, c, &asked[i], i, error));
-        if (c->hard_count > 0)
-            draw_hard(c, &asked[i], i, answers, rng);
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(leave_out(c, &asked[i], i, error));
 cleanup:
     return status;
 }

@@ -1,6 +1,5 @@
-/* What the softmax loss holds a query's right answer against: entities that all queries of a batch
- * share, and hard ones, neighbours of the query's own entity. An entity that train says is a right
- * answer too is never among them. */
+/* The negatives of the softmax loss: entities that all queries of a batch share. For each query, those
+ * that train says are answers too are left out. */
 #ifndef KITH_TRAIN_SOFTMAX_NEGATIVES_H
 #define KITH_TRAIN_SOFTMAX_NEGATIVES_H
 
@@ -15,14 +14,10 @@ typedef struct kith__softmax_query {
     uint32_t known, query, answer;
 } kith__softmax_query;
 
-#define KITH__NOBODY UINT32_MAX
-
 typedef struct kith__softmax_negatives {
     /* Drawn for a batch. */
     uint32_t *shared;
     size_t shared_count;
-    uint32_t *hard; /* hard_count per query; KITH__NOBODY where it has fewer */
-    size_t hard_count, hard_capacity;
     uint32_t *left_out; /* places among the shared ones that are right answers of query i: */
     size_t *left_start; /* left_out[left_start[i]] .. left_out[left_start[i + 1] - 1] */
     size_t left_capacity, start_capacity;
@@ -32,14 +27,12 @@ typedef struct kith__softmax_negatives {
     size_t *first;
     uint32_t seen;
     uint32_t *place; /* per entity: its place among the shared ones + 1 */
-    uint32_t *mark;  /* per entity: the stamp of the last query that it answers */
-    uint32_t stamp;
     bool drawn;
 } kith__softmax_negatives;
 
 /* `shared` is cut to the number of seen entities. */
 kith_status kith__softmax_negatives_init(kith__softmax_negatives *negatives,
-                                         const kith_graph *graph, size_t shared, size_t hard,
+                                         const kith_graph *graph, size_t shared,
                                          kith_error *error);
 void kith__softmax_negatives_release(kith__softmax_negatives *negatives);
 /* Draw for a batch of queries. */
