@@ -52,13 +52,13 @@ static void describe(kith_session *session, const kith_graph *graph, const char 
 static double ask(kith_session *session, const kith_graph *graph, uint32_t relation)
 {
     kith_question question = {"new", kith_graph_relation_name(graph, relation), NULL};
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
     double began = now();
 
     must(kith_session_ask(&answers, session, &question, NULL, &error), &error);
     double took = now() - began;
-    kith_answers_release(&answers);
+    kith_answers_free(answers);
     return took;
 }
 
@@ -80,7 +80,7 @@ static void time_single(kith_session *session, const kith_graph *graph)
 static void time_many(kith_session *session, const kith_graph *graph, size_t count)
 {
     kith_question *questions = calloc(count, sizeof *questions);
-    kith_answers *answers = calloc(count, sizeof *answers);
+    kith_answers_batch *batch;
     char (*names)[32] = calloc(count, sizeof *names);
     kith_error error;
 
@@ -94,17 +94,14 @@ static void time_many(kith_session *session, const kith_graph *graph, size_t cou
         double least = 1e30;
         for (int round = 0; round < 3; round++) {
             double began = now();
-            must(kith_session_ask_all(answers, NULL, session, questions, count, &options, &error),
-                 &error);
+            must(kith_session_ask_all(&batch, session, questions, count, &options, &error), &error);
             double took = now() - began;
             least = took < least ? took : least;
-            for (size_t i = 0; i < count; i++)
-                kith_answers_release(&answers[i]);
+            kith_answers_batch_free(batch);
         }
         printf("many_%u_per_second=%.0f\n", threads, (double)count / least * 1e3);
     }
     free(questions);
-    free(answers);
     free(names);
 }
 

@@ -13,11 +13,11 @@ static int fail(const kith_error *error)
 
 static void print(const kith_explanation *why, const kith_graph *graph)
 {
-    for (size_t i = 0; i < why->answers.count; i++)
-        printf("%8.3f  %s\n", why->answers.at[i].score,
-               kith_graph_entity_label(graph, why->answers.at[i].entity));
+    for (size_t i = 0; i < why->answers->count; i++)
+        printf("%8.3f  %s\n", why->answers->at[i]->score,
+               kith_graph_entity_label(graph, why->answers->at[i]->entity));
     for (size_t i = 0; i < why->neighbor_count; i++) {
-        const kith_weighted_neighbor *fact = &why->neighbors[i];
+        const kith_weighted_neighbor *fact = why->neighbors[i];
         printf("because of %s %s, with weight %.3f\n",
                kith_graph_relation_name(graph, fact->relation),
                kith_graph_entity_label(graph, fact->entity), fact->weight);
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 {
     kith_model *model = NULL;
     kith_session *session = NULL;
-    kith_explanation why;
+    kith_explanation *why;
     kith_error error;
     int status = 0;
 
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
         if (kith_session_explain(&why, session, &question, &options, &error) != KITH_OK) {
             status = fail(&error);
         } else {
-            print(&why, kith_model_graph(model));
-            kith_explanation_release(&why);
+            print(why, kith_model_graph(model));
+            kith_explanation_free(why);
         }
     }
     kith_session_free(session);

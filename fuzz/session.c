@@ -48,9 +48,9 @@ static const char *field(char **rest)
 static void check_answers(const kith_answers *answers)
 {
     for (size_t i = 0; i < answers->count; i++) {
-        require(answers->at[i].score == answers->at[i].score, "a score is a number");
-        require(i == 0 || answers->at[i - 1].score >= answers->at[i].score, "answers are sorted");
-        require(!(answers->at[i].probability < 0 || answers->at[i].probability > 1),
+        require(answers->at[i]->score == answers->at[i]->score, "a score is a number");
+        require(i == 0 || answers->at[i - 1]->score >= answers->at[i]->score, "answers are sorted");
+        require(!(answers->at[i]->probability < 0 || answers->at[i]->probability > 1),
                 "a probability is one");
     }
 }
@@ -66,8 +66,8 @@ static void run_line(kith_session *session, char *line)
     }
     const char *s = field(&rest), *r = field(&rest), *o = field(&rest);
     kith_question question = {.subject = s, .relation = r, .object = o};
-    kith_answers answers = {0};
-    kith_explanation explanation = {0};
+    kith_answers *answers = NULL;
+    kith_explanation *explanation = NULL;
     switch (command) {
     case '+':
         if (s && r && o)
@@ -75,17 +75,17 @@ static void run_line(kith_session *session, char *line)
         break;
     case '?':
         if (kith_session_ask(&answers, session, &question, NULL, &error) == KITH_OK)
-            check_answers(&answers);
+            check_answers(answers);
         else
             require(error.message[0] != 0, "a refusal says why");
-        kith_answers_release(&answers);
+        kith_answers_free(answers);
         break;
     case '!':
         if (kith_session_explain(&explanation, session, &question, NULL, &error) == KITH_OK)
-            check_answers(&explanation.answers);
+            check_answers(explanation->answers);
         else
             require(error.message[0] != 0, "a refusal says why");
-        kith_explanation_release(&explanation);
+        kith_explanation_free(explanation);
         break;
     }
 }
@@ -93,14 +93,14 @@ static void run_line(kith_session *session, char *line)
 static float first_score(kith_session *session)
 {
     kith_question question = {.subject = "ann", .relation = "citizen_of"};
-    kith_answers answers = {0};
+    kith_answers *answers = NULL;
     float score;
 
     require(kith_session_ask(&answers, session, &question, NULL, NULL) == KITH_OK &&
-                answers.count > 0,
+                answers->count > 0,
             "a plain question has answers");
-    score = answers.at[0].score;
-    kith_answers_release(&answers);
+    score = answers->at[0]->score;
+    kith_answers_free(answers);
     return score;
 }
 

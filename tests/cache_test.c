@@ -39,17 +39,17 @@ static const char *labelled_source(void)
 
 static void add_answers(draft *t, kith_session *session, const kith_question *question)
 {
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
 
     if (kith_session_ask(&answers, session, question, NULL, &error) != KITH_OK) {
         add(t, "%s\n", error.message);
         return;
     }
-    for (size_t i = 0; i < answers.count; i++)
-        add(t, "%u %u %.9g %d\n", answers.at[i].relation, answers.at[i].entity,
-            (double)answers.at[i].score, answers.at[i].known);
-    kith_answers_release(&answers);
+    for (size_t i = 0; i < answers->count; i++)
+        add(t, "%u %u %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
+            (double)answers->at[i]->score, answers->at[i]->known);
+    kith_answers_free(answers);
 }
 
 /* All that a reader of the graph and an asker see. To be freed. */

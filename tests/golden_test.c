@@ -397,15 +397,15 @@ static bool check_explained(kith_model *model, const kith__encoder *e, const jso
     size_t visits;
     const kith_neighbor *at = kith__encoder_neighbors(&visits, e, 0);
     float *found = calloc(3 * (visits + 1), sizeof *found);
-    kith_explanation told;
+    kith_explanation *told;
     kith_session *session;
     kith_error error;
     bool good = true;
 
     must(kith_session_new(&session, model, &error), &error);
     must(kith_session_explain(&told, session, &question, NULL, &error), &error);
-    for (size_t i = 0; i < told.neighbor_count; i++) {
-        const kith_weighted_neighbor *n = &told.neighbors[i];
+    for (size_t i = 0; i < told->neighbor_count; i++) {
+        const kith_weighted_neighbor *n = told->neighbors[i];
         uint32_t relation = n->relation + (n->inverse ? m : 0);
         for (size_t v = 0; v < visits; v++)
             if (at[v].relation == relation && at[v].entity == n->entity) {
@@ -418,7 +418,7 @@ static bool check_explained(kith_model *model, const kith__encoder *e, const jso
         if (json_object_get(record, keys[k]))
             good = floats_close(keys[k], found + (size_t)k * visits,
                                 json_object_get(record, keys[k]), visits);
-    kith_explanation_release(&told);
+    kith_explanation_free(told);
     kith_session_free(session);
     free(found);
     return good;

@@ -55,10 +55,10 @@ static kith_session *session_with(kith_model *model, said_fact *facts, size_t co
     return session;
 }
 
-static kith_answers ask(kith_session *session, kith_question q, kith_candidate_set set)
+static kith_answers *ask(kith_session *session, kith_question q, kith_candidate_set set)
 {
     const kith_ask_options options = {.top = SIZE_MAX, .candidates = set};
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
 
     if (kith_session_ask(&answers, session, &q, &options, &error) != KITH_OK)
@@ -68,7 +68,7 @@ static kith_answers ask(kith_session *session, kith_question q, kith_candidate_s
 
 static const char *name_at(const kith_session *session, const kith_answers *answers, size_t i)
 {
-    return kith_session_entity_name(session, answers->at[i].entity);
+    return kith_session_entity_name(session, answers->at[i]->entity);
 }
 
 /* Where a name stands among the answers; SIZE_MAX where it does not. */
@@ -95,15 +95,15 @@ static void grow__facts_between_newcomers_are_used(void **state)
         kith_session *session = session_with(model, lyon, 3);
         for (size_t i = 0; i < 3; i++)
             assert_int_equal(kith_session_fact_at(session, i).use, KITH_FACT_USED);
-        kith_answers a =
+        kith_answers *a =
             ask(session, (kith_question){"Besson", "citizen_of", NULL}, KITH_ANSWERS_ALL);
-        assert_string_equal(name_at(session, &a, 0), "country3");
-        kith_answers_release(&a);
+        assert_string_equal(name_at(session, a, 0), "country3");
+        kith_answers_free(a);
         a = ask(session, (kith_question){"Besson", "born_in", NULL}, KITH_ANSWERS_ALL);
-        size_t place = place_of(session, &a, "Lyon");
+        size_t place = place_of(session, a, "Lyon");
         assert_true(place != SIZE_MAX);
-        assert_true(a.at[place].known);
-        kith_answers_release(&a);
+        assert_true(a->at[place]->known);
+        kith_answers_free(a);
         kith_session_free(session);
         kith_model_free(model);
     }
@@ -121,15 +121,15 @@ static void grow__the_order_of_adding_does_not_matter(void **state)
     const kith_question q = {"Nikita", "made_in", NULL};
 
     (void)state;
-    kith_answers a = ask(one, q, KITH_ANSWERS_ALL), b = ask(other, q, KITH_ANSWERS_ALL);
-    assert_int_equal(a.count, b.count);
-    for (size_t i = 0; i < a.count; i++) {
-        size_t place = place_of(other, &b, name_at(one, &a, i));
+    kith_answers *a = ask(one, q, KITH_ANSWERS_ALL), *b = ask(other, q, KITH_ANSWERS_ALL);
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        size_t place = place_of(other, b, name_at(one, a, i));
         assert_true(place != SIZE_MAX);
-        assert_true(fabsf(a.at[i].score - b.at[place].score) <= 1e-4f);
+        assert_true(fabsf(a->at[i]->score - b->at[place]->score) <= 1e-4f);
     }
-    kith_answers_release(&a);
-    kith_answers_release(&b);
+    kith_answers_free(a);
+    kith_answers_free(b);
     kith_session_free(one);
     kith_session_free(other);
     kith_model_free(model);
@@ -148,24 +148,24 @@ static void grow__candidates_are_chosen_and_seen_ones_keep_their_scores(void **s
         kith_session *session = session_with(model, lyon, 3);
         const kith_question q = {"person7", "born_in", NULL};
         uint32_t known = kith_graph_entity_count(graph);
-        kith_answers all = ask(session, q, KITH_ANSWERS_ALL), seen = ask(session, q,
-                                                                        KITH_ANSWERS_SEEN),
-                     new = ask(session, q, KITH_ANSWERS_NEW);
+        kith_answers *all = ask(session, q, KITH_ANSWERS_ALL);
+        kith_answers *seen = ask(session, q, KITH_ANSWERS_SEEN);
+        kith_answers *new = ask(session, q, KITH_ANSWERS_NEW);
         size_t s = 0, n = 0;
-        assert_int_equal(seen.count, known);
-        assert_int_equal(new.count, 3);
-        for (size_t i = 0; i < all.count; i++) {
-            const kith_answers *from = all.at[i].entity < known ? &seen : &new;
-            size_t *at = from == &seen ? &s : &n;
-            assert_int_equal(all.at[i].entity, from->at[*at].entity);
-            assert_true(all.at[i].score == from->at[*at].score);
+        assert_int_equal(seen->count, known);
+        assert_int_equal(new->count, 3);
+        for (size_t i = 0; i < all->count; i++) {
+            const kith_answers *from = all->at[i]->entity < known ? seen : new;
+            size_t *at = from == seen ? &s : &n;
+            assert_int_equal(all->at[i]->entity, from->at[*at]->entity);
+            assert_true(all->at[i]->score == from->at[*at]->score);
             ++*at;
         }
-        assert_int_equal(s + n, seen.count + new.count);
-        assert_string_equal(name_at(session, &new, 0), "Lyon"); /* the only city among them */
-        kith_answers_release(&all);
-        kith_answers_release(&seen);
-        kith_answers_release(&new);
+        assert_int_equal(s + n, seen->count + new->count);
+        assert_string_equal(name_at(session, new, 0), "Lyon"); /* the only city among them */
+        kith_answers_free(all);
+        kith_answers_free(seen);
+        kith_answers_free(new);
         kith_session_free(session);
         kith_model_free(model);
     }
@@ -179,14 +179,14 @@ static void grow__without_rules_neighbours_and_answers_are_seen_ones(void **stat
     kith_session *session = session_with(model, lyon, 3);
     const kith_question q = {"Lyon", "located_in", NULL};
     const kith_ask_options new = {.candidates = KITH_ANSWERS_NEW};
-    kith_answers a;
+    kith_answers *a;
     kith_error error;
 
     (void)state;
     assert_int_equal(kith_session_fact_at(session, 0).use, KITH_FACT_NO_NEIGHBOR);
     a = ask(session, q, KITH_ANSWERS_ALL);
-    assert_int_equal(a.count, kith_graph_entity_count(graph));
-    kith_answers_release(&a);
+    assert_int_equal(a->count, kith_graph_entity_count(graph));
+    kith_answers_free(a);
     assert_int_equal(kith_session_ask(&a, session, &q, &new, &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "without rules");
     kith_session_free(session);
@@ -207,16 +207,16 @@ static void same_session(kith_session *one, kith_session *other, const kith_ques
     for (size_t i = 0; i < kith_session_fact_count(one); i++)
         assert_int_equal(kith_session_fact_at(one, i).use, kith_session_fact_at(other, i).use);
     for (size_t k = 0; k < count; k++) {
-        kith_answers a = ask(one, questions[k], KITH_ANSWERS_ALL);
-        kith_answers b = ask(other, questions[k], KITH_ANSWERS_ALL);
-        assert_int_equal(a.count, b.count);
-        for (size_t i = 0; i < a.count; i++) {
-            assert_int_equal(a.at[i].entity, b.at[i].entity);
-            assert_memory_equal(&a.at[i].score, &b.at[i].score, sizeof a.at[i].score);
-            assert_int_equal(a.at[i].known, b.at[i].known);
+        kith_answers *a = ask(one, questions[k], KITH_ANSWERS_ALL);
+        kith_answers *b = ask(other, questions[k], KITH_ANSWERS_ALL);
+        assert_int_equal(a->count, b->count);
+        for (size_t i = 0; i < a->count; i++) {
+            assert_int_equal(a->at[i]->entity, b->at[i]->entity);
+            assert_memory_equal(&a->at[i]->score, &b->at[i]->score, sizeof a->at[i]->score);
+            assert_int_equal(a->at[i]->known, b->at[i]->known);
         }
-        kith_answers_release(&a);
-        kith_answers_release(&b);
+        kith_answers_free(a);
+        kith_answers_free(b);
     }
 }
 
@@ -278,13 +278,13 @@ static void grow__an_unseen_answer_is_explained(void **state)
         kith_model *model = trained(graph, evidence[k]);
         kith_session *session = session_with(model, more, 4 + (size_t)k);
         const kith_question q = {"Besson", "citizen_of", NULL};
-        kith_explanation e;
+        kith_explanation *e;
         kith_error error;
         bool found = false;
         if (kith_session_explain(&e, session, &q, NULL, &error) != KITH_OK)
             fail_msg("%s", error.message);
-        for (size_t i = 0; i < e.contribution_count; i++) {
-            const kith_contributions *c = &e.contributions[i];
+        for (size_t i = 0; i < e->contribution_count; i++) {
+            const kith_contributions *c = e->contributions[i];
             double sum = c->rules + c->proximity + c->prior + c->embedding;
             assert_true(fabs(sum - c->score) < 1e-3);
             if (strcmp(kith_session_entity_name(session, c->entity), "France") != 0)
@@ -294,7 +294,7 @@ static void grow__an_unseen_answer_is_explained(void **state)
             assert_true(c->embedding == 0);
         }
         assert_true(found);
-        kith_explanation_release(&e);
+        kith_explanation_free(e);
         kith_session_free(session);
         kith_model_free(model);
     }
@@ -305,7 +305,7 @@ static kith_status use_it_all(kith_model *model)
 {
     const kith_question q = {"Nikita", "made_in", NULL};
     kith_session *session = NULL;
-    kith_explanation e = {0};
+    kith_explanation *e = NULL;
     kith_status status;
 
     TRY(kith_session_new(&session, model, NULL));
@@ -314,7 +314,7 @@ static kith_status use_it_all(kith_model *model)
     TRY(kith_session_explain(&e, session, &q, NULL, NULL));
     TRY(kith_session_remove(session, lyon[0][0], lyon[0][1], lyon[0][2], NULL));
 cleanup:
-    kith_explanation_release(&e);
+    kith_explanation_free(e);
     kith_session_free(session);
     return status;
 }

@@ -78,8 +78,6 @@ INPUTS = {
     "kith_graph_suggest_entities.text": NAMES,
     "kith_graph_suggest_relations.text": NAMES,
     "kith_session_ask_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
-    "kith_session_ask_all.answers": ["answers", "NULL"],
-    "kith_session_ask_all.errors": ["errors", "NULL"],
     "kith_triple": ["((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
                     "((kith_triple){0, 1000, 0})", "((kith_triple){0, 0, UINT32_MAX - 1})"],
     "float *": ["vector", "NULL"],
@@ -136,10 +134,8 @@ INPUTS = {
         "&(kith_ask_options){.threads = 1}", "NULL", "&(kith_ask_options){.size = 3}",
         "&(kith_ask_options){.size = 16, .top = 2}",
         "&(kith_ask_options){.top = (size_t)-1, .relations = (size_t)-1, .new_only = -1, .threads = 2}",
-        "&(kith_ask_options){.top = (size_t)-1 / 2, .relations = 1, .threads = 3}"],
-    "kith_watch_call": ["NULL", "stop_at_once"],
-    "kith_session_judge_all.verdicts": ["verdicts", "NULL"],
-    "kith_session_judge_all.errors": ["errors", "NULL"],
+        "&(kith_ask_options){.top = (size_t)-1 / 2, .relations = 1, .threads = 3}",
+        "&(kith_ask_options){.min_probability = NAN, .watch = stop_at_once}"],
     "kith_session_judge_all.count": ["2", "0", "1"],
     "const kith_missing_options *": [
         "&(kith_missing_options){.threads = 1}", "NULL", "&(kith_missing_options){.size = 9}",
@@ -153,10 +149,8 @@ INPUTS["kith_graph_free.graph"] = ["NULL", "new_graph()"]
 INPUTS["kith_train_consuming.graph"] = ["new_graph()", "NULL"]
 
 OPTIONAL = {".error", ".options", ".report", ".use", ".help", ".choices", ".end", ".weight", ".part",
-            ".ids", ".label", ".names", "kith_session_ask_all.answers",
-            "kith_session_ask_all.questions", "kith_session_ask_all.errors",
-            "kith_session_judge_all.verdicts",
-            "kith_session_judge_all.errors", "kith_session_judge_all.facts", ".watch", ".context",
+            ".ids", ".label", ".names", "kith_session_ask_all.questions",
+            "kith_session_judge_all.facts",
             "kith_session_find_missing.relation"}
 REQUIRED = {"kith_graph_rules.options", "kith_evaluate.options"}
 
@@ -176,7 +170,7 @@ class Header:
         expected = text.count("KITH_API") - 1  # its own definition
         if len(self.functions) != expected:
             fail(f"{expected} functions are marked KITH_API, {len(self.functions)} could be read")
-        # What frees a result: kith_x_free(kith_x *), kith_answers_release(kith_answers *).
+        # What frees a result: kith_x_free(kith_x *).
         self.frees = {parameters[0][0]: name for _, name, parameters in self.functions
                       if re.search("_(free|release)$", name)}
 

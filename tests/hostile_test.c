@@ -34,9 +34,6 @@ static float vector[4096];
 static char *long_text;
 static const char *const names[] = {"one", "t\tw\no"};
 static const char *const names_missing[] = {"one", NULL};
-static kith_answers answers[2];
-static kith_verdict verdicts[2];
-static kith_error errors[2];
 static int child;
 
 /* ---- which call it was ---- */
@@ -80,9 +77,6 @@ static void watch_for_crashes(void)
 
 static void begin_call(const char *call)
 {
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        kith_answers_release(&answers[i]);
-    memset(answers, 0, sizeof answers);
     memset(&error, 0, sizeof error);
     current = call;
     call_count++;

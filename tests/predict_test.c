@@ -87,11 +87,11 @@ static kith_fact_use say(kith_session *session, const char *s, const char *r, co
     return use;
 }
 
-static kith_answers asked_with(kith_session *session, const char *s, const char *r, const char *o,
+static kith_answers *asked_with(kith_session *session, const char *s, const char *r, const char *o,
                                kith_ask_options options)
 {
     const kith_question question = {s, r, o};
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
 
     if (kith_session_ask(&answers, session, &question, &options, &error) != KITH_OK)
@@ -99,7 +99,7 @@ static kith_answers asked_with(kith_session *session, const char *s, const char 
     return answers;
 }
 
-static kith_answers asked(kith_session *session, const char *s, const char *r, const char *o)
+static kith_answers *asked(kith_session *session, const char *s, const char *r, const char *o)
 {
     return asked_with(session, s, r, o, (kith_ask_options){.top = SIZE_MAX});
 }
@@ -108,7 +108,7 @@ static kith_answers asked(kith_session *session, const char *s, const char *r, c
 static void refused_question(kith_session *session, kith_question q, kith_status status,
                              const char *part, const char *other)
 {
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
 
     assert_int_equal(kith_session_ask(&answers, session, &q, NULL, &error), status);
@@ -120,10 +120,10 @@ static void same_answers(const kith_answers *a, const kith_answers *b)
 {
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
-        assert_int_equal(a->at[i].entity, b->at[i].entity);
-        assert_int_equal(a->at[i].relation, b->at[i].relation);
-        if (a->at[i].score != b->at[i].score)
-            fail_msg("answer %zu has score %.9g and %.9g", i, a->at[i].score, b->at[i].score);
+        assert_int_equal(a->at[i]->entity, b->at[i]->entity);
+        assert_int_equal(a->at[i]->relation, b->at[i]->relation);
+        if (a->at[i]->score != b->at[i]->score)
+            fail_msg("answer %zu has score %.9g and %.9g", i, a->at[i]->score, b->at[i]->score);
     }
 }
 
@@ -144,7 +144,7 @@ static const char *name(const kith_graph *graph, uint32_t entity)
 }
 
 /* Ask for the hidden side of a ranked fact; `known` is whom the question is about. */
-static kith_answers ask_rank(kith_session *session, const kith_rank *r, const char *known)
+static kith_answers *ask_rank(kith_session *session, const kith_rank *r, const char *known)
 {
     const kith_graph *graph = kith_model_graph(session->model);
     const char *relation = kith_graph_relation_name(graph, r->fact.relation);
@@ -177,9 +177,9 @@ static void same_scores(const kith_answers *answers, kith_model *model, const ki
     assert_int_equal(kith__score_all(model, &query, 1, candidates, keep_scores, &kept, NULL),
                      KITH_OK);
     for (size_t i = 0; i < answers->count; i++)
-        if (answers->at[i].score != kept.at[answers->at[i].entity])
-            fail_msg("found the score %.9g, expected %.9g", answers->at[i].score,
-                     kept.at[answers->at[i].entity]);
+        if (answers->at[i]->score != kept.at[answers->at[i]->entity])
+            fail_msg("found the score %.9g, expected %.9g", answers->at[i]->score,
+                     kept.at[answers->at[i]->entity]);
     free(kept.at);
 }
 
@@ -224,9 +224,9 @@ static void same_rank(const kith_answers *answers, const kith_graph *graph, cons
 
     assert_int_equal(answers->count, candidates);
     for (size_t i = 0; i < answers->count; i++) {
-        uint32_t e = answers->at[i].entity;
-        scores[e] = answers->at[i].score;
-        assert_int_equal(answers->at[i].known, is_known(graph, r, e));
+        uint32_t e = answers->at[i]->entity;
+        scores[e] = answers->at[i]->score;
+        assert_int_equal(answers->at[i]->known, is_known(graph, r, e));
     }
     kith__rank_of(&optimistic, &pessimistic, &left, scores, candidates, gold, filtered);
     assert_int_equal(optimistic, r->optimistic);
@@ -246,7 +246,7 @@ static size_t same_probabilities(const kith_answers *answers, const kith_graph *
     uint8_t *filtered = filtered_answers(graph, r);
 
     for (size_t i = 0; i < answers->count && unknown < KITH_JUDGED; i++) {
-        const kith_answer *a = &answers->at[i];
+        const kith_answer *a = answers->at[i];
         if (a->known)
             continue;
         unknown++;
@@ -307,22 +307,22 @@ static size_t compare_with_ranks(kith_model *model)
         const char *stranger = format("stranger of %s", name(graph, known));
         if (!has_neighbors(graph, known))
             continue;
-        kith_answers by_name = ask_rank(session, r, name(graph, known));
-        same_rank(&by_name, graph, r, seen);
+        kith_answers *by_name = ask_rank(session, r, name(graph, known));
+        same_rank(by_name, graph, r, seen);
         if (model->calibration.fitted)
-            assert_true(same_probabilities(&by_name, graph, r) > 0);
+            assert_true(same_probabilities(by_name, graph, r) > 0);
         if (!model->fused)
-            same_scores(&by_name, model, r, seen);
+            same_scores(by_name, model, r, seen);
         if (known >= seen) {
             kith_session *other = session_of(model); /* facts about a stranger count for the others */
             retell(other, known, stranger);
-            kith_answers told = ask_rank(other, r, stranger);
-            same_answers(&by_name, &told);
-            kith_answers_release(&told);
+            kith_answers *told = ask_rank(other, r, stranger);
+            same_answers(by_name, told);
+            kith_answers_free(told);
             kith_session_free(other);
             strangers++;
         }
-        kith_answers_release(&by_name);
+        kith_answers_free(by_name);
     }
     kith_eval_release(&e);
     kith_session_free(session);
@@ -426,27 +426,27 @@ static void predict__scores_do_not_depend_on_what_was_asked_before(void **state)
     for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
         kith_settings s = quick(with[k]);
         s.max_neighbors = 64;
-        kith_answers first = {0};
+        kith_answers *first = NULL;
         for (int before = 0; before < 3; before++) {
             kith_model *model = model_with(graph, &s);
             kith_session *session = session_of(model);
             const char *who = name(graph, 5), *what = kith_graph_relation_name(graph, 3);
             if (before > 0) {
                 const char *other = before == 1 ? kith_graph_relation_name(graph, 1) : NULL;
-                kith_answers any = asked(session, who, other, NULL);
-                kith_answers_release(&any);
+                kith_answers *any = asked(session, who, other, NULL);
+                kith_answers_free(any);
             }
-            kith_answers answers = asked(session, who, what, NULL);
+            kith_answers *answers = asked(session, who, what, NULL);
             if (before == 0)
                 first = answers;
             else
-                same_answers(&first, &answers);
+                same_answers(first, answers);
             if (before > 0)
-                kith_answers_release(&answers);
+                kith_answers_free(answers);
             kith_session_free(session);
             kith_model_free(model);
         }
-        kith_answers_release(&first);
+        kith_answers_free(first);
     }
     kith_graph_free(graph);
 }
@@ -470,13 +470,13 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
     for (size_t i = 0; i < e.realistic.queries; i++) {
         const kith_rank *r = &e.ranks[i];
-        kith_answers by_name = ask_rank(session, r, name(graph, r->fact.subject));
-        same_rank(&by_name, graph, r, kith_graph_seen_entity_count(graph));
+        kith_answers *by_name = ask_rank(session, r, name(graph, r->fact.subject));
+        same_rank(by_name, graph, r, kith_graph_seen_entity_count(graph));
         retell(session, r->fact.subject, format("new %zu", i));
-        kith_answers told = ask_rank(session, r, format("new %zu", i));
-        same_answers(&by_name, &told);
-        kith_answers_release(&told);
-        kith_answers_release(&by_name);
+        kith_answers *told = ask_rank(session, r, format("new %zu", i));
+        same_answers(by_name, told);
+        kith_answers_free(told);
+        kith_answers_free(by_name);
     }
     kith_eval_release(&e);
     kith_session_free(session);
@@ -489,23 +489,23 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
 static void check_grounds(const kith_explanation *e)
 {
     for (size_t i = 0; i < e->contribution_count; i++) {
-        const kith_contributions *g = &e->contributions[i];
+        const kith_contributions *g = e->contributions[i];
         double sum = 0, size = 1, neighbors = g->rest, neighbor_size = 1 + fabs(g->rest);
         for (size_t k = 0; k < g->feature_count; k++) {
-            sum += g->features[k].points;
-            size += fabs(g->features[k].points);
+            sum += g->features[k]->points;
+            size += fabs(g->features[k]->points);
         }
         for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++) {
             neighbors += g->neighbors[k];
             neighbor_size += fabs(g->neighbors[k]);
         }
-        assert_true(g->score == e->answers.at[i].score);
+        assert_true(g->score == e->answers->at[i]->score);
         assert_true(fabs(g->rules + g->proximity + g->prior + g->embedding - g->score) <=
                     1e-5 * size);
         assert_true(fabs(sum - g->score) <= 1e-5 * size);
         if (g->neighbors)
             assert_true(fabs(neighbors - g->embedding) <= 1e-5 * (size + neighbor_size));
-        assert_true(g->path_count == 0 || g->path[g->path_count - 1].entity == g->entity);
+        assert_true(g->path_count == 0 || g->path[g->path_count - 1]->entity == g->entity);
     }
 }
 
@@ -517,7 +517,7 @@ static void explain_all(kith_session *session, const kith_graph *graph)
 
     for (size_t i = 0; i < test.count; i++) {
         const kith_triple t = test.at[i];
-        kith_explanation e = {0};
+        kith_explanation *e = NULL;
         kith_error error;
         if (t.relation >= m)
             continue;
@@ -527,10 +527,10 @@ static void explain_all(kith_session *session, const kith_graph *graph)
                                             side ? name(graph, t.object) : NULL};
             if (kith_session_explain(&e, session, &question, NULL, &error) != KITH_OK)
                 continue; /* nothing is known about it */
-            check_grounds(&e);
-            for (size_t k = 0; k < e.contribution_count; k++)
-                walked += e.contributions[k].path_count > 1;
-            kith_explanation_release(&e);
+            check_grounds(e);
+            for (size_t k = 0; k < e->contribution_count; k++)
+                walked += e->contributions[k]->path_count > 1;
+            kith_explanation_free(e);
         }
     }
     assert_true(walked > 0);
@@ -579,13 +579,13 @@ static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
         assert_true(compare_with_ranks(model) > 3);
         kith_session *session = session_of(model);
         explain_all(session, graph);
-        kith_explanation e = {0};
+        kith_explanation *e = NULL;
         const kith_question question = {name(graph, 0), kith_graph_relation_name(graph, 0), NULL};
         assert_int_equal(kith_session_explain(&e, session, &question, NULL, &error), KITH_OK);
-        for (size_t i = 0; i < e.answers.count; i++)
-            assert_true(e.answers.at[i].probability >= 0 && e.answers.at[i].probability <= 1);
-        assert_int_equal(e.weighing, k == 0 ? KITH_WEIGH_NONE : KITH_WEIGH_ATTENTION);
-        kith_explanation_release(&e);
+        for (size_t i = 0; i < e->answers->count; i++)
+            assert_true(e->answers->at[i]->probability >= 0 && e->answers->at[i]->probability <= 1);
+        assert_int_equal(e->weighing, k == 0 ? KITH_WEIGH_NONE : KITH_WEIGH_ATTENTION);
+        kith_explanation_free(e);
         kith_session_free(session);
         kith_model_free(model);
     }
@@ -661,7 +661,7 @@ static void facts__undo_takes_back_one_after_the_other(void **state)
     kith_settings s = quick("lan");
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
-    kith_answers dee[7], ann[7];
+    kith_answers *dee[7], *ann[7];
 
     (void)state;
     for (size_t i = 0; i < 7; i++) {
@@ -670,14 +670,14 @@ static void facts__undo_takes_back_one_after_the_other(void **state)
         ann[i] = asked(session, NULL, "lives in", "ann");
     }
     for (size_t i = 7; i-- > 0;) {
-        kith_answers now = asked(session, "dee", "based in", NULL);
-        same_answers(&now, &dee[i]);
-        kith_answers_release(&now);
+        kith_answers *now = asked(session, "dee", "based in", NULL);
+        same_answers(now, dee[i]);
+        kith_answers_free(now);
         now = asked(session, NULL, "lives in", "ann");
-        same_answers(&now, &ann[i]);
-        kith_answers_release(&now);
-        kith_answers_release(&dee[i]);
-        kith_answers_release(&ann[i]);
+        same_answers(now, ann[i]);
+        kith_answers_free(now);
+        kith_answers_free(dee[i]);
+        kith_answers_free(ann[i]);
         assert_int_equal(kith_session_undo(session), KITH_OK);
     }
     assert_int_equal(kith_session_undo(session), KITH_ERR_NOT_FOUND);
@@ -730,10 +730,10 @@ static void facts__a_graph_can_be_said_as_a_whole(void **state)
     assert_int_equal(kith_session_fact_count(one), 3);
     say(other, "dee", "plays for", "bulls");
     say(other, "eve", "lives in", "chicago");
-    kith_answers a = asked(one, "dee", "lives in", NULL), b = asked(other, "dee", "lives in", NULL);
-    same_answers(&a, &b);
-    kith_answers_release(&a);
-    kith_answers_release(&b);
+    kith_answers *a = asked(one, "dee", "lives in", NULL), *b = asked(other, "dee", "lives in", NULL);
+    same_answers(a, b);
+    kith_answers_free(a);
+    kith_answers_free(b);
     kith_graph_free(plain);
     kith_session_free(one);
     kith_session_free(other);
@@ -756,10 +756,10 @@ static void facts__a_million_about_one_entity_are_cut_as_training_cuts(void **st
     for (int i = 0; i < 1000000; i++)
         say(session, "new", format("r%d", i % RELATIONS), format("e%d", i / RELATIONS));
     assert_int_equal(kith_session_newcomer_at(session, 0).facts, 1000000);
-    kith_answers answers = asked(session, "new", "r3", NULL);
-    assert_int_equal(answers.count, ENTITIES);
-    assert_true(answers.at[0].known && answers.at[ENTITIES - 1].known);
-    kith_answers_release(&answers);
+    kith_answers *answers = asked(session, "new", "r3", NULL);
+    assert_int_equal(answers->count, ENTITIES);
+    assert_true(answers->at[0]->known && answers->at[ENTITIES - 1]->known);
+    kith_answers_free(answers);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -783,9 +783,9 @@ static void facts__names_of_ten_thousand_bytes_work(void **state)
                      "xxx...'", "relation");
     assert_int_equal(say(session, long_name, "plays for", "bulls"), KITH_FACT_USED);
     assert_int_equal(say(session, long_name, long_name, "bulls"), KITH_FACT_NO_RELATION);
-    kith_answers answers = asked(session, long_name, "lives in", NULL);
-    assert_true(answers.count > 0);
-    kith_answers_release(&answers);
+    kith_answers *answers = asked(session, long_name, "lives in", NULL);
+    assert_true(answers->count > 0);
+    kith_answers_free(answers);
     assert_string_equal(kith_session_newcomer_at(session, 0).name, long_name);
     kith_session_free(session);
     kith_model_free(model);
@@ -833,25 +833,25 @@ static void questions__known_answers_are_marked_or_left_out(void **state)
     assert_int_equal(kith_graph_find_entity(&bulls, graph, "bulls"), KITH_OK);
     assert_int_equal(kith_graph_find_entity(&bob, graph, "bob"), KITH_OK);
     say(session, "dee", "plays for", "bulls");
-    kith_answers own = asked(session, "dee", "plays for", NULL);
-    kith_answers known = asked(session, NULL, "plays for", "bulls");
+    kith_answers *own = asked(session, "dee", "plays for", NULL);
+    kith_answers *known = asked(session, NULL, "plays for", "bulls");
     size_t marked = 0;
-    for (size_t i = 0; i < own.count; i++)
-        assert_int_equal(own.at[i].known, own.at[i].entity == bulls);
-    for (size_t i = 0; i < known.count; i++)
-        marked += known.at[i].known != 0;
+    for (size_t i = 0; i < own->count; i++)
+        assert_int_equal(own->at[i]->known, own->at[i]->entity == bulls);
+    for (size_t i = 0; i < known->count; i++)
+        marked += known->at[i]->known != 0;
     assert_int_equal(marked, 2); /* ann and bob; dee is no candidate */
-    assert_true(known.subject_asked && !own.subject_asked);
-    kith_answers fresh = asked_with(session, NULL, "plays for", "bulls",
+    assert_true(known->subject_asked && !own->subject_asked);
+    kith_answers *fresh = asked_with(session, NULL, "plays for", "bulls",
                                     (kith_ask_options){.top = SIZE_MAX, .new_only = 1});
-    assert_int_equal(fresh.count, known.count - 2);
-    for (size_t i = 0; i < fresh.count; i++)
-        assert_true(!fresh.at[i].known && fresh.at[i].entity != bob);
-    for (size_t i = 0; i < fresh.count; i++)
-        assert_true(isnan(fresh.at[i].probability));
-    kith_answers_release(&own);
-    kith_answers_release(&known);
-    kith_answers_release(&fresh);
+    assert_int_equal(fresh->count, known->count - 2);
+    for (size_t i = 0; i < fresh->count; i++)
+        assert_true(!fresh->at[i]->known && fresh->at[i]->entity != bob);
+    for (size_t i = 0; i < fresh->count; i++)
+        assert_true(isnan(fresh->at[i]->probability));
+    kith_answers_free(own);
+    kith_answers_free(known);
+    kith_answers_free(fresh);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -866,16 +866,16 @@ static void questions__top_cuts_and_nothing_else(void **state)
     kith_session *session = session_of(model);
 
     (void)state;
-    kith_answers all = asked(session, name(graph, 0), kith_graph_relation_name(graph, 0), NULL);
+    kith_answers *all = asked(session, name(graph, 0), kith_graph_relation_name(graph, 0), NULL);
     for (size_t top = 1; top < 15; top++) {
-        kith_answers some = asked_with(session, name(graph, 0), kith_graph_relation_name(graph, 0),
+        kith_answers *some = asked_with(session, name(graph, 0), kith_graph_relation_name(graph, 0),
                                        NULL, (kith_ask_options){.top = top});
-        assert_int_equal(some.count, top < all.count ? top : all.count);
-        for (size_t i = 0; i < some.count; i++)
-            assert_int_equal(some.at[i].entity, all.at[i].entity);
-        kith_answers_release(&some);
+        assert_int_equal(some->count, top < all->count ? top : all->count);
+        for (size_t i = 0; i < some->count; i++)
+            assert_int_equal(some->at[i]->entity, all->at[i]->entity);
+        kith_answers_free(some);
     }
-    kith_answers_release(&all);
+    kith_answers_free(all);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -893,29 +893,29 @@ static void questions__pairs_are_the_best_over_all_relations(void **state)
         for (int side = 0; side < 2; side++) {
             const char *who = name(graph, 1);
             const char *subject = side ? NULL : who, *object = side ? who : NULL;
-            kith_answers pairs = asked_with(session, subject, NULL, object,
+            kith_answers *pairs = asked_with(session, subject, NULL, object,
                                             (kith_ask_options){.top = 12, .relations = SIZE_MAX});
-            assert_int_equal(pairs.relations, kith_graph_seen_relation_count(graph));
-            assert_int_equal(pairs.count, 12);
+            assert_int_equal(pairs->relations, kith_graph_seen_relation_count(graph));
+            assert_int_equal(pairs->count, 12);
             /* Within a relation they come in the order of its own answers. */
             for (uint32_t r = 0; r < kith_graph_seen_relation_count(graph); r++) {
-                kith_answers one =
+                kith_answers *one =
                     asked(session, subject, kith_graph_relation_name(graph, r), object);
                 size_t next = 0;
                 for (size_t i = 0; i < 12; i++)
-                    if (pairs.at[i].relation == r) {
-                        assert_int_equal(pairs.at[i].known, one.at[next].known);
-                        assert_int_equal(pairs.at[i].entity, one.at[next++].entity);
+                    if (pairs->at[i]->relation == r) {
+                        assert_int_equal(pairs->at[i]->known, one->at[next]->known);
+                        assert_int_equal(pairs->at[i]->entity, one->at[next++]->entity);
                     }
-                kith_answers_release(&one);
+                kith_answers_free(one);
             }
             for (size_t i = 1; i < 12; i++)
-                assert_true(pairs.at[i - 1].score >= pairs.at[i].score);
-            kith_answers_release(&pairs);
-            kith_answers some = asked_with(session, subject, NULL, object,
+                assert_true(pairs->at[i - 1]->score >= pairs->at[i]->score);
+            kith_answers_free(pairs);
+            kith_answers *some = asked_with(session, subject, NULL, object,
                                            (kith_ask_options){.top = 3, .relations = 1});
-            assert_int_equal(some.relations, 1);
-            kith_answers_release(&some);
+            assert_int_equal(some->relations, 1);
+            kith_answers_free(some);
         }
         kith_session_free(session);
         kith_model_free(model);
@@ -931,7 +931,8 @@ static void questions__many_at_once_are_answered_as_one_by_one(void **state)
     kith_session *session = session_of(model);
     enum { MANY = 200 };
     kith_question questions[MANY];
-    kith_answers one[MANY], all[MANY];
+    kith_answers *one[MANY];
+    kith_answers_batch *all;
 
     (void)state;
     for (size_t i = 0; i < MANY; i++) {
@@ -946,15 +947,17 @@ static void questions__many_at_once_are_answered_as_one_by_one(void **state)
     }
     for (unsigned threads = 1; threads <= 3; threads++) {
         const kith_ask_options options = {.threads = threads};
-        assert_int_equal(kith_session_ask_all(all, NULL, session, questions, MANY, &options, NULL),
+        assert_int_equal(kith_session_ask_all(&all, session, questions, MANY, &options, NULL),
                          KITH_OK);
+        assert_true(all->count == MANY && all->failed == 0);
         for (size_t i = 0; i < MANY; i++) {
-            same_answers(&all[i], &one[i]);
-            kith_answers_release(&all[i]);
+            assert_null(all->errors[i]);
+            same_answers(all->at[i], one[i]);
         }
+        kith_answers_batch_free(all);
     }
     for (size_t i = 0; i < MANY; i++)
-        kith_answers_release(&one[i]);
+        kith_answers_free(one[i]);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -962,11 +965,11 @@ static void questions__many_at_once_are_answered_as_one_by_one(void **state)
 
 /* ---- why ---- */
 
-static kith_explanation explained(kith_session *session, const char *s, const char *r,
+static kith_explanation *explained(kith_session *session, const char *s, const char *r,
                                   const char *o)
 {
     const kith_question question = {s, r, o};
-    kith_explanation e;
+    kith_explanation *e;
     kith_error error;
 
     if (kith_session_explain(&e, session, &question, NULL, &error) != KITH_OK)
@@ -1016,26 +1019,26 @@ static kith_graph *lively_graph(void)
 }
 
 /* Ranks and scores without a fact are those of a session that was never told it. */
-static void check_left_out(kith_model *model, const kith_explanation *e)
+static void check_ablations(kith_model *model, const kith_explanation *e)
 {
     const kith_graph *graph = kith_model_graph(model);
 
     for (size_t i = 0; i < e->ablation_count; i++) {
-        const kith_ablation *l = &e->left_out[i];
+        const kith_ablation *l = e->ablations[i];
         kith_session *session = session_of(model);
-        tell_life(session, fact_of(graph, &e->neighbors[l->neighbor]));
-        kith_answers without = asked(session, "new", "r2", NULL);
-        assert_int_equal(without.at[0].entity, l->best);
+        tell_life(session, fact_of(graph, e->neighbors[l->neighbor]));
+        kith_answers *without = asked(session, "new", "r2", NULL);
+        assert_int_equal(without->at[0]->entity, l->best);
         for (size_t k = 0; k < e->compared; k++) {
             size_t rank = 0;
-            while (without.at[rank].entity != e->answers.at[k].entity)
+            while (without->at[rank]->entity != e->answers->at[k]->entity)
                 rank++;
-            assert_int_equal(l->moves[k].rank_masked, rank + 1);
-            assert_true(l->moves[k].score_masked == without.at[rank].score);
-            assert_int_equal(l->moves[k].rank, k + 1);
-            assert_true(l->moves[k].score == e->answers.at[k].score);
+            assert_int_equal(l->changes[k]->rank_masked, rank + 1);
+            assert_true(l->changes[k]->score_masked == without->at[rank]->score);
+            assert_int_equal(l->changes[k]->rank, k + 1);
+            assert_true(l->changes[k]->score == e->answers->at[k]->score);
         }
-        kith_answers_release(&without);
+        kith_answers_free(without);
         kith_session_free(session);
     }
 }
@@ -1046,7 +1049,7 @@ static void check_weights(const kith_model *model, const kith_explanation *e)
     double wins = 0, attention = 0;
 
     for (size_t i = 0; i < e->neighbor_count; i++) {
-        const kith_weighted_neighbor *n = &e->neighbors[i];
+        const kith_weighted_neighbor *n = e->neighbors[i];
         wins += n->wins;
         attention += n->attention;
         assert_int_equal(isnan(n->logic), !agg->logic);
@@ -1054,9 +1057,9 @@ static void check_weights(const kith_model *model, const kith_explanation *e)
         if (agg->logic && agg->attention)
             assert_true(fabs(n->weight - n->logic - n->attention) < 1e-6);
         if (i > 0 && e->weighing == KITH_WEIGH_ATTENTION)
-            assert_true(n->weight <= n[-1].weight);
+            assert_true(n->weight <= e->neighbors[i - 1]->weight);
         if (i > 0 && e->weighing == KITH_WEIGH_MAX)
-            assert_true(n->wins <= n[-1].wins);
+            assert_true(n->wins <= e->neighbors[i - 1]->wins);
         assert_true(n->added);
     }
     if (e->weighing == KITH_WEIGH_MAX)
@@ -1064,7 +1067,7 @@ static void check_weights(const kith_model *model, const kith_explanation *e)
     if (agg->attention)
         assert_true(fabs(attention - 1) < 1e-5);
     if (strcmp(agg->name, "sum") == 0)
-        assert_true(e->neighbors[0].weight == 1);
+        assert_true(e->neighbors[0]->weight == 1);
 }
 
 static void why__every_aggregator_tells_what_it_has(void **state)
@@ -1077,14 +1080,14 @@ static void why__every_aggregator_tells_what_it_has(void **state)
         kith_model *model = model_with(graph, &s);
         kith_session *session = session_of(model);
         tell_life(session, SIZE_MAX);
-        kith_explanation e = explained(session, "new", "r2", NULL);
-        assert_int_equal(e.neighbor_count, LIFE);
-        assert_int_equal(e.unread, 0);
-        assert_int_equal(e.ablation_count, e.weighing == KITH_WEIGH_NONE ? 6 : 5);
-        assert_int_equal(e.compared, 5);
-        check_weights(model, &e);
-        check_left_out(model, &e);
-        kith_explanation_release(&e);
+        kith_explanation *e = explained(session, "new", "r2", NULL);
+        assert_int_equal(e->neighbor_count, LIFE);
+        assert_int_equal(e->unread, 0);
+        assert_int_equal(e->ablation_count, e->weighing == KITH_WEIGH_NONE ? 6 : 5);
+        assert_int_equal(e->compared, 5);
+        check_weights(model, e);
+        check_ablations(model, e);
+        kith_explanation_free(e);
         kith_session_free(session);
         kith_model_free(model);
     }
@@ -1103,11 +1106,11 @@ static void why__rules_and_fellows_are_those_of_the_graph(void **state)
 
     (void)state;
     tell_life(session, SIZE_MAX);
-    kith_explanation e = explained(session, NULL, "r3", "new");
+    kith_explanation *e = explained(session, NULL, "r3", "new");
     assert_int_equal(
         kith_graph_implications(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL), KITH_OK);
-    for (size_t i = 0; i < e.neighbor_count; i++) {
-        const kith_weighted_neighbor *n = &e.neighbors[i];
+    for (size_t i = 0; i < e->neighbor_count; i++) {
+        const kith_weighted_neighbor *n = e->neighbors[i];
         double confidence = 0, redundant_with = 0;
         for (size_t k = 0; k < count; k++) {
             const kith_implication *r = &rules[k];
@@ -1116,18 +1119,18 @@ static void why__rules_and_fellows_are_those_of_the_graph(void **state)
                 r->conclusion_inverse)
                 confidence = r->confidence;
             bool there = false;
-            for (size_t j = 0; j < e.neighbor_count; j++)
-                there |= e.neighbors[j].relation == r->premise &&
-                         e.neighbors[j].inverse == r->premise_inverse;
+            for (size_t j = 0; j < e->neighbor_count; j++)
+                there |= e->neighbors[j]->relation == r->premise &&
+                         e->neighbors[j]->inverse == r->premise_inverse;
             if (there && r->conclusion == n->relation && r->conclusion_inverse == n->inverse)
                 redundant_with = fmax(redundant_with, r->confidence);
         }
-        assert_true(n->rule.confidence == confidence);
-        assert_true(n->redundant_with.confidence == redundant_with);
+        assert_true((n->rule ? n->rule->confidence : 0) == confidence);
+        assert_true((n->redundant_with ? n->redundant_with->confidence : 0) == redundant_with);
         assert_true(fabs(n->logic - confidence / (1 + redundant_with)) < 1e-6);
     }
     kith_implications_free(rules);
-    kith_explanation_release(&e);
+    kith_explanation_free(e);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -1143,22 +1146,22 @@ static void why__one_fact_cannot_be_left_out_and_a_cut_list_says_so(void **state
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
     say(session, "other", "r1", "e1");
-    kith_explanation e = explained(session, "other", "r2", NULL);
-    assert_int_equal(e.neighbor_count, 1);
-    assert_int_equal(e.ablation_count, 0);
-    kith_explanation_release(&e);
+    kith_explanation *e = explained(session, "other", "r2", NULL);
+    assert_int_equal(e->neighbor_count, 1);
+    assert_int_equal(e->ablation_count, 0);
+    kith_explanation_free(e);
     tell_life(session, SIZE_MAX);
     e = explained(session, "new", "r2", NULL);
-    assert_int_equal(e.neighbor_count, 4);
-    assert_int_equal(e.unread, 2);
-    check_left_out(model, &e);
-    kith_explanation_release(&e);
+    assert_int_equal(e->neighbor_count, 4);
+    assert_int_equal(e->unread, 2);
+    check_ablations(model, e);
+    kith_explanation_free(e);
     e = explained(session, "new", NULL, NULL); /* pairs: that of the first */
-    assert_int_equal(e.relation, e.answers.at[0].relation);
-    kith_explanation_release(&e);
+    assert_int_equal(e->relation, e->answers->at[0]->relation);
+    kith_explanation_free(e);
     e = explained(session, "e1", "r2", NULL);
-    assert_true(!e.neighbors[0].added);
-    kith_explanation_release(&e);
+    assert_true(!e->neighbors[0]->added);
+    kith_explanation_free(e);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -1199,10 +1202,10 @@ static void check_once(kith_model *model, const char *who, const char *relation)
     bool embeds = model->settings.evidence != KITH_EVIDENCE_RULES;
 
     encoded_entities = fused_queries = 0;
-    kith_explanation e = explained(session, who, relation, NULL);
-    assert_int_equal(encoded_entities, embeds ? 1 + e.ablation_count : 0);
-    assert_int_equal(fused_queries, model->fused ? 1 + e.ablation_count : 0);
-    kith_explanation_release(&e);
+    kith_explanation *e = explained(session, who, relation, NULL);
+    assert_int_equal(encoded_entities, embeds ? 1 + e->ablation_count : 0);
+    assert_int_equal(fused_queries, model->fused ? 1 + e->ablation_count : 0);
+    kith_explanation_free(e);
     kith_session_free(session);
 }
 
@@ -1235,10 +1238,10 @@ static void why__rules_alone_read_all_neighbours(void **state)
     set(&s, "evidence", "rules");
     kith_model *model = trained_with(graph, &s);
     kith_session *session = session_of(model);
-    kith_explanation e = explained(session, "hub", "links", NULL);
-    assert_int_equal(e.neighbor_count, 30);
-    assert_int_equal(e.unread, 0);
-    kith_explanation_release(&e);
+    kith_explanation *e = explained(session, "hub", "links", NULL);
+    assert_int_equal(e->neighbor_count, 30);
+    assert_int_equal(e->unread, 0);
+    kith_explanation_free(e);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -1283,13 +1286,13 @@ static float model_score(const kith_model *model, kith_triple fact)
 static float answer_score(kith_session *session, const char *s, const char *r, const char *o,
                           uint32_t answer)
 {
-    kith_answers answers = asked(session, s, r, o);
+    kith_answers *answers = asked(session, s, r, o);
     float score = NAN;
 
-    for (size_t i = 0; i < answers.count; i++)
-        if (answers.at[i].entity == answer)
-            score = answers.at[i].score;
-    kith_answers_release(&answers);
+    for (size_t i = 0; i < answers->count; i++)
+        if (answers->at[i]->entity == answer)
+            score = answers->at[i]->score;
+    kith_answers_free(answers);
     return score;
 }
 
@@ -1455,15 +1458,15 @@ static void on__a_graph_of_strangers_can_be_asked_about(void **state)
     kith_model *model = opened_on(folder, other);
     kith_session *session = session_of(model);
     const kith_graph *now = kith_model_graph(model);
-    kith_answers answers = asked(session, "eve", "lives in", NULL);
-    assert_int_equal(answers.count, kith_graph_entity_count(other));
-    assert_string_equal(name(now, answers.at[0].entity), "utah");
-    kith_answers_release(&answers);
+    kith_answers *answers = asked(session, "eve", "lives in", NULL);
+    assert_int_equal(answers->count, kith_graph_entity_count(other));
+    assert_string_equal(name(now, answers->at[0]->entity), "utah");
+    kith_answers_free(answers);
     say(session, "new", "plays for", "jazz");
-    kith_explanation e = explained(session, "new", "lives in", NULL);
-    assert_string_equal(name(now, e.answers.at[0].entity), "utah");
-    assert_true(e.contributions[0].embedding == 0 && e.contributions[0].reason_count > 0);
-    kith_explanation_release(&e);
+    kith_explanation *e = explained(session, "new", "lives in", NULL);
+    assert_string_equal(name(now, e->answers->at[0]->entity), "utah");
+    assert_true(e->contributions[0]->embedding == 0 && e->contributions[0]->reason_count > 0);
+    kith_explanation_free(e);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(other);
@@ -1506,9 +1509,13 @@ static void arguments__what_makes_no_sense_is_refused_and_nothing_is_fine(void *
     assert_contains(error.message, "relation");
     assert_int_equal(kith_session_encode(vector, session, NULL, "plays for", 0, &error),
                      KITH_ERR_ARGUMENT);
-    assert_int_equal(kith_session_ask_all(NULL, NULL, session, NULL, 0, NULL, &error), KITH_OK);
-    kith_answers_release(NULL);
-    kith_explanation_release(NULL);
+    kith_answers_batch *none;
+    assert_int_equal(kith_session_ask_all(&none, session, NULL, 0, NULL, &error), KITH_OK);
+    assert_int_equal(none->count, 0);
+    kith_answers_batch_free(none);
+    kith_answers_batch_free(NULL);
+    kith_answers_free(NULL);
+    kith_explanation_free(NULL);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -1524,32 +1531,28 @@ static void questions__one_that_cannot_be_asked_does_not_hinder_the_others(void 
                                        {"bulls2", "plays for", NULL},
                                        {NULL, NULL, NULL},
                                        {NULL, "lives in", "chicago"}};
-    kith_answers all[4];
-    kith_error errors[4], error;
+    kith_answers_batch *all;
+    kith_error error;
 
     (void)state;
-    assert_int_equal(kith_session_ask_all(all, errors, session, questions, 4, NULL, &error),
-                     KITH_OK);
-    assert_int_equal(errors[0].status, KITH_OK);
-    assert_int_equal(errors[1].status, KITH_ERR_NOT_FOUND);
-    assert_contains(errors[1].message, "did you mean");
-    assert_int_equal(errors[2].status, KITH_ERR_ARGUMENT);
-    assert_int_equal(errors[3].status, KITH_OK);
-    assert_true(all[0].count > 0 && all[1].count == 0 && all[2].count == 0 && all[3].count > 0);
+    assert_int_equal(kith_session_ask_all(&all, session, questions, 4, NULL, &error), KITH_OK);
+    assert_int_equal(all->failed, 2);
+    assert_true(!all->errors[0] && !all->errors[3]);
+    assert_int_equal(all->errors[1]->status, KITH_ERR_NOT_FOUND);
+    assert_contains(all->errors[1]->message, "did you mean");
+    assert_int_equal(all->errors[2]->status, KITH_ERR_ARGUMENT);
+    assert_true(!all->at[1] && !all->at[2]);
     for (int i = 0; i < 4; i += 3) {
-        kith_answers one = asked_with(session, questions[i].subject, questions[i].relation,
-                                      questions[i].object, (kith_ask_options){0});
-        same_answers(&all[i], &one);
-        kith_answers_release(&one);
+        kith_answers *one = asked_with(session, questions[i].subject, questions[i].relation,
+                                       questions[i].object, (kith_ask_options){0});
+        same_answers(all->at[i], one);
+        kith_answers_free(one);
     }
-    for (int i = 0; i < 4; i++)
-        kith_answers_release(&all[i]);
-    assert_int_equal(kith_session_ask_all(all, NULL, session, questions, 4, NULL, &error),
-                     KITH_ERR_NOT_FOUND);
+    kith_answers_batch_free(all);
     kith_session_set_suggestions(session, 0);
-    assert_int_equal(kith_session_ask_all(all, errors, session, questions + 1, 1, NULL, &error),
-                     KITH_OK);
-    assert_null(strstr(errors[0].message, "did you mean"));
+    assert_int_equal(kith_session_ask_all(&all, session, questions + 1, 1, NULL, &error), KITH_OK);
+    assert_null(strstr(all->errors[0]->message, "did you mean"));
+    kith_answers_batch_free(all);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -1562,7 +1565,7 @@ static void questions__ids_are_as_good_as_names(void **state)
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
-    kith_answers by_id, answers;
+    kith_answers *by_id, *answers;
     kith_error error;
 
     (void)state;
@@ -1572,9 +1575,9 @@ static void questions__ids_are_as_good_as_names(void **state)
         answers = asked_with(session, name(graph, t.subject),
                              kith_graph_relation_name(graph, t.relation), NULL,
                              (kith_ask_options){0});
-        same_answers(&by_id, &answers);
-        kith_answers_release(&by_id);
-        kith_answers_release(&answers);
+        same_answers(by_id, answers);
+        kith_answers_free(by_id);
+        kith_answers_free(answers);
     }
     const kith_triple bad[] = {{1000, 0, UINT32_MAX}, {0, 1000, UINT32_MAX}, {UINT32_MAX, 0, 1000}};
     for (int i = 0; i < 3; i++)
@@ -1600,21 +1603,21 @@ static void options__of_another_size_are_understood(void **state)
     struct {
         size_t size, top;
     } older = {sizeof older, 2};
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
 
     (void)state;
     assert_int_equal(kith_session_ask(&answers, session, &question,
                                       (const kith_ask_options *)&older, &error), KITH_OK);
-    assert_int_equal(answers.count, 2);
-    kith_answers_release(&answers);
+    assert_int_equal(answers->count, 2);
+    kith_answers_free(answers);
     kith_ask_options_init(&newer.known);
     assert_int_equal(newer.known.size, sizeof newer.known);
     newer.known.size = sizeof newer;
     newer.known.top = 3;
     assert_int_equal(kith_session_ask(&answers, session, &question, &newer.known, &error), KITH_OK);
-    assert_int_equal(answers.count, 3);
-    kith_answers_release(&answers);
+    assert_int_equal(answers->count, 3);
+    kith_answers_free(answers);
     newer.later = 1;
     assert_int_equal(kith_session_ask(&answers, session, &question, &newer.known, &error),
                      KITH_ERR_ARGUMENT);
@@ -1653,7 +1656,7 @@ static void sharing__sessions_are_light(void **state)
     kith_settings s = quick("lan");
     kith_session *sessions[SESSIONS];
     kith_question questions[64];
-    kith_answers answers[64];
+    kith_answers_batch *batch;
     kith__rng rng;
 
     (void)state;
@@ -1669,9 +1672,8 @@ static void sharing__sessions_are_light(void **state)
     size_t threads = 0;
     for (int round = 0; round < 3; round++) {
         assert_int_equal(
-            kith_session_ask_all(answers, NULL, first, questions, 64, &options, NULL), KITH_OK);
-        for (int i = 0; i < 64; i++)
-            kith_answers_release(&answers[i]);
+            kith_session_ask_all(&batch, first, questions, 64, &options, NULL), KITH_OK);
+        kith_answers_batch_free(batch);
         if (round > 0)
             assert_int_equal(threads_now(), threads);
         threads = threads_now();
@@ -1695,7 +1697,7 @@ static void sharing__sessions_are_light(void **state)
 
 typedef struct {
     kith_model *model;
-    const kith_answers *expected;
+    kith_answers **expected;
     size_t relations;
     int failures;
 } visitor;
@@ -1714,15 +1716,15 @@ static void *visit(void *argument)
     for (size_t round = 0; round < 40; round++) {
         uint32_t r = (uint32_t)(round % v->relations);
         kith_question q = {"new", kith_graph_relation_name(graph, r), NULL};
-        kith_answers answers;
+        kith_answers *answers;
         if (kith_session_ask(&answers, session, &q, NULL, NULL) != KITH_OK) {
             v->failures++;
             continue;
         }
-        for (size_t i = 0; i < answers.count; i++)
-            v->failures += answers.at[i].score != v->expected[r].at[i].score ||
-                           answers.at[i].entity != v->expected[r].at[i].entity;
-        kith_answers_release(&answers);
+        for (size_t i = 0; i < answers->count; i++)
+            v->failures += answers->at[i]->score != v->expected[r]->at[i]->score ||
+                           answers->at[i]->entity != v->expected[r]->at[i]->entity;
+        kith_answers_free(answers);
     }
     kith_session_free(session);
     return NULL;
@@ -1740,7 +1742,7 @@ static void sharing__sessions_on_many_threads_give_the_same_answers(void **state
     for (int b = 0; b < 3; b++) {
         kith_model *model = model_with(graph, &s);
         size_t relations = kith_graph_seen_relation_count(graph);
-        kith_answers *expected = calloc(relations, sizeof *expected);
+        kith_answers **expected = calloc(relations, sizeof *expected);
         pthread_t threads[THREADS];
         visitor visitors[THREADS];
         kith_session *session = session_of(model);
@@ -1763,7 +1765,7 @@ static void sharing__sessions_on_many_threads_give_the_same_answers(void **state
         assert_true(model->cache->bytes <= bytes[b]);
         kith_model_free(model);
         for (uint32_t r = 0; r < relations; r++)
-            kith_answers_release(&expected[r]);
+            kith_answers_free(expected[r]);
         free(expected);
     }
     kith_graph_free(graph);
@@ -1783,9 +1785,9 @@ static void sharing__the_cache_keeps_to_its_bytes(void **state)
     (void)state;
     assert_int_equal(kith_model_set_cache(model, 2 * one, NULL), KITH_OK);
     for (size_t i = 0; i < 6; i++) {
-        kith_answers a = asked(session, name(graph, 0), kith_graph_relation_name(graph, order[i]),
+        kith_answers *a = asked(session, name(graph, 0), kith_graph_relation_name(graph, order[i]),
                                NULL);
-        kith_answers_release(&a);
+        kith_answers_free(a);
         assert_true(shared->bytes <= 2 * one && shared->bytes >= one);
     }
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -1828,8 +1830,8 @@ static void suggestions__go_by_letters_beginnings_and_labels(void **state)
 static kith_status use_it_all(kith_model *model)
 {
     kith_session *session = NULL;
-    kith_answers answers = {0};
-    kith_explanation why;
+    kith_answers *answers = NULL;
+    kith_explanation *why;
     const kith_question questions[] = {{"new", "lives in", NULL}, {"new", NULL, NULL}};
     kith_status status;
 
@@ -1841,12 +1843,12 @@ static kith_status use_it_all(kith_model *model)
     for (int i = 0; i < 2 && status == KITH_OK; i++) {
         status = kith_session_ask(&answers, session, &questions[i], NULL, NULL);
         if (status == KITH_OK)
-            kith_answers_release(&answers);
+            kith_answers_free(answers);
     }
     if (status == KITH_OK)
         status = kith_session_explain(&why, session, &questions[0], NULL, NULL);
     if (status == KITH_OK)
-        kith_explanation_release(&why);
+        kith_explanation_free(why);
     kith_session_free(session);
     return status;
 }

@@ -50,17 +50,17 @@ static kith_settings quick(int which)
 
 static void add_answers(draft *t, kith_session *session, const kith_question *question)
 {
-    kith_answers answers;
+    kith_answers *answers;
     kith_error error;
 
     if (kith_session_ask(&answers, session, question, NULL, &error) != KITH_OK) {
         add(t, "%s\n", error.message);
         return;
     }
-    for (size_t i = 0; i < answers.count; i++)
-        add(t, "%u %u %.9g %.9g %d\n", answers.at[i].relation, answers.at[i].entity,
-            (double)answers.at[i].score, answers.at[i].probability, answers.at[i].known);
-    kith_answers_release(&answers);
+    for (size_t i = 0; i < answers->count; i++)
+        add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
+            (double)answers->at[i]->score, answers->at[i]->probability, answers->at[i]->known);
+    kith_answers_free(answers);
 }
 
 /* What a model answers, and the names and labels that people read; to be freed. */

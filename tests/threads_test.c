@@ -299,15 +299,14 @@ static void check(user *u, kith_status status)
 static void ask_at_once(user *u, kith_session *session, const kith_question *questions)
 {
     kith_ask_options options;
-    kith_answers answers[2] = {0};
+    kith_answers_batch *batch = NULL;
 
     kith_ask_options_init(&options);
     options.threads = 2;
-    check(u, kith_session_ask_all(answers, NULL, session, questions, 2, &options, NULL));
-    if (answers[0].count > 0)
-        u->score += answers[0].at[0].score;
-    kith_answers_release(&answers[0]);
-    kith_answers_release(&answers[1]);
+    check(u, kith_session_ask_all(&batch, session, questions, 2, &options, NULL));
+    if (batch && batch->failed == 0 && batch->at[0]->count > 0)
+        u->score += batch->at[0]->at[0]->score;
+    kith_answers_batch_free(batch);
 }
 
 static void judge_at_once(user *u, kith_session *session, const char *relation, const char *known)
@@ -315,13 +314,16 @@ static void judge_at_once(user *u, kith_session *session, const char *relation, 
     const kith_graph *graph = kith_model_graph(u->model);
     const kith_question facts[2] = {{"newcomer", relation, known},
                                     {kith_graph_entity_name(graph, 3), relation, known}};
-    kith_verdict verdicts[2] = {0};
-    kith_error errors[2];
+    kith_ask_options options;
+    kith_verdicts *verdicts = NULL;
 
-    check(u, kith_session_judge_all(verdicts, errors, session, facts, 2, 2, NULL, NULL, NULL));
-    check(u, errors[0].status);
-    check(u, errors[1].status);
-    u->judged += verdicts[0].score + verdicts[1].score;
+    kith_ask_options_init(&options);
+    options.threads = 2;
+    check(u, kith_session_judge_all(&verdicts, session, facts, 2, &options, NULL));
+    u->failed += !verdicts || verdicts->failed > 0;
+    if (verdicts && verdicts->failed == 0)
+        u->judged += verdicts->at[0]->score + verdicts->at[1]->score;
+    kith_verdicts_free(verdicts);
 }
 
 static void list_missing(user *u, kith_session *session, const char *relation)
@@ -334,7 +336,7 @@ static void list_missing(user *u, kith_session *session, const char *relation)
     options.threads = 2;
     check(u, kith_session_find_missing(&missing, session, relation, &options, NULL));
     if (missing && missing->count > 0)
-        u->missing += missing->at[0].score;
+        u->missing += missing->at[0]->score;
     kith_missing_free(missing);
 }
 
@@ -344,14 +346,14 @@ static void use_session(user *u, kith_session *session)
     const char *known = kith_graph_entity_name(graph, 2);
     const char *relation = kith_graph_relation_name(graph, 1);
     const kith_question questions[2] = {{"newcomer", relation, NULL}, {known, NULL, NULL}};
-    kith_explanation explanation = {0};
+    kith_explanation *explanation = NULL;
 
     check(u, kith_session_add(NULL, session, "newcomer", relation, known, NULL));
     ask_at_once(u, session, questions);
     judge_at_once(u, session, relation, known);
     list_missing(u, session, relation);
     check(u, kith_session_explain(&explanation, session, questions, NULL, NULL));
-    kith_explanation_release(&explanation);
+    kith_explanation_free(explanation);
     check(u, kith_session_undo(session));
 }
 

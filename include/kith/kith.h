@@ -13,7 +13,11 @@
  *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together with
  *     the defaults. Fields beyond it take their defaults, so a program that was compiled with an older
  *     header works on; 0 stands for the struct of version 0.2.0. NULL for options: all defaults.
- *   - Results that the library allocates may have more members in later versions.
+ *   - Results are allocated by the library and freed by one call, which the result's type names:
+ *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them are
+ *     arrays of pointers, so that elements can grow too. Small structs of ids, names and views that calls
+ *     take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question ...) and kith_error
+ *     stay as they are.
  *   - The library never prints, exits or aborts, and has no global state. A kith_graph is not
  *     changed after it is made, so any number of threads may read it at once. Any number of
  *     kith_sessions may use one kith_model at once, each on a thread of its own.
@@ -766,9 +770,12 @@ typedef struct kith_ask_options {
     size_t
         relations; /* pairs: how many relations to look at, those that the entity's own imply most
                          first; 64 if 0, SIZE_MAX for all */
-    unsigned threads; /* of kith_session_ask_all; 0: one per core */
+    unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
+    double min_probability; /* leave out answers whose overall probability is below this or NAN */
+    kith_watch_call watch;  /* NULL: none */
+    void *context;          /* for watch */
 } kith_ask_options;
 /* All zero. */
 KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
@@ -791,7 +798,7 @@ typedef struct kith_answer {
 
 /* Best first; equal scores in the order of ids. */
 typedef struct kith_answers {
-    kith_answer *at;
+    const kith_answer *const *at;
     size_t count;
     int subject_asked;    /* the answers are subjects */
     size_t relations;     /* looked at: 1, or for pairs as many as were */
@@ -801,24 +808,32 @@ typedef struct kith_answers {
 /* Seen answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may be
  * NULL. Fails with KITH_ERR_NOT_FOUND for a name that is none, with names like it in the message;
  * with KITH_ERR_ARGUMENT for a question that cannot be asked, or where nothing of use is known about
- * its entity. Free what is in the result with kith_answers_release. */
-KITH_API kith_status kith_session_ask(kith_answers *answers, kith_session *session,
+ * its entity. */
+KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,
                                       const kith_question *question,
                                       const kith_ask_options *options, kith_error *error);
 /* The same by ids of the model's graph, with UINT32_MAX for what is asked for; KITH_ERR_NOT_FOUND for an
  * id that does not exist. */
-KITH_API kith_status kith_session_ask_ids(kith_answers *answers, kith_session *session,
+KITH_API kith_status kith_session_ask_ids(kith_answers **answers, kith_session *session,
                                           kith_triple question, const kith_ask_options *options,
                                           kith_error *error);
-/* Many questions at once, on several threads; the result does not depend on how many. Each of the
- * `count` results is released on its own. With `errors`, what is wrong with one question does not hinder
- * the others: it goes into errors[i], whose status is KITH_OK for those that were answered, and
- * answers[i] is then empty. Where `errors` is NULL, the first such question fails the call. */
-KITH_API kith_status kith_session_ask_all(kith_answers *answers, kith_error *errors,
-                                          kith_session *session, const kith_question *questions,
-                                          size_t count, const kith_ask_options *options,
-                                          kith_error *error);
-KITH_API void kith_answers_release(kith_answers *answers);
+KITH_API void kith_answers_free(kith_answers *answers);
+
+/* The answers to many questions, in their order. What is wrong with one question does not hinder the
+ * others: its answers are NULL, and its error says what it is. Errors are NULL where there are answers. */
+typedef struct kith_answers_batch {
+    const kith_answers *const *at;
+    const kith_error *const *errors;
+    size_t count;
+    size_t failed; /* how many have an error */
+} kith_answers_batch;
+
+/* Many questions at once, on several threads; the result does not depend on how many. Fails only where
+ * none can be answered: with KITH_ERR_MEMORY, _ARGUMENT or _STOPPED. */
+KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
+                                          const kith_question *questions, size_t count,
+                                          const kith_ask_options *options, kith_error *error);
+KITH_API void kith_answers_batch_free(kith_answers_batch *batch);
 
 /* The vector of an entity for a query relation with what the session says about it, `dim` floats;
  * see kith_model_encode. */
@@ -843,15 +858,23 @@ typedef struct kith_verdict {
 
 /* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT where
  * training has seen neither of the entities. */
-KITH_API kith_status kith_session_judge(kith_verdict *verdict, kith_session *session,
+KITH_API kith_status kith_session_judge(kith_verdict **verdict, kith_session *session,
                                         const kith_question *fact, kith_error *error);
-/* Many facts, on `threads` threads (0: one per core); the result does not depend on how many. What is
- * wrong with one fact does not hinder the others: it goes into errors[i], whose status is KITH_OK for
- * those that were judged. `watch` may be NULL. */
-KITH_API kith_status kith_session_judge_all(kith_verdict *verdicts, kith_error *errors,
-                                            kith_session *session, const kith_question *facts,
-                                            size_t count, unsigned threads, kith_watch_call watch,
-                                            void *context, kith_error *error);
+KITH_API void kith_verdict_free(kith_verdict *verdict);
+
+/* The verdicts on many facts; `at` and `errors` as in kith_answers_batch. */
+typedef struct kith_verdicts {
+    const kith_verdict *const *at;
+    const kith_error *const *errors;
+    size_t count;
+    size_t failed;
+} kith_verdicts;
+
+/* Many facts at once; of the options, `threads` and `watch` count. */
+KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *session,
+                                            const kith_question *facts, size_t count,
+                                            const kith_ask_options *options, kith_error *error);
+KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
 typedef struct kith_missing_options {
     size_t size;
@@ -874,7 +897,7 @@ typedef struct kith_missing_fact {
 } kith_missing_fact;
 
 typedef struct kith_missing {
-    kith_missing_fact *at; /* likeliest first */
+    const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
     size_t asked;    /* questions S r ? */
     size_t possible; /* that could have been asked: entities of train times relations */
@@ -883,7 +906,7 @@ typedef struct kith_missing {
 
 /* The likeliest missing facts of a relation, or with NULL of all. The questions S r ? are asked in the
  * order of the probability that S has another fact of r, until no later one can give a likelier fact or
- * there have been enough. Free with kith_missing_free. */
+ * there have been enough. */
 KITH_API kith_status kith_session_find_missing(kith_missing **missing, kith_session *session,
                                                const char *relation,
                                                const kith_missing_options *options,
@@ -897,16 +920,13 @@ typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
     int inverse; /* the entity asked about is the object of the fact */
     int added;   /* the session says it, not the graph */
-    double weight, logic,
-        attention;    /* in the entity's vector; NAN where the model has no such part,
+    double weight, logic, attention; /* in the entity's vector; NAN where the model has no such part,
                                         weight = logic + attention where it has both */
     size_t place;     /* in the model's list */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
-    kith_implication
-        rule; /* relation => query, behind the logic weight; confidence 0 where there is none */
-    kith_implication
-        redundant_with; /* what makes it redundant: the other relation of the entity that implies this
-                         one most; confidence 0 where none does */
+    const kith_implication *rule; /* relation => query, behind the logic weight; NULL: none */
+    const kith_implication *redundant_with; /* the other relation of the entity that implies this one
+                                               most; NULL where none does */
 } kith_weighted_neighbor;
 
 /* A feature of an answer, and how many points of its score it contributes. */
@@ -942,28 +962,27 @@ typedef struct kith_contributions {
     uint32_t entity;
     double score;
     double rules, proximity, prior, embedding;
-    kith_feature *features; /* for models with rule evidence, else none */
+    const kith_feature *const *features; /* for models with rule evidence, else none */
     size_t feature_count;
-    kith_reason *reasons; /* strongest first */
+    const kith_reason *const *reasons; /* strongest first */
     size_t reason_count;
-    kith_step *path; /* the shortest path from the entity to the answer */
-    size_t path_count; /* facts; 0 where walks do not get there */
-    double
-        *neighbors; /* points of each of the explanation's neighbours; NULL where the vector is not
-                          a sum of them */
-    double rest;       /* of the relation and the answer itself */
+    const kith_step *const *path; /* the shortest path from the entity to the answer */
+    size_t path_count;            /* facts; 0 where walks do not get there */
+    const double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector
+                                is not a sum of them */
+    double rest;             /* of the relation and the answer itself */
 } kith_contributions;
 
-/* Where one of the first answers stands when a neighbour is left out. */
+/* Where one of the first answers stands when a neighbour is masked. */
 typedef struct kith_rank_change {
     size_t rank, rank_masked; /* among all candidates, from 1 */
     float score, score_masked;
 } kith_rank_change;
 
 typedef struct kith_ablation {
-    size_t neighbor;      /* in `neighbors` */
-    const kith_rank_change *moves; /* one for each of the first `compared` answers */
-    uint32_t best;        /* the entity that comes first without it */
+    size_t neighbor; /* in `neighbors` */
+    const kith_rank_change *const *changes; /* one for each of the first `compared` answers */
+    uint32_t best;   /* the entity that comes first without it */
 } kith_ablation;
 
 typedef enum kith_weighing {
@@ -975,27 +994,25 @@ typedef enum kith_weighing {
 
 /* Sections stand in the order in which they are read to a person. */
 typedef struct kith_explanation {
-    kith_answers answers;
+    const kith_answers *answers;
     uint32_t relation; /* that is explained: the question's, or that of the first pair */
-    kith_contributions *contributions; /* of the first `compared` answers */
+    const kith_contributions *const *contributions; /* of the first `compared` answers */
     size_t contribution_count;
     kith_weighing weighing;
-    kith_weighted_neighbor *neighbors; /* heaviest first */
+    const kith_weighted_neighbor *const *neighbors; /* heaviest first */
     size_t neighbor_count;
     size_t unread; /* neighbours beyond the model's limit, which it does not look at */
-    kith_ablation *left_out; /* the heaviest, one at a time */
+    const kith_ablation *const *ablations; /* the heaviest neighbours, masked one at a time */
     size_t ablation_count;
-    size_t compared; /* answers whose moves are told */
-    kith_rank_change *moves;
+    size_t compared; /* answers whose changes of rank are told */
 } kith_explanation;
 
 /* Answer and say why. Of a fact (three names), the first answer is its own entity, then come the best
- * others; a known fact is hidden, as kith_session_judge does. Free what is in the result with
- * kith_explanation_release. */
-KITH_API kith_status kith_session_explain(kith_explanation *explanation, kith_session *session,
+ * others; a known fact is hidden, as kith_session_judge does. */
+KITH_API kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
                                           const kith_question *question,
                                           const kith_ask_options *options, kith_error *error);
-KITH_API void kith_explanation_release(kith_explanation *explanation);
+KITH_API void kith_explanation_free(kith_explanation *explanation);
 
 #ifdef __cplusplus
 }

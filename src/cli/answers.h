@@ -120,9 +120,11 @@ typedef enum question_kind { ASKS_ENTITIES, ASKS_TRUTH, ASKS_MISSING } question_
 typedef struct result {
     question_kind kind;
     kith_error error; /* KITH_OK where there is a result */
-    kith_answers answers;
-    kith_verdict verdict;
+    const kith_answers *answers;
+    kith_verdict *verdict;
     kith_missing *missing;
+    kith_answers *own;         /* the answers, where they were asked for alone */
+    kith_answers_batch *batch; /* of the first result: where the answers of all are */
 } result;
 question_kind kind_of(const kith_question *q);
 /* Ask all questions. What is wrong with one is in its result; returns 0 where memory was short. */

@@ -33,7 +33,7 @@ json_t *answers_json(const kith_answers *answers, const kith_question *q, const 
     json_t *list = json_array();
 
     for (size_t i = 0; i < answers->count; i++) {
-        const kith_answer *a = &answers->at[i];
+        const kith_answer *a = answers->at[i];
         json_t *answer = json_object();
         if (!q->relation)
             json_object_set_new(answer, "relation",
@@ -110,12 +110,12 @@ static json_t *step_json(const kith_step *s, const kith_graph *graph)
     return one;
 }
 
-static void grounds_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+static void contributions_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < e->contribution_count; i++) {
-        const kith_contributions *g = &e->contributions[i];
+        const kith_contributions *g = e->contributions[i];
         json_t *one =
             json_pack("{sf sf sf sf sf sf}", "score", g->score, "rules", g->rules, "proximity",
                       g->proximity, "prior", g->prior, "embedding", g->embedding, "rest", g->rest);
@@ -124,16 +124,16 @@ static void grounds_json(json_t *object, const kith_explanation *e, const kith_g
         set_entity(one, graph, g->entity);
         for (size_t k = 0; k < g->feature_count; k++)
             json_array_append_new(
-                features, json_pack("{ss ss# sf sf}", "name", g->features[k].name, "part",
-                                    (char[]){kith_part_letter(g->features[k].part)}, 1, "value",
-                                    g->features[k].value, "points", g->features[k].points));
+                features, json_pack("{ss ss# sf sf}", "name", g->features[k]->name, "part",
+                                    (char[]){kith_part_letter(g->features[k]->part)}, 1, "value",
+                                    g->features[k]->value, "points", g->features[k]->points));
         for (size_t k = 0; k < g->reason_count; k++)
-            json_array_append_new(reasons, reason_json(&g->reasons[k], graph));
+            json_array_append_new(reasons, reason_json(g->reasons[k], graph));
         for (size_t k = 0; g->neighbors && k < e->neighbor_count; k++)
             json_array_append_new(neighbors, json_real(g->neighbors[k]));
         json_object_set_new(one, "features", features);
         for (size_t k = 0; k < g->path_count; k++)
-            json_array_append_new(path, step_json(&g->path[k], graph));
+            json_array_append_new(path, step_json(g->path[k], graph));
         json_object_set_new(one, "reasons", reasons);
         json_object_set_new(one, "path", path);
         json_object_set_new(one, "neighbors", neighbors);
@@ -147,7 +147,7 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
     json_t *list = json_array();
 
     for (size_t i = 0; i < e->neighbor_count; i++) {
-        const kith_weighted_neighbor *n = &e->neighbors[i];
+        const kith_weighted_neighbor *n = e->neighbors[i];
         json_t *entry = json_pack("{so sb sb}", "relation",
                                   text_json(kith_graph_relation_name(graph, n->relation)),
                                   "inverse", n->inverse, "added", n->added);
@@ -157,28 +157,28 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
         set_real(entry, "attention", n->attention);
         if (e->weighing == KITH_WEIGH_MAX)
             json_object_set_new(entry, "wins", json_integer(n->wins));
-        if (n->rule.confidence > 0)
-            json_object_set_new(entry, "rule", rule_json(&n->rule, graph));
-        if (n->redundant_with.confidence > 0)
-            json_object_set_new(entry, "redundant_with", rule_json(&n->redundant_with, graph));
+        if (n->rule)
+            json_object_set_new(entry, "rule", rule_json(n->rule, graph));
+        if (n->redundant_with)
+            json_object_set_new(entry, "redundant_with", rule_json(n->redundant_with, graph));
         json_array_append_new(list, entry);
     }
     json_object_set_new(object, "neighbors", list);
     json_object_set_new(object, "unread", json_integer((json_int_t)e->unread));
 }
 
-static void left_out_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
+static void ablations_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < e->ablation_count; i++) {
-        const kith_ablation *l = &e->left_out[i];
+        const kith_ablation *l = e->ablations[i];
         json_t *moves = json_array();
         for (size_t k = 0; k < e->compared; k++) {
-            json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->moves[k].rank,
-                                     "rank_without", (json_int_t)l->moves[k].rank_masked, "score",
-                                     l->moves[k].score, "score_without", l->moves[k].score_masked);
-            set_entity(move, graph, e->answers.at[k].entity);
+            json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->changes[k]->rank,
+                                     "rank_without", (json_int_t)l->changes[k]->rank_masked, "score",
+                                     l->changes[k]->score, "score_without", l->changes[k]->score_masked);
+            set_entity(move, graph, e->answers->at[k]->entity);
             json_array_append_new(moves, move);
         }
         json_array_append_new(
@@ -191,7 +191,7 @@ static void left_out_json(json_t *object, const kith_explanation *e, const kith_
 void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph)
 {
     static void (*const sections[])(json_t *, const kith_explanation *, const kith_graph *) = {
-        grounds_json, neighbors_json, left_out_json};
+        contributions_json, neighbors_json, ablations_json};
 
     json_object_set_new(object, "explained",
                         text_json(kith_graph_relation_name(graph, e->relation)));

@@ -94,7 +94,7 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
 {
     print_question(q, graph);
     for (size_t i = 0; i < answers->count; i++) {
-        const kith_answer *a = &answers->at[i];
+        const kith_answer *a = answers->at[i];
         char *entity = readable_entity(graph, a->entity);
         say("%4zu  %10.4f", i + 1, a->score);
         print_probability(a, q);
@@ -157,7 +157,7 @@ void print_ignored(const kith_session *session, const kith_graph *graph, size_t 
 
 /* ---- explanations: one function per section, in the order of the struct ---- */
 
-enum { GROUNDS_SHOWN = 3, REASONS_SHOWN = 5 };
+enum { ANSWERS_SHOWN = 3, REASONS_SHOWN = 5 };
 
 static const char *direction(int inverse)
 {
@@ -217,9 +217,9 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
     char *from = readable_name(graph, q->subject ? q->subject : q->object);
 
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
-        char *to = readable_entity(graph, g->path[i].entity);
+        char *to = readable_entity(graph, g->path[i]->entity);
         say("  %-40s ", i == 0 ? "shortest path" : "");
-        print_atom(graph, g->path[i].relation, g->path[i].inverse, from ? from : "", to ? to : "");
+        print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "", to ? to : "");
         putchar('\n');
         free(from);
         from = to;
@@ -227,11 +227,11 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
     free(from);
 }
 
-static void print_grounds(const kith_explanation *e, const kith_question *q,
+static void print_contributions(const kith_explanation *e, const kith_question *q,
                           const kith_graph *graph)
 {
-    for (size_t i = 0; i < e->contribution_count && i < GROUNDS_SHOWN; i++) {
-        const kith_contributions *g = &e->contributions[i];
+    for (size_t i = 0; i < e->contribution_count && i < ANSWERS_SHOWN; i++) {
+        const kith_contributions *g = e->contributions[i];
         if (g->feature_count == 0)
             break; /* no rules: the neighbours say all */
         char *entity = readable_entity(graph, g->entity);
@@ -240,7 +240,7 @@ static void print_grounds(const kith_explanation *e, const kith_question *q,
         if (i == 0 && g->reason_count > 0)
             say("  conf.  kind              correct of     because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
-            print_reason(&g->reasons[k], q, g->entity, graph);
+            print_reason(g->reasons[k], q, g->entity, graph);
         if (g->reason_count > REASONS_SHOWN)
             say("  and %zu more; --json has all\n", g->reason_count - REASONS_SHOWN);
         if (g->reason_count == 0)
@@ -250,16 +250,16 @@ static void print_grounds(const kith_explanation *e, const kith_question *q,
     }
 }
 
-static double weight_of(const kith_explanation *e, size_t i)
+static double weight_of(const kith_explanation *e, const kith_weighted_neighbor *n)
 {
-    return e->weighing == KITH_WEIGH_MAX ? e->neighbors[i].wins : e->neighbors[i].weight;
+    return e->weighing == KITH_WEIGH_MAX ? n->wins : n->weight;
 }
 
 static void print_weight(const kith_explanation *e, const kith_weighted_neighbor *n, double most)
 {
     enum { WIDTH = 20 };
     char text[3 * WIDTH + 4];
-    double value = weight_of(e, (size_t)(n - e->neighbors));
+    double value = weight_of(e, n);
 
     if (e->weighing == KITH_WEIGH_NONE) {
         say("  ");
@@ -282,27 +282,27 @@ static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *gr
 {
     char text[GROUPED];
 
-    if (n->rule.confidence > 0)
+    if (n->rule)
         say("%12s%s%s => %s%s, confidence %.4f, support %s\n", "",
-            kith_graph_relation_name(graph, n->rule.premise), direction(n->rule.premise_inverse),
-            kith_graph_relation_name(graph, n->rule.conclusion),
-            direction(n->rule.conclusion_inverse), n->rule.confidence,
-            grouped(text, n->rule.support));
+            kith_graph_relation_name(graph, n->rule->premise), direction(n->rule->premise_inverse),
+            kith_graph_relation_name(graph, n->rule->conclusion),
+            direction(n->rule->conclusion_inverse), n->rule->confidence,
+            grouped(text, n->rule->support));
     else if (!isnan(n->logic))
         say("%12sno rule leads from it to the relation asked for\n", "");
-    if (n->redundant_with.confidence > 0)
+    if (n->redundant_with)
         say("%12sredundant with %s%s, which implies it: confidence %.4f, support %s\n", "",
-            kith_graph_relation_name(graph, n->redundant_with.premise),
-            direction(n->redundant_with.premise_inverse), n->redundant_with.confidence,
-            grouped(text, n->redundant_with.support));
+            kith_graph_relation_name(graph, n->redundant_with->premise),
+            direction(n->redundant_with->premise_inverse), n->redundant_with->confidence,
+            grouped(text, n->redundant_with->support));
 }
 
 /* Neighbours with the same relation have the same rules, which are told once. */
 static bool told_before(const kith_explanation *e, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (e->neighbors[k].relation == e->neighbors[i].relation &&
-            e->neighbors[k].inverse == e->neighbors[i].inverse)
+        if (e->neighbors[k]->relation == e->neighbors[i]->relation &&
+            e->neighbors[k]->inverse == e->neighbors[i]->inverse)
             return true;
     return false;
 }
@@ -318,14 +318,14 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
         say("\n  facts by weight, for %s\n", kith_graph_relation_name(graph, e->relation));
     if (e->weighing == KITH_WEIGH_MAX)
         say("  coordinates in which the fact is the largest\n");
-    else if (shown > 0 && !isnan(e->neighbors[0].logic) && !isnan(e->neighbors[0].attention))
+    else if (shown > 0 && !isnan(e->neighbors[0]->logic) && !isnan(e->neighbors[0]->attention))
         say("   weight =  logic + attention\n");
     for (size_t i = 0; i < shown; i++) {
-        char *fact = readable_fact(&e->neighbors[i], q, graph);
-        print_weight(e, &e->neighbors[i], weight_of(e, 0));
-        say("%s%s\n", fact ? fact : "", e->neighbors[i].added ? "" : "  [graph]");
+        char *fact = readable_fact(e->neighbors[i], q, graph);
+        print_weight(e, e->neighbors[i], weight_of(e, e->neighbors[0]));
+        say("%s%s\n", fact ? fact : "", e->neighbors[i]->added ? "" : "  [graph]");
         if (!told_before(e, i))
-            print_rules_of(&e->neighbors[i], graph);
+            print_rules_of(e->neighbors[i], graph);
         free(fact);
     }
     if (e->neighbor_count > shown)
@@ -334,24 +334,24 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
         say("  %zu more facts exceed the number of neighbours that the model reads\n", e->unread);
 }
 
-static void print_left_out(const kith_explanation *e, const kith_question *q,
+static void print_ablations(const kith_explanation *e, const kith_question *q,
                            const kith_graph *graph)
 {
     if (e->ablation_count > 0)
         say("\n  ranks of the first answers among all candidates when a fact is left out\n");
     for (size_t i = 0; i < e->ablation_count; i++) {
-        const kith_ablation *l = &e->left_out[i];
-        char *fact = readable_fact(&e->neighbors[l->neighbor], q, graph);
+        const kith_ablation *l = e->ablations[i];
+        char *fact = readable_fact(e->neighbors[l->neighbor], q, graph);
         char *best = readable_entity(graph, l->best);
         say("  without  %s\n", fact ? fact : "");
-        for (size_t k = 0; k < e->compared && k < GROUNDS_SHOWN; k++) {
-            char *entity = readable_entity(graph, e->answers.at[k].entity);
-            say("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->moves[k].rank,
-                l->moves[k].rank_masked, l->moves[k].score, l->moves[k].score_masked,
+        for (size_t k = 0; k < e->compared && k < ANSWERS_SHOWN; k++) {
+            char *entity = readable_entity(graph, e->answers->at[k]->entity);
+            say("%12s%5zu -> %-5zu %9.4f -> %-9.4f  %s\n", "", l->changes[k]->rank,
+                l->changes[k]->rank_masked, l->changes[k]->score, l->changes[k]->score_masked,
                 entity ? entity : "");
             free(entity);
         }
-        if (l->best != e->answers.at[0].entity)
+        if (l->best != e->answers->at[0]->entity)
             say("%12sthe first answer is then %s\n", "", best ? best : "");
         free(fact);
         free(best);
@@ -361,8 +361,8 @@ static void print_left_out(const kith_explanation *e, const kith_question *q,
 void print_explanation(const kith_explanation *e, const kith_question *q, const kith_graph *graph)
 {
     static void (*const sections[])(const kith_explanation *, const kith_question *,
-                                    const kith_graph *) = {print_grounds, print_neighbors,
-                                                           print_left_out};
+                                    const kith_graph *) = {print_contributions, print_neighbors,
+                                                           print_ablations};
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         sections[i](e, q, graph);

@@ -142,20 +142,23 @@ static int least_plausible_first(const void *a, const void *b)
 
 /* Which facts to show, in which order: a file's in its own, the least plausible of a graph. */
 static size_t order_facts(place *order, const checking *c, const facts *f,
-                          const kith_verdict *verdicts)
+                          const kith_verdicts *verdicts)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < f->count; i++)
-        order[i] = (place){&verdicts[i], i};
+        if (verdicts->at[i] || !c->graph)
+            order[count++] = (place){verdicts->at[i], i};
     if (!c->graph)
-        return f->count;
-    qsort(order, f->count, sizeof *order, least_plausible_first);
-    return f->count < c->a.common.top ? f->count : (size_t)c->a.common.top;
+        return count;
+    qsort(order, count, sizeof *order, least_plausible_first);
+    return count < c->a.common.top ? count : (size_t)c->a.common.top;
 }
 
 static void print_row(const kith_question *q, const kith_verdict *v, const kith_error *error)
 {
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
-    if (error->status != KITH_OK) {
+    if (error) {
         say("\t\t\t%s\n", error->message);
         return;
     }
@@ -168,7 +171,7 @@ static json_t *row_json(const kith_question *q, const kith_verdict *v, const kit
 {
     json_t *object = question_json(q);
 
-    if (error->status != KITH_OK)
+    if (error)
         json_object_set_new(object, "error", text_json(error->message));
     else
         json_object_update_new(object, verdict_json(v));
@@ -176,7 +179,7 @@ static json_t *row_json(const kith_question *q, const kith_verdict *v, const kit
 }
 
 static int print_checked(const checking *c, const facts *f, const place *order, size_t shown,
-                         const kith_error *errors, size_t failed)
+                         const kith_verdicts *verdicts)
 {
     json_t *list = c->a.common.json ? json_array() : NULL;
 
@@ -185,42 +188,44 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
     for (size_t i = 0; i < shown; i++) {
         size_t at = order[i].fact;
         if (list)
-            json_array_append_new(list, row_json(&f->at[at], order[i].verdict, &errors[at]));
+            json_array_append_new(list, row_json(&f->at[at], order[i].verdict, verdicts->errors[at]));
         else
-            print_row(&f->at[at], order[i].verdict, &errors[at]);
+            print_row(&f->at[at], order[i].verdict, verdicts->errors[at]);
     }
     if (!list)
         return EXIT_SUCCESS;
     return print_json(json_pack("{so sI sI so}", "facts", list, "checked",
-                                (json_int_t)(f->count - failed), "failed", (json_int_t)failed,
+                                (json_int_t)(f->count - verdicts->failed), "failed",
+                                (json_int_t)verdicts->failed,
                                 "ignored", ignored_json(c->a.session)));
 }
 
 static int check_facts(checking *c, const facts *f)
 {
     size_t room = f->count ? f->count : 1, failed = 0;
-    kith_verdict *verdicts = calloc(room, sizeof *verdicts);
-    kith_error *errors = calloc(room, sizeof *errors), error;
+    kith_verdicts *verdicts = NULL;
+    kith_error error;
     place *order = calloc(room, sizeof *order);
-    int status = verdicts && errors && order ? EXIT_SUCCESS : out_of_memory();
+    int status = order ? EXIT_SUCCESS : out_of_memory();
+    kith_ask_options options;
 
+    kith_ask_options_init(&options);
+    options.threads = (unsigned)c->a.common.threads;
+    options.watch = show_stage;
+    options.context = &c->display;
     display_begin(&c->display, c->a.common.quiet, "");
-    if (status == EXIT_SUCCESS &&
-        kith_session_judge_all(verdicts, errors, c->a.session, f->at, f->count,
-                               (unsigned)c->a.common.threads, show_stage, &c->display,
-                               &error) != KITH_OK)
+    if (status == EXIT_SUCCESS && kith_session_judge_all(&verdicts, c->a.session, f->at, f->count,
+                                                         &options, &error) != KITH_OK)
         status = failure(&error);
     display_end(&c->display);
     if (status == EXIT_SUCCESS) {
-        for (size_t i = 0; i < f->count; i++)
-            failed += errors[i].status != KITH_OK;
+        failed = verdicts->failed;
         size_t shown = order_facts(order, c, f, verdicts);
-        status = print_checked(c, f, order, shown, errors, failed);
+        status = print_checked(c, f, order, shown, verdicts);
     }
     if (failed > 0)
         note("%zu of %zu facts cannot be judged\n", failed, f->count);
-    free(verdicts);
-    free(errors);
+    kith_verdicts_free(verdicts);
     free(order);
     return status == EXIT_SUCCESS && failed > 0 ? EXIT_FAILED : status;
 }

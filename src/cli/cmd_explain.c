@@ -8,7 +8,7 @@ static json_t *one_json(const asking *a, const kith_question *q, const kith_expl
 {
     const kith_graph *graph = kith_model_graph(a->model);
     json_t *object = json_pack("{so so}", "query", question_json(q), "answers",
-                               answers_json(&e->answers, q, graph));
+                               answers_json(e->answers, q, graph));
     if (object && verdict)
         json_object_set_new(object, "verdict", verdict_json(verdict));
     if (object)
@@ -43,7 +43,7 @@ static void show_one(const asking *a, const kith_question *q, const kith_explana
         print_verdict(verdict, q, graph);
         print_against(verdict, e, q, graph);
     } else {
-        print_answers(&e->answers, q, graph);
+        print_answers(e->answers, q, graph);
     }
     print_explanation(e, q, graph);
 }
@@ -66,7 +66,7 @@ static kith_status likeliest_missing(kith_question *fact, asking *a, const kith_
         *error = (kith_error){KITH_ERR_NOT_FOUND, "no missing fact was found"};
         status = error->status;
     } else if (status == KITH_OK) {
-        kith_triple t = missing->at[0].fact;
+        kith_triple t = missing->at[0]->fact;
         *fact = (kith_question){kith_graph_entity_name(graph, t.subject),
                                 kith_graph_relation_name(graph, t.relation),
                                 kith_graph_entity_name(graph, t.object)};
@@ -79,8 +79,8 @@ static kith_status explain_one(asking *a, kith_question q, bool both, json_t *re
                                kith_error *error)
 {
     kith_ask_options ask = a->ask;
-    kith_verdict verdict;
-    kith_explanation e;
+    kith_verdict *verdict = NULL;
+    kith_explanation *e = NULL;
     kith_status status = KITH_OK;
 
     ask.both = both;
@@ -91,10 +91,10 @@ static kith_status explain_one(asking *a, kith_question q, bool both, json_t *re
         status = kith_session_judge(&verdict, a->session, &q, error);
     if (status == KITH_OK)
         status = kith_session_explain(&e, a->session, &q, &ask, error);
-    if (status == KITH_OK) {
-        show_one(a, &q, &e, fact ? &verdict : NULL, results, first);
-        kith_explanation_release(&e);
-    }
+    if (status == KITH_OK)
+        show_one(a, &q, e, verdict, results, first);
+    kith_explanation_free(e);
+    kith_verdict_free(verdict);
     return status;
 }
 

@@ -51,19 +51,21 @@ static void answer(shell *s, const fields *f, bool why)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
     const kith_question q = {f->name[0], f->name[1], f->name[2]};
-    kith_explanation e = {0};
+    kith_explanation *e = NULL;
+    kith_answers *answers = NULL;
     kith_error error;
     kith_status status = why ? kith_session_explain(&e, s->a.session, &q, &s->a.ask, &error)
-                             : kith_session_ask(&e.answers, s->a.session, &q, &s->a.ask, &error);
+                             : kith_session_ask(&answers, s->a.session, &q, &s->a.ask, &error);
 
     if (status != KITH_OK) {
         complain(s, "", error.message);
         return;
     }
-    print_answers(&e.answers, &q, graph);
+    print_answers(why ? e->answers : answers, &q, graph);
     if (why)
-        print_explanation(&e, &q, graph);
-    kith_explanation_release(&e);
+        print_explanation(e, &q, graph);
+    kith_explanation_free(e);
+    kith_answers_free(answers);
 }
 
 /* A question is kept for "why"; false where the text is none. */

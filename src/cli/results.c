@@ -28,58 +28,50 @@ static kith_status ask_one(result *r, asking *a, const kith_question *q, bool bo
         return kith_session_find_missing(&r->missing, a->session, q->relation, &missing, error);
     }
     ask.both = both;
-    return kith_session_ask(&r->answers, a->session, q, &ask, error);
+    kith_status status = kith_session_ask(&r->own, a->session, q, &ask, error);
+    r->answers = r->own;
+    return status;
 }
 
 /* Entities are asked for at once where all questions are of that kind: on several threads. */
-static bool ask_together(result *results, asking *a, const questions *q)
+static bool can_ask_together(const questions *q)
 {
-    kith_answers *answers = calloc(q->count, sizeof *answers);
-    bool done = answers && q->about == q->count;
-
-    for (size_t i = 0; done && i < q->count; i++)
-        done = kind_of(&q->at[i]) == ASKS_ENTITIES;
-    done = done &&
-           kith_session_ask_all(answers, NULL, a->session, q->at, q->count, &a->ask, NULL) ==
-               KITH_OK;
-    for (size_t i = 0; done && i < q->count; i++)
-        results[i] = (result){.kind = ASKS_ENTITIES, .answers = answers[i]};
-    free(answers);
-    return done;
+    for (size_t i = 0; i < q->count; i++)
+        if (kind_of(&q->at[i]) != ASKS_ENTITIES)
+            return false;
+    return q->count > 1 && q->about == q->count;
 }
 
-/* Answers that are not likely enough are left out; NAN counts as such. */
-static void keep_likely(result *r, double least)
+static kith_status ask_together(result *results, asking *a, const questions *q, kith_error *error)
 {
-    size_t kept = 0;
+    kith_answers_batch *batch = NULL;
+    kith_status status =
+        kith_session_ask_all(&batch, a->session, q->at, q->count, &a->ask, error);
 
-    if (!(least > 0))
-        return;
-    for (size_t i = 0; i < r->answers.count; i++) {
-        const kith_answer *a = &r->answers.at[i];
-        if (a->overall >= least)
-            r->answers.at[kept++] = *a;
+    for (size_t i = 0; status == KITH_OK && i < q->count; i++) {
+        results[i] = (result){.kind = ASKS_ENTITIES, .answers = batch->at[i]};
+        if (batch->errors[i])
+            results[i].error = *batch->errors[i];
     }
-    r->answers.count = kept;
+    results[0].batch = batch;
+    return status;
 }
 
 kith_status ask_questions(result *results, asking *a, const questions *q, kith_error *error)
 {
-    bool together = q->count > 1 && ask_together(results, a, q);
-
+    a->ask.min_probability = a->min_probability > 0 ? a->min_probability : 0;
+    if (can_ask_together(q))
+        return ask_together(results, a, q, error);
     for (size_t i = 0; i < q->count; i++) {
         result *r = &results[i];
-        if (!together) {
-            *r = (result){.kind = kind_of(&q->at[i])};
-            kith_status status = ask_one(r, a, &q->at[i], i >= q->about, &r->error);
-            if (status == KITH_OK)
-                r->error.status = KITH_OK;
-            else if (status == KITH_ERR_MEMORY || status == KITH_ERR_STOPPED) {
-                *error = r->error;
-                return status;
-            }
+        *r = (result){.kind = kind_of(&q->at[i])};
+        kith_status status = ask_one(r, a, &q->at[i], i >= q->about, &r->error);
+        if (status == KITH_OK) {
+            r->error.status = KITH_OK;
+        } else if (status == KITH_ERR_MEMORY || status == KITH_ERR_STOPPED) {
+            *error = r->error;
+            return status;
         }
-        keep_likely(r, a->min_probability);
     }
     return KITH_OK;
 }
@@ -87,7 +79,10 @@ kith_status ask_questions(result *results, asking *a, const questions *q, kith_e
 void release_results(result *results, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        kith_answers_release(&results[i].answers);
+        kith_answers_free(results[i].own);
+        kith_answers_batch_free(results[i].batch);
+        kith_verdict_free(results[i].verdict);
         kith_missing_free(results[i].missing);
+        results[i] = (result){0};
     }
 }

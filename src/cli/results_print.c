@@ -45,11 +45,11 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
     if (v->has < .5)
         say("  against: %s is unlikely to have another %s fact\n",
             v->subject_asked ? q->object : q->subject, q->relation);
-    if (e->contribution_count > 0 && e->contributions[0].feature_count > 0 &&
-        e->contributions[0].reason_count == 0)
+    if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
+        e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
-    for (size_t i = 1; i < e->answers.count && shown < SHOWN; i++) {
-        const kith_answer *a = &e->answers.at[i];
+    for (size_t i = 1; i < e->answers->count && shown < SHOWN; i++) {
+        const kith_answer *a = e->answers->at[i];
         if (a->known || a->score <= v->score)
             continue;
         char *entity = readable_entity(graph, a->entity);
@@ -85,7 +85,7 @@ static void print_missing(const kith_missing *m, const kith_question *q, const k
 {
     say("?  %s  ?\n", q->relation ? q->relation : "?");
     for (size_t i = 0; i < m->count; i++) {
-        const kith_missing_fact *f = &m->at[i];
+        const kith_missing_fact *f = m->at[i];
         char *subject = readable_entity(graph, f->fact.subject);
         char *object = readable_entity(graph, f->fact.object);
         say("%4zu  ", i + 1);
@@ -109,7 +109,7 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
     json_t *list = json_array();
 
     for (size_t i = 0; i < m->count; i++) {
-        const kith_missing_fact *f = &m->at[i];
+        const kith_missing_fact *f = m->at[i];
         json_t *one = json_pack(
             "{so so so sf}", "subject", text_json(kith_graph_entity_name(graph, f->fact.subject)),
             "relation", text_json(kith_graph_relation_name(graph, f->fact.relation)), "object",
@@ -127,11 +127,11 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
 void print_result(const result *r, const kith_question *q, const kith_graph *graph)
 {
     if (r->kind == ASKS_TRUTH)
-        print_verdict(&r->verdict, q, graph);
+        print_verdict(r->verdict, q, graph);
     else if (r->kind == ASKS_MISSING)
         print_missing(r->missing, q, graph);
     else
-        print_answers(&r->answers, q, graph);
+        print_answers(r->answers, q, graph);
 }
 
 json_t *result_json(const result *r, const kith_question *q, const kith_graph *graph)
@@ -141,14 +141,14 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
     if (r->error.status != KITH_OK) {
         json_object_set_new(object, "error", text_json(r->error.message));
     } else if (r->kind == ASKS_TRUTH) {
-        json_object_update_new(object, verdict_json(&r->verdict));
+        json_object_update_new(object, verdict_json(r->verdict));
     } else if (r->kind == ASKS_MISSING) {
         json_object_set_new(object, "missing", missing_json(r->missing, graph));
         json_object_set_new(object, "asked", json_integer((json_int_t)r->missing->asked));
         json_object_set_new(object, "possible", json_integer((json_int_t)r->missing->possible));
         json_object_set_new(object, "complete", json_boolean(r->missing->complete));
     } else {
-        json_object_set_new(object, "answers", answers_json(&r->answers, q, graph));
+        json_object_set_new(object, "answers", answers_json(r->answers, q, graph));
     }
     return object;
 }
@@ -186,12 +186,12 @@ void print_rows(const result *r, const kith_question *q, size_t number, const ki
         say("%zu\t\t%s\t%s\t%s\t\t\t%s\n", number, q->subject ? q->subject : "?",
             q->relation ? q->relation : "?", q->object ? q->object : "?", r->error.message);
     else if (r->kind == ASKS_TRUTH)
-        print_row(number, r->verdict.rank, q->subject, q->relation, q->object,
-                  r->verdict.probability, r->verdict.known);
-    for (size_t i = 0; i < r->answers.count; i++)
-        print_answer_row(&r->answers.at[i], q, number, i + 1, graph);
+        print_row(number, r->verdict->rank, q->subject, q->relation, q->object,
+                  r->verdict->probability, r->verdict->known);
+    for (size_t i = 0; r->answers && i < r->answers->count; i++)
+        print_answer_row(r->answers->at[i], q, number, i + 1, graph);
     for (size_t i = 0; r->missing && i < r->missing->count; i++) {
-        const kith_missing_fact *f = &r->missing->at[i];
+        const kith_missing_fact *f = r->missing->at[i];
         print_row(number, i + 1, kith_graph_entity_name(graph, f->fact.subject),
                   kith_graph_relation_name(graph, f->fact.relation),
                   kith_graph_entity_name(graph, f->fact.object), f->probability, 0);

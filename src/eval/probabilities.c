@@ -139,7 +139,7 @@ static bool is_hidden(const measuring *m, uint32_t relation, uint32_t answer, bo
     return false;
 }
 
-static kith_status ask(kith_answers *answers, const measuring *m, uint32_t relation,
+static kith_status ask(kith_answers **answers, const measuring *m, uint32_t relation,
                        bool subject_asked, kith_error *error)
 {
     const char *name =
@@ -170,40 +170,40 @@ static kith_status ask_relations(measuring *m, uint32_t entity, kith_error *erro
     for (size_t i = 0; status == KITH_OK && i < m->count; i++) {
         kith_triple t = m->facts[i].fact;
         bool subject_asked = t.subject != entity;
-        kith_answers answers = {0};
+        kith_answers *answers = NULL;
         if (has_before(m, entity, i))
             continue;
         status = ask(&answers, m, t.relation, subject_asked, error);
         m->out->queries++;
-        for (size_t k = 0; k < answers.count; k++)
-            add_answer(&m->out->relations, &m->log_loss[0], answers.at[k].overall,
-                       is_hidden(m, t.relation, answers.at[k].entity, subject_asked));
-        kith_answers_release(&answers);
+        for (size_t k = 0; answers && k < answers->count; k++)
+            add_answer(&m->out->relations, &m->log_loss[0], answers->at[k]->overall,
+                       is_hidden(m, t.relation, answers->at[k]->entity, subject_asked));
+        kith_answers_free(answers);
     }
     return status;
 }
 
 static kith_status ask_pairs(measuring *m, kith_error *error)
 {
-    kith_answers side[2] = {{0}, {0}};
+    kith_answers *side[2] = {NULL, NULL};
     size_t at[2] = {0, 0};
     kith_status status = KITH_OK;
 
     for (int s = 0; s < 2; s++)
         TRY(ask(&side[s], m, UINT32_MAX, s == 1, error));
-    for (int n = 0; n < BEST && at[0] < side[0].count + (at[1] < side[1].count); n++) {
-        bool second = at[0] >= side[0].count ||
-                      (at[1] < side[1].count &&
-                       side[1].at[at[1]].overall > side[0].at[at[0]].overall);
-        if (at[second] >= side[second].count)
+    for (int n = 0; n < BEST && at[0] < side[0]->count + (at[1] < side[1]->count); n++) {
+        bool second = at[0] >= side[0]->count ||
+                      (at[1] < side[1]->count &&
+                       side[1]->at[at[1]]->overall > side[0]->at[at[0]]->overall);
+        if (at[second] >= side[second]->count)
             break;
-        const kith_answer *a = &side[second].at[at[second]++];
+        const kith_answer *a = side[second]->at[at[second]++];
         add_answer(&m->out->pairs, &m->log_loss[1], a->overall,
                    is_hidden(m, a->relation, a->entity, second));
     }
 cleanup:
-    kith_answers_release(&side[0]);
-    kith_answers_release(&side[1]);
+    kith_answers_free(side[0]);
+    kith_answers_free(side[1]);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/lists.h"
 #include "core/mem.h"
 #include "core/options.h"
 #include "graph/graph.h"
@@ -108,7 +109,7 @@ kith_status kith__has_relations(double *has, kith__candidate_cache *cache, kith_
     return KITH_OK;
 }
 
-kith_status kith__best_answers(kith_answers *answers, kith__candidate_cache *cache,
+kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
                                kith__workspace *a, const kith__query_entity *asked,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error)
@@ -129,10 +130,33 @@ kith_status kith__best_answers(kith_answers *answers, kith__candidate_cache *cac
     return status;
 }
 
-void kith_answers_release(kith_answers *answers)
+void kith__answers_release(kith__answers *answers)
 {
-    if (!answers)
-        return;
     kith__free(answers->at);
-    *answers = (kith_answers){0};
+    *answers = (kith__answers){0};
+}
+
+kith_answers *kith__answers_public(const kith__answers *answers)
+{
+    kith_answers *out = kith__alloc(1, sizeof *out);
+    kith_answer **at = kith__list_of(answers->at, answers->count, sizeof *answers->at);
+
+    if (!out || !at) {
+        kith__free(out);
+        kith__list_free(at);
+        return NULL;
+    }
+    *out = (kith_answers){.at = (const kith_answer *const *)at,
+                          .count = answers->count,
+                          .subject_asked = answers->subject_asked,
+                          .relations = answers->relations,
+                          .all_relations = answers->all_relations};
+    return out;
+}
+
+void kith_answers_free(kith_answers *answers)
+{
+    if (answers)
+        kith__list_free(answers->at);
+    kith__free(answers);
 }

@@ -2,6 +2,7 @@
 #ifndef KITH_SESSION_ANSWER_H
 #define KITH_SESSION_ANSWER_H
 
+#include "core/stages.h"
 #include "model/score.h"
 #include "session/session.h"
 
@@ -37,10 +38,22 @@ kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *ses
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 
-/* Answer questions that are resolved, on several threads. */
-kith_status kith__ask_resolved(kith_answers *answers, kith_session *session,
+/* Answers while they are found; kith_answers shows them to the caller. */
+typedef struct kith__answers {
+    kith_answer *at;
+    size_t count;
+    int subject_asked;
+    size_t relations, all_relations;
+} kith__answers;
+void kith__answers_release(kith__answers *answers);
+/* The caller's result, a copy in one block; NULL where memory is short. */
+kith_answers *kith__answers_public(const kith__answers *answers);
+
+/* Answer questions that are resolved, on several threads. `watch` may be NULL. */
+kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
-                               const kith_ask_options *options, kith_error *error);
+                               const kith_ask_options *options, kith__watch *watch,
+                               kith_error *error);
 
 /* Take a fact of the workspace away from an entity that was gathered there; false where it has none. */
 bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint32_t query,
@@ -81,18 +94,18 @@ kith_status kith__order_queries(kith__likely *order, kith_session *session,
 float kith__likelihood_shift(const float *scores, size_t candidates, float implied);
 
 /* The relations between an entity and one candidate. */
-kith_status kith__answer_relations(kith_answers *answers, kith_session *session,
+kith_status kith__answer_relations(kith__answers *answers, kith_session *session,
                                    kith__workspace *workspace, const kith__query_entity *asked,
                                    uint32_t other, const kith_ask_options *options,
                                    kith_error *error);
 
 /* The best pairs of a relation and an entity. */
-kith_status kith__answer_pairs(kith_answers *answers, kith_session *session,
+kith_status kith__answer_pairs(kith__answers *answers, kith_session *session,
                                kith__workspace *workspace, const kith__query_entity *asked,
                                const kith_ask_options *options, kith_error *error);
 
 /* The best answers by one row of scores, for the query that they are of. */
-kith_status kith__best_answers(kith_answers *answers, kith__candidate_cache *cache,
+kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
                                kith__workspace *workspace, const kith__query_entity *asked,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error);

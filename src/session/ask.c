@@ -5,6 +5,7 @@
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "session/answer.h"
+#include "session/errors.h"
 
 typedef struct {
     kith_session *session;
@@ -13,7 +14,8 @@ typedef struct {
     kith__item *order; /* major: query, index: question */
     size_t *chunk;     /* where each begins in `order`, and the end */
     size_t chunks;
-    kith_answers *answers;
+    kith__answers *answers;
+    kith__watch *watch;
     atomic_size_t next;
     pthread_mutex_t lock; /* of what follows */
     kith_status status;
@@ -38,7 +40,7 @@ static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kit
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, count, &query, 1, error));
     }
     for (size_t i = 0; i < count; i++) {
-        kith_answers *answers = &k->answers[k->order[from + i].index];
+        kith__answers *answers = &k->answers[k->order[from + i].index];
         uint32_t other = k->resolved[k->order[from + i].index].other;
         if (query == KITH__NO_ID && other != KITH__NO_ID)
             TRY(kith__answer_relations(answers, s, a, &asked[i], other, &k->options, error));
@@ -81,6 +83,8 @@ static void answer_piece(void *context, size_t piece)
         kith_status status = answer_chunk(k, a, chunk, &error);
         if (status != KITH_OK)
             fail(k, status, &error);
+        if (kith__watch_add(k->watch, k->chunk[chunk + 1] - k->chunk[chunk]))
+            break;
     }
     kith__workspace_give(k->session->cache, a);
 }
@@ -117,8 +121,8 @@ static kith_status order_all(asking *k, size_t count, kith_error *error)
     for (size_t i = 0; i < count; i++) {
         uint32_t query = k->resolved[i].query;
         k->order[i] = (kith__item){query == KITH__NO_ID ? relations : query, 0, (uint32_t)i};
-        k->answers[i] = (kith_answers){.subject_asked = k->resolved[i].subject_asked,
-                                       .relations = 1, .all_relations = 1};
+        k->answers[i] = (kith__answers){.subject_asked = k->resolved[i].subject_asked,
+                                        .relations = 1, .all_relations = 1};
     }
     kith__radix_sort(k->order, spare, count, (uint64_t)relations + 1, 1);
     cut_chunks(k, count);
@@ -141,15 +145,30 @@ static kith_status run_asking(asking *k, unsigned threads, kith_error *error)
     }
     if (k->status != KITH_OK && error)
         *error = k->error;
-    return k->status;
+    return k->status != KITH_OK ? k->status : kith__watch_status(k->watch, error);
 }
 
-kith_status kith__ask_resolved(kith_answers *answers, kith_session *s,
+/* Where a least probability is wanted, answers without one are not likely enough either. */
+static void keep_likely(kith__answers *answers, double least)
+{
+    size_t kept = 0;
+
+    if (!(least > 0))
+        return;
+    for (size_t i = 0; i < answers->count; i++)
+        if (answers->at[i].overall >= least)
+            answers->at[kept++] = answers->at[i];
+    answers->count = kept;
+}
+
+kith_status kith__ask_resolved(kith__answers *answers, kith_session *s,
                                const kith__resolved *resolved, size_t count,
-                               const kith_ask_options *options, kith_error *error)
+                               const kith_ask_options *options, kith__watch *watch,
+                               kith_error *error)
 {
     asking k = {.session = s,
                 .resolved = resolved,
+                .watch = watch,
                 .answers = kith__calloc(count, sizeof *answers)};
     kith_status status = KITH_OK;
 
@@ -158,11 +177,14 @@ kith_status kith__ask_resolved(kith_answers *answers, kith_session *s,
         TRY(kith__no_memory(error));
     TRY(kith__ask_options(&k.options, options, error));
     TRY(order_all(&k, count, error));
+    TRY(kith__watch_begin(watch, "answering", count, error));
     TRY(run_asking(&k, k.options.threads, error));
+    for (size_t i = 0; i < count; i++)
+        keep_likely(&k.answers[i], k.options.min_probability);
     memcpy(answers, k.answers, count * sizeof *answers);
 cleanup:
     for (size_t i = 0; status != KITH_OK && k.answers && i < count; i++)
-        kith_answers_release(&k.answers[i]);
+        kith__answers_release(&k.answers[i]);
     kith__free(k.answers);
     kith__free(k.order);
     kith__free(k.chunk);
@@ -170,75 +192,147 @@ cleanup:
     return status;
 }
 
-/* Those that can be asked: the names of the others are wrong, or nothing is known about their entities.
- * With `errors` that is told there, else it is the call's failure. */
-static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
-                               kith_error *errors, const kith_session *s,
-                               const kith_question *questions, size_t count,
-                               kith_candidate_set set, kith_error *error)
-{
-    kith_status status = KITH_OK;
+/* ---- many ---- */
 
-    *good = 0;
-    for (size_t i = 0; i < count && status == KITH_OK; i++) {
-        kith_error *to = errors ? &errors[i] : error;
-        if (errors)
-            errors[i] = (kith_error){0};
-        status = kith__resolve(&resolved[*good], s, &questions[i], set, to);
+/* Those that can be asked: the names of the others are wrong, or nothing is known about their entities,
+ * which goes into their errors. Only a lack of memory hinders all. */
+static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
+                               kith__errors *errors, const kith_session *s,
+                               const kith_question *questions, size_t count,
+                               kith_candidate_set set, kith__watch *watch, kith_error *error)
+{
+    kith_error wrong;
+    kith_status status;
+
+    TRY(kith__watch_begin(watch, "looking up names", count, error));
+    for (size_t i = 0; i < count; i++) {
+        status = kith__resolve(&resolved[*good], s, &questions[i], set, &wrong);
         if (status == KITH_OK)
             which[(*good)++] = (uint32_t)i;
-        if (errors && status != KITH_ERR_MEMORY)
-            status = KITH_OK;
+        else if (status == KITH_ERR_MEMORY || kith__errors_set(errors, i, &wrong))
+            return kith__no_memory(error);
+        if (kith__watch_tick(watch, i + 1, count))
+            return kith__watch_status(watch, error);
     }
-    if (status != KITH_OK && errors)
-        kith__no_memory(error);
+    status = KITH_OK;
+cleanup:
     return status;
 }
 
-kith_status kith_session_ask_all(kith_answers *answers, kith_error *errors, kith_session *s,
-                                 const kith_question *questions, size_t count,
-                                 const kith_ask_options *options, kith_error *error)
+static kith_status publish(kith_answers_batch *batch, const kith__answers *found,
+                           const uint32_t *which, size_t good, kith_error *error)
 {
-    if (!s || (count > 0 && (!answers || !questions)))
-        return kith__null_argument(error, __func__);
+    kith_answers **at = kith__calloc(batch->count, sizeof *at);
 
-    if (count >= UINT32_MAX)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
-                          count);
+    batch->at = (const kith_answers *const *)at;
+    if (!at)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < good; i++)
+        if (!(at[which[i]] = kith__answers_public(&found[i])))
+            return kith__no_memory(error);
+    return KITH_OK;
+}
+
+static kith_status ask_all(kith_answers_batch *batch, kith_session *s,
+                           const kith_question *questions, const kith_ask_options *options,
+                           kith__watch *watch, kith_error *error)
+{
+    size_t count = batch->count, good = 0;
     kith__resolved *resolved = kith__alloc(count, sizeof *resolved);
     uint32_t *which = kith__alloc(count, sizeof *which);
-    kith_answers *found = kith__calloc(count, sizeof *found);
-    kith_ask_options used;
-    size_t good = 0;
-    kith_status status = KITH_OK;
+    kith__answers *found = kith__calloc(count, sizeof *found);
+    kith__errors errors;
+    kith_status status = kith__errors_init(&errors, count) ? kith__no_memory(error) : KITH_OK;
 
-    if (count == 0)
-        goto cleanup;
+    TRY(status);
     if (!resolved || !which || !found)
         TRY(kith__no_memory(error));
-    TRY(kith__ask_options(&used, options, error));
-    TRY(resolve_all(resolved, which, &good, errors, s, questions, count, used.candidates, error));
+    TRY(resolve_all(resolved, which, &good, &errors, s, questions, count, options->candidates,
+                    watch, error));
     if (good > 0)
-        TRY(kith__ask_resolved(found, s, resolved, good, options, error));
-    memset(answers, 0, count * sizeof *answers);
-    for (size_t i = 0; i < good; i++)
-        answers[which[i]] = found[i];
+        TRY(kith__ask_resolved(found, s, resolved, good, options, watch, error));
+    TRY(publish(batch, found, which, good, error));
+    batch->errors = kith__errors_take(&errors);
+    batch->failed = count - good;
 cleanup:
+    for (size_t i = 0; found && i < good; i++)
+        kith__answers_release(&found[i]);
+    kith__errors_release(&errors);
     kith__free(resolved);
     kith__free(which);
     kith__free(found);
     return status;
 }
 
-kith_status kith_session_ask(kith_answers *answers, kith_session *s, const kith_question *question,
+kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *s,
+                                 const kith_question *questions, size_t count,
+                                 const kith_ask_options *options, kith_error *error)
+{
+    if (!batch || !s || (count > 0 && !questions))
+        return kith__null_argument(error, __func__);
+    if (count >= UINT32_MAX)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found %zu questions, expected fewer than 2^32",
+                          count);
+
+    kith_answers_batch *out = kith__calloc(1, sizeof *out);
+    kith_ask_options used;
+    kith__watch watch;
+    kith_status status = kith__ask_options(&used, options, error);
+
+    kith__watch_init(&watch, used.watch, used.context);
+    TRY(status);
+    if (!out)
+        TRY(kith__no_memory(error));
+    out->count = count;
+    TRY(ask_all(out, s, questions, &used, &watch, error));
+    *batch = out;
+    out = NULL;
+cleanup:
+    kith_answers_batch_free(out);
+    kith__watch_release(&watch);
+    return status;
+}
+
+void kith_answers_batch_free(kith_answers_batch *batch)
+{
+    if (!batch)
+        return;
+    for (size_t i = 0; batch->at && i < batch->count; i++)
+        kith_answers_free((kith_answers *)(uintptr_t)batch->at[i]);
+    kith__errors_free(batch->errors, batch->count);
+    kith__free((void *)(uintptr_t)batch->at);
+    kith__free(batch);
+}
+
+/* ---- one ---- */
+
+kith_status kith_session_ask(kith_answers **answers, kith_session *s, const kith_question *question,
                              const kith_ask_options *options, kith_error *error)
 {
     if (!answers || !s || !question)
         return kith__null_argument(error, __func__);
-    return kith_session_ask_all(answers, NULL, s, question, 1, options, error);
+
+    kith__resolved resolved;
+    kith__answers found = {0};
+    kith_ask_options used;
+    kith_answers *out = NULL;
+    kith__watch watch;
+    kith_status status = kith__ask_options(&used, options, error);
+
+    kith__watch_init(&watch, used.watch, used.context);
+    TRY(status);
+    TRY(kith__resolve(&resolved, s, question, used.candidates, error));
+    TRY(kith__ask_resolved(&found, s, &resolved, 1, &used, &watch, error));
+    if (!(out = kith__answers_public(&found)))
+        TRY(kith__no_memory(error));
+    *answers = out;
+cleanup:
+    kith__answers_release(&found);
+    kith__watch_release(&watch);
+    return status;
 }
 
-kith_status kith_session_ask_ids(kith_answers *answers, kith_session *s, kith_triple question,
+kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_triple question,
                                  const kith_ask_options *options, kith_error *error)
 {
     if (!answers || !s)

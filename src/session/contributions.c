@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lists.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "embed/query_vector.h"
 
 typedef struct {
-    kith_explanation *out;
+    kith__explanation *out;
     kith_session *session;
     kith__workspace *workspace;
     const kith__query_entity *asked;
@@ -17,7 +18,9 @@ typedef struct {
     const float *scores;
     kith_contributions *contributions;
     size_t count;
+    kith_reason **reasons; /* of each, strongest first in the end */
     size_t *reason_capacity;
+    double **neighbors; /* points of each by neighbour, or NULL */
     bool no_memory;
     /* Of the embedding: vectors of the encoder's stride. */
     float *visit, *aimed, *start, *toward;
@@ -26,10 +29,10 @@ typedef struct {
 void kith__contributions_free(kith_contributions *contributions, size_t count)
 {
     for (size_t i = 0; contributions && i < count; i++) {
-        kith__free(contributions[i].features);
-        kith__free(contributions[i].reasons);
-        kith__free(contributions[i].path);
-        kith__free(contributions[i].neighbors);
+        kith__list_free(contributions[i].features);
+        kith__list_free(contributions[i].reasons);
+        kith__list_free(contributions[i].path);
+        kith__free((void *)(uintptr_t)contributions[i].neighbors);
     }
     kith__free(contributions);
 }
@@ -46,13 +49,13 @@ static void take_reason(void *context, const kith__reason *r)
         kith_contributions *to = &f->contributions[i];
         if (to->entity != r->candidate)
             continue;
-        if (kith__reserve(&to->reasons, &f->reason_capacity[i], to->reason_count + 1,
-                          sizeof *to->reasons)) {
+        if (kith__reserve(&f->reasons[i], &f->reason_capacity[i], to->reason_count + 1,
+                          sizeof *f->reasons[i])) {
             f->no_memory = true;
             return;
         }
         bool two = r->second != KITH__NO_RELATION;
-        to->reasons[to->reason_count++] =
+        f->reasons[i][to->reason_count++] =
             (kith_reason){.kind = r->kind,
                           .first = kith__undirected(g, r->first),
                           .first_inverse = r->first >= m,
@@ -80,17 +83,18 @@ static int stronger_first(const void *a, const void *b)
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* The points of each figure: its weight times its value. */
+/* The points of each feature: its weight times its value. */
 static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *fusing,
                              kith_error *error)
 {
     bool unseen = to->entity >= fusing->at.candidates;
     const float *weight = unseen ? fusing->unseen_weight : fusing->weight;
     float feature[KITH__FEATURES_COUNT];
+    kith_feature **features = kith__list_new(KITH__FEATURES_COUNT, sizeof **features);
 
-    to->features = kith__calloc(KITH__FEATURES_COUNT, sizeof *to->features);
-    if (!to->features)
+    if (!features)
         return kith__no_memory(error);
+    to->features = (const kith_feature *const *)features;
     kith__case_features(feature, unseen ? &fusing->unseen_at : &fusing->at, to->entity, 0);
     to->prior = unseen ? fusing->shift : 0;
     for (int k = 0; k < KITH__FEATURES_COUNT; k++) {
@@ -104,7 +108,7 @@ static kith_status add_parts(kith_contributions *to, const kith__fusion_workspac
             to->prior += points;
         else
             to->rules += points;
-        to->features[to->feature_count++] =
+        *features[to->feature_count++] =
             (kith_feature){kith__feature_name(k), part, feature[k], points};
     }
     return KITH_OK;
@@ -114,18 +118,20 @@ static kith_status add_path(finding *f, kith_contributions *to, kith_error *erro
 {
     const kith_graph *g = f->session->model->graph;
     kith_neighbor path[KITH__PROXIMITY_STEPS];
+    kith_step **steps;
     kith_status status;
     size_t count;
 
     TRY(kith__proximity_path(path, &count, f->workspace->fusion->asking.view,
                             (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
                             to->entity, error));
-    to->path = kith__calloc(count, sizeof *to->path);
-    if (!to->path)
+    steps = kith__list_new(count, sizeof **steps);
+    if (!steps)
         TRY(kith__no_memory(error));
+    to->path = (const kith_step *const *)steps;
     to->path_count = count;
     for (size_t i = 0; i < count; i++)
-        to->path[i] = (kith_step){kith__undirected(g, path[i].relation),
+        *steps[i] = (kith_step){kith__undirected(g, path[i].relation),
                                   path[i].relation >= g->seen_relations, path[i].entity};
 cleanup:
     return status;
@@ -151,8 +157,9 @@ static kith_status add_rules(finding *f, kith_error *error)
     for (size_t i = 0; status == KITH_OK && i < f->count; i++) {
         kith_contributions *to = &f->contributions[i];
         if (to->reason_count > 1)
-            qsort(to->reasons, to->reason_count, sizeof *to->reasons, stronger_first);
-        status = add_parts(to, f->workspace->fusion, error);
+            qsort(f->reasons[i], to->reason_count, sizeof *f->reasons[i], stronger_first);
+        to->reasons = kith__list_of(f->reasons[i], to->reason_count, sizeof *f->reasons[i]);
+        status = !to->reasons ? kith__no_memory(error) : add_parts(to, f->workspace->fusion, error);
         if (status == KITH_OK)
             status = add_path(f, to, error);
     }
@@ -194,8 +201,8 @@ static float scale_of(const finding *f, const float *vector)
 }
 
 /* Add what each neighbour has in the score by this vector of the candidate, times `factor`. */
-static kith_status add_neighbors(finding *f, kith_contributions *to, const float *candidate,
-                                 double factor, kith_error *error)
+static kith_status add_neighbors(finding *f, double *points, const float *candidate, double factor,
+                                 kith_error *error)
 {
     const kith__encoder *e = f->workspace->encoder;
     float scale = scale_of(f, kith__encoder_vector(e, 0));
@@ -218,7 +225,7 @@ static kith_status add_neighbors(finding *f, kith_contributions *to, const float
             by_visit[v] += (double)f->toward[k] * (f->aimed[k] - f->start[k]);
     }
     for (size_t i = 0; i < f->out->neighbor_count; i++)
-        to->neighbors[i] += factor * by_visit[f->out->neighbors[i].place];
+        points[i] += factor * by_visit[f->out->neighbors[i].place];
 cleanup:
     kith__free(by_visit);
     return status;
@@ -245,14 +252,16 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, kith_err
 
     for (size_t i = 0; status == KITH_OK && i < f->count; i++) {
         kith_contributions *to = &f->contributions[i];
-        if (!to->neighbors)
-            to->neighbors = kith__calloc(f->out->neighbor_count, sizeof *to->neighbors);
-        if (to->neighbors && to->entity >= f->workspace->candidates)
+        if (!f->neighbors[i])
+            to->neighbors = f->neighbors[i] =
+                kith__calloc(f->out->neighbor_count, sizeof *f->neighbors[i]);
+        if (f->neighbors[i] && to->entity >= f->workspace->candidates)
             continue; /* the embedding has no say about it */
-        status = !to->neighbors ? kith__no_memory(error)
-                                : add_neighbors(f, to, rows->rows + to->entity *
-                                                                        f->workspace->stride,
-                                                points_per_score(f, to->entity), error);
+        status = !f->neighbors[i]
+                     ? kith__no_memory(error)
+                     : add_neighbors(f, f->neighbors[i],
+                                     rows->rows + to->entity * f->workspace->stride,
+                                     points_per_score(f, to->entity), error);
     }
     return status;
 }
@@ -293,9 +302,11 @@ static int make_room(finding *f)
     size_t ds = f->workspace->stride;
 
     f->contributions = kith__calloc(f->count, sizeof *f->contributions);
+    f->reasons = kith__calloc(f->count, sizeof *f->reasons);
     f->reason_capacity = kith__calloc(f->count, sizeof *f->reason_capacity);
+    f->neighbors = kith__calloc(f->count, sizeof *f->neighbors);
     f->visit = kith__calloc_aligned(4 * ds, sizeof *f->visit);
-    if (!f->visit || !f->contributions || !f->reason_capacity)
+    if (!f->visit || !f->contributions || !f->reasons || !f->reason_capacity || !f->neighbors)
         return -1;
     f->aimed = f->visit + ds;
     f->start = f->aimed + ds;
@@ -303,7 +314,7 @@ static int make_room(finding *f)
     return 0;
 }
 
-kith_status kith__find_contributions(kith_explanation *out, kith_session *s, kith__workspace *a,
+kith_status kith__find_contributions(kith__explanation *out, kith_session *s, kith__workspace *a,
                                      const kith__query_entity *asked, uint32_t query,
                                      const float *scores, kith_error *error)
 {
@@ -325,7 +336,11 @@ kith_status kith__find_contributions(kith_explanation *out, kith_session *s, kit
     f.contributions = NULL;
 cleanup:
     kith__contributions_free(f.contributions, f.count);
+    for (size_t i = 0; f.reasons && i < f.count; i++)
+        kith__free(f.reasons[i]);
+    kith__free(f.reasons);
     kith__free(f.reason_capacity);
+    kith__free(f.neighbors);
     kith__free(f.visit);
     return status;
 }

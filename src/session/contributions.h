@@ -4,9 +4,26 @@
 
 #include "session/answer.h"
 
+/* An explanation while it is made: arrays of what kith_explanation lists. */
+typedef struct kith__explanation {
+    kith__answers answers;
+    uint32_t relation;
+    kith_contributions *contributions;
+    size_t contribution_count;
+    kith_weighing weighing;
+    kith_weighted_neighbor *neighbors;
+    size_t neighbor_count;
+    kith_implication *implications; /* that neighbours point to, two each */
+    size_t unread;
+    kith_ablation *ablations;
+    size_t ablation_count;
+    size_t compared;
+    kith_rank_change **changes; /* a list, `compared` for each ablation */
+} kith__explanation;
+
 /* Take apart the final scores of the first `compared` answers of an explanation whose neighbours are
  * known. The workspace must hold what scoring the question left in it. */
-kith_status kith__find_contributions(kith_explanation *explanation, kith_session *session,
+kith_status kith__find_contributions(kith__explanation *explanation, kith_session *session,
                                      kith__workspace *workspace, const kith__query_entity *asked,
                                      uint32_t query, const float *scores, kith_error *error);
 void kith__contributions_free(kith_contributions *contributions, size_t count);

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lists.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "session/contributions.h"
 
 _Static_assert(KITH__QUERIES_TOGETHER >= 16, "the question and its ablations have a row each");
 enum {
-    LEFT_OUT = 5,   /* heaviest neighbours that are left out, one at a time */
+    MASKED = 5,   /* heaviest neighbours that are masked, one at a time */
     UNWEIGHED = 15, /* the same where nothing says which are heaviest */
-    COMPARED = 5    /* answers whose moves are told */
+    COMPARED = 5    /* answers whose changes of rank are told */
 };
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
     bool known; /* the fact that is judged; it is then hidden */
     const float *scores; /* final ones of the question */
     const kith__implications *rules; /* NULL without logic weights */
-    kith_explanation *out;
+    kith__explanation *out;
     kith_neighbor *facts, *sorted; /* copies of the asked ones that lack one each */
 } explaining;
 
@@ -61,7 +62,7 @@ static kith_implication rule_for(const explaining *x, uint32_t relation)
 }
 
 /* The other relation of the entity that implies this one most: the first whose premise is there. */
-static kith_implication fellow_of(const explaining *x, uint32_t relation)
+static kith_implication redundant_with(const explaining *x, uint32_t relation)
 {
     const kith_graph *g = x->session->model->graph;
     const kith__implications *rules = x->rules;
@@ -118,8 +119,11 @@ static kith_weighted_neighbor weighed_at(const explaining *x, kith_neighbor next
     found.attention = got.attention;
     found.wins = got.wins;
     if (!isnan(got.logic)) {
-        found.rule = rule_for(x, next.relation);
-        found.redundant_with = fellow_of(x, next.relation);
+        kith_implication *rules = x->out->implications + 2 * place;
+        rules[0] = rule_for(x, next.relation);
+        rules[1] = redundant_with(x, next.relation);
+        found.rule = rules[0].confidence > 0 ? &rules[0] : NULL;
+        found.redundant_with = rules[1].confidence > 0 ? &rules[1] : NULL;
     }
     return found;
 }
@@ -145,7 +149,8 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
     x->out->neighbor_count = count;
     x->out->unread = x->asked.count - count;
     x->out->neighbors = kith__calloc(count, sizeof *x->out->neighbors);
-    return x->out->neighbors ? KITH_OK : kith__no_memory(error);
+    x->out->implications = kith__calloc(count, 2 * sizeof *x->out->implications);
+    return x->out->neighbors && x->out->implications ? KITH_OK : kith__no_memory(error);
 }
 
 /* Of an embedding: what it keeps of the facts, in their order, weighed as its encoder does, which has
@@ -253,33 +258,34 @@ static uint32_t best_of(const float *scores, size_t count)
     return best;
 }
 
-static void tell_moves(explaining *x, size_t variant, const float *scores, size_t n)
+static void note_changes(explaining *x, size_t variant, const float *scores, size_t n)
 {
-    kith_explanation *out = x->out;
+    kith__explanation *out = x->out;
     const float *without = scores + (variant + 1) * n;
-    kith_rank_change *moves = out->moves + variant * out->compared;
+    kith_rank_change **changes = out->changes + variant * out->compared;
 
     for (size_t i = 0; i < out->compared; i++) {
         uint32_t entity = out->answers.at[i].entity;
-        moves[i] = (kith_rank_change){rank_of(scores, n, entity), rank_of(without, n, entity),
-                               scores[entity], without[entity]};
+        *changes[i] = (kith_rank_change){rank_of(scores, n, entity), rank_of(without, n, entity),
+                                         scores[entity], without[entity]};
     }
-    out->left_out[variant] = (kith_ablation){variant, moves, best_of(without, n)};
+    out->ablations[variant] = (kith_ablation){variant, (const kith_rank_change *const *)changes,
+                                              best_of(without, n)};
 }
 
 /* By how much the first answer falls. */
 static int falls_more_first(const void *a, const void *b)
 {
     const kith_ablation *x = a, *y = b;
-    float left = x->moves[0].score - x->moves[0].score_masked;
-    float right = y->moves[0].score - y->moves[0].score_masked;
+    float left = x->changes[0]->score - x->changes[0]->score_masked;
+    float right = y->changes[0]->score - y->changes[0]->score_masked;
 
     if (left != right)
         return left < right ? 1 : -1;
     return x->neighbor < y->neighbor ? -1 : 1;
 }
 
-static void count_compared(kith_explanation *out)
+static void count_compared(kith__explanation *out)
 {
     for (size_t i = 0; i < out->answers.count && out->compared < COMPARED; i++) {
         if (out->answers.at[i].relation != out->relation ||
@@ -290,10 +296,10 @@ static void count_compared(kith_explanation *out)
 }
 
 /* A single fact cannot be left out: nothing would be known. */
-static kith_status leave_out(explaining *x, kith_error *error)
+static kith_status find_ablations(explaining *x, kith_error *error)
 {
-    kith_explanation *out = x->out;
-    size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : LEFT_OUT;
+    kith__explanation *out = x->out;
+    size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : MASKED;
     size_t count = out->neighbor_count < most ? out->neighbor_count : most;
     size_t n = x->workspace->width;
     kith__query_entity variants[UNWEIGHED];
@@ -301,9 +307,9 @@ static kith_status leave_out(explaining *x, kith_error *error)
 
     if (x->asked.count < 2 || out->compared == 0)
         return KITH_OK;
-    out->left_out = kith__calloc(count, sizeof *out->left_out);
-    out->moves = kith__calloc(count * out->compared, sizeof *out->moves);
-    if (!out->left_out || !out->moves)
+    out->ablations = kith__calloc(count, sizeof *out->ablations);
+    out->changes = kith__list_new(count * out->compared, sizeof **out->changes);
+    if (!out->ablations || !out->changes)
         TRY(kith__no_memory(error));
     TRY(copy_without(variants, x, count, error));
     if (x->scores != x->workspace->scores) /* row 0, before the fusion goes on to others */
@@ -311,9 +317,9 @@ static kith_status leave_out(explaining *x, kith_error *error)
     TRY(kith__answer_scores(x->workspace->scores + n, x->session->cache, x->workspace, variants,
                             count, &x->query, 1, error));
     for (size_t i = 0; i < count; i++)
-        tell_moves(x, i, x->workspace->scores, n);
+        note_changes(x, i, x->workspace->scores, n);
     if (out->weighing == KITH_WEIGH_NONE)
-        qsort(out->left_out, count, sizeof *out->left_out, falls_more_first);
+        qsort(out->ablations, count, sizeof *out->ablations, falls_more_first);
     out->ablation_count = count;
 cleanup:
     return status;
@@ -321,9 +327,8 @@ cleanup:
 
 /* ---- together ---- */
 
-/* Answers to the question, and the query that is explained: its own, or that of the first pair. */
 /* The fact's own candidate first, then the best others. */
-static void put_first(kith_answers *answers, const kith_answer *own)
+static void put_first(kith__answers *answers, const kith_answer *own)
 {
     size_t at = 0;
 
@@ -364,7 +369,7 @@ cleanup:
 static kith_status answer_open(explaining *x, const kith__resolved *r,
                                const kith_ask_options *options, kith_error *error)
 {
-    kith_answers *answers = &x->out->answers;
+    kith__answers *answers = &x->out->answers;
     uint32_t m = x->session->model->graph->seen_relations;
     kith_status status;
 
@@ -380,16 +385,17 @@ cleanup:
     return status;
 }
 
+/* Answers to the question, and the query that is explained: its own, or that of the first pair. */
 static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask_options *options,
                           kith_error *error)
 {
-    kith_answers *answers = &x->out->answers;
+    kith__answers *answers = &x->out->answers;
     bool open = r->query == KITH__NO_ID;
     kith_status status = KITH_OK;
 
-    *answers = (kith_answers){.subject_asked = r->subject_asked,
-                              .relations = 1,
-                              .all_relations = 1};
+    *answers = (kith__answers){.subject_asked = r->subject_asked,
+                               .relations = 1,
+                               .all_relations = 1};
     x->query = r->query;
     if (open)
         TRY(answer_open(x, r, options, error));
@@ -425,7 +431,64 @@ cleanup:
     return status;
 }
 
-kith_status kith_session_explain(kith_explanation *explanation, kith_session *session,
+/* ---- the caller's result ---- */
+
+/* What the caller sees, and what its lists point to. */
+typedef struct {
+    kith_explanation shown;
+    kith_implication *implications;
+    kith_rank_change **changes;
+} result;
+
+static void release(kith__explanation *out)
+{
+    kith__answers_release(&out->answers);
+    kith__contributions_free(out->contributions, out->contribution_count);
+    kith__free(out->neighbors);
+    kith__free(out->implications);
+    kith__free(out->ablations);
+    kith__list_free(out->changes);
+}
+
+/* Nonzero where memory is short. The elements' own lists become the caller's. */
+static int make_lists(kith_explanation *to, const kith__explanation *from)
+{
+    to->answers = kith__answers_public(&from->answers);
+    to->contributions = kith__list_of(from->contributions, from->contribution_count,
+                                      sizeof *from->contributions);
+    to->neighbors = kith__list_of(from->neighbors, from->neighbor_count, sizeof *from->neighbors);
+    to->ablations = kith__list_of(from->ablations, from->ablation_count, sizeof *from->ablations);
+    return to->answers && to->contributions && to->neighbors && to->ablations ? 0 : -1;
+}
+
+static kith_status publish(kith_explanation **explanation, kith__explanation *from,
+                           kith_error *error)
+{
+    result *to = kith__calloc(1, sizeof *to);
+
+    if (!to || make_lists(&to->shown, from)) {
+        if (to)
+            kith_explanation_free(&to->shown);
+        return kith__no_memory(error);
+    }
+    to->shown.relation = from->relation;
+    to->shown.contribution_count = from->contribution_count;
+    to->shown.weighing = from->weighing;
+    to->shown.neighbor_count = from->neighbor_count;
+    to->shown.unread = from->unread;
+    to->shown.ablation_count = from->ablation_count;
+    to->shown.compared = from->compared;
+    to->implications = from->implications;
+    to->changes = from->changes;
+    kith__free(from->contributions);
+    from->contributions = NULL;
+    from->implications = NULL;
+    from->changes = NULL;
+    *explanation = &to->shown;
+    return KITH_OK;
+}
+
+kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
                                  const kith_question *question, const kith_ask_options *options,
                                  kith_error *error)
 {
@@ -434,7 +497,7 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
 
     kith_ask_options used;
     bool is_fact = question->subject && question->relation && question->object;
-    kith_explanation out = {0};
+    kith__explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
     kith_status status;
@@ -449,25 +512,39 @@ kith_status kith_session_explain(kith_explanation *explanation, kith_session *se
     TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);
     TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
-    TRY(leave_out(&x, error));
-    *explanation = out;
-    out = (kith_explanation){0};
+    TRY(find_ablations(&x, error));
+    TRY(publish(explanation, &out, error));
 cleanup:
     kith__workspace_give(session->cache, x.workspace);
     kith__free(x.facts);
     kith__free(x.sorted);
-    kith_explanation_release(&out);
+    release(&out);
     return status;
 }
 
-void kith_explanation_release(kith_explanation *explanation)
+static void free_contributions(const kith_explanation *e)
 {
+    for (size_t i = 0; e->contributions && i < e->contribution_count; i++) {
+        const kith_contributions *c = e->contributions[i];
+        kith__list_free(c->features);
+        kith__list_free(c->reasons);
+        kith__list_free(c->path);
+        kith__free((void *)(uintptr_t)c->neighbors);
+    }
+    kith__list_free(e->contributions);
+}
+
+void kith_explanation_free(kith_explanation *explanation)
+{
+    result *kept = (result *)explanation;
+
     if (!explanation)
         return;
-    kith_answers_release(&explanation->answers);
-    kith__contributions_free(explanation->contributions, explanation->contribution_count);
-    kith__free(explanation->neighbors);
-    kith__free(explanation->left_out);
-    kith__free(explanation->moves);
-    *explanation = (kith_explanation){0};
+    kith_answers_free((kith_answers *)(uintptr_t)explanation->answers);
+    free_contributions(explanation);
+    kith__list_free(explanation->neighbors);
+    kith__list_free(explanation->ablations);
+    kith__free(kept->implications);
+    kith__list_free(kept->changes);
+    kith__free(kept);
 }

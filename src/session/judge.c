@@ -2,11 +2,13 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "core/lists.h"
 #include "core/mem.h"
 #include "core/radix.h"
 #include "core/stages.h"
 #include "graph/graph.h"
 #include "session/answer.h"
+#include "session/errors.h"
 
 /* ---- hiding a fact ---- */
 
@@ -95,6 +97,7 @@ typedef struct {
     size_t *chunk; /* where each begins in `order`, and the end */
     size_t chunks;
     kith_verdict *verdicts;
+    kith__errors errors;
     kith__watch watch;
     atomic_size_t next;
     pthread_mutex_t lock; /* of what follows */
@@ -186,24 +189,31 @@ static kith_status cut_chunks(judging *j, kith_error *error)
 }
 
 /* What is wrong with a fact is kept beside it; only a lack of memory hinders the others. */
-static kith_status resolve_all(judging *j, kith_error *errors, const kith_question *facts,
-                               size_t count, kith_error *error)
+static kith_status resolve_all(judging *j, const kith_question *facts, size_t count,
+                               kith_error *error)
 {
+    kith_error wrong;
+    kith_status status;
+
     j->resolved = kith__alloc(count, sizeof *j->resolved);
     j->order = kith__alloc(count, sizeof *j->order);
-    if (!j->resolved || !j->order)
+    j->verdicts = kith__calloc(count, sizeof *j->verdicts);
+    if (!j->resolved || !j->order || !j->verdicts || kith__errors_init(&j->errors, count))
         return kith__no_memory(error);
+    TRY(kith__watch_begin(&j->watch, "looking up names", count, error));
     for (size_t i = 0; i < count; i++) {
-        errors[i] = (kith_error){.status = KITH_OK};
-        kith_status status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i],
-                                                KITH_ANSWERS_ALL, &errors[i]);
+        status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i], KITH_ANSWERS_ALL,
+                                    &wrong);
         if (status == KITH_OK)
             j->order[j->count++] = (kith__item){j->resolved[i].query, 0, (uint32_t)i};
-        else if (status == KITH_ERR_MEMORY)
+        else if (status == KITH_ERR_MEMORY || kith__errors_set(&j->errors, i, &wrong))
             return kith__no_memory(error);
-        j->verdicts[i] = (kith_verdict){.probability = NAN, .has = NAN, .share = NAN};
+        if (kith__watch_tick(&j->watch, i + 1, count))
+            return kith__watch_status(&j->watch, error);
     }
-    return KITH_OK;
+    status = KITH_OK;
+cleanup:
+    return status;
 }
 
 static kith_status run_judging(judging *j, unsigned threads, kith_error *error)
@@ -223,52 +233,120 @@ static kith_status run_judging(judging *j, unsigned threads, kith_error *error)
     return j->status != KITH_OK ? j->status : kith__watch_status(&j->watch, error);
 }
 
-kith_status kith_session_judge_all(kith_verdict *verdicts, kith_error *errors, kith_session *s,
-                                   const kith_question *facts, size_t count, unsigned threads,
-                                   kith_watch_call watch, void *context, kith_error *error)
+static kith_status judge_all(judging *j, const kith_question *facts, size_t count, unsigned threads,
+                             kith_error *error)
 {
-    judging j = {.session = s, .verdicts = verdicts};
-    kith_status status = KITH_OK;
+    kith_status status;
 
-    if (!s || (count > 0 && (!verdicts || !errors || !facts)))
-        return kith__null_argument(error, __func__);
-
-    pthread_mutex_init(&j.lock, NULL);
-    kith__watch_init(&j.watch, watch, context);
-    if (count == 0)
-        goto cleanup;
     if (count >= UINT32_MAX)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu facts, expected fewer than 2^32",
                        count));
-    TRY(resolve_all(&j, errors, facts, count, error));
-    TRY(cut_chunks(&j, error));
-    TRY(kith__watch_begin(&j.watch, "judging", j.count, error));
-    if (j.count > 0)
-        TRY(run_judging(&j, threads, error));
+    TRY(resolve_all(j, facts, count, error));
+    TRY(cut_chunks(j, error));
+    TRY(kith__watch_begin(&j->watch, "judging", j->count, error));
+    if (j->count > 0)
+        TRY(run_judging(j, threads, error));
 cleanup:
-    kith__free(j.resolved);
-    kith__free(j.order);
-    kith__free(j.chunk);
-    kith__watch_release(&j.watch);
-    pthread_mutex_destroy(&j.lock);
     return status;
 }
 
-kith_status kith_session_judge(kith_verdict *verdict, kith_session *s, const kith_question *fact,
+static void begin(judging *j, kith_session *s, const kith_ask_options *options)
+{
+    *j = (judging){.session = s};
+    pthread_mutex_init(&j->lock, NULL);
+    kith__watch_init(&j->watch, options->watch, options->context);
+}
+
+static void end(judging *j)
+{
+    kith__free(j->resolved);
+    kith__free(j->order);
+    kith__free(j->chunk);
+    kith__free(j->verdicts);
+    kith__errors_release(&j->errors);
+    kith__watch_release(&j->watch);
+    pthread_mutex_destroy(&j->lock);
+}
+
+/* The verdicts lie in a list of their own, of which those that failed are not shown. */
+static kith_status publish(kith_verdicts **verdicts, judging *j, size_t count, kith_error *error)
+{
+    kith_verdicts *out = kith__calloc(1, sizeof *out);
+    kith_verdict **at = kith__list_of(j->verdicts, count, sizeof *j->verdicts);
+
+    if (!out || !at) {
+        kith__free(out);
+        kith__list_free(at);
+        return kith__no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (j->errors.at[i])
+            at[i] = NULL;
+    *out = (kith_verdicts){.at = (const kith_verdict *const *)at,
+                           .errors = kith__errors_take(&j->errors),
+                           .count = count,
+                           .failed = count - j->count};
+    *verdicts = out;
+    return KITH_OK;
+}
+
+kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *s,
+                                   const kith_question *facts, size_t count,
+                                   const kith_ask_options *options, kith_error *error)
+{
+    if (!verdicts || !s || (count > 0 && !facts))
+        return kith__null_argument(error, __func__);
+
+    kith_ask_options used;
+    judging j;
+    kith_status status = kith__ask_options(&used, options, error);
+
+    begin(&j, s, &used);
+    TRY(status);
+    TRY(judge_all(&j, facts, count, used.threads, error));
+    TRY(publish(verdicts, &j, count, error));
+cleanup:
+    end(&j);
+    return status;
+}
+
+void kith_verdicts_free(kith_verdicts *verdicts)
+{
+    if (!verdicts)
+        return;
+    kith__errors_free(verdicts->errors, verdicts->count);
+    kith__list_free(verdicts->at);
+    kith__free(verdicts);
+}
+
+kith_status kith_session_judge(kith_verdict **verdict, kith_session *s, const kith_question *fact,
                                kith_error *error)
 {
-    kith_verdict found;
-    kith_error wrong;
-    kith_status status;
-
     if (!verdict || !s || !fact)
         return kith__null_argument(error, __func__);
 
-    TRY(kith_session_judge_all(&found, &wrong, s, fact, 1, 1, NULL, NULL, error));
-    if (wrong.status != KITH_OK && error)
-        *error = wrong;
-    TRY(wrong.status);
-    *verdict = found;
+    kith_verdict *out = kith__alloc(1, sizeof *out);
+    judging j;
+    kith_status status = out ? KITH_OK : kith__no_memory(error);
+
+    begin(&j, s, &(kith_ask_options){0});
+    TRY(status);
+    TRY(judge_all(&j, fact, 1, 1, error));
+    if (j.count == 0) {
+        if (error)
+            *error = *j.errors.at[0];
+        TRY(j.errors.at[0]->status);
+    }
+    *out = j.verdicts[0];
+    *verdict = out;
+    out = NULL;
 cleanup:
+    kith__free(out);
+    end(&j);
     return status;
+}
+
+void kith_verdict_free(kith_verdict *verdict)
+{
+    kith__free(verdict);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lists.h"
 #include "core/mem.h"
 #include "core/options.h"
 #include "core/stages.h"
@@ -143,7 +144,7 @@ static kith_missing_fact missing_fact(const source *from, const kith_answer *ans
                                .share = share};
 }
 
-static int take_answers(finding *f, const source *from, const kith_answers *answers)
+static int take_answers(finding *f, const source *from, const kith__answers *answers)
 {
     if (kith__reserve(&f->found, &f->found_capacity, f->found_count + answers->count,
                       sizeof *f->found))
@@ -161,7 +162,7 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
     const kith_ask_options options = {
         .top = f->options.top, .new_only = 1, .threads = f->options.threads};
     kith__resolved resolved[BATCH] = {{0}};
-    kith_answers answers[BATCH];
+    kith__answers answers[BATCH];
     int failed = 0;
     kith_status status;
 
@@ -169,10 +170,10 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
         resolved[i] = (kith__resolved){.entity = batch[i].entity,
                                        .query = batch[i].relation,
                                        .other = KITH__NO_ID};
-    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, error));
+    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, NULL, error));
     for (size_t i = 0; i < count; i++) {
         failed = failed || take_answers(f, &batch[i], &answers[i]);
-        kith_answers_release(&answers[i]);
+        kith__answers_release(&answers[i]);
     }
     if (failed)
         TRY(kith__no_memory(error));
@@ -247,6 +248,7 @@ kith_status kith_session_find_missing(kith_missing **missing, kith_session *s, c
                                       const kith_missing_options *options, kith_error *error)
 {
     kith_missing *out;
+    kith_missing_fact **found;
     kith__workspace *a = NULL;
     finding f;
     kith_status status;
@@ -260,14 +262,16 @@ kith_status kith_session_find_missing(kith_missing **missing, kith_session *s, c
         TRY(kith__no_memory(error));
     TRY(choose_sources(&f, a, error));
     TRY(ask_sources(&f, error));
-    *out = (kith_missing){.at = f.found,
+    found = kith__list_of(f.found, f.found_count, sizeof *f.found);
+    if (!found)
+        TRY(kith__no_memory(error));
+    *out = (kith_missing){.at = (const kith_missing_fact *const *)found,
                           .count = f.found_count,
                           .asked = f.asked,
                           .possible = (size_t)s->model->graph->seen_entities * f.count,
                           .complete = f.complete};
     *missing = out;
     out = NULL;
-    f.found = NULL;
 cleanup:
     kith_missing_free(out);
     if (a)
@@ -281,6 +285,6 @@ cleanup:
 void kith_missing_free(kith_missing *missing)
 {
     if (missing)
-        kith__free(missing->at);
+        kith__list_free(missing->at);
     kith__free(missing);
 }

@@ -113,7 +113,7 @@ cleanup:
     return status;
 }
 
-kith_status kith__answer_pairs(kith_answers *answers, kith_session *s, kith__workspace *a,
+kith_status kith__answer_pairs(kith__answers *answers, kith_session *s, kith__workspace *a,
                                const kith__query_entity *asked, const kith_ask_options *options,
                                kith_error *error)
 {

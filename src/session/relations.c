@@ -27,7 +27,7 @@ static kith_answer judge_relation(const kith__workspace *a, const kith__likely *
         .is_subject = likely->query >= m};
 }
 
-kith_status kith__answer_relations(kith_answers *answers, kith_session *s, kith__workspace *a,
+kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith__workspace *a,
                                    const kith__query_entity *asked, uint32_t other,
                                    const kith_ask_options *options, kith_error *error)
 {
