@@ -151,14 +151,15 @@ static void check_names(const kith_graph *graph)
                 "a name leads back to its entity");
 }
 
-void open_source(const char *path)
+void open_columns(const char *path, const char *columns)
 {
     for (int skip_bad = 0; skip_bad < 2; skip_bad++) {
         uint64_t hash[2] = {0, 0};
         for (unsigned threads = 1; threads <= 2; threads++) {
             kith_graph *graph = NULL;
             kith_error error = {0};
-            kith_open_options options = {.skip_bad = skip_bad, .threads = threads};
+            kith_open_options options = {
+                .skip_bad = skip_bad, .threads = threads, .columns = columns};
             kith_status status = kith_graph_open(&graph, path, &options, &error);
             require((status == KITH_OK) == (graph != NULL), "a graph is given on success alone");
             if (status != KITH_OK) {
@@ -173,4 +174,9 @@ void open_source(const char *path)
         }
         require(hash[0] == hash[1], "the number of threads makes no difference");
     }
+}
+
+void open_source(const char *path)
+{
+    open_columns(path, NULL);
 }

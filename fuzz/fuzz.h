@@ -26,6 +26,8 @@ void unpack(const uint8_t *data, size_t size);
  * consistent: every id of a fact has a name, neighbourhoods hold each fact of train twice, and the
  * number of threads makes no difference. Aborts where that does not hold. */
 void open_source(const char *path);
+/* The same with columns chosen, as kith_open_options has them; NULL: found out. */
+void open_columns(const char *path, const char *columns);
 
 /* Abort with a line that says why. */
 void require(int condition, const char *what);

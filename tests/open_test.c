@@ -1729,11 +1729,226 @@ static void real__wordnet_of_debian_has_known_synsets(void **state)
     kith_graph_free(graph);
 }
 
+/* ---- commas, semicolons and header rows ---- */
+
+static kith_graph *opened_columns(const char *path, const char *columns)
+{
+    kith_open_options options;
+    kith_graph *graph = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    kith_open_options_init(&options);
+    options.columns = columns;
+    if (kith_graph_open(&graph, path, &options, &error) != KITH_OK)
+        fail_msg("%s: found the error \"%s\", expected a graph", path, error.message);
+    return graph;
+}
+
+static void check_columns(const char *path, const char *columns, const char *expected)
+{
+    kith_graph *graph = opened_columns(path, columns);
+
+    assert_string_equal(facts(graph, KITH_TRAIN), expected);
+    kith_graph_free(graph);
+}
+
+static void refused_columns(const char *path, const char *columns, kith_status status,
+                            const char *part)
+{
+    const kith_open_options options = {.columns = columns};
+    kith_graph *graph = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    assert_int_equal(kith_graph_open(&graph, path, &options, &error), status);
+    assert_contains(error.message, part);
+}
+
+static void columns__csv_is_read_with_its_quotes(void **state)
+{
+    (void)state;
+    check_facts(file("g.csv", "a,likes,b\nb,likes,c\na,knows,c\n"),
+                "separated by commas, no header row", three_read);
+    check_facts(file("g.csv", "a, likes , b\r\n\"b\",\"likes\", \"c\"\r\na,knows,c"),
+                "separated by commas", three_read);
+    check_facts(file("g.csv", "\"New York, NY\",\"in\",\"the \"\"USA\"\"\"\n"), "commas",
+                "New York, NY in the \"USA\";");
+    check_facts(file("g", "a,likes,b\nb,likes,c\na,knows,c\n"), "commas", three_read);
+}
+
+static void columns__semicolons_are_told_from_commas(void **state)
+{
+    (void)state;
+    check_facts(file("g.csv", "\xef\xbb\xbf" "Doe, J., jr;likes;b\r\nb;likes;c\r\n"),
+                "separated by semicolons", "Doe, J., jr likes b;b likes c;");
+    check_facts(file("g.csv", "sep=;\na,b,c;likes;b\n"), "separated by semicolons",
+                "a,b,c likes b;");
+    check_facts(file("g.txt", "New;York in US\nb likes c\n"), "file of triples",
+                "New;York in US;b likes c;");
+}
+
+static void columns__a_header_row_is_recognised(void **state)
+{
+    (void)state;
+    check_facts(file("g.csv", "subject,relation,object\na,likes,b\n"), "header row: subject",
+                "a likes b;");
+    check_facts(file("g.csv", "Object,Subject,Predicate\nb,a,likes\n"), "header row", "a likes b;");
+    check_facts(file("g.tsv", "head\trelation\ttail\na\tlikes\tb\n"), "separated by tabs, header",
+                "a likes b;");
+    check_facts(file("g.tsv", "?s\t?p\t?o\na\tlikes\tb\n"), "header row: ?s", "a likes b;");
+    check_facts(file("g.csv", "s,p,o\na,likes,b\n"), "header row", "a likes b;");
+    check_facts(file("g.csv", "id,item,when,property,value\n1,a,now,likes,b\n"),
+                "header row: item, property, value", "a likes b;");
+    check_facts(file("g.txt", "subject relation object\na likes b\n"), "separated by spaces, header",
+                "a likes b;");
+}
+
+static void columns__a_first_fact_is_never_taken_for_a_header(void **state)
+{
+    (void)state;
+    check_facts(file("g.tsv", three_facts), "file of triples in columns", three_read);
+    check_facts(file("g.csv", "subject,relation,object\na,relation,b\n"), "no header row",
+                "subject relation object;a relation b;");
+    check_facts(file("g.csv", "subject,relation,object\n"), "no header row",
+                "subject relation object;");
+    check_facts(file("g.tsv", "s\tp\to\na\tlikes\tb\n"), "file of triples", "s p o;a likes b;");
+    check_facts(file("g.csv", "s,p,o\ns,likes,b\n"), "no header row", "s p o;s likes b;");
+    check_facts(file("g.csv", "item,value,price\na,likes,b\n"), "no header row",
+                "item value price;a likes b;");
+}
+
+static void columns__are_chosen_by_name_or_number(void **state)
+{
+    const char *path = file("g.csv", "wer,\"wo, wann\",was,wen\na,x,likes,b\nb,y,likes,c\n");
+
+    (void)state;
+    check_columns(path, "wer,was,wen", "a likes b;b likes c;");
+    check_columns(path, "\"wo, wann\",was,wen", "x likes b;y likes c;");
+    check_columns(file("g.tsv", "1\tb\ta\tlikes\n"), "3,4,2", "a likes b;");
+    check_columns(file("g.csv", "subject,object,relation\na,b,likes\n"), "1,3,2", "a likes b;");
+    check_columns(file("g.tsv", "?x\t?y\t?z\na\tlikes\tb\n"), "x,y,z", "a likes b;");
+}
+
+static void columns__that_are_not_there_are_refused(void **state)
+{
+    const char *path = file("g.csv", "subject,relation,object\na,likes,b\n");
+
+    (void)state;
+    refused_columns(path, "subject,verb,object", KITH_ERR_INPUT, "expected a column 'verb'");
+    refused_columns(path, "1,2,4", KITH_ERR_ARGUMENT, "not that of a column");
+    refused_columns(path, "0,1,2", KITH_ERR_ARGUMENT, "not that of a column");
+    refused_columns(path, "1,2", KITH_ERR_ARGUMENT, "expected three names or numbers");
+    refused_columns(path, "1,2,1", KITH_ERR_ARGUMENT, "a column is given twice");
+    refused_columns(file("g.nt", "<a:a> <a:r> <a:b> .\n"), "1,2,3", KITH_ERR_ARGUMENT,
+                    "a file in columns only");
+}
+
+static void columns__bad_rows_are_told_with_their_line(void **state)
+{
+    (void)state;
+    refused(file("g.csv", "a,likes,b\nb,likes,\"c\nd\"\n"), KITH_ERR_INPUT, "g.csv:2:",
+            "does not end on its line", NULL);
+    refused(file("g.csv", "a,likes,b\nb,likes,5\" disk\n"), KITH_ERR_INPUT, "g.csv:2:",
+            "a quote inside a field", NULL);
+    refused(file("g.csv", "a,likes,\"b\"c\n"), KITH_ERR_INPUT, "g.csv:1:", "behind a closing quote",
+            NULL);
+    refused(file("g.csv", "a,likes,b,c\n"), KITH_ERR_INPUT, "g.csv:1:", "found 4 columns",
+            "header row", NULL);
+    refused(file("g.csv", "subject,relation,object,note\n\na,likes,b\n"), KITH_ERR_INPUT,
+            "g.csv:3:", "expected 4 as in the first row", NULL);
+    refused(file("g.csv", "subject,relation,object\na,,b\n"), KITH_ERR_INPUT, "g.csv:2:",
+            "an empty relation", NULL);
+    refused(file("g.csv", "a,\"li\tkes\",b\n"), KITH_ERR_INPUT, "g.csv:1:", "found", NULL);
+    refused(file("g.csv", "a,b,c\na,\"li\tkes\",b\n"), KITH_ERR_INPUT, "g.csv:2:", "found a tab",
+            NULL);
+}
+
+static void columns__labels_beside_names_are_labels(void **state)
+{
+    kith_graph *graph = opened(file("g.csv", "item,itemLabel,property,value,valueLabel\n"
+                                             "w/Q1,\"One, \"\"1\"\"\",P1,w/Q2,Q2\n"
+                                             "w/Q2,Two,P1,w/Q3,\nw/Q2,Other,P1,w/Q1,\n"));
+    uint32_t id;
+
+    (void)state;
+    assert_string_equal(facts(graph, KITH_TRAIN), "w/Q1 P1 w/Q2;w/Q2 P1 w/Q3;w/Q2 P1 w/Q1;");
+    assert_int_equal(kith_graph_find_entity(&id, graph, "w/Q1"), KITH_OK);
+    assert_string_equal(kith_graph_entity_label(graph, id), "One, \"1\"");
+    assert_int_equal(kith_graph_find_entity(&id, graph, "w/Q2"), KITH_OK);
+    assert_string_equal(kith_graph_entity_label(graph, id), "Two");
+    assert_int_equal(kith_graph_find_entity(&id, graph, "w/Q3"), KITH_OK);
+    assert_string_equal(kith_graph_entity_label(graph, id), "w/Q3");
+    assert_int_equal(kith_graph_report(graph)->labels, 3);
+    kith_graph_free(graph);
+}
+
+/* Large enough for several threads; ids, facts and labels are those of one. */
+static void columns__threads_make_no_difference(void **state)
+{
+    enum { ROWS = 150000 };
+    char *text = malloc(ROWS * 32 + 64), *at = text;
+    const char *path;
+    kith_graph *one, *four;
+
+    (void)state;
+    assert_non_null(text);
+    at += sprintf(at, "item,itemLabel,property,value\n");
+    for (int i = 0; i < ROWS; i++)
+        at += sprintf(at, "e%d,\"L, %d\",p%d,e%d\n", i % 7919, i, i % 13, i % 104729);
+    path = file("g.csv", text);
+    one = opened_with(path, 1, false);
+    four = opened_with(path, 4, false);
+    assert_int_equal(kith_graph_facts(one, KITH_TRAIN).count, ROWS);
+    assert_true(kith_graph_hash(one) == kith_graph_hash(four));
+    for (uint32_t e = 0; e < kith_graph_entity_count(one); e++)
+        assert_string_equal(kith_graph_entity_label(one, e), kith_graph_entity_label(four, e));
+    kith_graph_free(one);
+    kith_graph_free(four);
+    free(text);
+}
+
+static void open__other_kinds_of_files_are_named(void **state)
+{
+    (void)state;
+    refused(file("g.json", "[ {\"subject\": \"a\"} ]\n"), KITH_ERR_INPUT, "found JSON", "jq", NULL);
+    refused(file("g.json", "{\n  \"a\": []\n}\n"), KITH_ERR_INPUT, "found JSON", NULL);
+    refused(file("g.rdf", "<?xml version='1.0'?>\n<rdf:RDF>\n"), KITH_ERR_INPUT, "found XML",
+            "rapper", NULL);
+    refused(file("g.csv", "PK\003\004..."), KITH_ERR_INPUT, "spreadsheet", "save the sheet as CSV",
+            NULL);
+    check_facts(file("g.tsv", "{a}\tlikes\t[b]\n"), "file of triples", "{a} likes [b];");
+}
+
+static void open__utf16_is_refused_with_the_way_out(void **state)
+{
+    static const char little[] = "\xff\xfe" "a\0,\0r\0,\0b\0\n\0";
+    static const char big[] = "\0a\0,\0r\0,\0b\0\n";
+    const char *folder = new_folder();
+
+    (void)state;
+    refused(put_bytes(folder, "g.csv", little, sizeof little - 1), KITH_ERR_INPUT,
+            "found UTF-16 text", "iconv -f UTF-16 -t UTF-8", NULL);
+    refused(put_bytes(folder, "g.csv", big, sizeof big - 1), KITH_ERR_INPUT,
+            "iconv -f UTF-16BE -t UTF-8", NULL);
+    put_bytes(folder, "train", little, sizeof little - 1);
+    refused(folder, KITH_ERR_INPUT, "found UTF-16 text", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open__tsv_gives_names_ids_in_the_order_met),
         cmocka_unit_test(open__tsv_is_read_under_any_name),
+        cmocka_unit_test(columns__csv_is_read_with_its_quotes),
+        cmocka_unit_test(columns__semicolons_are_told_from_commas),
+        cmocka_unit_test(columns__a_header_row_is_recognised),
+        cmocka_unit_test(columns__a_first_fact_is_never_taken_for_a_header),
+        cmocka_unit_test(columns__are_chosen_by_name_or_number),
+        cmocka_unit_test(columns__that_are_not_there_are_refused),
+        cmocka_unit_test(columns__bad_rows_are_told_with_their_line),
+        cmocka_unit_test(columns__labels_beside_names_are_labels),
+        cmocka_unit_test(columns__threads_make_no_difference),
+        cmocka_unit_test(open__other_kinds_of_files_are_named),
+        cmocka_unit_test(open__utf16_is_refused_with_the_way_out),
         cmocka_unit_test(open__tsv_is_read_packed),
         cmocka_unit_test(open__gzip_members_and_zstd_frames_follow_each_other),
         cmocka_unit_test(open__a_skippable_zstd_frame_may_come_first),

@@ -78,6 +78,18 @@ static void torture__open_tsv(void **state)
     draft_release(&t);
 }
 
+static void torture__open_csv_with_labels(void **state)
+{
+    draft t = {0};
+
+    (void)state;
+    add(&t, "item,property,value,itemLabel\n");
+    for (int i = 0; i < 1500; i++)
+        add(&t, "e%d,r%d,e%d,\"L, %d\"\n", i, i % 7, (i * 31) % 1500, i);
+    torture_open(file("g.csv", t.at), false);
+    free(t.at);
+}
+
 static void torture__open_gzip_and_zstd(void **state)
 {
     (void)state;
@@ -540,6 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(torture__open_tsv),
+        cmocka_unit_test(torture__open_csv_with_labels),
         cmocka_unit_test(torture__open_gzip_and_zstd),
         cmocka_unit_test(torture__open_folder_with_maps),
         cmocka_unit_test(torture__open_openke),

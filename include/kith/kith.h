@@ -110,6 +110,9 @@ typedef struct kith_open_options {
     unsigned threads; /* 0: one per core. The result does not depend on it. */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
+    /* Of a file in columns: those of subject, relation and object, by their names in its header row or
+     * by their numbers from 1, separated by commas. NULL: a header row is recognised by its words. */
+    const char *columns;
 } kith_open_options;
 
 /* All zero. */
@@ -121,13 +124,15 @@ typedef struct kith_load_report {
     size_t duplicates;     /* repeated facts of a split, which were dropped */
     size_t bad_lines;      /* lines skipped because of skip_bad */
     const char *first_bad; /* what was wrong with the first of them, "" if none */
+    size_t labels;         /* given by columns or statements that are labels, not facts */
 } kith_load_report;
 
 /* Open a knowledge graph. The format of `path` is detected:
  *   a folder with train, dev or valid, test, aux (plain, .txt or .tsv; also .gz or .zst), holding
  *   names or ids; with entity2id.txt, relation2id.txt, entity_name.txt where present;
- *   a folder in OpenKE's layout; WordNet's database folder; or one file of triples: tab-separated,
- *   N-Triples or Turtle, plain, .gz or .zst.
+ *   a folder in OpenKE's layout; WordNet's database folder; or one file of triples: in columns that
+ *   tabs, commas, semicolons or spaces separate, with or without a header row, N-Triples or Turtle;
+ *   plain, .gz or .zst.
  * Ids are given so that the entities of train come first, and so do its relations.
  * Fails with KITH_ERR_IO, _INPUT, _MEMORY or _STOPPED. */
 KITH_API kith_status kith_graph_open(kith_graph **graph, const char *path,

@@ -98,7 +98,7 @@ bool parse_relations(void *to, const char *text);
          "64",                                                                                     \
          .take = parse_relations,                                                                  \
          .expected = "a positive integer or all"},                                                 \
-        OPTION_CANDIDATES, OPTION_ON, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
+        OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
 /* Open the run and say the facts; returns the exit status. */
 int begin_asking(asking *a, const command *self);

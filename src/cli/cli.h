@@ -64,6 +64,8 @@ int print_json(json_t *value);
 kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error);
 /* The run that is the operand, on its own graph or on that of --on. */
 kith_status open_run_on(kith_model **model, const common_arguments *a, kith_error *error);
+/* Note on stderr what was skipped or dropped while reading. */
+void note_report(const kith_graph *graph);
 /* Open a source as the shared options say, and note on stderr what was skipped or dropped. */
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error);

@@ -58,7 +58,39 @@ static bool add_line(facts *f, char *line)
     return true;
 }
 
-static int read_file(facts *f, const char *path)
+static bool add_named(facts *f, const kith_graph *graph, kith_triple t)
+{
+    const char *names[3] = {kith_graph_entity_name(graph, t.subject),
+                            kith_graph_relation_name(graph, t.relation),
+                            kith_graph_entity_name(graph, t.object)};
+    fields held = {0};
+    char *at;
+
+    if (f->count == f->capacity && !grow(f))
+        return false;
+    at = held.copy = malloc(strlen(names[0]) + strlen(names[1]) + strlen(names[2]) + 3);
+    for (int i = 0; at && i < 3; i++) {
+        held.name[i] = at;
+        at = stpcpy(at, names[i]) + 1;
+    }
+    f->held[f->count] = held;
+    f->at[f->count] = (kith_question){held.name[0], held.name[1], held.name[2]};
+    f->count += held.copy != NULL;
+    return held.copy != NULL;
+}
+
+/* A file that is more than names between tabs or spaces, such as CSV or RDF: what reads sources reads it. */
+static int read_source(facts *f, const kith_graph *graph)
+{
+    kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
+    bool good = true;
+
+    for (size_t i = 0; i < train.count && good; i++)
+        good = add_named(f, graph, train.at[i]);
+    return good ? EXIT_SUCCESS : out_of_memory();
+}
+
+static int read_lines(facts *f, const char *path)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(path, "r");
@@ -82,6 +114,30 @@ static int read_file(facts *f, const char *path)
     if (!is_stdin)
         fclose(in);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+/* Of a plain file of lines every line is told of, bad ones and repeated ones too. Lines of other files that
+ * cannot be read are skipped, with a note. */
+static int read_file(facts *f, const char *path, const common_arguments *a)
+{
+    const kith_open_options options = {
+        .skip_bad = 1, .threads = (unsigned)a->threads, .columns = a->columns};
+    kith_graph *graph = NULL;
+    kith_error error;
+    int status;
+
+    if (strcmp(path, "-") == 0)
+        return read_lines(f, path);
+    if (kith_graph_open(&graph, path, &options, &error) != KITH_OK)
+        return failure(&error);
+    if (strcmp(kith_graph_layout(graph), "file of triples in columns") == 0) {
+        status = read_lines(f, path);
+    } else {
+        note_report(graph);
+        status = read_source(f, graph);
+    }
+    kith_graph_free(graph);
+    return status;
 }
 
 /* The facts of train, or so many of them drawn at random. */
@@ -245,7 +301,7 @@ static int run(const command *self, void *arguments)
     if (status == EXIT_SUCCESS)
         status = c->graph ? read_graph(&f, kith_model_graph(c->a.model), (size_t)c->sample,
                                        c->a.common.seed)
-                          : read_file(&f, operands.at[1]);
+                          : read_file(&f, operands.at[1], &c->a.common);
     if (status == EXIT_SUCCESS)
         status = check_facts(c, &f);
     free_facts(&f);
@@ -266,6 +322,7 @@ static const option_row options[] = {
      OPTION_TEXTS, offsetof(asking, facts)},
     {"facts", 0, "FILE", "facts that are known beside the graph, in any format that kith reads",
      OPTION_TEXTS, offsetof(asking, files)},
+    OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,
@@ -278,7 +335,8 @@ const command cmd_check = {
     .operand = "RUN [FILE]",
     .most_operands = -1,
     .about =
-        "Reads facts from FILE (- for standard input), one per line, fields separated by tabs,\n"
+        "Reads facts from FILE, in any format of a SOURCE, or from standard input (-), one per\n"
+        "line with fields separated by tabs,\n"
         "and prints a table with the probability of each, its rank among the candidates and a\n"
         "verdict: known, likely (50 % or more) or unlikely. A fact that is known is judged with\n"
         "itself hidden. A line that cannot be judged gets the reason in the last column, does not\n"

@@ -264,6 +264,7 @@ static const option_row options[] = {
          "a list of direct, path, constant, shared-answer (or A, B, C, D), rules, proximity "
          "and embedding, separated by commas, but not all of them"},
     OPTION_ON,
+    OPTION_COLUMNS,
     {"filter", 0, "SOURCE",
      "more facts that are known to be true; such answers do not count as wrong", OPTION_TEXT,
      offsetof(arguments, filter)},

@@ -255,7 +255,8 @@ static size_t width_of(const kith_model *model)
 
 static int export_encodings(const arguments *a, kith_model *model)
 {
-    const kith_open_options open = {.threads = (unsigned)a->common.threads};
+    const kith_open_options open = {.threads = (unsigned)a->common.threads,
+                                    .columns = a->common.columns};
     kith_session *session = NULL;
     kith_graph *facts = NULL;
     kith_error error;
@@ -327,6 +328,7 @@ static const option_row options[] = {
      offsetof(arguments, names_file)},
     {"facts", 0, "FILE", "facts about new entities, which are encoded where no other is named",
      OPTION_TEXT, offsetof(arguments, facts_file)},
+    OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,
 };

@@ -253,6 +253,7 @@ static const option_row options[] = {
     {"min-support", 0, "N", "only rules with at least this support", OPTION_INTEGER,
      offsetof(arguments, min_support), "1", .high = UINT32_MAX},
     OPTION_SKIP_BAD,
+    OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

@@ -401,7 +401,7 @@ static int run(const command *self, void *arguments)
 }
 
 static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_CANDIDATES, OPTION_ON,
-                                     OPTION_THREADS, OPTION_QUIET};
+                                     OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET};
 
 const command cmd_shell = {
     .name = "shell",

@@ -162,6 +162,7 @@ static const option_row options[] = {
     OPTION_SEED("seed of the sample; the same seed gives the same bytes"),
     {"force", 0, NULL, "replace DIR if kith wrote it", OPTION_FLAG, offsetof(arguments, force)},
     OPTION_SKIP_BAD,
+    OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

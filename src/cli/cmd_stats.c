@@ -76,6 +76,8 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
 
 static void print_stats(const kith_stats *s, const kith_graph *graph, const char *path)
 {
+    char text[GROUPED];
+
     say("%s (%s)\n\n", path, kith_graph_layout(graph));
     print_number("relations", s->relations);
     print_number("seen entities", s->seen);
@@ -84,6 +86,9 @@ static void print_stats(const kith_stats *s, const kith_graph *graph, const char
     say("\nFacts\n");
     for (int part = 0; part < KITH_SPLITS; part++)
         print_part(s, part);
+    if (kith_graph_report(graph)->labels > 0)
+        say("  %-20s %12s  read as labels, not as facts\n", "labels",
+            grouped(text, kith_graph_report(graph)->labels));
     say("\nNeighbours per entity\n");
     print_number("min", s->neighbors_min);
     print_number("max", s->neighbors_max);
@@ -138,6 +143,7 @@ static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const ch
                   (json_int_t)s->duplicate_relations, "inverse_relations",
                   (json_int_t)s->inverse_relations, "duplicates_dropped",
                   (json_int_t)report->duplicates, "bad_lines", (json_int_t)report->bad_lines));
+    json_object_set_new(object, "labels_read", json_integer((json_int_t)report->labels));
     json_object_set_new(object, "degrees", degrees_json(s));
     json_object_set_new(object, "commonest_relations", relations_json(s, graph));
     return object;
@@ -164,7 +170,8 @@ static int run(const command *self, void *arguments)
     return status;
 }
 
-static const option_row options[] = {OPTION_SKIP_BAD, OPTION_THREADS, OPTION_QUIET, OPTION_JSON};
+static const option_row options[] = {OPTION_SKIP_BAD, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET,
+                                     OPTION_JSON};
 
 const command cmd_stats = {
     .name = "stats",

@@ -134,6 +134,7 @@ static const option_row options[] = {
     {"checkpoint-every", 0, "SECONDS", "least time between checkpoints", OPTION_NUMBER,
      offsetof(arguments, checkpoint_seconds), "10", .high = 1e9, .expected = "a number of seconds"},
     OPTION_SKIP_BAD,
+    OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

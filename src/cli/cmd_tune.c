@@ -333,6 +333,7 @@ static const option_row options[] = {
     {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
      "release"},
     OPTION_SKIP_BAD,
+    OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

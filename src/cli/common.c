@@ -152,21 +152,27 @@ kith_status open_run(kith_model **model, const char *folder, unsigned threads, k
     return status;
 }
 
+void note_report(const kith_graph *graph)
+{
+    const kith_load_report *report = kith_graph_report(graph);
+
+    if (report->bad_lines > 0)
+        note("skipped %zu bad line%s; the first: %s\n", report->bad_lines,
+             report->bad_lines == 1 ? "" : "s", report->first_bad);
+    if (report->duplicates > 0)
+        note("dropped %zu duplicate fact%s\n", report->duplicates,
+             report->duplicates == 1 ? "" : "s");
+}
+
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error)
 {
-    const kith_open_options options = {.skip_bad = a->skip_bad, .threads = (unsigned)a->threads};
+    const kith_open_options options = {
+        .skip_bad = a->skip_bad, .threads = (unsigned)a->threads, .columns = a->columns};
     kith_status status = kith_graph_open(graph, path, &options, error);
 
-    if (status == KITH_OK) {
-        const kith_load_report *report = kith_graph_report(*graph);
-        if (report->bad_lines > 0)
-            note("skipped %zu bad line%s; the first: %s\n", report->bad_lines,
-                 report->bad_lines == 1 ? "" : "s", report->first_bad);
-        if (report->duplicates > 0)
-            note("dropped %zu duplicate fact%s\n", report->duplicates,
-                 report->duplicates == 1 ? "" : "s");
-    }
+    if (status == KITH_OK)
+        note_report(*graph);
     return status;
 }
 

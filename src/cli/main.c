@@ -42,8 +42,8 @@ static void print_overview(FILE *out)
                  "  help     show how to use a command: kith help COMMAND\n"
                  "  version  print the version\n\n"
                  "A SOURCE is a folder with train, dev, test and aux; an OpenKE folder; WordNet's\n"
-                 "database folder; or one file of triples: tab-separated, N-Triples or Turtle,\n"
-                 "plain, .gz or .zst. A RUN is a folder that kith train has made.\n");
+                 "database folder; or one file of triples: TSV, CSV, N-Triples or Turtle, plain,\n"
+                 ".gz or .zst. A RUN is a folder that kith train has made.\n");
 }
 
 static const char *command_at(const void *context, size_t i)

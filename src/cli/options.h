@@ -51,6 +51,7 @@ typedef struct common_arguments {
     text_list operands;
     uint64_t threads, top, seed;
     int json, quiet, skip_bad;
+    const char *columns; /* of sources in columns, or NULL */
     setting_list settings;
 } common_arguments;
 
@@ -76,6 +77,14 @@ typedef struct common_arguments {
             "count lines that cannot be read and go on, instead of stopping at the "               \
             "first",                                                                               \
             OPTION_FLAG, offsetof(common_arguments, skip_bad)                                      \
+    }
+#define OPTION_COLUMNS                                                                             \
+    {                                                                                              \
+        "columns", 0, "S,R,O",                                                                     \
+            "of a file in columns, read those with these names in its header row, or these "       \
+            "numbers: subject, relation, object",                                                  \
+            OPTION_TEXT, offsetof(common_arguments, columns),                                      \
+            .otherwise = "a header row is recognised, else there are three columns"                \
     }
 #define OPTION_TOP(what, count)                                                                    \
     {                                                                                              \

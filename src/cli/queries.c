@@ -39,7 +39,8 @@ static int say_facts(asking *a, const command *self)
     }
     for (size_t i = 0; i < a->files.count; i++) {
         const char *path = strcmp(a->files.at[i], "-") == 0 ? "/dev/stdin" : a->files.at[i];
-        const kith_open_options open = {.threads = (unsigned)a->common.threads};
+        const kith_open_options open = {.threads = (unsigned)a->common.threads,
+                                        .columns = a->common.columns};
         kith_graph *said = NULL;
         kith_status status = kith_graph_open(&said, path, &open, &error);
         if (status == KITH_OK)

@@ -62,6 +62,8 @@ typedef struct kith__loader {
     kith__pool *pool;
     kith__watch *watch;
     bool skip_bad;
+    const char *columns; /* of a file in columns: which to read; NULL: found out */
+    struct kith__label_set *labels;
     kith_error *error;
 } kith__loader;
 

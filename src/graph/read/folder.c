@@ -72,10 +72,11 @@ static kith_status read_part(kith__loader *loader, const char *path, kith_split 
     TRY(open_part(&input, loader, path));
     if (!input)
         return KITH_OK;
+    TRY(kith__input_refuse_utf16(input, loader->error));
     if (split == KITH_TRAIN && !form->counted)
         TRY(kith__recognise_columns(form, loader, input, entities_named, relations_named));
     form->may_label = split == KITH_DEV || split == KITH_TEST;
-    TRY(kith__read_table(loader, input, split, form));
+    TRY(kith__read_table(loader, input, split, form, NULL));
 cleanup:
     kith__input_close(input);
     return status;

@@ -291,6 +291,47 @@ kith_status kith__input_peek(const char **text, size_t *length, kith__input *inp
     return status;
 }
 
+/* "UTF-16LE" or "UTF-16BE" by its mark, or by the zeros of its first four characters. */
+static const char *utf16_name(const unsigned char *b, size_t length)
+{
+    if (length < 2)
+        return NULL;
+    if ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff))
+        return "UTF-16";
+    if (length < 8)
+        return NULL;
+    if (b[0] && b[2] && b[4] && b[6] && !b[1] && !b[3] && !b[5] && !b[7])
+        return "UTF-16LE";
+    if (!b[0] && !b[2] && !b[4] && !b[6] && b[1] && b[3] && b[5] && b[7])
+        return "UTF-16BE";
+    return NULL;
+}
+
+kith_status kith__input_refuse_utf16(kith__input *input, kith_error *error)
+{
+    const char *text = "";
+    size_t length = 0;
+    kith_status status = kith__input_peek(&text, &length, input, error);
+
+    if (status != KITH_OK)
+        return status;
+    const char *name = utf16_name((const unsigned char *)text, length);
+    if (!name)
+        return KITH_OK;
+    const char *path = input->path, *quote = strpbrk(path, " \t'\"$`\\&;()<>|*?") ? "'" : "";
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    return kith__fail(error, KITH_ERR_INPUT,
+                      "%s: found UTF-16 text, expected UTF-8; convert it with: %siconv -f %s -t "
+                      "UTF-8 %s%s%s > %sutf8-%s%s",
+                      path,
+                      input->packing == GZIP   ? "zcat FILE | "
+                      : input->packing == ZSTD ? "zstdcat FILE | "
+                                               : "",
+                      name, input->packing == PLAIN ? quote : "",
+                      input->packing == PLAIN ? path : "", input->packing == PLAIN ? quote : "",
+                      quote, base, quote);
+}
+
 kith_status kith__input_read_at(size_t *got, const kith__input *input, char *buffer, size_t size,
                                 uint64_t place, kith_error *error)
 {

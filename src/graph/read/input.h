@@ -25,6 +25,9 @@ kith_status kith__input_read(size_t *got, kith__input *input, char *buffer, size
 kith_status kith__input_peek(const char **text, size_t *length, kith__input *input,
                              kith_error *error);
 
+/* An error where the content begins as UTF-16 does, with how to convert it. */
+kith_status kith__input_refuse_utf16(kith__input *input, kith_error *error);
+
 /* For files that are plain and seekable: their size, and reading at a place, from any thread.
  * kith__input_size is 0 for all others. */
 uint64_t kith__input_size(const kith__input *input);

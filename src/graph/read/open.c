@@ -8,6 +8,8 @@
 
 #include "core/mem.h"
 #include "core/options.h"
+#include "graph/labels.h"
+#include "graph/read/foreign.h"
 #include "graph/read/readers.h"
 
 #define ROW(name) &kith__reader_##name,
@@ -52,6 +54,17 @@ static const kith__reader *reader_by_content(const char *text, size_t length)
     return readers[i];
 }
 
+/* Only a file in columns lets its user choose them. */
+static kith_status refuse_columns(kith__loader *loader, const char *path,
+                                  const kith__reader *reader)
+{
+    if (!loader->columns || reader == &kith__reader_columns)
+        return KITH_OK;
+    return kith__fail(loader->error, KITH_ERR_ARGUMENT,
+                      "%s: found columns given for a source of the kind '%s', expected them for a "
+                      "file in columns only", path, reader->name);
+}
+
 static kith_status read_file(kith__loader *loader, const char *path)
 {
     const kith__reader *reader = reader_by_ending(path);
@@ -61,11 +74,14 @@ static kith_status read_file(kith__loader *loader, const char *path)
     kith_status status;
 
     TRY(kith__input_open(&input, path, loader->watch, loader->error));
+    TRY(kith__input_refuse_utf16(input, loader->error));
     if (!reader) {
         TRY(kith__input_peek(&text, &length, input, loader->error));
         reader = reader_by_content(text, length);
     }
     name_layout(loader->graph, reader);
+    TRY(kith__refuse_foreign(input, reader == &kith__reader_columns, loader->error));
+    TRY(refuse_columns(loader, path, reader));
     TRY(reader->read_file(loader, input));
     if (loader->graph->splits[KITH_TRAIN].count == 0)
         TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: no line of it is a fact; the first: %s",
@@ -99,8 +115,9 @@ static kith_status read_directory(kith__loader *loader, const char *path)
 
     for (size_t i = 0; i < READERS; i++)
         if (readers[i]->is_folder && readers[i]->is_folder(path)) {
+            kith_status status = refuse_columns(loader, path, readers[i]);
             name_layout(loader->graph, readers[i]);
-            return readers[i]->read_folder(loader, path);
+            return status == KITH_OK ? readers[i]->read_folder(loader, path) : status;
         }
     list_expected(expected, sizeof expected);
     return kith__fail(loader->error, KITH_ERR_INPUT,
@@ -144,7 +161,12 @@ kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_
         return kith__fail(error, KITH_ERR_ARGUMENT, "found no path to open");
     kith__watch watch;
     kith_graph *graph = kith__graph_new();
-    kith__loader loader = {.graph = graph, .watch = &watch, .error = error};
+    kith__label_set labels = {0};
+    kith__loader loader = {.graph = graph,
+                           .watch = &watch,
+                           .columns = options.columns,
+                           .labels = &labels,
+                           .error = error};
     struct stat info;
 
     kith__watch_init(&watch, options.watch, options.context);
@@ -156,12 +178,16 @@ kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_
         TRY(kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno)));
     note_source(graph, path, info);
     TRY(S_ISDIR(info.st_mode) ? read_directory(&loader, path) : read_file(&loader, path));
+    graph->report.labels = labels.met;
+    if (kith__label_set_apply(graph, &labels))
+        TRY(kith__no_memory(error));
     TRY(kith__graph_finish(graph, loader.pool, &watch, error));
     *out = graph;
     graph = NULL;
 cleanup:
     kith__pool_free(loader.pool);
     kith__watch_release(&watch);
+    kith__label_set_release(&labels);
     kith_graph_free(graph);
     return status;
 }

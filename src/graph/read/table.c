@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "core/utf8.h"
 #include "graph/duplicates.h"
+#include "graph/labels.h"
 #include "graph/read/fields.h"
 #include "graph/read/merge.h"
 
@@ -27,6 +28,8 @@ typedef struct {
 /* What the beginning of the file tells about all of it. */
 typedef struct {
     bool tabs;
+    bool shaped; /* rows are cut as `shape` says, not by tabs or spaces alone */
+    kith__shape shape;
     size_t columns;
     uint64_t declared; /* from the count line */
     bool has_count;
@@ -45,6 +48,7 @@ typedef struct {
     kith__lines lines;
     kith__facts facts;
     kith__collector collector;
+    kith__label_set labels; /* of entities, from columns of their own */
     bool labelled, skip_bad;
     bool plain; /* the block at hand is ASCII without NUL, so no line has to be looked at */
     row rows[BATCH];
@@ -85,6 +89,20 @@ static const char *column_hint(const piece *p)
 static bool wrong_columns(piece *p, kith__field line, size_t found)
 {
     char quoted[KITH__QUOTED];
+    const kith__shape *shape = &p->layout->shape;
+
+    if (p->layout->shaped && shape->chosen)
+        return bad(p, "found %zu column%s in %s, expected %zu as in the first row, separated by %s",
+                   found, found == 1 ? "" : "s", kith__quote(quoted, line.text, line.length),
+                   shape->columns, kith__separator_name(shape));
+    if (p->form->any_shape && found > 3)
+        return bad(p, "found %zu columns in %s, expected 3 separated by %s: subject, relation, "
+                   "object; or a header row with these names; or --columns to name three", found,
+                   kith__quote(quoted, line.text, line.length), kith__separator_name(shape));
+    if (p->layout->shaped)
+        return bad(p, "found %zu column%s in %s, expected 3: %s, separated by %s", found,
+                   found == 1 ? "" : "s", kith__quote(quoted, line.text, line.length),
+                   column_hint(p), kith__separator_name(shape));
     return bad(p, "found %zu column%s in %s, expected %d: %s, separated by %s", found,
                found == 1 ? "" : "s", kith__quote(quoted, line.text, line.length),
                p->labelled ? 4 : 3, column_hint(p), p->layout->tabs ? "tabs" : "spaces");
@@ -102,33 +120,116 @@ static bool parse_label(int8_t *truth, kith__field field)
     return field.length == 2 && memcmp(field.text, "-1", 2) == 0;
 }
 
-static bool parse_row(row *r, piece *p, kith__field line)
+static bool check_text(piece *p, kith__field line)
+{
+    char quoted[KITH__QUOTED];
+
+    if (p->plain || kith__utf8_valid(line.text, line.length))
+        return true;
+    if (memchr(line.text, '\0', line.length))
+        return bad(p, "found a NUL byte in %s, expected text",
+                   kith__quote(quoted, line.text, line.length));
+    return bad(p, "found bytes that are not UTF-8 in %s, expected UTF-8 text",
+               kith__quote(quoted, line.text, line.length));
+}
+
+static bool check_names(const row *r, piece *p, kith__field line)
 {
     static const char *const nouns[3] = {"subject", "relation", "object"};
+    char quoted[KITH__QUOTED];
+
+    for (int i = 0; i < 3; i++)
+        if (r->text[i].length == 0)
+            return bad(p, "found an empty %s in %s, expected a name", nouns[i],
+                       kith__quote(quoted, line.text, line.length));
+    return true;
+}
+
+static bool parse_plain_row(row *r, piece *p, kith__field line)
+{
     kith__field fields[MOST_COLUMNS];
     char quoted[KITH__QUOTED];
     size_t found = kith__cut_fields(fields, MOST_COLUMNS, line, p->layout->tabs);
 
-    if (!p->plain && !kith__utf8_valid(line.text, line.length)) {
-        if (memchr(line.text, '\0', line.length))
-            return bad(p, "found a NUL byte in %s, expected text",
-                       kith__quote(quoted, line.text, line.length));
-        return bad(p, "found bytes that are not UTF-8 in %s, expected UTF-8 text",
-                   kith__quote(quoted, line.text, line.length));
-    }
+    if (!check_text(p, line))
+        return false;
     if (found != (p->labelled ? 4u : 3u))
         return wrong_columns(p, line, found);
     r->text[0] = fields[0];
     r->text[1] = fields[p->form->object_second ? 2 : 1];
     r->text[2] = fields[p->form->object_second ? 1 : 2];
-    for (int i = 0; i < 3; i++)
-        if (r->text[i].length == 0)
-            return bad(p, "found an empty %s in %s, expected a name", nouns[i],
-                       kith__quote(quoted, line.text, line.length));
+    if (!check_names(r, p, line))
+        return false;
     if (p->labelled && !parse_label(&r->truth, fields[3]))
         return bad(p, "found the label %s, expected 1, 0 or -1",
                    kith__quote(quoted, fields[3].text, fields[3].length));
     return true;
+}
+
+/* A name must fit into a line of a file in columns. */
+static bool has_tab(piece *p, kith__field field)
+{
+    char quoted[KITH__QUOTED];
+
+    return memchr(field.text, '\t', field.length) &&
+           !bad(p, "found a tab in %s, expected a name without",
+                kith__quote(quoted, field.text, field.length));
+}
+
+/* Where nobody has given a label, Wikidata repeats the last part of the IRI. */
+static bool repeats_name(kith__field label, kith__field name)
+{
+    if (label.length > name.length ||
+        memcmp(name.text + name.length - label.length, label.text, label.length) != 0)
+        return false;
+    return label.length == name.length ||
+           strchr("/#:", name.text[name.length - label.length - 1]) != NULL;
+}
+
+/* The label of the subject or object, from a column of its own. */
+static bool keep_label(piece *p, const row *r, int which, const kith__cell *cells)
+{
+    size_t column = p->layout->shape.label[which];
+
+    if (column == KITH__NO_COLUMN)
+        return true;
+    kith__field label = kith__cell_text(cells[column]), name = r->text[which];
+    if (has_tab(p, label))
+        return false;
+    if (label.length == 0 || repeats_name(label, name))
+        return true;
+    if (kith__label_set_add(&p->labels, name.text, name.length, label.text, label.length, 0))
+        p->status = kith__no_memory(&p->error);
+    return p->status == KITH_OK;
+}
+
+static bool parse_shaped_row(row *r, piece *p, kith__field line)
+{
+    const kith__shape *shape = &p->layout->shape;
+    kith__cell cells[KITH__MOST_COLUMNS];
+    char quoted[KITH__QUOTED];
+    size_t found;
+    kith__cut_problem problem = kith__cut_row(cells, &found, line, shape);
+
+    if (!check_text(p, line))
+        return false;
+    if (problem != KITH__CUT_WELL)
+        return bad(p, "found %s in %s, expected columns separated by %s",
+                   kith__cut_problem_text(problem), kith__quote(quoted, line.text, line.length),
+                   kith__separator_name(shape));
+    if (found != (shape->chosen ? shape->columns : 3u))
+        return wrong_columns(p, line, found);
+    for (int i = 0; i < 3; i++) {
+        r->text[i] = kith__cell_text(cells[shape->place[i]]);
+        if (has_tab(p, r->text[i]))
+            return false;
+    }
+    return check_names(r, p, line) && keep_label(p, r, 0, cells) && keep_label(p, r, 2, cells);
+}
+
+static bool parse_row(row *r, piece *p, kith__field line)
+{
+    return p->layout->shaped ? parse_shaped_row(r, p, line) : parse_plain_row(r, p, line);
 }
 
 /* ---- names to ids, a batch at a time ---- */
@@ -296,6 +397,7 @@ static void piece_release(piece *p)
     kith__names_release(&p->own_relations);
     kith__lines_release(&p->lines);
     kith__facts_release(&p->facts);
+    kith__label_set_release(&p->labels);
 }
 
 /* ---- the pieces put together, in order ---- */
@@ -321,6 +423,8 @@ static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader
         TRY(kith__merge_piece(loader, split,
                               p->entities == &p->own_entities ? p->entities : NULL,
                               p->relations == &p->own_relations ? p->relations : NULL, &p->facts));
+        if (kith__label_set_merge(loader->labels, &p->labels))
+            TRY(kith__no_memory(loader->error));
         line += p->line;
         good += p->good;
         loader->graph->report.duplicates += p->collector.dropped;
@@ -356,6 +460,20 @@ static bool next_filled(kith__field *line, const char **text, const char *end, s
     return false;
 }
 
+static kith_status look_at_shape(layout *l, kith__loader *loader, const char *path,
+                                 const char *text, size_t length)
+{
+    size_t mark = (size_t)l->data_at;
+    kith_status status =
+        kith__find_shape(&l->shape, loader, path, text + mark, length - mark, loader->columns);
+
+    l->shaped = l->shape.chosen || l->shape.quotes;
+    l->tabs = l->shape.separator == '\t';
+    l->data_at += l->shape.skipped;
+    l->data_line = l->shape.skipped_lines;
+    return status;
+}
+
 static kith_status look_at_beginning(layout *l, kith__loader *loader, kith__input *input,
                                      const kith__table_form *form)
 {
@@ -386,6 +504,8 @@ static kith_status look_at_beginning(layout *l, kith__loader *loader, kith__inpu
     }
     l->tabs = any && memchr(line.text, '\t', line.length) != NULL;
     l->columns = any ? kith__cut_fields(fields, MOST_COLUMNS, line, l->tabs) : 0;
+    if (status == KITH_OK && form->any_shape)
+        status = look_at_shape(l, loader, kith__input_path(input), begin, length);
     return status;
 }
 
@@ -437,7 +557,7 @@ static kith_status reserve_facts(piece *pieces, size_t count, kith__input *input
 }
 
 kith_status kith__read_table(kith__loader *loader, kith__input *input, kith_split split,
-                             const kith__table_form *form)
+                             const kith__table_form *form, kith__shape *shape)
 {
     layout l;
     kith_status status = look_at_beginning(&l, loader, input, form);
@@ -447,6 +567,8 @@ kith_status kith__read_table(kith__loader *loader, kith__input *input, kith_spli
 
     if (status != KITH_OK)
         return status;
+    if (shape)
+        *shape = l.shape;
     if (kith__input_size(input) == 0 || count > wanted)
         count = kith__input_size(input) == 0 ? 1 : wanted;
     pieces = kith__calloc(count, sizeof *pieces);

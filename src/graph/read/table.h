@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "graph/read/input.h"
+#include "graph/read/shape.h"
 
 /* What a column's text is. */
 typedef enum kith__column {
@@ -17,11 +18,13 @@ typedef struct kith__table_form {
     bool object_second; /* OpenKE's order: subject, object, relation */
     bool counted;       /* the first line says how many facts follow */
     bool may_label;     /* a fourth column may say 1, 0 or -1 */
+    bool any_shape;     /* columns may be separated by commas or semicolons, and have a header row */
 } kith__table_form;
 
-/* Read the facts of an open file into a part of the graph. */
+/* Read the facts of an open file into a part of the graph. What any_shape found is in `shape`, which may
+ * be NULL. */
 kith_status kith__read_table(kith__loader *loader, kith__input *input, kith_split split,
-                             const kith__table_form *form);
+                             const kith__table_form *form, kith__shape *shape);
 
 /* Read `name id` lines into names so that the ids are those given: 0..n-1, each once. A first line
  * with a count is checked. */

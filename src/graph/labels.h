@@ -1,0 +1,33 @@
+/* Labels met while reading, by the names they belong to. They are kept apart from the graph's names, so
+ * that a label makes no entity of what no fact is about. */
+#ifndef KITH_GRAPH_LABELS_H
+#define KITH_GRAPH_LABELS_H
+
+#include "graph/graph.h"
+
+typedef struct kith__label {
+    uint64_t start; /* in bytes */
+    int rank;
+} kith__label;
+
+typedef struct kith__label_set {
+    kith__names names;
+    kith__label *at; /* per name */
+    size_t capacity;
+    char *bytes; /* labels, each with a NUL */
+    size_t used, byte_capacity;
+    size_t met; /* labels that were given, whether or not they were kept */
+} kith__label_set;
+
+/* All zero is an empty set. */
+void kith__label_set_release(kith__label_set *set);
+/* A label for a name: the one of the highest rank is kept, of equal ones the first. -1 where memory is
+ * short. */
+int kith__label_set_add(kith__label_set *set, const char *name, size_t name_length,
+                        const char *label, size_t length, int rank);
+/* Add all labels of another set, as if they had been met after those of this one. */
+int kith__label_set_merge(kith__label_set *set, const kith__label_set *more);
+/* Give the entities of a graph their labels; the others are dropped. */
+int kith__label_set_apply(kith_graph *graph, const kith__label_set *set);
+
+#endif

@@ -1,0 +1,383 @@
+/* A first row is taken for a header only where it says so: it has one word each that means subject, relation
+ * and object, other rows follow, and none of the first of these has that relation. So a file without a
+ * header loses no fact, unless its first fact links "subject" to "object" by a relation "relation" that is
+ * used once. Single letters (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and
+ * none of the three may occur again. */
+#include "graph/read/shape.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LOOKED_AT = 1000, COMPARED = 20 };
+
+/* What headers of other programs call the three. */
+static const char *const words[3][16] = {
+    {"subject", "subj", "head", "source", "from", "item", "node1", "entity1", "subjekt", ":start_id",
+     "s", "h"},
+    {"relation", "rel", "predicate", "pred", "property", "prop", "edge", "interaction", "beziehung",
+     "prädikat", ":type", "p", "r"},
+    {"object", "obj", "tail", "target", "to", "value", "node2", "entity2", "objekt", ":end_id", "o",
+     "t"}};
+
+/* ---- rows ---- */
+
+static kith__cut_problem cut_blanks(kith__cell *cells, size_t *count, kith__field line)
+{
+    kith__field fields[KITH__MOST_COLUMNS];
+
+    *count = kith__cut_fields(fields, KITH__MOST_COLUMNS, line, false);
+    for (size_t i = 0; i < *count && i < KITH__MOST_COLUMNS; i++)
+        cells[i] = (kith__cell){fields[i], false};
+    return KITH__CUT_WELL;
+}
+
+kith__cut_problem kith__cut_row(kith__cell *cells, size_t *count, kith__field line,
+                                const kith__shape *shape)
+{
+    if (shape->separator == ' ')
+        return cut_blanks(cells, count, line);
+    return kith__cut_cells(cells, KITH__MOST_COLUMNS, count, line, shape->separator,
+                           shape->separator == '\t');
+}
+
+/* The beginning of a file, row by row. */
+typedef struct {
+    const char *at, *end;
+    size_t lines;
+    kith__field row;
+} rows;
+
+static bool next_row(rows *r)
+{
+    while (r->at < r->end) {
+        r->row = kith__next_line(&r->at, r->end);
+        r->lines++;
+        if (!kith__is_blank(r->row))
+            return true;
+    }
+    return false;
+}
+
+/* ---- separators ---- */
+
+/* In how many of the first rows a separator gives as many columns, three or more, as in the first. */
+static size_t agreement(rows r, char separator, size_t *columns)
+{
+    kith__cell cells[1];
+    size_t agree = 0, count;
+
+    kith__cut_cells(cells, 1, columns, r.row, separator, false);
+    if (*columns < 3)
+        return 0;
+    for (size_t i = 0; i < COMPARED; i++) {
+        kith__cut_cells(cells, 1, &count, r.row, separator, false);
+        agree += count == *columns;
+        if (!next_row(&r))
+            break;
+    }
+    return agree;
+}
+
+static size_t blank_columns(kith__field row, bool *punctuated)
+{
+    kith__field fields[3];
+    size_t count = kith__cut_fields(fields, 3, row, false);
+
+    *punctuated = false;
+    for (size_t i = 0; i < count && i < 2; i++)
+        *punctuated |= strchr(",;", fields[i].text[fields[i].length - 1]) != NULL;
+    return count;
+}
+
+static bool is_csv(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (const char *packed = ".gz\0.zst\0"; *packed; packed += strlen(packed) + 1)
+        if (length > strlen(packed) &&
+            strcasecmp(path + length - strlen(packed), packed) == 0) {
+            length -= strlen(packed);
+            break;
+        }
+    return length >= 4 && strncasecmp(path + length - 4, ".csv", 4) == 0;
+}
+
+static char find_separator(rows r, const char *path)
+{
+    bool punctuated;
+    size_t commas, semicolons;
+
+    if (memchr(r.row.text, '\t', r.row.length))
+        return '\t';
+    if (blank_columns(r.row, &punctuated) == 3 && !punctuated && !is_csv(path))
+        return ' ';
+    size_t by_comma = agreement(r, ',', &commas), by_semicolon = agreement(r, ';', &semicolons);
+    if (by_comma == 0 && by_semicolon == 0)
+        return is_csv(path) && blank_columns(r.row, &punctuated) != 3 ? ',' : ' ';
+    return by_semicolon >= by_comma ? ';' : ',';
+}
+
+/* "sep=;", which spreadsheets write for each other. */
+static bool is_separator_line(char *separator, kith__field row)
+{
+    if (row.length != 5 || strncasecmp(row.text, "sep=", 4) != 0 || !strchr(",;\t", row.text[4]))
+        return false;
+    *separator = row.text[4];
+    return true;
+}
+
+const char *kith__separator_name(const kith__shape *shape)
+{
+    return shape->separator == '\t'  ? "tabs"
+           : shape->separator == ',' ? "commas"
+           : shape->separator == ';' ? "semicolons"
+                                     : "spaces";
+}
+
+/* ---- headers ---- */
+
+static bool is_word(kith__field field, const char *word)
+{
+    return field.length == strlen(word) && strncasecmp(field.text, word, field.length) == 0;
+}
+
+static bool means(kith__field field, int role, char separator)
+{
+    bool variable = field.length > 1 && field.text[0] == '?';
+
+    if (variable) {
+        field.text++;
+        field.length--;
+    }
+    if (field.length == 1 && !variable && separator != ',' && separator != ';')
+        return false;
+    for (const char *const *word = words[role]; *word; word++)
+        if (is_word(field, *word))
+            return true;
+    return false;
+}
+
+static bool same(kith__field a, kith__field b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
+
+/* Whether one of the rows behind the header uses its words as names. */
+static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header)
+{
+    kith__cell cells[KITH__MOST_COLUMNS];
+    bool letters = header[shape->place[1]].field.length <= 2;
+    size_t count;
+
+    for (size_t i = 0; i < LOOKED_AT && next_row(&r); i++) {
+        if (kith__cut_row(cells, &count, r.row, shape) != KITH__CUT_WELL)
+            continue;
+        for (int role = letters ? 0 : 1; role < (letters ? 3 : 2); role++)
+            if (shape->place[role] < count &&
+                same(cells[shape->place[role]].field, header[shape->place[role]].field))
+                return true;
+    }
+    return false;
+}
+
+/* One column for each role; false where one is missing or may be meant twice. */
+static bool find_roles(size_t place[3], const kith__cell *cells, size_t count, char separator)
+{
+    size_t found[3] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        for (int role = 0; role < 3; role++)
+            if (means(cells[i].field, role, separator)) {
+                place[role] = i;
+                found[role]++;
+            }
+    return found[0] == 1 && found[1] == 1 && found[2] == 1;
+}
+
+static bool has_more(rows r)
+{
+    return next_row(&r);
+}
+
+static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells, size_t count)
+{
+    size_t place[3];
+
+    if (!find_roles(place, cells, count, shape->separator) || !has_more(*r))
+        return;
+    memcpy(shape->place, place, sizeof place);
+    shape->chosen = shape->header = !occurs_again(*r, shape, cells);
+}
+
+/* ---- columns that were asked for ---- */
+
+static kith_status bad_choice(kith__loader *loader, const char *wanted, const char *why)
+{
+    char quoted[KITH__QUOTED];
+
+    return kith__fail(loader->error, KITH_ERR_ARGUMENT, "columns %s: %s",
+                      kith__quote(quoted, wanted, strlen(wanted)), why);
+}
+
+static bool all_numbers(uint64_t numbers[3], const kith__cell names[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (!kith__parse_number(&numbers[i], names[i].field))
+            return false;
+    return true;
+}
+
+static size_t find_name(kith__field name, const kith__cell *cells, size_t count)
+{
+    size_t found = KITH__NO_COLUMN;
+
+    for (size_t i = 0; i < count; i++)
+        if (same(cells[i].field, name))
+            return i;
+    for (size_t i = 0; i < count; i++) /* SPARQL's ?s */
+        if (cells[i].field.length == name.length + 1 && cells[i].field.text[0] == '?' &&
+            memcmp(cells[i].field.text + 1, name.text, name.length) == 0)
+            found = i;
+    return found;
+}
+
+static kith_status choose_by_number(kith__shape *shape, kith__loader *loader, const char *wanted,
+                                    const uint64_t numbers[3], const rows *r,
+                                    const kith__cell *cells, size_t count)
+{
+    size_t place[3];
+
+    for (int i = 0; i < 3; i++) {
+        if (numbers[i] < 1 || numbers[i] > count)
+            return bad_choice(loader, wanted, "a number is not that of a column of the first row");
+        shape->place[i] = (size_t)numbers[i] - 1;
+    }
+    shape->header = find_roles(place, cells, count, shape->separator) &&
+                    memcmp(place, shape->place, sizeof place) == 0 && has_more(*r) &&
+                    !occurs_again(*r, shape, cells);
+    return KITH_OK;
+}
+
+static kith_status choose_by_name(kith__shape *shape, kith__loader *loader, const char *path,
+                                  size_t line, const kith__cell names[3], const kith__cell *cells,
+                                  size_t count, kith__field row)
+{
+    char quoted[2][KITH__QUOTED];
+
+    for (int i = 0; i < 3; i++) {
+        kith__field name = names[i].field;
+        shape->place[i] = find_name(name, cells, count);
+        if (shape->place[i] == KITH__NO_COLUMN)
+            return kith__fail(loader->error, KITH_ERR_INPUT,
+                              "%s:%zu: found %s as the header row, expected a column %s among them", path,
+                              line, kith__quote(quoted[0], row.text, row.length),
+                              kith__quote(quoted[1], name.text, name.length));
+    }
+    shape->header = true;
+    return KITH_OK;
+}
+
+static kith_status choose(kith__shape *shape, kith__loader *loader, const char *path,
+                          const rows *r, const kith__cell *cells, size_t count, const char *wanted)
+{
+    kith__cell names[3];
+    size_t given;
+    uint64_t numbers[3];
+    kith_status status;
+
+    if (kith__cut_cells(names, 3, &given, (kith__field){wanted, strlen(wanted)}, ',', false) !=
+            KITH__CUT_WELL ||
+        given != 3)
+        return bad_choice(loader, wanted,
+                          "expected three names or numbers of columns, for subject, relation and "
+                          "object, separated by commas");
+    shape->chosen = true;
+    if (all_numbers(numbers, names))
+        status = choose_by_number(shape, loader, wanted, numbers, r, cells, count);
+    else
+        status = choose_by_name(shape, loader, path, r->lines, names, cells, count, r->row);
+    if (status == KITH_OK && (shape->place[0] == shape->place[1] ||
+                              shape->place[0] == shape->place[2] ||
+                              shape->place[1] == shape->place[2]))
+        return bad_choice(loader, wanted, "a column is given twice");
+    return status;
+}
+
+/* ---- labels, in columns named as Wikidata's query service names them: item, itemLabel ---- */
+
+static bool is_label_of(kith__field field, kith__field name)
+{
+    kith__field rest = {field.text + name.length, field.length - name.length};
+
+    if (field.length <= name.length || memcmp(field.text, name.text, name.length) != 0)
+        return false;
+    if (strchr("_ ", rest.text[0])) {
+        rest.text++;
+        rest.length--;
+    }
+    return is_word(rest, "label");
+}
+
+static void find_labels(kith__shape *shape, const kith__cell *cells, size_t count)
+{
+    for (int role = 0; role < 3; role++) {
+        kith__field name = cells[shape->place[role]].field;
+        for (size_t i = 0; i < count && role != 1; i++)
+            if (is_label_of(cells[i].field, name))
+                shape->label[role] = i;
+        snprintf(shape->names[role], sizeof shape->names[role], "%.*s",
+                 (int)(name.length < 40 ? name.length : 40), name.text);
+    }
+}
+
+/* ---- the whole ---- */
+
+kith_status kith__find_shape(kith__shape *shape, kith__loader *loader, const char *path,
+                             const char *text, size_t length, const char *wanted)
+{
+    rows r = {text, text + length, 0, {text, 0}};
+    kith__cell cells[KITH__MOST_COLUMNS];
+    kith_status status = KITH_OK;
+    char separator = '\0';
+    bool any = next_row(&r);
+
+    *shape = (kith__shape){.separator = ' ', .place = {0, 1, 2}};
+    for (int role = 0; role < 3; role++)
+        shape->label[role] = KITH__NO_COLUMN;
+    if (any && is_separator_line(&separator, r.row)) {
+        shape->skipped = (size_t)(r.at - text);
+        shape->skipped_lines = r.lines;
+        any = next_row(&r);
+    }
+    if (!any)
+        return KITH_OK;
+    shape->separator = separator ? separator : find_separator(r, path);
+    shape->quotes = shape->separator == ',' || shape->separator == ';';
+    kith__cut_problem problem = kith__cut_row(cells, &shape->columns, r.row, shape);
+    size_t count =
+        shape->columns < KITH__MOST_COLUMNS ? shape->columns : (size_t)KITH__MOST_COLUMNS;
+    if (problem == KITH__CUT_WELL && wanted)
+        status = choose(shape, loader, path, &r, cells, count, wanted);
+    else if (problem == KITH__CUT_WELL)
+        recognise_header(shape, &r, cells, count);
+    if (status != KITH_OK || !shape->header)
+        return status;
+    shape->quotes = shape->quotes || shape->separator == '\t';
+    shape->skipped = (size_t)(r.at - text);
+    shape->skipped_lines = r.lines;
+    find_labels(shape, cells, count);
+    return KITH_OK;
+}
+
+void kith__shape_text(char *text, size_t size, const char *name, const kith__shape *shape)
+{
+    if (shape->header)
+        snprintf(text, size, "%s, separated by %s, header row: %s, %s, %s", name,
+                 kith__separator_name(shape), shape->names[0], shape->names[1], shape->names[2]);
+    else if (shape->chosen || shape->separator == ',' || shape->separator == ';')
+        snprintf(text, size, "%s, separated by %s, no header row", name,
+                 kith__separator_name(shape));
+    else
+        snprintf(text, size, "%s", name);
+}
