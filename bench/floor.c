@@ -105,6 +105,7 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
     kith_triple *negative = kith__alloc(count, sizeof *negative);
     kith__encoder *e = model->encoder;
     kith__step step = {0};
+    const kith__batch batch = {count, positive, negative, 1, NULL, NULL};
     stream s = {0};
     kith__rng rng;
     kith_status status = KITH_OK;
@@ -115,7 +116,7 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
     TRY(kith__step_init(&step, e, &model->params, &model->settings, error));
     for (size_t b = 0; b < batches; b++) {
         draw(positive, negative, count, model, &rng);
-        TRY(kith__step_run(&step, positive, negative, count, 1, error));
+        TRY(kith__step_run(&step, &batch, error));
         kith__gradients_clear(&step.gradients);
         for (size_t i = 0; i < kith__encoder_count(e); i++) {
             size_t visits;

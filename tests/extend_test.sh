@@ -48,8 +48,8 @@ for program in $programs; do
         "$(grep -E 'ERROR|LINE|FAILED' "$work/log" | head -20)"
 done
 "$work/copy/build/kith" train --help >"$work/log" 2>&1
-grep -q '|root' "$work/log" && grep -q '|simple' "$work/log"
-report $? 'the command offers them' "$(grep -A1 -- '--aggregator\|--decoder' "$work/log")"
+grep -q '|root' "$work/log" && grep -q '|simple' "$work/log" && grep -q '|square' "$work/log"
+report $? 'the command offers them' "$(grep -A1 -- '--aggregator\|--decoder\|--loss' "$work/log")"
 printf 'a|r|b\nb|r|c\n' >"$work/g.bars"
 "$work/copy/build/kith" stats "$work/g.bars" >"$work/log" 2>&1
 grep -q 'file of triples between bars' "$work/log" && grep -Eq 'seen entities +3' "$work/log"

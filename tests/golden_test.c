@@ -474,7 +474,8 @@ static size_t read_batch(kith_triple *positive, kith_triple *negative)
 static bool check_gradients(const kith__step *step, const json_t *expected)
 {
     const kith__gradients *g = &step->gradients;
-    const kith__table *ent = kith__ent(step->params);
+    const kith__params *params = step->scoring.params;
+    const kith__table *ent = kith__ent(params);
     float *dense = calloc(ent->rows * ent->stride, sizeof *dense);
     size_t compared = 1;
 
@@ -483,8 +484,8 @@ static bool check_gradients(const kith__step *step, const json_t *expected)
                ent->stride * sizeof *dense);
     bool good = table_close("gradient of ent", ent, dense, json_object_get(expected, "ent"));
     free(dense);
-    for (size_t i = 1; i < step->params->tables && good; i++) {
-        const kith__table *t = &step->params->table[i];
+    for (size_t i = 1; i < params->tables && good; i++) {
+        const kith__table *t = &params->table[i];
         const json_t *json = json_object_get(expected, t->spec->name);
         good = json && table_close(t->spec->name, t, g->dense.table[i].at, json);
         compared++;
@@ -507,12 +508,13 @@ static bool check_losses(const kith__step *step, const json_t *losses)
 
 static bool check_scores(const kith__step *step, const json_t *scores)
 {
-    size_t n = step->count;
-    return floats_close("out_positive", step->out.at, json_object_get(scores, "out_positive"), n) &&
-           floats_close("out_negative", step->out.at + n, json_object_get(scores, "out_negative"),
+    const kith__fact_scores *f = &step->facts;
+    size_t n = f->batch->count;
+    return floats_close("out_positive", f->out.at, json_object_get(scores, "out_positive"), n) &&
+           floats_close("out_negative", f->out.at + n, json_object_get(scores, "out_negative"),
                         n) &&
-           floats_close("in_positive", step->in.at, json_object_get(scores, "in_positive"), n) &&
-           floats_close("in_negative", step->in.at + n, json_object_get(scores, "in_negative"), n);
+           floats_close("in_positive", f->in.at, json_object_get(scores, "in_positive"), n) &&
+           floats_close("in_negative", f->in.at + n, json_object_get(scores, "in_negative"), n);
 }
 
 static kith_settings case_settings(const json_t *file, const json_t *encode)
@@ -533,12 +535,12 @@ static void check_case_file(const char *name)
     kith_settings s = case_settings(file, encode);
     kith_model *model = model_of(&s, encode);
     kith_triple positive[4096], negative[4096];
-    size_t count = read_batch(positive, negative);
+    const kith__batch batch = {read_batch(positive, negative), positive, negative, 1, NULL, NULL};
     kith__step step;
     kith_error error;
 
     must(kith__step_init(&step, model->encoder, &model->params, &model->settings, &error), &error);
-    must(kith__step_run(&step, positive, negative, count, 1, &error), &error);
+    must(kith__step_run(&step, &batch, &error), &error);
     report(name, check_scores(&step, json_object_get(file, "scores")) &&
                      check_losses(&step, json_object_get(file, "losses")) &&
                      check_gradients(&step, json_object_get(file, "gradients")));
@@ -556,7 +558,7 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
     kith_settings s = case_settings(file, encode);
     const json_t *steps = json_object_get(file, key);
     kith_triple positive[4096], negative[4096];
-    size_t count = read_batch(positive, negative);
+    const kith__batch batch = {read_batch(positive, negative), positive, negative, 1, NULL, NULL};
     kith__step step;
     kith__adam_state adam;
     kith_error error;
@@ -572,7 +574,7 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
         const json_t *after = json_array_get(steps, i), *nested = json_object_get(after, "params");
         if (nested)
             after = nested;
-        must(kith__step_run(&step, positive, negative, count, 1, &error), &error);
+        must(kith__step_run(&step, &batch, &error), &error);
         kith__adam_step(&adam, &model->params, &step.gradients, &model->settings, 1, model->pool);
         kith__gradients_clear(&step.gradients);
         for (size_t t = 0; t < model->params.tables && good; t++) {

@@ -38,8 +38,8 @@ typedef struct {
     kith__step step;
     kith_triple positive[FACTS], negative[FACTS * PER];
     size_t per;
-    kith__softmax_query asked[2 * FACTS]; /* for the softmax loss: either side of each fact */
-    kith__softmax_negatives negatives;
+    kith__train_query asked[2 * FACTS]; /* for the softmax loss: either side of each fact */
+    kith__shared_negatives negatives;
 } batch;
 
 static void set(kith_settings *s, const char *name, const char *value)
@@ -89,11 +89,11 @@ static void fill_queries(batch *b, uint64_t seed)
     kith__rng_init(&rng, seed, 2);
     for (size_t i = 0; i < FACTS; i++) {
         kith_triple f = b->positive[i];
-        b->asked[2 * i] = (kith__softmax_query){f.subject, f.relation, f.object};
-        b->asked[2 * i + 1] = (kith__softmax_query){f.object, f.relation + m, f.subject};
+        b->asked[2 * i] = (kith__train_query){f.subject, f.relation, f.object};
+        b->asked[2 * i + 1] = (kith__train_query){f.object, f.relation + m, f.subject};
     }
-    assert_int_equal(kith__softmax_negatives_init(&b->negatives, graph, 4, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL),
+    assert_int_equal(kith__shared_negatives_init(&b->negatives, graph, 4, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL),
                      KITH_OK);
 }
 
@@ -126,7 +126,7 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
 static void batch_release(batch *b)
 {
     kith__step_release(&b->step);
-    kith__softmax_negatives_release(&b->negatives);
+    kith__shared_negatives_release(&b->negatives);
     kith_model_free(b->model);
 }
 
@@ -135,10 +135,10 @@ static double loss_of(batch *b)
     kith_error error;
 
     kith__gradients_clear(&b->step.gradients);
-    kith_status status =
-        b->model->settings.loss == KITH_LOSS_SOFTMAX
-            ? kith__step_ask(&b->step, b->asked, 2 * FACTS, &b->negatives, &error)
-            : kith__step_run(&b->step, b->positive, b->negative, FACTS, b->per, &error);
+    const kith__batch facts = {FACTS, b->positive, b->negative, b->per, NULL, NULL};
+    const kith__batch queries = {2 * FACTS, NULL, NULL, 0, b->asked, &b->negatives};
+    bool shared = kith__loss_get(b->model->settings.loss)->negatives == KITH__SHARED;
+    kith_status status = kith__step_run(&b->step, shared ? &queries : &facts, &error);
     if (status != KITH_OK)
         fail_msg("%s", error.message);
     return kith__step_loss(&b->step);
@@ -253,7 +253,7 @@ static void check_settings(const kith_settings *s, size_t per, const char *what)
 
 /* ---- every kind of model ---- */
 
-static void check_softmax(const char *aggregator)
+static void check_shared(const char *aggregator, const char *loss)
 {
     static const char *const candidates[] = {"encoded", "input"};
 
@@ -263,35 +263,42 @@ static void check_softmax(const char *aggregator)
                 kith_settings s = some_settings();
                 set(&s, "aggregator", aggregator);
                 set(&s, "decoder", decoders[i % DECODERS]);
-                set(&s, "loss", "softmax");
+                set(&s, "loss", loss);
                 set(&s, "candidate-vectors", candidates[by]);
                 s.normalize = i == DECODERS;
                 s.subtask = subtask;
                 s.scale = .7;
                 s.mask = subtask;
                 s.reciprocal = (i + by) % 2;
-                check_settings(&s, 1, format("%s %s%s softmax %s subtask %d", aggregator,
+                check_settings(&s, 1, format("%s %s%s %s %s subtask %d", aggregator,
                                              decoders[i % DECODERS], s.normalize ? " scaled" : "",
-                                             candidates[by], subtask));
+                                             loss, candidates[by], subtask));
             }
+}
+
+static void check_corrupted(const char *aggregator, const char *loss)
+{
+    for (int i = 0; i < DECODERS + 1; i++) /* transe both with and without scaling */
+        for (int subtask = 0; subtask < 2; subtask++) {
+            kith_settings s = some_settings();
+            set(&s, "aggregator", aggregator);
+            set(&s, "decoder", decoders[i % DECODERS]);
+            s.normalize = i == DECODERS;
+            set(&s, "loss", loss);
+            s.subtask = subtask;
+            check_settings(&s, 1, format("%s %s%s %s subtask %d", aggregator,
+                                         decoders[i % DECODERS], s.normalize ? " scaled" : "",
+                                         loss, subtask));
+        }
 }
 
 static void check_aggregator(const char *aggregator)
 {
-    check_softmax(aggregator);
-    for (int i = 0; i < DECODERS + 1; i++) /* transe both with and without scaling */
-        for (int loss = 0; loss < 2; loss++)
-            for (int subtask = 0; subtask < 2; subtask++) {
-                kith_settings s = some_settings();
-                set(&s, "aggregator", aggregator);
-                set(&s, "decoder", decoders[i % DECODERS]);
-                s.normalize = i == DECODERS;
-                s.loss = loss ? KITH_LOSS_LOGISTIC : KITH_LOSS_MARGIN;
-                s.subtask = subtask;
-                check_settings(&s, 1, format("%s %s%s %s subtask %d", aggregator,
-                                             decoders[i % DECODERS], s.normalize ? " scaled" : "",
-                                             loss ? "logistic" : "margin", subtask));
-            }
+    for (int i = 0; i < LOSSES; i++)
+        if (kith__loss_get(i)->negatives == KITH__SHARED)
+            check_shared(aggregator, losses[i]);
+        else
+            check_corrupted(aggregator, losses[i]);
 }
 
 static void gradients__agree_with_differences_for_mean_sum_max(void **state)
@@ -337,7 +344,7 @@ static void gradients__agree_where_padding_is_trained(void **state)
         set(&s, "aggregator", i ? "lstm" : "mean");
         set(&s, "decoder", "distmult");
         s.padding = 1;
-        s.loss = KITH_LOSS_LOGISTIC;
+        set(&s, "loss", "logistic");
         batch b;
         batch_init(&b, &s, 2, 5);
         assert_non_null(kith__params_find(&b.model->params, "pad_ent"));
@@ -355,11 +362,11 @@ static void gradients__agree_with_the_trained_fact_masked_and_several_negatives(
             kith_settings s = some_settings();
             set(&s, "aggregator", aggregators[i]);
             set(&s, "decoder", "complex");
-            s.loss = KITH_LOSS_LOGISTIC;
+            set(&s, "loss", "logistic");
             s.mask = 1;
             s.padding = padding;
             check_settings(&s, PER, format("%s masked, padding %d", aggregators[i], padding));
-            s.loss = KITH_LOSS_MARGIN;
+            set(&s, "loss", "margin");
             check_settings(&s, PER,
                            format("%s masked, margin, padding %d", aggregators[i], padding));
         }
@@ -372,7 +379,7 @@ static void gradients__agree_with_weight_decay(void **state)
         kith_settings s = some_settings();
         set(&s, "aggregator", aggregators[i]);
         set(&s, "decoder", "distmult");
-        s.loss = KITH_LOSS_LOGISTIC;
+        set(&s, "loss", "logistic");
         s.l2 = .5;
         check_settings(&s, 1, format("%s with l2", aggregators[i]));
     }
@@ -388,7 +395,7 @@ static void gradients__agree_for_both_presets_logic_weights_and_widths(void **st
         set(&s, "attention-width", i % 2 ? "d" : "2d");
         s.logic_denominator = i / 2 ? KITH_LOGIC_MAX : KITH_LOGIC_ONE_PLUS_MAX;
         s.self_confidence = i / 2 ? KITH_SELF_ONE : KITH_SELF_ROW_MEAN;
-        s.loss = KITH_LOSS_LOGISTIC;
+        set(&s, "loss", "logistic");
         check_settings(&s, PER, format("lan variant %d", i));
     }
 }
@@ -401,7 +408,7 @@ static void gradients__agree_where_the_lstm_meets_neighbours_in_another_order(vo
     (void)state;
     set(&s, "aggregator", "lstm");
     set(&s, "decoder", "distmult");
-    s.loss = KITH_LOSS_LOGISTIC;
+    set(&s, "loss", "logistic");
     batch_init(&b, &s, 2, 5);
     double listed = loss_of(&b);
     kith__encoder_use(b.model->encoder, b.model->lists, 99);

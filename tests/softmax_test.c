@@ -29,7 +29,7 @@ static kith_graph *random_graph(uint64_t seed)
 }
 
 /* Either side of each fact of train. */
-static size_t queries_of(kith__softmax_query *asked, const kith_graph *graph)
+static size_t queries_of(kith__train_query *asked, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -37,13 +37,20 @@ static size_t queries_of(kith__softmax_query *asked, const kith_graph *graph)
     assert_true(2 * train.count <= MOST);
     for (size_t i = 0; i < train.count; i++) {
         kith_triple t = train.at[i];
-        asked[2 * i] = (kith__softmax_query){t.subject, t.relation, t.object};
-        asked[2 * i + 1] = (kith__softmax_query){t.object, t.relation + m, t.subject};
+        asked[2 * i] = (kith__train_query){t.subject, t.relation, t.object};
+        asked[2 * i + 1] = (kith__train_query){t.object, t.relation + m, t.subject};
     }
     return 2 * train.count;
 }
 
-static bool in_train(const kith_graph *graph, const kith__softmax_query *a, uint32_t answer)
+static kith_status ask(kith__step *step, const kith__train_query *queries, size_t count,
+                       const kith__shared_negatives *negatives, kith_error *error)
+{
+    const kith__batch batch = {count, NULL, NULL, 0, queries, negatives};
+    return kith__step_run(step, &batch, error);
+}
+
+static bool in_train(const kith_graph *graph, const kith__train_query *a, uint32_t answer)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -58,7 +65,7 @@ static bool in_train(const kith_graph *graph, const kith__softmax_query *a, uint
     return false;
 }
 
-static bool is_left_out(const kith__softmax_negatives *c, size_t query, size_t place)
+static bool is_left_out(const kith__shared_negatives *c, size_t query, size_t place)
 {
     for (size_t k = c->left_start[query]; k < c->left_start[query + 1]; k++)
         if (c->left_out[k] == place)
@@ -70,14 +77,14 @@ static bool is_left_out(const kith__softmax_negatives *c, size_t query, size_t p
 
 static void check_negatives(const kith_graph *graph, size_t shared, kith__rng *rng)
 {
-    kith__softmax_query asked[MOST];
+    kith__train_query asked[MOST];
     size_t count = queries_of(asked, graph), seen = kith_graph_seen_entity_count(graph);
-    kith__softmax_negatives c;
+    kith__shared_negatives c;
 
-    assert_int_equal(kith__softmax_negatives_init(&c, graph, shared, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_init(&c, graph, shared, NULL), KITH_OK);
     assert_int_equal(c.shared_count, shared < seen ? shared : seen);
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(kith__softmax_negatives_draw(&c, asked, count, rng, NULL), KITH_OK);
+        assert_int_equal(kith__shared_negatives_draw(&c, asked, count, rng, NULL), KITH_OK);
         for (size_t j = 0; j < c.shared_count; j++) {
             assert_true(c.shared[j] < seen);
             for (size_t k = 0; k < j; k++)
@@ -87,7 +94,7 @@ static void check_negatives(const kith_graph *graph, size_t shared, kith__rng *r
             for (size_t j = 0; j < c.shared_count; j++)
                 assert_int_equal(is_left_out(&c, i, j), in_train(graph, &asked[i], c.shared[j]));
     }
-    kith__softmax_negatives_release(&c);
+    kith__shared_negatives_release(&c);
 }
 
 static void negatives__are_never_answers_of_the_query(void **state)
@@ -120,7 +127,7 @@ static void encode(float *vector, const scorer *s, uint32_t entity, uint32_t que
                      KITH_OK);
 }
 
-static double decoded(const scorer *s, const kith__softmax_query *a, const float *known,
+static double decoded(const scorer *s, const kith__train_query *a, const float *known,
                       const float *other)
 {
     uint32_t m = s->model->lists->relations / 2;
@@ -134,7 +141,7 @@ static double decoded(const scorer *s, const kith__softmax_query *a, const float
 }
 
 /* The score of a candidate, its vectors taken one by one. */
-static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_t candidate,
+static double plain_score(const scorer *s, const kith__train_query *a, uint32_t candidate,
                           bool inputs)
 {
     const kith__table *ent = kith__ent(&s->model->params);
@@ -156,8 +163,8 @@ static double plain_score(const scorer *s, const kith__softmax_query *a, uint32_
     return s->settings->scale * score;
 }
 
-static double plain_loss(const scorer *s, const kith__softmax_query *asked, size_t count,
-                         const kith__softmax_negatives *c, bool inputs)
+static double plain_loss(const scorer *s, const kith__train_query *asked, size_t count,
+                         const kith__shared_negatives *c, bool inputs)
 {
     double loss = 0;
 
@@ -185,10 +192,10 @@ static void stir(kith_model *model)
 
 static void check_loss(const kith_graph *graph, const kith_settings *settings, const char *what)
 {
-    kith__softmax_query asked[MOST];
+    kith__train_query asked[MOST];
     size_t count = queries_of(asked, graph);
     scorer s = {.settings = settings, .scratch = kith__calloc_aligned(6 * 16, sizeof(float))};
-    kith__softmax_negatives c;
+    kith__shared_negatives c;
     kith__step step;
     kith__rng rng;
 
@@ -199,16 +206,16 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     stir(s.model);
     assert_int_equal(kith__step_init(&step, s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_init(&c, graph, 17, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_draw(&c, asked, count, &rng, NULL), KITH_OK);
-    assert_int_equal(kith__step_ask(&step, asked, count, &c, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_init(&c, graph, 17, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_draw(&c, asked, count, &rng, NULL), KITH_OK);
+    assert_int_equal(ask(&step, asked, count, &c, NULL), KITH_OK);
     double expected = plain_loss(&s, asked, count, &c, false);
     if (!(fabs(step.loss_out - expected) < 2e-4 * (1 + expected)))
         fail_msg("%s: found %.8g, expected %.8g", what, step.loss_out, expected);
     expected = plain_loss(&s, asked, count, &c, true);
     if (!(fabs(step.loss_in - expected) < 2e-4 * (1 + expected)))
         fail_msg("%s, input: found %.8g, expected %.8g", what, step.loss_in, expected);
-    kith__softmax_negatives_release(&c);
+    kith__shared_negatives_release(&c);
     kith__step_release(&step);
     kith_model_free(s.model);
     kith__free(s.scratch);
@@ -242,9 +249,9 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
 static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **state)
 {
     kith_graph *graph = random_graph(8);
-    kith__softmax_query asked[MOST];
+    kith__train_query asked[MOST];
     kith_settings settings;
-    kith__softmax_negatives c;
+    kith__shared_negatives c;
     kith__step step;
     kith_model *model;
     kith__rng rng;
@@ -256,16 +263,16 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_init(&c, graph, 10, NULL), KITH_OK);
-    assert_int_equal(kith__softmax_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_init(&c, graph, 10, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
     float *row = kith__row(kith__ent(&model->params), c.shared[7]), before = row[3];
     for (int i = 0; i < 3; i++) {
         row[3] = i == 0 ? before : i == 1 ? NAN : INFINITY;
-        assert_int_equal(kith__step_ask(&step, asked, 4, &c, NULL), KITH_OK);
+        assert_int_equal(ask(&step, asked, 4, &c, NULL), KITH_OK);
         assert_int_equal(isfinite(kith__step_loss(&step)) != 0, i == 0);
         kith__gradients_clear(&step.gradients);
     }
-    kith__softmax_negatives_release(&c);
+    kith__shared_negatives_release(&c);
     kith__step_release(&step);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -273,11 +280,11 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
 
 /* A step and a look at test, from nothing. */
 static kith_status try_step(const kith_graph *graph, const kith_settings *settings,
-                            const kith__softmax_query *asked, kith_error *error)
+                            const kith__train_query *asked, kith_error *error)
 {
     const kith_eval_options options = {.split = KITH_TEST, .all_candidates = 1};
     kith_model *model = NULL;
-    kith__softmax_negatives c = {0};
+    kith__shared_negatives c = {0};
     kith__step step = {0};
     kith__neighbor_lists *capped = NULL;
     kith_eval result = {0};
@@ -287,15 +294,15 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
     kith__rng_init(&rng, 9, 0);
     TRY(kith_model_new(&model, graph, settings, 1, error));
     TRY(kith__step_init(&step, model->encoder, &model->params, &model->settings, error));
-    TRY(kith__softmax_negatives_init(&c, graph, 10, error));
+    TRY(kith__shared_negatives_init(&c, graph, 10, error));
     TRY(kith__neighbor_lists_capped(&capped, model->lists, 3, error));
-    TRY(kith__softmax_negatives_draw(&c, asked, 9, &rng, error));
-    TRY(kith__step_ask(&step, asked, 9, &c, error));
+    TRY(kith__shared_negatives_draw(&c, asked, 9, &rng, error));
+    TRY(ask(&step, asked, 9, &c, error));
     TRY(kith_evaluate(&result, model, &options, error));
 cleanup:
     kith_eval_release(&result);
     kith__neighbor_lists_free(capped);
-    kith__softmax_negatives_release(&c);
+    kith__shared_negatives_release(&c);
     kith__step_release(&step);
     kith_model_free(model);
     return status;
@@ -305,7 +312,7 @@ static void softmax__says_so_where_memory_is_short(void **state)
 {
     static const char *const candidates[] = {"encoded", "input"};
     kith_graph *graph = random_graph(8);
-    kith__softmax_query asked[MOST];
+    kith__train_query asked[MOST];
 
     (void)state;
     queries_of(asked, graph);

@@ -12,7 +12,6 @@
 #include "run/run.h"
 #include "train/step.h"
 
-enum { LOSSES = 3 };
 
 /* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the disk
  * when a run is killed is tried with the program itself. */
@@ -235,18 +234,20 @@ static void set_softmax(kith_settings *s, int variant)
     s->table_lr = 3;
 }
 
-static void check_combination(const char *aggregator, const char *decoder, int loss, int subtask)
+static void check_combination(const char *aggregator, const char *decoder, const char *loss,
+                              int subtask)
 {
     kith_settings s = quick(aggregator);
     char what[128];
 
-    snprintf(what, sizeof what, "%s %s loss %d subtask %d", aggregator, decoder, loss, subtask);
+    snprintf(what, sizeof what, "%s %s loss %s subtask %d", aggregator, decoder, loss, subtask);
     set(&s, "decoder", decoder);
-    if (loss == KITH_LOSS_SOFTMAX) {
+    set(&s, "loss", loss);
+    if (kith__loss_get(s.loss)->negatives == KITH__SHARED) {
         set_softmax(&s, aggregator[0] + decoder[0] + subtask);
         s.lr = .05; /* which falls to 0 over few steps */
     }
-    s.loss = (kith_loss)loss;
+    set(&s, "loss", loss);
     s.subtask = subtask;
     s.epochs = 12;
     s.eval_every = 0;
@@ -261,7 +262,8 @@ static void check_matrix(int from, int to)
 {
     for (int a = from; a < to; a++)
         for (int i = 0; i < DECODERS * LOSSES * 2; i++)
-            check_combination(aggregators[a], decoders[i / (LOSSES * 2)], i / 2 % LOSSES, i % 2);
+            check_combination(aggregators[a], decoders[i / (LOSSES * 2)], losses[i / 2 % LOSSES],
+                              i % 2);
 }
 
 static void train__mean_sum_max_lstm_learn_and_load_with_everything(void **state)
@@ -704,14 +706,13 @@ static int stop_at_once(void *context, const kith_progress *progress)
 
 static void train__a_graph_given_away_gives_the_same_bytes(void **state)
 {
-    static const char *const losses[] = {"margin", "softmax"};
     const kith_train_options stop = {.threads = 2, .progress = stop_at_once};
 
     (void)state;
-    for (int i = 0; i < 4; i++) { /* looks at dev need the facts, others do not */
+    for (int i = 0; i < 2 * LOSSES; i++) { /* looks at dev need the facts, others do not */
         kith_settings s = quick("lan");
-        s.eval_every = i / 2 * 2;
-        set(&s, "loss", losses[i % 2]);
+        s.eval_every = i / LOSSES * 2;
+        set(&s, "loss", losses[i % LOSSES]);
         const char *kept = trained(graph, &s, 1), *given = new_run();
         kith_train_end end = KITH_TRAIN_FINISHED;
         kith_error error;
@@ -812,8 +813,9 @@ static void learn(learner *l, size_t fact)
     kith_triple positive = kith_graph_facts(graph, KITH_TRAIN).at[fact], negative = positive;
 
     negative.object = (positive.object + 1) % kith_graph_seen_entity_count(graph);
+    const kith__batch batch = {1, &positive, &negative, 1, NULL, NULL};
     kith__gradients_clear(&l->step.gradients);
-    assert_int_equal(kith__step_run(&l->step, &positive, &negative, 1, 1, NULL), KITH_OK);
+    assert_int_equal(kith__step_run(&l->step, &batch, NULL), KITH_OK);
     kith__adam_step(&l->adam, &l->model->params, &l->step.gradients, &l->model->settings, 1,
                     l->model->pool);
 }

@@ -13,9 +13,10 @@
 #include "core/mem.h"
 #include "embed/aggregators/aggregator.h"
 #include "embed/decoders/decoder.h"
+#include "embed/losses/loss.h"
 #include "core/numbers.h"
 
-typedef enum { CHOICE, SWITCH, COUNT, REAL, SEED, WIDTH, AGGREGATOR, DECODER } kind;
+typedef enum { CHOICE, SWITCH, COUNT, REAL, SEED, WIDTH, AGGREGATOR, DECODER, LOSS } kind;
 
 /* What a setting is about: it decides nothing without it. */
 typedef enum {
@@ -27,9 +28,10 @@ typedef enum {
     CUT,      /* lists of neighbours that may be cut */
     PADDABLE, /* an aggregator that knows padding */
     TABLES,   /* tables with a learning rate of their own */
-    PAIRS,    /* a loss over true and false facts */
-    MARGIN,
-    SOFTMAX,
+    CORRUPTED, /* a loss over true and false facts */
+    MARGIN,    /* a loss with a margin */
+    SHARED,    /* a loss over negatives that queries share */
+    SCALED,    /* a loss over scaled scores */
     EVALUATED /* dev is looked at */
 } need;
 
@@ -51,7 +53,7 @@ static const setting table[] = {
     {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0,
      "how neighbours become one vector", EMBEDDING},
     {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored", EMBEDDING},
-    {"loss", CHOICE, AT(loss), "margin|logistic|softmax", 0, 0,
+    {"loss", LOSS, AT(loss), NULL, 0, 0,
      "what training minimises", EMBEDDING},
     {"subtask", SWITCH, AT(subtask), "on|off", 0, 0,
      "the same loss on input embeddings too", EMBEDDING},
@@ -66,7 +68,7 @@ static const setting table[] = {
     {"predict", CHOICE, AT(predict), "object|subject|both|auto", 0, 0,
      "the side that ranking hides", ANY},
     {"corrupt", CHOICE, AT(corrupt), "predicted|object|subject|either", 0, 0,
-     "the side that negatives replace", PAIRS},
+     "the side that negatives replace", CORRUPTED},
     {"neighbors", CHOICE, AT(neighbors), "first|random|all|sampled", 0, 0,
      "which neighbours are kept where there are more than the cap", EMBEDDING},
     {"max-neighbors", COUNT, AT(max_neighbors), "N", 1, 4294967295.0,
@@ -76,16 +78,16 @@ static const setting table[] = {
     {"padding", SWITCH, AT(padding), "on|off", 0, 0,
      "mean and lstm: a trained vector fills up short lists", PADDABLE},
     {"batch", COUNT, AT(batch), "N", 1, 1 << 20, "facts per step", EMBEDDING},
-    {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one", PAIRS},
+    {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one", CORRUPTED},
     {"directions", CHOICE, AT(directions), "predicted|both", 0, 0,
-     "softmax: which sides of a fact are predicted", SOFTMAX},
+     "softmax: which sides of a fact are predicted", SHARED},
     {"reciprocal", SWITCH, AT(reciprocal), "on|off", 0, 0,
-     "softmax: inverse relations have decoder vectors of their own", SOFTMAX},
+     "softmax: inverse relations have decoder vectors of their own", SHARED},
     {"candidate-vectors", CHOICE, AT(candidate_vectors), "encoded|input", 0, 0,
      "softmax and ranking: which vectors of candidates are scored", EMBEDDING},
     {"shared-negatives", COUNT, AT(shared_negatives), "N", 1, 1 << 20,
-     "softmax: negatives that all queries of a batch share", SOFTMAX},
-    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: factor of the scores", SOFTMAX},
+     "softmax: negatives that all queries of a batch share", SHARED},
+    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: factor of the scores", SCALED},
     {"lr", REAL, AT(lr), "X", 0, 10, "learning rate", EMBEDDING},
     {"schedule", CHOICE, AT(schedule), "constant|linear", 0, 0,
      "whether the learning rate stays or falls to 0 at the end", EMBEDDING},
@@ -110,14 +112,22 @@ enum { SETTINGS = sizeof table / sizeof *table };
 
 static const char *choices_of(const setting *s)
 {
-    if (s->kind == AGGREGATOR)
+    switch (s->kind) {
+    case AGGREGATOR:
         return kith__aggregator_names();
-    return s->kind == DECODER ? kith__decoder_names() : s->choices;
+    case DECODER:
+        return kith__decoder_names();
+    case LOSS:
+        return kith__loss_names();
+    default:
+        return s->choices;
+    }
 }
 
 static bool is_met(const kith_settings *s, need what)
 {
     const kith__aggregator *agg = kith__aggregator_get(s->aggregator);
+    const kith__loss *loss = kith__loss_get(s->loss);
     bool met = false;
 
     if (what == ANY || s->evidence == KITH_EVIDENCE_RULES)
@@ -136,12 +146,14 @@ static bool is_met(const kith_settings *s, need what)
         for (size_t i = 0; i < agg->tables; i++)
             met |= what == TABLES ? agg->table[i].spec.own_rate : agg->table[i].only_padded;
         return met;
-    case PAIRS:
-        return s->loss != KITH_LOSS_SOFTMAX;
+    case CORRUPTED:
+        return loss->negatives == KITH__CORRUPTED;
     case MARGIN:
-        return s->loss == KITH_LOSS_MARGIN;
-    case SOFTMAX:
-        return s->loss == KITH_LOSS_SOFTMAX;
+        return loss->margin;
+    case SHARED:
+        return loss->negatives == KITH__SHARED;
+    case SCALED:
+        return loss->scaled;
     case EVALUATED:
         return s->eval_every > 0;
     default:
@@ -210,6 +222,7 @@ static bool store(kith_settings *settings, const setting *s, const char *value)
     case CHOICE:
     case AGGREGATOR:
     case DECODER:
+    case LOSS:
         index = find_choice(choices_of(s), value);
         if (index >= 0)
             *(int *)field = index;
@@ -283,6 +296,7 @@ const char *kith_settings_get(char *text, size_t size, const kith_settings *sett
     case CHOICE:
     case AGGREGATOR:
     case DECODER:
+    case LOSS:
         print_choice(text, size, choices_of(s), *(const int *)field);
         break;
     case WIDTH:
@@ -381,7 +395,7 @@ void kith__settings_embedding(kith_settings *s)
     apply_release(s);
     s->aggregator = find_choice(kith__aggregator_names(), "table");
     s->decoder = find_choice(kith__decoder_names(), "transe");
-    s->loss = KITH_LOSS_SOFTMAX;
+    s->loss = find_choice(kith__loss_names(), "softmax");
     s->subtask = 0;
     s->normalize = 0;
     s->neighbors = KITH_NEIGHBORS_SAMPLED;
@@ -454,8 +468,7 @@ const char *kith_settings_preset(size_t index, const char **help)
 /* What presets do not set. */
 static kith_settings usual(void)
 {
-    kith_settings s = {.loss = KITH_LOSS_MARGIN,
-                       .subtask = 1,
+    kith_settings s = {.subtask = 1,
                        .dim = 100,
                        .predict = KITH_PREDICT_AUTO,
                        .max_neighbors = 64,
@@ -479,6 +492,7 @@ static kith_settings usual(void)
 
     s.aggregator = find_choice(kith__aggregator_names(), "lan");
     s.decoder = find_choice(kith__decoder_names(), "transe");
+    s.loss = find_choice(kith__loss_names(), "margin");
     return s;
 }
 
@@ -544,6 +558,7 @@ static bool in_range(const kith_settings *settings, const setting *s)
     case CHOICE:
     case AGGREGATOR:
     case DECODER:
+    case LOSS:
         for (; *choices; choices++)
             count += *choices == '|';
         return *(const int *)field >= 0 && *(const int *)field < count;
@@ -574,7 +589,7 @@ kith_status kith__settings_check(const kith_settings *settings, kith_error *erro
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the decoder %s needs a dim that is a multiple of %u, found %u",
                           decoder->name, decoder->width_multiple, settings->dim);
-    if (settings->reciprocal && settings->loss != KITH_LOSS_SOFTMAX)
+    if (settings->reciprocal && kith__loss_get(settings->loss)->negatives != KITH__SHARED)
         return kith__fail(
             error, KITH_ERR_ARGUMENT,
             "reciprocal relations need the loss softmax: another trains none of them");

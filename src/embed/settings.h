@@ -15,11 +15,6 @@ typedef enum kith_neighbors_kept {
     KITH_NEIGHBORS_ALL,
     KITH_NEIGHBORS_SAMPLED /* all, but in training a sample for each epoch */
 } kith_neighbors_kept;
-typedef enum kith_loss {
-    KITH_LOSS_MARGIN,
-    KITH_LOSS_LOGISTIC,
-    KITH_LOSS_SOFTMAX /* the right answer of a query against entities that a batch shares */
-} kith_loss;
 typedef enum kith_directions {
     KITH_DIRECTIONS_PREDICTED, /* a fact asks for the side that is predicted */
     KITH_DIRECTIONS_BOTH       /* for either side */
@@ -58,12 +53,12 @@ typedef enum kith_evidence_mode {
 
 enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
 
-/* Aggregator and decoder are rows of tables: set them by name. */
+/* Aggregator, decoder and loss are rows of tables: set them by name. */
 struct kith_settings {
     kith_evidence_mode evidence;
     int aggregator;
     int decoder;
-    kith_loss loss;
+    int loss;
     int subtask; /* the loss on input embeddings too */
     uint32_t dim;
     int64_t attention_width; /* or KITH_WIDTH_D, KITH_WIDTH_2D */

@@ -35,11 +35,8 @@ typedef struct {
     kith__adam_state adam;
     kith__position at;
     kith__order order; /* of the epoch's facts */
-    kith_triple *positive, *negative;
-    kith__softmax_query *asked; /* queries of a batch, for the softmax loss */
-    kith__softmax_negatives negatives;
-    kith__neighbor_lists
-        *sampled; /* the neighbours that the epoch looks at; NULL: all of the model's */
+    kith__batches batches;
+    kith__neighbor_lists *sampled; /* the epoch's neighbours; NULL: all of the model's */
     double last_checkpoint;
     kith__watch *watch;
     bool stop, classifies, evaluates;
@@ -71,71 +68,15 @@ static void begin_epoch(training *t)
     kith__encoder_use(t->model->encoder, t->sampled ? t->sampled : t->model->lists, order);
 }
 
-static bool replaces_object(const training *t, kith__rng *rng)
-{
-    if (t->settings->corrupt == KITH_CORRUPT_EITHER)
-        return kith__rng_next(rng) >> 63;
-    return t->settings->corrupt == KITH_CORRUPT_OBJECT;
-}
-
-static size_t choose_facts(training *t)
-{
-    size_t from = (size_t)t->at.batch * t->settings->batch, count = t->order.count - from;
-
-    if (count > t->settings->batch)
-        count = t->settings->batch;
-    for (size_t i = 0; i < count; i++)
-        t->positive[i] = kith__order_fact(&t->order, from + i);
-    return count;
-}
-
-/* One side replaced by any seen entity, known facts not excluded. */
-static void make_negatives(training *t, size_t count, kith__rng *rng)
-{
-    size_t per = t->settings->negatives;
-
-    for (size_t k = 0; k < count * per; k++) {
-        uint32_t entity = (uint32_t)kith__rng_below(rng, t->model->lists->seen);
-        t->negative[k] = t->positive[k / per];
-        if (replaces_object(t, rng))
-            t->negative[k].object = entity;
-        else
-            t->negative[k].subject = entity;
-    }
-}
-
-/* Each fact asks for its object, its subject, or both. */
-static size_t make_queries(training *t, size_t count)
-{
-    bool both = t->settings->directions == KITH_DIRECTIONS_BOTH;
-    uint32_t m = t->model->lists->relations / 2;
-    size_t made = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        kith_triple f = t->positive[i];
-        if (both || t->settings->predict != KITH_PREDICT_SUBJECT)
-            t->asked[made++] = (kith__softmax_query){f.subject, f.relation, f.object};
-        if (both || t->settings->predict != KITH_PREDICT_OBJECT)
-            t->asked[made++] = (kith__softmax_query){f.object, f.relation + m, f.subject};
-    }
-    return made;
-}
-
-/* Loss and gradients of the next `count` facts. */
-static kith_status run_batch(training *t, size_t count, kith_error *error)
+/* Loss and gradients of the next facts. */
+static kith_status run_batch(training *t, kith_error *error)
 {
     kith__rng rng;
     kith_status status;
 
     kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
-    if (t->settings->loss != KITH_LOSS_SOFTMAX) {
-        make_negatives(t, count, &rng);
-        return kith__step_run(&t->step, t->positive, t->negative, count, t->settings->negatives,
-                              error);
-    }
-    size_t queries = make_queries(t, count);
-    TRY(kith__softmax_negatives_draw(&t->negatives, t->asked, queries, &rng, error));
-    TRY(kith__step_ask(&t->step, t->asked, queries, &t->negatives, error));
+    TRY(kith__batches_draw(&t->batches, &t->order, t->at.batch, &rng, error));
+    TRY(kith__step_run(&t->step, &t->batches.batch, error));
 cleanup:
     return status;
 }
@@ -201,10 +142,10 @@ static void tell(training *t, kith_progress *p)
 static kith_status train_batch(training *t, kith_error *error)
 {
     double began = now();
-    size_t count = choose_facts(t);
     kith_status status;
 
-    TRY(run_batch(t, count, error));
+    TRY(run_batch(t, error));
+    size_t count = t->batches.facts;
     double loss = kith__step_loss(&t->step);
     if (!isfinite(loss))
         TRY(broken(t, t->at.batch + 1, error));
@@ -370,18 +311,11 @@ static kith_status training_init(training *t, kith_error *error)
     t->classifies = dev.truth != NULL;
     t->evaluates = s->eval_every > 0 && dev.count > 0;
     TRY(kith__order_init(&t->order, t->model->graph, error));
-    if (s->loss == KITH_LOSS_SOFTMAX)
-        TRY(kith__softmax_negatives_init(&t->negatives, t->model->graph, s->shared_negatives,
-                                         error));
+    TRY(kith__batches_init(&t->batches, t->model->graph, s, error));
     TRY(drop_facts(t, error));
     pack_lists(t);
     TRY(kith__step_init(&t->step, t->model->encoder, &t->model->params, s, error));
     TRY(kith__adam_init(&t->adam, &t->model->params, error));
-    t->positive = kith__alloc(s->batch, sizeof *t->positive);
-    t->negative = kith__alloc((size_t)s->batch * s->negatives, sizeof *t->negative);
-    t->asked = kith__alloc(2 * (size_t)s->batch, sizeof *t->asked);
-    if (!t->positive || !t->negative || !t->asked)
-        TRY(kith__no_memory(error));
     if (s->neighbors == KITH_NEIGHBORS_SAMPLED)
         TRY(kith__neighbor_lists_capped(&t->sampled, t->model->lists, s->max_neighbors, error));
     t->last_checkpoint = now();
@@ -394,10 +328,7 @@ static void training_release(training *t)
     kith__step_release(&t->step);
     kith__adam_release(&t->adam);
     kith__order_release(&t->order);
-    kith__free(t->positive);
-    kith__free(t->negative);
-    kith__free(t->asked);
-    kith__softmax_negatives_release(&t->negatives);
+    kith__batches_release(&t->batches);
     kith__neighbor_lists_free(t->sampled);
     kith_model_free(t->model);
 }

@@ -1,7 +1,7 @@
 /* The negatives of the softmax loss: entities that all queries of a batch share. For each query, those
  * that train says are answers too are left out. */
-#ifndef KITH_TRAIN_SOFTMAX_NEGATIVES_H
-#define KITH_TRAIN_SOFTMAX_NEGATIVES_H
+#ifndef KITH_TRAIN_SHARED_NEGATIVES_H
+#define KITH_TRAIN_SHARED_NEGATIVES_H
 
 #include <stdbool.h>
 
@@ -10,11 +10,11 @@
 #include "core/status.h"
 
 /* "Which entity does `query`, one of the 2m relations, lead to from `known`?" */
-typedef struct kith__softmax_query {
+typedef struct kith__train_query {
     uint32_t known, query, answer;
-} kith__softmax_query;
+} kith__train_query;
 
-typedef struct kith__softmax_negatives {
+typedef struct kith__shared_negatives {
     /* Drawn for a batch. */
     uint32_t *shared;
     size_t shared_count;
@@ -28,16 +28,16 @@ typedef struct kith__softmax_negatives {
     uint32_t seen;
     uint32_t *place; /* per entity: its place among the shared ones + 1 */
     bool drawn;
-} kith__softmax_negatives;
+} kith__shared_negatives;
 
 /* `shared` is cut to the number of seen entities. */
-kith_status kith__softmax_negatives_init(kith__softmax_negatives *negatives,
+kith_status kith__shared_negatives_init(kith__shared_negatives *negatives,
                                          const kith_graph *graph, size_t shared,
                                          kith_error *error);
-void kith__softmax_negatives_release(kith__softmax_negatives *negatives);
+void kith__shared_negatives_release(kith__shared_negatives *negatives);
 /* Draw for a batch of queries. */
-kith_status kith__softmax_negatives_draw(kith__softmax_negatives *negatives,
-                                         const kith__softmax_query *asked, size_t count,
+kith_status kith__shared_negatives_draw(kith__shared_negatives *negatives,
+                                         const kith__train_query *asked, size_t count,
                                          kith__rng *rng, kith_error *error);
 
 #endif

@@ -1,10 +1,10 @@
-#include "train/softmax_negatives.h"
+#include "train/shared_negatives.h"
 
 #include <string.h>
 
 #include "core/mem.h"
 
-static kith_status list_answers(kith__softmax_negatives *c, const kith_graph *graph,
+static kith_status list_answers(kith__shared_negatives *c, const kith_graph *graph,
                                 kith_error *error)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
@@ -30,7 +30,7 @@ static kith_status list_answers(kith__softmax_negatives *c, const kith_graph *gr
     return KITH_OK;
 }
 
-kith_status kith__softmax_negatives_init(kith__softmax_negatives *c, const kith_graph *graph,
+kith_status kith__shared_negatives_init(kith__shared_negatives *c, const kith_graph *graph,
                                          size_t shared, kith_error *error)
 {
     kith_status status;
@@ -46,11 +46,11 @@ kith_status kith__softmax_negatives_init(kith__softmax_negatives *c, const kith_
     TRY(list_answers(c, graph, error));
     return KITH_OK;
 cleanup:
-    kith__softmax_negatives_release(c);
+    kith__shared_negatives_release(c);
     return status;
 }
 
-void kith__softmax_negatives_release(kith__softmax_negatives *c)
+void kith__shared_negatives_release(kith__shared_negatives *c)
 {
     kith__free(c->shared);
     kith__free(c->left_out);
@@ -62,7 +62,7 @@ void kith__softmax_negatives_release(kith__softmax_negatives *c)
 }
 
 /* Each set of `shared_count` entities is as likely as any other. */
-static void draw_shared(kith__softmax_negatives *c, kith__rng *rng)
+static void draw_shared(kith__shared_negatives *c, kith__rng *rng)
 {
     for (size_t i = 0; c->drawn && i < c->shared_count; i++)
         c->place[c->shared[i]] = 0;
@@ -78,7 +78,7 @@ static void draw_shared(kith__softmax_negatives *c, kith__rng *rng)
 }
 
 /* The first answer of a query, or behind where it would be. */
-static size_t find_answers(const kith__softmax_negatives *c, uint32_t known, uint32_t query)
+static size_t find_answers(const kith__shared_negatives *c, uint32_t known, uint32_t query)
 {
     size_t low = c->first[known], high = c->first[known + 1];
 
@@ -93,7 +93,7 @@ static size_t find_answers(const kith__softmax_negatives *c, uint32_t known, uin
 }
 
 /* List the answers of query i that are among the shared negatives. */
-static kith_status leave_out(kith__softmax_negatives *c, const kith__softmax_query *asked, size_t i,
+static kith_status leave_out(kith__shared_negatives *c, const kith__train_query *asked, size_t i,
                              kith_error *error)
 {
     size_t end = c->first[asked->known + 1], used = c->left_start[i];
@@ -111,8 +111,8 @@ static kith_status leave_out(kith__softmax_negatives *c, const kith__softmax_que
     return KITH_OK;
 }
 
-kith_status kith__softmax_negatives_draw(kith__softmax_negatives *c,
-                                         const kith__softmax_query *asked, size_t count,
+kith_status kith__shared_negatives_draw(kith__shared_negatives *c,
+                                         const kith__train_query *asked, size_t count,
                                          kith__rng *rng, kith_error *error)
 {
     kith_status status = KITH_OK;

@@ -1,0 +1,28 @@
+/* Rows of vectors as the decoder takes them, scaled to length 1 where it wants that, with the gradients by
+ * them. */
+#ifndef KITH_TRAIN_SCALED_ROWS_H
+#define KITH_TRAIN_SCALED_ROWS_H
+
+#include "train/scorer.h"
+
+typedef struct kith__scaled_rows {
+    const kith__scoring *scoring;
+    kith__floats row, inverse, gradient; /* inverse: 1 / length */
+    uint8_t *touched;                    /* whether a row has a gradient */
+    size_t count, touched_capacity;
+} kith__scaled_rows;
+
+/* Make place for `count` rows without a gradient; -1 where memory is short. */
+int kith__scaled_rows_reserve(kith__scaled_rows *rows, size_t count);
+void kith__scaled_rows_release(kith__scaled_rows *rows);
+void kith__scaled_row_set(kith__scaled_rows *rows, size_t i, const float *from);
+static inline const float *kith__scaled_row(const kith__scaled_rows *rows, size_t i)
+{
+    return rows->row.at + i * rows->scoring->ds;
+}
+/* The gradient by a row, from now on part of the step. */
+float *kith__scaled_row_gradient(kith__scaled_rows *rows, size_t i);
+/* to += the gradient by the vector that row i was made from. */
+void kith__scaled_row_backward(float *to, const kith__scaled_rows *rows, size_t i);
+
+#endif
