@@ -11,21 +11,21 @@ static void print_weights(const kith_model *model, uint32_t relation)
     int own[2];
 
     if (relation == UINT32_MAX) {
-        say("\n  %-10s %-32s %9s\n", "part", "what", "weight");
+        say("\n  %-14s %-32s %9s\n", "part", "what", "weight");
     } else {
         for (int side = 0; side < 2; side++)
             own[side] = kith_model_relation_weight(&weight[side], model, relation, side, 0);
         say("\n  Weights for %s, objects asked for: %s; subjects: %s\n\n",
             kith_graph_relation_name(kith_model_graph(model), relation),
             own[0] ? "its own" : "the common ones", own[1] ? "its own" : "the common ones");
-        say("  %-10s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
+        say("  %-14s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
     }
     for (size_t i = 0; (name = kith_model_fusion_weight(&common, &part, model, i)); i++) {
         for (int side = 0; side < 2; side++)
             kith_model_relation_weight(&weight[side], model, relation, side, i);
         if (common == 0 && weight[0] == 0 && weight[1] == 0)
             continue;
-        say("  %-10s %-32s %9.4f", kith_part_name(part), name, common);
+        say("  %-14s %-32s %9.4f", kith_part_name(part), name, common);
         if (relation != UINT32_MAX)
             say(" %9.4f %9.4f", weight[0], weight[1]);
         say("\n");

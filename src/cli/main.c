@@ -36,7 +36,7 @@ static void print_overview(FILE *out)
         fprintf(out, "\n%s\n", groups[group]);
         for (size_t i = 0; i < COMMANDS; i++)
             if ((int)commands[i]->group == group)
-                fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+                fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     }
     fprintf(out, "\nhelp\n"
                  "  help     show how to use a command: kith help COMMAND\n"
