@@ -241,6 +241,61 @@ static void damaged__no_file_gives_other_answers_without_an_error(void **state)
     assert_true(tried >= 20);
 }
 
+/* Whether resuming gives the file back, and the answers with it. */
+static void check_made_again(const char *folder, const char *name, int which)
+{
+    kith_train_end end;
+
+    assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
+    assert_true(exists(in(folder, name)));
+    kith_model *model = opened_run(folder);
+    char *found = answers_of(model);
+    assert_string_equal(found, expected[which]);
+    free(found);
+    kith_model_free(model);
+}
+
+static void check_deleted(const char *name, int which)
+{
+    const char *folder = copy_run(runs[which]);
+    kith_model *model = NULL;
+    kith_train_end end;
+    kith_error error = {KITH_OK, ""};
+
+    unlink(in(folder, name));
+    if (strcmp(name, "checkpoint.safetensors") == 0) {
+        kith_model_free(opened_run(folder));
+        assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, name);
+        return;
+    }
+    assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, name);
+    assert_contains(error.message, "is gone");
+    if (strstr(error.message, "--resume"))
+        check_made_again(folder, name, which);
+    else
+        assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
+}
+
+static void damaged__a_file_that_is_gone_is_noticed(void **state)
+{
+    static const char *const files[] = {"model.safetensors", "checkpoint.safetensors",
+                                        "calibration.json",  "rules.safetensors",
+                                        "fusion.json",       "has_relation.json",
+                                        "classifier.json"};
+    size_t tried = 0;
+
+    (void)state;
+    for (int i = 0; i < RUNS; i++)
+        for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+            if (exists(in(runs[i], files[f]))) {
+                check_deleted(files[f], i);
+                tried++;
+            }
+    assert_true(tried >= 9);
+}
+
 static int stop_at_once(void *context, const kith_progress *progress)
 {
     (void)context;
@@ -629,6 +684,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged__no_file_gives_other_answers_without_an_error),
+        cmocka_unit_test(damaged__a_file_that_is_gone_is_noticed),
         cmocka_unit_test(damaged__a_checkpoint_never_resumes_to_another_model),
         cmocka_unit_test(damaged__weights_that_make_scores_useless_are_refused),
         cmocka_unit_test(lock__a_second_training_is_told_who_holds_the_run),

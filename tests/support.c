@@ -48,7 +48,8 @@ const char *new_folder(void)
     static unsigned number;
 
     if (!root[0]) {
-        strcpy(root, "/tmp/kith-test-XXXXXX");
+        const char *folder = getenv("TMPDIR");
+        snprintf(root, sizeof root, "%s/kith-test-XXXXXX", folder ? folder : "/tmp");
         assert_non_null(mkdtemp(root));
         chmod(root, 0755);
         owner = getpid();

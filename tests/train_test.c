@@ -1209,7 +1209,7 @@ static void refused__a_run_whose_weights_are_gone(void **state)
 
     (void)state;
     unlink(in(folder, "model.safetensors"));
-    check_refused(folder, false, "has no model.safetensors", "kith train --resume");
+    check_refused(folder, false, "its model.safetensors is gone", "train again");
 }
 
 static void refused__weights_that_are_not_finite(void **state)

@@ -169,7 +169,8 @@ cleanup:
     return status;
 }
 
-kith_status kith__config_load(kith__config *config, const char *folder, kith_error *error)
+kith_status kith__config_load(kith__config *config, const char *folder, kith__file_use use,
+                              kith_error *error)
 {
     json_t *object = NULL;
     bool checked = false;
@@ -178,6 +179,7 @@ kith_status kith__config_load(kith__config *config, const char *folder, kith_err
     memset(config, 0, sizeof *config);
     TRY(kith__json_load(&object, &checked, folder, "config.json", false, error));
     TRY(read_config(config, object, checked, folder, error));
+    TRY(kith__run_check_files(object, folder, use, error));
 cleanup:
     json_decref(object);
     return status;

@@ -6,6 +6,7 @@
 
 #include "core/status.h"
 #include "embed/settings.h"
+#include "run/file_list.h"
 
 /* Format 3 has a checksum in every file of a run. Format 2, of kith 0.1, still opens. */
 enum { KITH__RUN_FORMAT = 3, KITH__RUN_OLDEST = 2 };
@@ -22,7 +23,9 @@ typedef struct kith__config {
 /* Write FOLDER/config.json. */
 kith_status kith__config_save(const char *folder, const kith_graph *graph,
                               const kith_settings *settings, uint64_t derived, kith_error *error);
-kith_status kith__config_load(kith__config *config, const char *folder, kith_error *error);
+/* Fails too where a file is gone that the run had and that this use needs. */
+kith_status kith__config_load(kith__config *config, const char *folder, kith__file_use use,
+                              kith_error *error);
 
 /* Whether a setting has a say in a run with these settings: of a run of rules alone few do. */
 bool kith__setting_applies(const char *name, const kith_settings *settings);

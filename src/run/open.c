@@ -110,7 +110,7 @@ static kith_status open_run(kith_model **model, const char *folder, unsigned thr
     if (!inner)
         TRY(kith__no_memory(error));
     TRY(kith__run_check(folder, error));
-    TRY(kith__config_load(&config, folder, error));
+    TRY(kith__config_load(&config, folder, trained ? KITH__TO_OPEN : KITH__TO_RESUME, error));
     if (trained) {
         TRY(make_trained(model, &graph, folder, inner, &config, threads, error));
     } else {
@@ -191,7 +191,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     kith_status status;
 
     TRY(kith__run_check(folder, error));
-    TRY(kith__config_load(&config, folder, error));
+    TRY(kith__config_load(&config, folder, KITH__TO_OPEN, error));
     if (config.settings.evidence == KITH_EVIDENCE_NONE)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
                        "%s: is an embedding alone, which says nothing about the entities of another "

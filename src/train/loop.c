@@ -435,8 +435,11 @@ static kith_status go_through_stages(kith_train_end *end, const char *folder, ki
         kith__pool_set_watch(model->pool, watch);
         TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
     }
-    if (labelled && *end != KITH_TRAIN_STOPPED)
+    if (*end == KITH_TRAIN_STOPPED)
+        goto cleanup;
+    if (labelled)
         TRY(fit_classifier(folder, threads, watch, error));
+    TRY(kith__run_list_files(folder, error));
 cleanup:
     kith_model_free(model);
     return status;
@@ -476,9 +479,12 @@ kith_status kith_train_resume(kith_train_end *end, const char *folder,
     TRY(kith__run_check(folder, error));
     TRY(kith__run_lock_take(&lock, folder, error));
     TRY(kith__run_open(&model, folder, options ? options->threads : 0, error));
+    TRY(kith__run_list_files(folder, error)); /* without those that are made again */
     status = go_on(end, folder, model, options, error);
+    model = NULL;
 cleanup:
     kith__run_lock_release(&lock);
+    kith_model_free(model);
     return status;
 }
 

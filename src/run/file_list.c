@@ -1,0 +1,80 @@
+#include "run/file_list.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "graph/graph.h"
+#include "run/json_file.h"
+
+static const struct {
+    const char *name;
+    bool to_open;    /* needed to answer */
+    bool made_again; /* by resuming */
+} files[] = {
+    {"model.safetensors", true, false},
+    {"checkpoint.safetensors", false, false},
+    {"calibration.json", true, true},
+    {"rules.safetensors", true, true},
+    {"fusion.json", true, true},
+    {"has_relation.json", true, false},
+    {"classifier.json", true, true},
+};
+enum { FILES = sizeof files / sizeof *files };
+
+static bool is_listed(const json_t *list, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (text && strcmp(text, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+kith_status kith__run_check_files(const json_t *config, const char *folder, kith__file_use use,
+                                  kith_error *error)
+{
+    const json_t *list = json_object_get(config, "files");
+
+    for (int i = 0; i < FILES; i++) {
+        bool needed = use == KITH__TO_OPEN ? files[i].to_open : !files[i].made_again;
+        if (!needed || !is_listed(list, files[i].name) || kith__path_exists(folder, files[i].name))
+            continue;
+        if (files[i].made_again)
+            return kith__fail(error, KITH_ERR_INPUT,
+                              "%s: its %s is gone; restore it from a copy, or make it again: kith "
+                              "train --resume %s", folder, files[i].name, folder);
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: its %s is gone; restore it from a copy, or train again: kith train "
+                          "%s/graph -o NEW", folder, files[i].name, folder);
+    }
+    return KITH_OK;
+}
+
+static json_t *list_present(const char *folder)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < FILES; i++)
+        if (kith__path_exists(folder, files[i].name))
+            json_array_append_new(list, json_string(files[i].name));
+    return list;
+}
+
+kith_status kith__run_list_files(const char *folder, kith_error *error)
+{
+    json_t *config = NULL, *list = list_present(folder);
+    bool checked = false;
+    kith_status status;
+
+    TRY(kith__json_load(&config, &checked, folder, "config.json", false, error));
+    if (!checked || json_equal(json_object_get(config, "files"), list))
+        goto cleanup;
+    json_object_set(config, "files", list);
+    status = kith__json_save(folder, "config.json", config, error);
+    config = NULL;
+cleanup:
+    json_decref(config);
+    json_decref(list);
+    return status;
+}
