@@ -4,11 +4,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scratch_folder();
-    write_file(scratch_path("facts.tsv"), data, size);
-    open_source(scratch_path("facts.tsv"));
-    write_file(scratch_path("facts.csv"), data, size);
-    open_source(scratch_path("facts.csv"));
-    open_columns(scratch_path("facts.csv"), "2,1,3");
-    open_columns(scratch_path("facts.csv"), "item,property,value");
+    write_input(scratch_path("facts.tsv"), data, size);
+    try_source(scratch_path("facts.tsv"));
+    write_input(scratch_path("facts.csv"), data, size);
+    try_source(scratch_path("facts.csv"));
+    try_columns(scratch_path("facts.csv"), "2,1,3");
+    try_columns(scratch_path("facts.csv"), "item,property,value");
     return 0;
 }

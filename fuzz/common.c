@@ -68,12 +68,35 @@ const char *scratch_path(const char *name)
     return path;
 }
 
+void scratch_keep_folder(const char *name)
+{
+    mkdir(scratch_path(name), 0700);
+}
+
 void write_file(const char *path, const void *bytes, size_t length)
 {
     FILE *file = fopen(path, "wb");
 
     require(file != NULL, "a scratch file can be written");
     require(fwrite(bytes, 1, length, file) == length, "a scratch file can be written");
+    fclose(file);
+}
+
+void write_input(const char *path, const uint8_t *data, size_t size)
+{
+    enum { SEVERAL_PIECES = 9 << 18 };
+    FILE *file;
+
+    if (size < 2 || data[0] != '\f') {
+        write_file(path, data, size);
+        return;
+    }
+    file = fopen(path, "wb");
+    require(file != NULL, "a scratch file can be written");
+    for (size_t written = 0; written < SEVERAL_PIECES; written += size) {
+        fwrite(data + 1, 1, size - 1, file);
+        fputc('\n', file);
+    }
     fclose(file);
 }
 
@@ -151,7 +174,7 @@ static void check_names(const kith_graph *graph)
                 "a name leads back to its entity");
 }
 
-void open_columns(const char *path, const char *columns)
+void try_columns(const char *path, const char *columns)
 {
     for (int skip_bad = 0; skip_bad < 2; skip_bad++) {
         uint64_t hash[2] = {0, 0};
@@ -176,7 +199,7 @@ void open_columns(const char *path, const char *columns)
     }
 }
 
-void open_source(const char *path)
+void try_source(const char *path)
 {
-    open_columns(path, NULL);
+    try_columns(path, NULL);
 }

@@ -4,6 +4,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unpack(data, size);
-    open_source(scratch_folder_kept());
+    try_source(scratch_folder_kept());
     return 0;
 }

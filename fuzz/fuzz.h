@@ -18,16 +18,25 @@ const char *scratch_folder(void);
 const char *scratch_folder_kept(void);
 /* "FOLDER/NAME" in a buffer of this process, valid until the next call. */
 const char *scratch_path(const char *name);
+/* Make a folder of that name in it. */
+void scratch_keep_folder(const char *name);
 void write_file(const char *path, const void *bytes, size_t length);
+/* The same for an input; one that begins with a form feed is repeated until the file is so large that
+ * it is read in several pieces. */
+void write_input(const char *path, const uint8_t *data, size_t size);
 /* Unpack an archive into the scratch folder. */
 void unpack(const uint8_t *data, size_t size);
 
 /* Open a source strictly and with bad lines skipped, on one and on two threads. What opens must be
  * consistent: every id of a fact has a name, neighbourhoods hold each fact of train twice, and the
  * number of threads makes no difference. Aborts where that does not hold. */
-void open_source(const char *path);
+<<<<<<< HEAD
+void try_source(const char *path);
 /* The same with columns chosen, as kith_open_options has them; NULL: found out. */
-void open_columns(const char *path, const char *columns);
+void try_columns(const char *path, const char *columns);
+=======
+void try_source(const char *path);
+>>>>>>> 386cbd6 (fuzz: targets for every file of a run and for command lines)
 
 /* Abort with a line that says why. */
 void require(int condition, const char *what);

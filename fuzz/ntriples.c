@@ -4,7 +4,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scratch_folder();
-    write_file(scratch_path("facts.nt"), data, size);
-    open_source(scratch_path("facts.nt"));
+    write_input(scratch_path("facts.nt"), data, size);
+    try_source(scratch_path("facts.nt"));
     return 0;
 }

@@ -5,6 +5,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scratch_folder();
     write_file(scratch_path("facts"), data, size);
-    open_source(scratch_path("facts"));
+    try_source(scratch_path("facts"));
     return 0;
 }

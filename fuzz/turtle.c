@@ -5,6 +5,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scratch_folder();
     write_file(scratch_path("facts.ttl"), data, size);
-    open_source(scratch_path("facts.ttl"));
+    try_source(scratch_path("facts.ttl"));
     return 0;
 }

@@ -48,6 +48,8 @@ kith__span kith__span_of(kith__span all, uint32_t relation)
         else
             high = middle;
     }
+    if (all.count == 0) /* and `at` may be NULL */
+        return all;
     return (kith__span){all.at + from, low - from};
 }
 
