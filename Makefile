@@ -7,10 +7,11 @@ BUILD   := build
 ASAN    := build-asan
 TSAN    := build-tsan
 FUZZ    := build-fuzz
+COVER   := build-coverage
 TIME    ?= 60
 MESON   := meson setup --prefix $(PREFIX)
 
-.PHONY: all demo test asan tsan bench fuzz install clean setup-build setup-test setup-demo setup-bench setup-fuzz
+.PHONY: all demo test asan tsan bench fuzz coverage install clean setup-build setup-test setup-demo setup-bench setup-fuzz
 
 # Build a folder, silent unless something is wrong.
 define ninja
@@ -72,10 +73,20 @@ fuzz: setup-fuzz $(FUZZ)/build.ninja
 	$(call ninja,$(FUZZ))
 	@tools/fuzz $(FUZZ) $(TIME)
 
+# How many lines of its reader each fuzz target reaches.
+$(COVER)/build.ninja: | setup-test
+	@$(MESON) $(COVER) --buildtype debug -Db_coverage=true -Dtests=true > $(COVER).log || \
+	    (cat $(COVER).log; exit 1)
+	@mv $(COVER).log $(COVER)/setup.log
+
+coverage: setup-test $(COVER)/build.ninja
+	$(call ninja,$(COVER))
+	@fuzz/coverage $(COVER)
+
 install: all
 	@meson configure $(BUILD) --prefix $(PREFIX) > /dev/null
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) > $(BUILD)/install.log || (cat $(BUILD)/install.log; exit 1)
 	@grep '^Installing' $(BUILD)/install.log
 
 clean:
-	rm -rf $(BUILD) $(ASAN) $(TSAN) $(FUZZ)
+	rm -rf $(BUILD) $(ASAN) $(TSAN) $(FUZZ) $(COVER)

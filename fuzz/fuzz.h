@@ -30,13 +30,9 @@ void unpack(const uint8_t *data, size_t size);
 /* Open a source strictly and with bad lines skipped, on one and on two threads. What opens must be
  * consistent: every id of a fact has a name, neighbourhoods hold each fact of train twice, and the
  * number of threads makes no difference. Aborts where that does not hold. */
-<<<<<<< HEAD
 void try_source(const char *path);
 /* The same with columns chosen, as kith_open_options has them; NULL: found out. */
 void try_columns(const char *path, const char *columns);
-=======
-void try_source(const char *path);
->>>>>>> 386cbd6 (fuzz: targets for every file of a run and for command lines)
 
 /* Abort with a line that says why. */
 void require(int condition, const char *what);

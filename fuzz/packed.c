@@ -1,10 +1,14 @@
-/* Files that are compressed, or only claim to be: the first bytes decide, not the name. */
+/* Files that are compressed, or only claim to be: the first bytes decide, and the name must agree. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char *const names[] = {"facts", "facts.tsv.gz", "facts.tsv.zst"};
+
     scratch_folder();
-    write_file(scratch_path("facts"), data, size);
-    try_source(scratch_path("facts"));
+    for (int i = 0; i < 3; i++) {
+        write_file(scratch_path(names[i]), data, size);
+        try_source(scratch_path(names[i]));
+    }
     return 0;
 }

@@ -118,7 +118,7 @@ static void make_runs(void)
 static void add_answers(kith__checksum *sum, const kith_answers *answers)
 {
     for (size_t i = 0; i < answers->count; i++) {
-        const kith_answer *a = &answers->at[i];
+        const kith_answer *a = answers->at[i];
         require(isfinite(a->score), "a score is finite");
         require(!(a->probability < 0 || a->probability > 1), "a probability is one");
         kith__checksum_add(sum, &a->entity, sizeof a->entity);
@@ -132,19 +132,20 @@ static void add_answers(kith__checksum *sum, const kith_answers *answers)
 
 static void ask(kith__checksum *sum, kith_session *session, kith_question question)
 {
-    kith_answers answers = {0};
-    kith_explanation explanation = {0};
-    kith_verdict verdict = {0};
+    kith_answers *answers = NULL;
+    kith_explanation *explanation = NULL;
+    kith_verdict *verdict = NULL;
     const bool fact = question.subject && question.relation && question.object;
 
     if (!fact && kith_session_ask(&answers, session, &question, NULL, NULL) == KITH_OK)
-        add_answers(sum, &answers);
+        add_answers(sum, answers);
     if (kith_session_explain(&explanation, session, &question, NULL, NULL) == KITH_OK)
-        add_answers(sum, &explanation.answers);
+        add_answers(sum, explanation->answers);
     if (fact && kith_session_judge(&verdict, session, &question, NULL) == KITH_OK)
-        kith__checksum_add(sum, &verdict.score, sizeof verdict.score);
-    kith_answers_release(&answers);
-    kith_explanation_release(&explanation);
+        kith__checksum_add(sum, &verdict->score, sizeof verdict->score);
+    kith_answers_free(answers);
+    kith_explanation_free(explanation);
+    kith_verdict_free(verdict);
 }
 
 static void evaluate(kith__checksum *sum, kith_model *model)

@@ -1,8 +1,10 @@
-/* Settings by name: each line is NAME=VALUE. What is accepted reads back as itself. */
+/* Settings by name: a first line "preset NAME", then lines NAME=VALUE. What is accepted reads back as
+ * itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "embed/settings.h"
 #include "fuzz.h"
 
 static void set(kith_settings *settings, char *line)
@@ -23,16 +25,47 @@ static void set(kith_settings *settings, char *line)
             "and reads the same again");
 }
 
+/* Every setting can be read, and applies or does not. */
+static void read_all(const kith_settings *settings)
+{
+    const char *name, *help, *choices;
+    char text[256];
+
+    for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++) {
+        require(kith_settings_get(text, sizeof text, settings, name) != NULL, "a setting can be read");
+        (void)kith_settings_applies(settings, name);
+    }
+}
+
+static kith_settings *open_preset(char **rest)
+{
+    kith_settings *settings = NULL;
+    kith_error error = {0};
+
+    if (strncmp(*rest, "preset ", 7) == 0) {
+        const char *name = strsep(rest, "\n") + 7;
+        if (kith_settings_new(&settings, name, &error) != KITH_OK)
+            require(error.message[0] != 0, "a refusal says why");
+    }
+    if (!settings)
+        require(kith_settings_new(&settings, "release", NULL) == KITH_OK, "a preset opens");
+    return settings;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    kith_settings *settings;
     char *text = malloc(size + 1), *rest = text;
+    kith_error error = {0};
 
-    require(text && kith_settings_new(&settings, "release", NULL) == KITH_OK, "a preset opens");
+    require(text != NULL, "there is memory for the input");
     memcpy(text, data, size);
     text[size] = 0;
+    kith_settings *settings = open_preset(&rest);
     for (char *line; (line = strsep(&rest, "\n"));)
         set(settings, line);
+    read_all(settings);
+    if (kith__settings_check(settings, &error) != KITH_OK)
+        require(error.message[0] != 0, "a refusal says why");
     kith_settings_free(settings);
     free(text);
     return 0;
