@@ -282,8 +282,7 @@ static void damaged__a_file_that_is_gone_is_noticed(void **state)
 {
     static const char *const files[] = {"model.safetensors", "checkpoint.safetensors",
                                         "calibration.json",  "rules.safetensors",
-                                        "fusion.json",       "has_relation.json",
-                                        "classifier.json"};
+                                        "fusion.json",       "has_relation.json"};
     size_t tried = 0;
 
     (void)state;

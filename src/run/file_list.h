@@ -12,7 +12,7 @@
 kith_status kith__run_list_files(const char *folder, kith_error *error);
 
 typedef enum kith__file_use {
-    KITH__TO_OPEN,  /* answering: everything but the checkpoint */
+    KITH__TO_OPEN,  /* answering: everything but the checkpoint and the classifier */
     KITH__TO_RESUME /* training on: what it cannot make again */
 } kith__file_use;
 
