@@ -38,7 +38,7 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
 
 static kith_eval evaluated(kith_model *model, kith_split split, int all_candidates)
 {
-    kith_eval_options options = {.split = split, .all_candidates = all_candidates};
+    kith_eval_options options = {.split = split, .candidates = all_candidates ? KITH_ANSWERS_ALL : KITH_ANSWERS_SEEN};
     kith_eval result;
     kith_error error;
 
@@ -522,7 +522,7 @@ static void evaluate__a_sample_has_that_size_and_the_seed_decides(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        kith_eval_options options = {.split = KITH_TEST, .all_candidates = 1, .sample = 10,
+        kith_eval_options options = {.split = KITH_TEST, .candidates = KITH_ANSWERS_ALL, .sample = 10,
                                      .seed = i == 2 ? 2 : 1};
         kith_eval e;
         assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);

@@ -659,7 +659,8 @@ static void check_ranking_model(const json_t *entry)
         queries[i].fact = (kith_triple){(uint32_t)whole(q, "s"), (uint32_t)whole(q, "q"),
                                         (uint32_t)whole(q, "o")};
     }
-    must(kith__rank_all(ranks, model, queries, count, &(kith_eval_options){0}, &error), &error);
+    const kith__answer_set among = kith__answers_below(model->candidates);
+    must(kith__rank_all(ranks, model, queries, count, &among, &(kith_eval_options){0}, &error), &error);
     for (size_t i = 0; i < count && good; i++) {
         good = check_query(model, json_array_get(list, i), &ranks[i]);
         mr += ranks[i].realistic / (double)count;

@@ -116,7 +116,7 @@ INPUTS = {
         "&(kith_eval_options){.split = (kith_split)9999}",
         "&(kith_eval_options){.split = (kith_split)-1}", "&(kith_eval_options){.split = KITH_SPLITS}",
         "&(kith_eval_options){.split = KITH_TRAIN}",
-        "&(kith_eval_options){.split = KITH_TEST, .without = UINT_MAX, .all_candidates = -1}",
+        "&(kith_eval_options){.split = KITH_TEST, .without = UINT_MAX, .candidates = (kith_candidate_set)-1}",
         "&(kith_eval_options){.split = KITH_DEV, .filter = other_graph, .sample = (size_t)-1}"],
     "const kith_eval *": [
         "&(kith_eval){0}", "NULL", "&(kith_eval){.realistic.queries = 3}",

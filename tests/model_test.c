@@ -202,7 +202,7 @@ static void settings__only_some_apply(void **state)
     kith_settings rules = preset("rules"), lan = preset("release"), table = preset("embedding");
 
     (void)state;
-    assert_string_equal(applying(&rules), "evidence predict seed ");
+    assert_string_equal(applying(&rules), "evidence unseen-neighbors predict seed ");
     assert_true(kith_settings_applies(&lan, "margin") && kith_settings_applies(&lan, "normalize") &&
                 kith_settings_applies(&lan, "attention-width"));
     assert_false(kith_settings_applies(&lan, "scale") || kith_settings_applies(&lan, "padding") ||

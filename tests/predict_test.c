@@ -1379,7 +1379,7 @@ static kith_model *opened_on(const char *folder, const kith_graph *graph)
 
 static kith_eval evaluated(const kith_model *model, unsigned without)
 {
-    const kith_eval_options options = {.split = KITH_TEST, .without = without, .all_candidates = 1};
+    const kith_eval_options options = {.split = KITH_TEST, .without = without, .candidates = KITH_ANSWERS_ALL};
     kith_eval e;
     kith_error error;
 

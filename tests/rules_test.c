@@ -79,7 +79,7 @@ static void world_open(world *w, const char *path, unsigned threads)
     w->fact = calloc((size_t)w->relations * w->entities, w->entities);
     assert_non_null(w->fact);
     mark_facts(w);
-    assert_int_equal(kith__evidence_new(&w->evidence, w->graph, w->pool, &error), KITH_OK);
+    assert_int_equal(kith__evidence_new(&w->evidence, w->graph, false, w->pool, &error), KITH_OK);
 }
 
 static void world_close(world *w)
@@ -1281,7 +1281,7 @@ static void ask__a_hub_of_5000_facts_is_asked_like_any_other(void **state)
     const char *path = file("g.tsv", t.at);
     kith_error error;
     w = (world){.graph = opened(path), .pool = kith__pool_new(2)};
-    assert_int_equal(kith__evidence_new(&w.evidence, w.graph, w.pool, &error), KITH_OK);
+    assert_int_equal(kith__evidence_new(&w.evidence, w.graph, false, w.pool, &error), KITH_OK);
     asking_open(&a, &w);
     uint32_t s = entity(&w, "p4000"), hub = entity(&w, "hub");
     ask(&a, kith__facts_of(w.evidence->base->index, s), s, 1);
@@ -1374,7 +1374,7 @@ static void set_whole(twins *t, const plain_facts *base, const plain_facts *adde
     kith__evidence_free(t->whole);
     assert_int_equal(kith_graph_seen_relation_count(graph), RELATIONS_USED);
     assert_int_equal(
-        kith__evidence_over(&t->whole, graph, t->grown->rules, true, pool, &error), KITH_OK);
+        kith__evidence_over(&t->whole, graph, false, t->grown->rules, true, pool, &error), KITH_OK);
     number_people(t->whole_id, graph, UINT32_MAX);
     kith_graph_free(graph);
 }
@@ -1504,7 +1504,7 @@ static void check_growth(uint64_t seed, uint32_t gap)
     draw_facts(&base, &rng, KNOWN_PEOPLE, 30);
     draw_facts(&added, &rng, PEOPLE, 25);
     kith_graph *graph = graph_of(&base, NULL);
-    assert_int_equal(kith__evidence_new(&t.grown, graph, pool, &error), KITH_OK);
+    assert_int_equal(kith__evidence_new(&t.grown, graph, false, pool, &error), KITH_OK);
     number_people(t.id, graph, kith_graph_entity_count(graph) + gap);
     kith_graph_free(graph);
     assert_int_equal(kith__overlay_init(&t.overlay, t.grown->base->index, &error), KITH_OK);
@@ -1635,7 +1635,7 @@ static void align__relations_have_the_ids_they_were_learned_by(void **state)
     assert_int_equal(kith_graph_facts(graph, KITH_AUX).count, 0);
     assert_int_equal(kith_graph_find_entity(&id, graph, "u"), KITH_OK);
     kith__evidence *other;
-    assert_int_equal(kith__evidence_over(&other, graph, w.evidence->rules, true, pool, &error),
+    assert_int_equal(kith__evidence_over(&other, graph, false, w.evidence->rules, true, pool, &error),
                      KITH_OK);
     assert_int_equal(other->base->index->relations, 6);
     assert_int_equal(kith__facts_of(other->base->index, id).count, 2); /* of x and, inverse, of v */
@@ -1669,7 +1669,7 @@ static void align__learned_rules_answer_about_strangers(void **state)
     world_open(&w, file("g.tsv", t.at), 1);
     source = opened(file("h.tsv", "k\tin\tj\nm\tborn_in\tk\nl\tcitizen_of\tj\n"));
     assert_int_equal(kith__graph_align(&graph, NULL, source, w.graph, w.pool, &error), KITH_OK);
-    assert_int_equal(kith__evidence_over(&other, graph, w.evidence->rules, true, w.pool, &error),
+    assert_int_equal(kith__evidence_over(&other, graph, false, w.evidence->rules, true, w.pool, &error),
                      KITH_OK);
     kith__evidence_query_init(&a, other, NULL);
     assert_int_equal(kith_graph_find_entity(&x, graph, "m"), KITH_OK);
@@ -1699,7 +1699,7 @@ static void ask__memory_grows_with_what_is_touched_and_not_with_the_graph(void *
     for (int i = 0; i < 100; i++)
         add(&t, "p%d\tspeaks\tl%d\n", i, i % 3);
     world w = {.graph = opened(file("g.tsv", t.at)), .pool = kith__pool_new(1)};
-    assert_int_equal(kith__evidence_new(&w.evidence, w.graph, w.pool, &error), KITH_OK);
+    assert_int_equal(kith__evidence_new(&w.evidence, w.graph, false, w.pool, &error), KITH_OK);
     uint32_t s = entity(&w, "p10");
     kith__span facts = kith__facts_of(w.evidence->base->index, s);
     asking_open(&a, &w);
@@ -1967,7 +1967,7 @@ static void torture(attempt call, const world *w)
 static kith_status try_mining(const world *w, kith_error *error)
 {
     kith__evidence *evidence = NULL;
-    kith_status status = kith__evidence_new(&evidence, w->graph, w->pool, error);
+    kith_status status = kith__evidence_new(&evidence, w->graph, false, w->pool, error);
 
     if (status == KITH_OK) {
         check_same_patterns(&evidence->rules->pairs, &w->evidence->rules->pairs);

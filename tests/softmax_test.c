@@ -282,7 +282,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
 static kith_status try_step(const kith_graph *graph, const kith_settings *settings,
                             const kith__train_query *asked, kith_error *error)
 {
-    const kith_eval_options options = {.split = KITH_TEST, .all_candidates = 1};
+    const kith_eval_options options = {.split = KITH_TEST, .candidates = KITH_ANSWERS_ALL};
     kith_model *model = NULL;
     kith__shared_negatives c = {0};
     kith__step step = {0};

@@ -634,10 +634,21 @@ typedef struct kith_eval {
                             fact, kind, facts and correct are set */
 } kith_eval;
 
+/* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
+ * support facts, and a session's new ones. The seen ones are in the same order whether unseen ones
+ * are among the candidates or not. For a session, a model without rules has no scores for unseen ones,
+ * nor has one with unseen-neighbors off; evaluation scores them by their encodings then. */
+typedef enum kith_candidate_set {
+    KITH_ANSWERS_USUAL, /* all of a session, seen ones in evaluation */
+    KITH_ANSWERS_ALL,   /* seen and unseen ones, of those that have scores */
+    KITH_ANSWERS_SEEN,  /* those that train has */
+    KITH_ANSWERS_NEW    /* unseen ones */
+} kith_candidate_set;
+
 typedef struct kith_eval_options {
     size_t size;
     kith_split split;     /* KITH_DEV or KITH_TEST */
-    int all_candidates; /* entities of the whole graph, not only seen ones */
+    kith_candidate_set candidates;
     unsigned without;   /* parts of the evidence to leave out: flags of kith_evidence_part */
     const kith_graph *filter; /* more facts that are known to be true, or NULL */
     size_t sample;      /* so many facts drawn at random; 0: all */
@@ -750,15 +761,6 @@ KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, siz
 /* The name of an entity of an answer: of the graph, or, from kith_graph_entity_count on, of a new
  * entity; NULL where there is none. It stays until a fact is added or taken back. */
 KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
-
-/* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
- * support facts, and the session's new ones. The seen ones are in the same order whether unseen ones
- * are among the candidates or not. A model without rules has no scores for unseen ones. */
-typedef enum kith_candidate_set {
-    KITH_ANSWERS_ALL,  /* seen and unseen ones; without rules the seen ones */
-    KITH_ANSWERS_SEEN, /* those that train has */
-    KITH_ANSWERS_NEW   /* unseen ones */
-} kith_candidate_set;
 
 /* A question: names, and NULL for what is asked for. With NULL for one entity, entities are asked for;
  * for one entity and the relation, the likeliest pairs of both; for the relation alone, relations. A

@@ -47,7 +47,7 @@ static const char *group_name(grouping by, int group)
 static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, kith_error *error)
 {
     const kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
-                                       .all_candidates = a->candidates};
+                                       .candidates = candidate_set_at(a->candidates)};
     kith_model *model = NULL;
     kith_eval result = {0};
     kith_status status =
@@ -250,8 +250,8 @@ static int run(const command *self, void *given)
 static const option_row options[] = {
     {"split", 0, "dev|test", "what to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
      "test"},
-    {"candidates", 0, "seen|all", "what to rank: the entities of train, or all", OPTION_CHOICE,
-     offsetof(arguments, candidates), "seen"},
+    {"candidates", 0, "seen|all|new", "what to rank: the entities of train, all, or unseen ones",
+     OPTION_CHOICE, offsetof(arguments, candidates), "seen"},
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

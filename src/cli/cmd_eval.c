@@ -112,9 +112,10 @@ static void print_eval(const kith_eval *e, const arguments *a)
     if (e->unusable > 0)
         say("  %zu left out: train lacks their relation\n", e->unusable);
     if (e->no_candidate > 0)
-        say("  %zu hidden sides not ranked: they are unseen, so not among the candidates; "
-            "--candidates all ranks them too\n",
-            e->no_candidate);
+        say("  %zu hidden sides not ranked: they are not among the candidates%s\n", e->no_candidate,
+            candidate_set_at(a->candidates) == KITH_ANSWERS_SEEN
+                ? ", because they are unseen; --candidates all ranks them too"
+                : "");
     if (e->no_neighbors > 0)
         say("  %zu with an entity that has no usable neighbour, scored with zeros\n",
             e->no_neighbors);
@@ -211,7 +212,7 @@ static int write_page(const kith_eval *e, const arguments *a)
 static int evaluate(const arguments *a)
 {
     kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
-                                 .all_candidates = a->candidates,
+                                 .candidates = candidate_set_at(a->candidates),
                                  .without = a->without};
     kith_model *model = NULL;
     kith_graph *filter = NULL;
@@ -253,8 +254,8 @@ static int run(const command *self, void *arguments_given)
 static const option_row options[] = {
     {"split", 0, "dev|test", "what to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
      "test"},
-    {"candidates", 0, "seen|all", "what to rank: the entities of train, or all", OPTION_CHOICE,
-     offsetof(arguments, candidates), "seen"},
+    {"candidates", 0, "seen|all|new", "what to rank: the entities of train, all, or unseen ones",
+     OPTION_CHOICE, offsetof(arguments, candidates), "seen"},
     {"without", 0, "PARTS",
      "leave out parts of the evidence: direct, path, constant, shared-answer (or A, B, C, D), "
      "rules "

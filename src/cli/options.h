@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <kith/kith.h>
+
 struct command;
 
 typedef enum option_type {
@@ -98,6 +100,13 @@ typedef struct common_arguments {
             "train and aux are known, and its entities are the candidates",                        \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
+/* Of the choices seen|all|new. */
+static inline kith_candidate_set candidate_set_at(int place)
+{
+    static const kith_candidate_set sets[] = {KITH_ANSWERS_SEEN, KITH_ANSWERS_ALL,
+                                              KITH_ANSWERS_NEW};
+    return sets[place];
+}
 #define OPTION_SEED(what)                                                                          \
     {                                                                                              \
         "seed", 0, "N", what, OPTION_INTEGER, offsetof(common_arguments, seed), "1",               \

@@ -54,13 +54,11 @@ static int say_facts(asking *a, const command *self)
 
 int begin_asking(asking *a, const command *self)
 {
-    static const kith_candidate_set sets[] = {KITH_ANSWERS_SEEN, KITH_ANSWERS_ALL,
-                                              KITH_ANSWERS_NEW};
     a->ask = (kith_ask_options){.top = (size_t)a->common.top,
                                 .new_only = a->new_only,
                                 .relations = a->relations,
                                 .threads = (unsigned)a->common.threads,
-                                .candidates = sets[a->candidates]};
+                                .candidates = candidate_set_at(a->candidates)};
     kith_error error;
 
     if (open_run_on(&a->model, &a->common, &error) != KITH_OK ||

@@ -50,6 +50,8 @@ typedef struct {
 static const setting table[] = {
     {"evidence", CHOICE, AT(evidence), "none|rules|fused", 0, 0,
      "no rules, rules alone, or rules fused with the embedding", ANY},
+    {"unseen-neighbors", SWITCH, AT(unseen_neighbors), "on|off", 0, 0,
+     "rules: facts of unseen entities count for other entities too", ANY},
     {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0,
      "how neighbours become one vector", EMBEDDING},
     {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored", EMBEDDING},
@@ -358,6 +360,11 @@ const char *kith__settings_dropped(size_t index)
     return index < DROPPED ? dropped[index].name : NULL;
 }
 
+const char *kith__settings_value_before(const char *name)
+{
+    return strcmp(name, "unseen-neighbors") == 0 ? "off" : NULL;
+}
+
 const char *kith__settings_former_name(const char *name)
 {
     return strcmp(name, "candidate-vectors") == 0 ? "candidates" : name;
@@ -393,6 +400,7 @@ static void apply_paper(kith_settings *s)
 void kith__settings_embedding(kith_settings *s)
 {
     apply_release(s);
+    s->unseen_neighbors = 1;
     s->aggregator = find_choice(kith__aggregator_names(), "table");
     s->decoder = find_choice(kith__decoder_names(), "transe");
     s->loss = find_choice(kith__loss_names(), "softmax");
@@ -419,6 +427,7 @@ static void apply_rules(kith_settings *s)
 {
     apply_release(s);
     s->evidence = KITH_EVIDENCE_RULES;
+    s->unseen_neighbors = 1;
     s->aggregator = find_choice(kith__aggregator_names(), "mean");
     s->dim = 1; /* the embedding is there in name only */
 }

@@ -56,6 +56,7 @@ enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
 /* Aggregator, decoder and loss are rows of tables: set them by name. */
 struct kith_settings {
     kith_evidence_mode evidence;
+    int unseen_neighbors; /* rules: facts of unseen entities count for all others too */
     int aggregator;
     int decoder;
     int loss;
@@ -99,6 +100,8 @@ kith_status kith__settings_check(const kith_settings *settings, kith_error *erro
 kith_status kith__settings_check_dropped(const char *name, const char *value, kith_error *error);
 /* The names of dropped settings, one after the other; NULL behind the last. */
 const char *kith__settings_dropped(size_t index);
+/* What runs did that lack a setting because it came later; NULL where all have it. */
+const char *kith__settings_value_before(const char *name);
 /* What a setting was called in version 0.1, where that differs; else its name. */
 const char *kith__settings_former_name(const char *name);
 

@@ -230,28 +230,45 @@ static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count
     return KITH_OK;
 }
 
+/* Of the queries, those that hide a candidate; returns how many. */
+static size_t with_candidates(kith__query *queries, size_t count, const kith__answer_set *among)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (kith__is_candidate(among, kith__hidden_side(&queries[i])))
+            queries[kept++] = queries[i];
+    return kept;
+}
+
 static kith_status rank_part(kith_eval *result, kith_model *model, const kith_triple *facts,
                              size_t count, const kith_eval_options *options, kith_error *error)
 {
-    uint32_t candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
-                                                  : model->candidates;
+    kith_candidate_set which = options->candidates;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
+    kith__answer_set among = {0};
     kith_status status = KITH_OK;
 
     if (!queries)
-        return kith__no_memory(error);
-    size_t made = kith__queries_of(queries, facts, count, model->settings.predict, candidates);
+        TRY(kith__no_memory(error));
+    TRY(kith__answer_set_init(&among, model, model->fused ? model->fused->evidence : NULL,
+                              which == KITH_ANSWERS_USUAL ? KITH_ANSWERS_SEEN : which, error));
+    size_t made = with_candidates(
+        queries,
+        kith__queries_of(queries, facts, count, model->settings.predict, (uint32_t)among.width),
+        &among);
     size_t sides = model->settings.predict == KITH_PREDICT_BOTH ? 2 : 1;
     result->no_candidate = sides * count - made;
     result->ranks = kith__alloc(made, sizeof *result->ranks);
     if (!result->ranks)
         TRY(kith__no_memory(error));
     double began = now();
-    TRY(kith__rank_all(result->ranks, model, queries, made, options, error));
+    TRY(kith__rank_all(result->ranks, model, queries, made, &among, options, error));
     result->seconds = now() - began;
     result->realistic.queries = made;
     TRY(sum_up(result, model, error));
 cleanup:
+    kith__answer_set_release(&among);
     kith__free(queries);
     return status;
 }

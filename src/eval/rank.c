@@ -34,7 +34,7 @@ _Static_assert((int)KITH_JUDGED == (int)KITH__JUDGED, "as many answers are judge
 typedef struct {
     const kith_model *model;
     const kith__query *queries;
-    size_t candidates;
+    const kith__answer_set *among;
     kith__known filter[2]; /* [subject hidden] */
     uint8_t *marks[KITH__SCORED_TOGETHER];
     kith__known_room known[KITH__SCORED_TOGETHER];
@@ -42,20 +42,29 @@ typedef struct {
     kith__flag no_memory;
 } ranking;
 
+/* Marks are those of entities that are not candidates. */
+static void clear_marks(uint8_t *marks, const kith__answer_set *among)
+{
+    if (among->excluded) /* otherwise they are clear once known answers are unmarked */
+        memcpy(marks, among->excluded, among->width);
+}
+
 static void rank_scores(const ranking *r, size_t query, size_t slot, const float *scores)
 {
     const kith__query *q = &r->queries[query];
     const kith__known *filter = &r->filter[q->subject_hidden];
     uint8_t *marks = r->marks[slot];
+    size_t width = r->among->width;
     kith_rank rank = {.fact = q->fact, .subject_hidden = q->subject_hidden};
 
-    kith__known_mark(marks, r->candidates, filter, kith__known_side(q), q->fact.relation, 1);
+    kith__known_mark(marks, width, filter, kith__known_side(q), q->fact.relation, 1);
     marks[kith__hidden_side(q)] = 0;
-    kith__rank_of(&rank.optimistic, &rank.pessimistic, &rank.candidates, scores, r->candidates,
+    kith__rank_of(&rank.optimistic, &rank.pessimistic, &rank.candidates, scores, width,
                   kith__hidden_side(q), marks);
     rank.realistic = ((double)rank.optimistic + rank.pessimistic) / 2;
     r->ranks[query] = rank;
-    kith__known_mark(marks, r->candidates, filter, kith__known_side(q), q->fact.relation, 0);
+    kith__known_mark(marks, width, filter, kith__known_side(q), q->fact.relation, 0);
+    clear_marks(marks, r->among);
 }
 
 static void judge(const ranking *r, size_t query, const float *scores, const kith__shares *shares)
@@ -63,9 +72,11 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
     const kith__query *q = &r->queries[query];
     kith_rank *rank = &r->ranks[query];
     kith__judged judged[KITH__JUDGED];
-    size_t count = kith__judge(judged, scores, r->candidates, shares, &r->filter[q->subject_hidden],
+    size_t count = kith__judge(judged, scores, r->among->width, shares, &r->filter[q->subject_hidden],
                                kith__known_side(q), q->fact.relation, kith__hidden_side(q));
 
+    if (r->among->excluded && r->among->candidates == r->among->width)
+        count = 0; /* those that are not candidates have scores too */
     rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         rank->judged[i].right = judged[i].right;
@@ -89,7 +100,7 @@ static void rank_one(void *context, size_t query, size_t slot, const float *scor
         return;
     }
     kith__shares shares =
-        kith__shares_of(scores, r->candidates, known, kith__directed_query(r->model->graph, q));
+        kith__shares_of(scores, r->among->width, known, kith__directed_query(r->model->graph, q));
     judge(r, query, scores, &shares);
 }
 
@@ -109,9 +120,11 @@ static kith_status ranking_init(ranking *r, const kith_graph *filter, kith_error
     for (int side = 0; side < 2; side++)
         TRY(kith__known_init(&r->filter[side], r->model->graph, filter, side, error));
     for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
-        failed |= !(r->marks[i] = kith__calloc(r->candidates, 1));
+        failed |= !(r->marks[i] = kith__calloc(r->among->width, 1));
     if (failed)
         TRY(kith__no_memory(error));
+    for (int i = 0; i < KITH__SCORED_TOGETHER; i++)
+        clear_marks(r->marks[i], r->among);
 cleanup:
     return status;
 }
@@ -127,20 +140,19 @@ static void ranking_release(ranking *r)
 }
 
 kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
-                           size_t count, const kith_eval_options *options, kith_error *error)
+                           size_t count, const kith__answer_set *among,
+                           const kith_eval_options *options, kith_error *error)
 {
     const kith__fused *fused = model->fused;
-    ranking r = {.model = model, .queries = queries, .ranks = ranks};
+    ranking r = {.model = model, .queries = queries, .ranks = ranks, .among = among};
     kith_status status;
 
-    r.candidates = options->all_candidates ? kith_graph_entity_count(model->graph)
-                                           : model->candidates;
     TRY(ranking_init(&r, options->filter, error));
     if (kith__only_embedding(model, options->without))
-        TRY(kith__score_all(model, queries, count, r.candidates, rank_one, &r, error));
+        TRY(kith__score_all(model, queries, count, among->width, rank_one, &r, error));
     else
-        TRY(kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, count, r.candidates,
-                            options->without, fused->embedding, rank_fused, &r, error));
+        TRY(kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, count, among,
+                               options->without, fused->embedding, rank_fused, &r, error));
     if (kith__flag_raised(&r.no_memory))
         TRY(kith__no_memory(error));
 cleanup:

@@ -2,6 +2,7 @@
 #ifndef KITH_EVAL_RANK_H
 #define KITH_EVAL_RANK_H
 
+#include "model/answer_set.h"
 #include "model/sweep.h"
 
 /* The rank of `gold` among the scores: 1 + those better, and those better or equal. Candidates whose
@@ -10,8 +11,9 @@ void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candid
                    const float *scores, size_t count, uint32_t gold, const uint8_t *known);
 
 /* Rank the hidden sides; `ranks` has room for `count`, in the order of the queries. The options'
- * part and sample are not looked at. */
+ * split, sample and candidates are not looked at. */
 kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
-                           size_t count, const kith_eval_options *options, kith_error *error);
+                           size_t count, const kith__answer_set *among,
+                           const kith_eval_options *options, kith_error *error);
 
 #endif

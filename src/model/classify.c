@@ -88,15 +88,16 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
     const kith__fused *fused = model->fused;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
     looking l = {queries, samples};
+    const kith__answer_set among =
+        kith__answers_below(kith_graph_entity_count(model->graph));
     kith_status status = KITH_OK;
 
     if (!queries)
         return kith__no_memory(error);
     for (size_t i = 0; i < 2 * count; i++)
         queries[i] = (kith__query){facts[i / 2], i % 2 == 1};
-    status = kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, 2 * count,
-                             kith_graph_entity_count(model->graph), without, fused->embedding,
-                             look_at_side, &l, error);
+    status = kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, 2 * count, &among,
+                                without, fused->embedding, look_at_side, &l, error);
     kith__free(queries);
     return status;
 }

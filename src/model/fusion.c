@@ -52,7 +52,6 @@ kith_status kith__fusion_workspace_init(kith__fusion_workspace *f, const kith__f
 void kith__fusion_workspace_release(kith__fusion_workspace *f)
 {
     kith__evidence_query_release(&f->asking);
-    kith__overlay_release(&f->hidden);
     kith__free(f->scores);
     kith__free(f->alone);
     f->scores = f->alone = NULL;
@@ -184,20 +183,6 @@ cleanup:
 
 /* ---- a query ---- */
 
-/* Facts of the entity itself are given; nothing else is to know of them. */
-static kith_status hide_self(kith__fusion_workspace *f, uint32_t self, kith_error *error)
-{
-    kith__view *view = &f->asking.view;
-
-    view->instead = NULL;
-    if (!view->added || kith__overlay_facts(view->added, self).count == 0)
-        return KITH_OK;
-    kith_status status = kith__overlay_hide(&f->hidden, view->added, self, error);
-    if (status == KITH_OK)
-        view->instead = &f->hidden;
-    return status;
-}
-
 kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error)
@@ -205,7 +190,6 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
     size_t width = f->unseen.width > candidates ? f->unseen.width : candidates;
     kith_status status;
 
-    TRY(hide_self(f, self, error));
     f->asking.unseen = f->unseen.count > 0;
     f->asking.proximity.through = candidates > f->asking.evidence->base->index->seen;
     TRY(kith__evidence_query_run(&f->asking, facts, self, query, error));
@@ -220,6 +204,13 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
     f->shares = kith__shares_of(f->scores, width, facts, query);
 cleanup:
     return status;
+}
+
+void kith__fusion_features(float feature[KITH__FEATURES_COUNT], const kith__fusion_workspace *f,
+                           uint32_t candidate)
+{
+    const kith__case *at = candidate < f->at.candidates ? &f->at : &f->unseen_at;
+    kith__case_features(feature, at, candidate, f->without);
 }
 
 void kith__fused_free(kith__fused *f)

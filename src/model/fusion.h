@@ -47,7 +47,6 @@ typedef struct kith__fusion_workspace {
     size_t room; /* number among those of kith__fusion_sweep */
     const kith__fusion *fusion;
     kith__evidence_query asking; /* its view's `added` may be set before any query */
-    kith__overlay hidden;        /* of the added facts: those of the entity at hand */
     kith__unseen_set unseen;     /* may be set before any query; zero: none */
     kith__case at;
     const float *log_degree;
@@ -72,13 +71,16 @@ void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
  * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
  * is in `scores` of the workspace.
  *
- * Added facts count as those of the base do, but for the entity's own: others see it as they would one
- * that was held out. Unseen candidates have no score by the embedding. How they stand to the seen ones
+ * Added facts count as those of the base do. Unseen candidates have no score by the embedding. How they stand to the seen ones
  * together is decided without it, and then the seen ones share what is theirs with it, so their order
  * is the same with unseen candidates and without. */
 kith_status kith__fusion_run(kith__fusion_workspace *fusing, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error);
+
+/* Afterwards: all features of a candidate, of the unseen set or not. */
+void kith__fusion_features(float feature[KITH__FEATURES_COUNT], const kith__fusion_workspace *fusing,
+                           uint32_t candidate);
 
 /* log(1 + facts) per entity. */
 float *kith__log_degrees(const kith__index *index);

@@ -113,14 +113,15 @@ static bool has_scores(const kith_model *model, size_t candidates)
 
 kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
                             const kith__evidence *evidence, const kith__query *queries,
-                            size_t count, size_t candidates, unsigned without, bool embedding,
+                            size_t count, const kith__answer_set *among, unsigned without,
+                            bool embedding,
                             kith__fusion_call call, void *context, kith_error *error)
 {
     fusing_all a = {.model = model,
                     .evidence = evidence,
                     .queries = queries,
                     .count = count,
-                    .candidates = candidates,
+                    .candidates = among->candidates,
                     .call = call,
                     .context = context,
                     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -131,7 +132,7 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
     kith_status status = KITH_OK;
 
     /* One that the embedding sharpens for some candidates only is unfair to the others. */
-    if ((without & KITH_PART_EMBEDDING) || !has_scores(model, candidates))
+    if ((without & KITH_PART_EMBEDDING) || !has_scores(model, among->candidates))
         embedding = false;
     if (!degrees || !rooms)
         TRY(kith__no_memory(error));
@@ -139,8 +140,11 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
         a.room[a.rooms++] = &rooms[made];
         TRY(kith__fusion_workspace_init(&rooms[made], fusion, evidence, degrees, without, error));
         rooms[made].room = made;
+        if (among->width > among->candidates || among->only)
+            rooms[made].unseen = (kith__unseen_set){among->unseen, among->unseen_count,
+                                                    among->width, among->only};
     }
-    TRY(embedding ? kith__score_all(model, queries, count, candidates, fuse_one, &a, error)
+    TRY(embedding ? kith__score_all(model, queries, count, among->candidates, fuse_one, &a, error)
                   : fuse_without_embedding(&a, error));
     if (a.status != KITH_OK) {
         if (error)

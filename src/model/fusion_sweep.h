@@ -2,6 +2,7 @@
 #ifndef KITH_MODEL_FUSION_SWEEP_H
 #define KITH_MODEL_FUSION_SWEEP_H
 
+#include "model/answer_set.h"
 #include "model/sweep.h"
 
 /* Called once for each query, on any thread, after it was fused: as kith__score_all calls, for a graph
@@ -9,7 +10,8 @@
 typedef void (*kith__fusion_call)(void *context, size_t query, kith__fusion_workspace *fusing);
 kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
                             const kith__evidence *evidence, const kith__query *queries,
-                            size_t count, size_t candidates, unsigned without, bool embedding,
+                            size_t count, const kith__answer_set *among, unsigned without,
+                            bool embedding,
                             kith__fusion_call call, void *context, kith_error *error);
 
 #endif

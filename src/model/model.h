@@ -41,6 +41,12 @@ static inline bool kith__model_scores_vectors(const kith_model *model)
     return kith__model_embeds(model) && (!model->fused || model->fused->embedding);
 }
 
+/* Whether facts between unseen entities count, and unseen entities may be answers. */
+static inline bool kith__model_knows_unseen(const kith_model *model)
+{
+    return model->fused && model->settings.unseen_neighbors;
+}
+
 /* Fails with the reason where it has none. */
 kith_status kith__need_embedding(const kith_model *model, kith_error *error);
 

@@ -5,6 +5,28 @@
 #include "graph/graph.h"
 #include "model/score.h"
 
+/* Facts with unseen entities, which the graph's neighbourhoods lack and rules read. */
+static kith_status add_aux_facts(size_t *count, kith__workspace *a, uint32_t entity,
+                                 kith_error *error)
+{
+    uint32_t seen = kith_graph_seen_entity_count(a->model->graph);
+    const kith__fused *fused = a->model->fused;
+    kith__span known = {NULL, 0};
+
+    if (fused && entity < fused->evidence->base->index->entities)
+        known = kith__facts_of(fused->evidence->base->index, entity);
+    if (known.count <= *count)
+        return KITH_OK;
+    if (kith__reserve(&a->facts, &a->fact_capacity, a->fact_count + known.count, sizeof *a->facts))
+        return kith__no_memory(error);
+    for (size_t i = 0; i < known.count; i++)
+        if (known.at[i].entity >= seen) {
+            a->facts[a->fact_count++] = known.at[i];
+            ++*count;
+        }
+    return KITH_OK;
+}
+
 kith_status kith__add_graph_facts(size_t *count, kith__workspace *a, uint32_t entity,
                                   kith_error *error)
 {
@@ -18,7 +40,7 @@ kith_status kith__add_graph_facts(size_t *count, kith__workspace *a, uint32_t en
         kith_neighbor next = g->neighbors[from + i];
         a->facts[a->fact_count++] = (kith_neighbor){kith__directed(g, next.relation), next.entity};
     }
-    return KITH_OK;
+    return add_aux_facts(count, a, entity, error);
 }
 
 kith_status kith__place_facts(kith__query_entity *asked, size_t count, kith__workspace *a,

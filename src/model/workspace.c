@@ -83,7 +83,7 @@ static void begin_anew(kith__workspace *a)
     a->width = a->candidates;
     a->unseen_count = 0;
     if (a->fusion) {
-        a->fusion->asking.view.added = a->fusion->asking.view.instead = NULL;
+        a->fusion->asking.view.added = NULL;
         a->fusion->unseen = (kith__unseen_set){0};
     }
 }

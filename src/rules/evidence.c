@@ -17,7 +17,7 @@ enum {
     MOST_SHARING = 256
 };
 
-kith_status kith__evidence_over(kith__evidence **out, const kith_graph *graph,
+kith_status kith__evidence_over(kith__evidence **out, const kith_graph *graph, bool with_aux,
                                 kith__rule_set *rules, bool borrowed, kith__pool *pool,
                                 kith_error *error)
 {
@@ -27,7 +27,7 @@ kith_status kith__evidence_over(kith__evidence **out, const kith_graph *graph,
     if (!e)
         return kith__no_memory(error);
     e->borrowed = true; /* until nothing can fail any more */
-    TRY(kith__fact_base_new(&e->base, graph, pool, error));
+    TRY(kith__fact_base_new(&e->base, graph, with_aux, pool, error));
     e->rules = rules;
     e->borrowed = borrowed;
     *out = e;
@@ -37,17 +37,21 @@ cleanup:
     return status;
 }
 
-kith_status kith__evidence_new(kith__evidence **out, const kith_graph *graph, kith__pool *pool,
-                               kith_error *error)
+kith_status kith__evidence_new(kith__evidence **out, const kith_graph *graph, bool with_aux,
+                               kith__pool *pool, kith_error *error)
 {
     kith__evidence *e = NULL;
+    kith__index *train = NULL;
     kith_status status;
 
-    TRY(kith__evidence_over(&e, graph, NULL, false, pool, error));
-    TRY(kith__rule_set_new(&e->rules, e->base->index, pool, error));
+    TRY(kith__evidence_over(&e, graph, with_aux, NULL, false, pool, error));
+    if (e->base->index->seen > kith_graph_seen_entity_count(graph))
+        TRY(kith__index_new(&train, graph, pool, error));
+    TRY(kith__rule_set_new(&e->rules, train ? train : e->base->index, pool, error));
     *out = e;
     e = NULL;
 cleanup:
+    kith__index_free(train);
     kith__evidence_free(e);
     return status;
 }
@@ -65,7 +69,7 @@ void kith__evidence_free(kith__evidence *e)
 void kith__evidence_query_init(kith__evidence_query *a, const kith__evidence *evidence,
                                const kith__overlay *added)
 {
-    kith__view view = {evidence->base->index, added, NULL};
+    kith__view view = {evidence->base->index, added};
 
     *a = (kith__evidence_query){.evidence = evidence, .view = view, .query = UINT32_MAX};
     kith__proximity_init(&a->proximity, view);

@@ -28,13 +28,14 @@ typedef struct kith__evidence {
     bool borrowed; /* the rules are another's */
 } kith__evidence;
 
-/* A graph's facts, and rules mined from them. */
-kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *graph, kith__pool *pool,
-                               kith_error *error);
+/* A graph's facts, and rules mined from those of train. `with_aux`: facts of unseen entities count as
+ * those of train do (kith__index_new_with_aux). */
+kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *graph, bool with_aux,
+                               kith__pool *pool, kith_error *error);
 /* A graph's facts with given rules, which are taken over where the call succeeds, or, with
  * `borrowed`, must live as long as the result. The graph must have the relations of the rules, in
  * their order (kith__graph_align). */
-kith_status kith__evidence_over(kith__evidence **evidence, const kith_graph *graph,
+kith_status kith__evidence_over(kith__evidence **evidence, const kith_graph *graph, bool with_aux,
                                 kith__rule_set *rules, bool borrowed, kith__pool *pool,
                                 kith_error *error);
 void kith__evidence_free(kith__evidence *evidence);

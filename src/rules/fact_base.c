@@ -18,8 +18,8 @@ static int add_degrees(kith__fact_base *b)
     return b->log_degree ? 0 : -1;
 }
 
-kith_status kith__fact_base_new(kith__fact_base **out, const kith_graph *graph, kith__pool *pool,
-                                kith_error *error)
+kith_status kith__fact_base_new(kith__fact_base **out, const kith_graph *graph, bool with_aux,
+                                kith__pool *pool, kith_error *error)
 {
     kith__fact_base *b = kith__calloc(1, sizeof *b);
     kith_status status = KITH_OK;
@@ -28,7 +28,8 @@ kith_status kith__fact_base_new(kith__fact_base **out, const kith_graph *graph, 
         return kith__no_memory(error);
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->made, NULL);
-    TRY(kith__index_new(&b->index, graph, pool, error));
+    TRY(with_aux ? kith__index_new_with_aux(&b->index, graph, pool, error)
+                 : kith__index_new(&b->index, graph, pool, error));
     b->table = kith__calloc(2 * (size_t)b->index->relations, sizeof(void *));
     if (!b->table || add_degrees(b))
         TRY(kith__no_memory(error));

@@ -43,9 +43,9 @@ typedef struct kith__fact_base {
     uint64_t clock;
 } kith__fact_base;
 
-/* The graph may be freed afterwards. */
-kith_status kith__fact_base_new(kith__fact_base **base, const kith_graph *graph, kith__pool *pool,
-                                kith_error *error);
+/* `with_aux`: as kith__index_new_with_aux. The graph may be freed afterwards. */
+kith_status kith__fact_base_new(kith__fact_base **base, const kith_graph *graph, bool with_aux,
+                                kith__pool *pool, kith_error *error);
 void kith__fact_base_free(kith__fact_base *base);
 
 /* The table of a relation, made if need be, to be given back; on any thread. */

@@ -1,5 +1,6 @@
 #include "rules/index.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,27 +141,129 @@ static int make_lists(uint64_t **offset, uint32_t **list, const kith__index *x, 
     return *list ? 0 : -1;
 }
 
-kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__pool *pool,
-                            kith_error *error)
+/* The lists of the graph's neighbourhoods, sorted. */
+static int fill_from_graph(kith__index *x, const kith_graph *graph, kith__pool *pool)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    kith__index *x = kith__calloc(1, sizeof *x);
     building b = {x, graph};
+
+    x->at = kith__alloc((size_t)hood.offset[x->entities], sizeof *x->at);
+    if (!x->at)
+        return -1;
+    memcpy(x->offset, hood.offset, ((size_t)x->entities + 1) * sizeof *x->offset);
+    kith__pool_run(pool, sort_piece, &b, PIECES);
+    return 0;
+}
+
+static bool is_support(const kith__index *x, const kith_graph *graph, kith_facts aux, size_t i)
+{
+    uint32_t trained = kith_graph_seen_entity_count(graph);
+    kith_triple t = aux.at[i];
+
+    return t.relation < x->relations / 2 && (!aux.truth || aux.truth[i] > 0) &&
+           (t.subject >= trained || t.object >= trained);
+}
+
+/* Where lists begin if each has its facts of the graph, and room for those of aux. */
+static void count_with_aux(uint64_t *next, const kith__index *x, const kith_graph *graph,
+                           kith_facts aux)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+
+    memset(next, 0, ((size_t)x->entities + 1) * sizeof *next);
+    for (uint32_t e = 0; e < x->entities; e++)
+        next[e + 1] = hood.offset[e + 1] - hood.offset[e];
+    for (size_t i = 0; i < aux.count; i++)
+        if (is_support(x, graph, aux, i)) {
+            next[aux.at[i].subject + 1]++;
+            next[aux.at[i].object + 1]++;
+        }
+    for (uint32_t e = 0; e < x->entities; e++)
+        next[e + 1] += next[e];
+}
+
+static void put_with_aux(kith__index *x, uint64_t *next, const kith_graph *graph, kith_facts aux)
+{
+    kith_neighborhoods hood = kith_graph_neighborhoods(graph);
+    uint32_t m = x->relations / 2;
+
+    for (uint32_t e = 0; e < x->entities; e++)
+        for (uint64_t i = hood.offset[e]; i < hood.offset[e + 1]; i++)
+            x->at[next[e]++] =
+                (kith_neighbor){kith__directed(graph, hood.at[i].relation), hood.at[i].entity};
+    for (size_t i = 0; i < aux.count; i++)
+        if (is_support(x, graph, aux, i)) {
+            kith_triple t = aux.at[i];
+            x->at[next[t.subject]++] = (kith_neighbor){t.relation, t.object};
+            x->at[next[t.object]++] = (kith_neighbor){t.relation + m, t.subject};
+        }
+}
+
+typedef struct {
+    kith__index *index;
+    const uint64_t *end; /* of each list, which begins where the one before ends */
+    uint64_t *count;     /* of each list, without repetitions */
+} sorting;
+
+static void sort_lists(void *context, size_t piece)
+{
+    const sorting *s = context;
+    uint32_t entities = s->index->entities;
+    uint32_t from = (uint32_t)((uint64_t)entities * piece / PIECES);
+    uint32_t to = (uint32_t)((uint64_t)entities * (piece + 1) / PIECES);
+
+    for (uint32_t e = from; e < to; e++) {
+        uint64_t start = e == 0 ? 0 : s->end[e - 1];
+        s->count[e] = kith__sort_facts(s->index->at + start, (size_t)(s->end[e] - start));
+    }
+}
+
+/* What a list of the graph has of aux is there twice; it stays once. */
+static void close_gaps(kith__index *x, const uint64_t *end, const uint64_t *count)
+{
+    x->offset[0] = 0;
+    for (uint32_t e = 0; e < x->entities; e++) {
+        memmove(x->at + x->offset[e], x->at + (e == 0 ? 0 : end[e - 1]),
+                (size_t)count[e] * sizeof *x->at);
+        x->offset[e + 1] = x->offset[e] + count[e];
+    }
+}
+
+static int fill_with_aux(kith__index *x, const kith_graph *graph, kith__pool *pool)
+{
+    kith_facts aux = kith_graph_facts(graph, KITH_AUX);
+    uint64_t *next = kith__alloc((size_t)x->entities + 1, sizeof *next);
+    uint64_t *count = kith__alloc((size_t)x->entities + 1, sizeof *count);
+
+    if (next && count) {
+        count_with_aux(next, x, graph, aux);
+        x->at = kith__alloc((size_t)next[x->entities], sizeof *x->at);
+    }
+    if (next && count && x->at) {
+        put_with_aux(x, next, graph, aux);
+        kith__pool_run(pool, sort_lists, &(sorting){x, next, count}, PIECES);
+        close_gaps(x, next, count);
+    }
+    kith__free(next);
+    kith__free(count);
+    return x->at ? 0 : -1;
+}
+
+static kith_status make(kith__index **out, const kith_graph *graph, bool with_aux, kith__pool *pool,
+                        kith_error *error)
+{
+    kith__index *x = kith__calloc(1, sizeof *x);
     kith_status status = KITH_OK;
 
     if (!x)
         return kith__no_memory(error);
     x->entities = kith_graph_entity_count(graph);
-    x->seen = kith_graph_seen_entity_count(graph);
+    x->seen = with_aux ? x->entities : kith_graph_seen_entity_count(graph);
     x->relations = 2 * kith_graph_seen_relation_count(graph);
     x->offset = kith__alloc((size_t)x->entities + 1, sizeof *x->offset);
-    x->at = kith__alloc((size_t)hood.offset[x->entities], sizeof *x->at);
-    if (!x->offset || !x->at)
-        TRY(kith__no_memory(error));
-    memcpy(x->offset, hood.offset, ((size_t)x->entities + 1) * sizeof *x->offset);
-    kith__pool_run(pool, sort_piece, &b, PIECES);
     x->facts = kith__calloc(x->relations, sizeof *x->facts);
-    if (!x->facts ||
+    if (!x->offset || !x->facts ||
+        (with_aux ? fill_with_aux(x, graph, pool) : fill_from_graph(x, graph, pool)) ||
         make_lists(&x->owner_offset, &x->owner, x, x->relations, each_owned) ||
         make_lists(&x->later_offset, &x->later, x, x->seen, each_later))
         TRY(kith__no_memory(error));
@@ -171,6 +274,18 @@ kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__po
 cleanup:
     kith__index_free(x);
     return status;
+}
+
+kith_status kith__index_new(kith__index **out, const kith_graph *graph, kith__pool *pool,
+                            kith_error *error)
+{
+    return make(out, graph, false, pool, error);
+}
+
+kith_status kith__index_new_with_aux(kith__index **out, const kith_graph *graph, kith__pool *pool,
+                                     kith_error *error)
+{
+    return make(out, graph, kith_graph_facts(graph, KITH_AUX).count > 0, pool, error);
 }
 
 void kith__index_free(kith__index *x)

@@ -8,7 +8,7 @@
 #include "graph/directions.h"
 
 typedef struct kith__index {
-    uint32_t entities, seen; /* all of the graph, and those of train */
+    uint32_t entities, seen; /* all of the graph, and those whose facts count: of train, or all */
     uint32_t relations;      /* 2m */
     uint64_t *offset;        /* of entity e: at[offset[e]] .. at[offset[e + 1] - 1] */
     kith_neighbor *at;       /* by (relation, entity), each once */
@@ -21,6 +21,10 @@ typedef struct kith__index {
 
 kith_status kith__index_new(kith__index **index, const kith_graph *graph, kith__pool *pool,
                             kith_error *error);
+/* With aux as part of what is known: facts of unseen entities count as those of train do, also where
+ * both ends are unseen, and are among the facts of both ends. */
+kith_status kith__index_new_with_aux(kith__index **index, const kith_graph *graph, kith__pool *pool,
+                                     kith_error *error);
 void kith__index_free(kith__index *index);
 
 static inline uint64_t kith__answer_count(const kith__index *index, uint32_t relation)

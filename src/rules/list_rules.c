@@ -236,7 +236,7 @@ kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph 
     for (size_t i = 0; i <= PIECES; i++)
         l.best[i] = (kith__best){
             .size = sizeof(kith_rule), .top = options->top, .compare = stronger_first};
-    TRY(kith__evidence_new(&evidence, graph, pool, error));
+    TRY(kith__evidence_new(&evidence, graph, false, pool, error));
     l.index = evidence->base->index;
     if (kinds & KITH_PART_DIRECT)
         list_patterns(&l, &evidence->rules->pairs, KITH_PART_DIRECT);

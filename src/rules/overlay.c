@@ -130,39 +130,3 @@ void kith__overlay_remove(kith__overlay *o, kith_triple f, bool *changed)
     if (changed)
         *changed = forth || back;
 }
-
-/* Copy the facts of `from` that are not with `hidden`. */
-static kith_status copy_rest(kith__overlay *out, uint32_t entity, kith__span from, uint32_t hidden,
-                             kith_error *error)
-{
-    kith__touched *t = entry_for(out, entity);
-
-    if (!t || kith__reserve(&t->at, &t->capacity, from.count, sizeof *t->at))
-        return kith__no_memory(error);
-    for (size_t i = 0; i < from.count; i++)
-        if (from.at[i].entity != hidden)
-            t->at[t->count++] = from.at[i];
-    return KITH_OK;
-}
-
-kith_status kith__overlay_hide(kith__overlay *out, const kith__overlay *added, uint32_t entity,
-                               kith_error *error)
-{
-    kith__span own = kith__overlay_facts(added, entity);
-    kith_status status;
-
-    kith__overlay_release(out);
-    TRY(kith__overlay_init(out, added->base, error));
-    TRY(copy_rest(out, entity, (kith__span){NULL, 0}, entity, error));
-    for (size_t i = 0; i < own.count; i++) {
-        uint32_t other = own.at[i].entity;
-        out->facts[own.at[i].relation]++;
-        if (other == entity) /* a loop stands twice among them */
-            continue;
-        out->facts[kith__inverse(added->base, own.at[i].relation)]++;
-        if (kith__slot_find(&out->slots, other) == KITH__NO_SLOT)
-            TRY(copy_rest(out, other, kith__overlay_facts(added, other), entity, error));
-    }
-cleanup:
-    return status;
-}

@@ -35,12 +35,6 @@ kith_status kith__overlay_add(kith__overlay *overlay, kith_triple fact, bool *ch
                               kith_error *error);
 void kith__overlay_remove(kith__overlay *overlay, kith_triple fact, bool *changed);
 
-/* What stands instead of added facts where those of one entity are not to be seen: `out` gets the lists
- * of all entities that have some with it, without these, and `facts` are the hidden ones per relation.
- * `out` must be zero or have been made so before; the time is that of copying the lists. */
-kith_status kith__overlay_hide(kith__overlay *out, const kith__overlay *added, uint32_t entity,
-                               kith_error *error);
-
 /* An entity's added facts; none where it has none. */
 static inline kith__span kith__overlay_facts(const kith__overlay *o, uint32_t entity)
 {

@@ -7,8 +7,6 @@
 typedef struct kith__view {
     const kith__index *base;
     const kith__overlay *added; /* NULL: none */
-    const kith__overlay *instead; /* of the added facts, where it has the entity (kith__overlay_hide);
-                                     NULL: nowhere */
 } kith__view;
 
 /* Facts of both, each sorted, those of the base first. */
@@ -36,11 +34,7 @@ static inline uint32_t kith__view_entities(const kith__view *v)
 /* An entity's added facts; `added` must be there. */
 static inline kith__span kith__view_added(const kith__view *v, uint32_t entity)
 {
-    uint32_t slot = v->instead ? kith__slot_find(&v->instead->slots, entity) : KITH__NO_SLOT;
-
-    if (slot == KITH__NO_SLOT)
-        return kith__overlay_facts(v->added, entity);
-    return (kith__span){v->instead->touched[slot].at, v->instead->touched[slot].count};
+    return kith__overlay_facts(v->added, entity);
 }
 
 static inline kith__spans kith__view_facts(const kith__view *v, uint32_t entity)
@@ -79,7 +73,7 @@ static inline int kith__spans_has(const kith__spans *some, uint32_t entity)
            (some->added.count > 0 && kith__span_has(some->added, entity));
 }
 
-/* Whether rules and walks may go on from an entity: it is one of train, or has added facts. */
+/* Whether rules and walks may go on from an entity: its facts count, or some were added. */
 static inline bool kith__view_knows(const kith__view *v, uint32_t entity)
 {
     return entity < v->base->seen || (v->added && kith__view_added(v, entity).count > 0);
@@ -88,8 +82,7 @@ static inline bool kith__view_knows(const kith__view *v, uint32_t entity)
 /* Facts with a relation, of seen entities and added ones. */
 static inline uint64_t kith__view_answer_count(const kith__view *v, uint32_t relation)
 {
-    return v->base->facts[relation] + (v->added ? v->added->facts[relation] : 0) -
-           (v->instead ? v->instead->facts[relation] : 0);
+    return v->base->facts[relation] + (v->added ? v->added->facts[relation] : 0);
 }
 
 #endif

@@ -17,7 +17,7 @@
 
 bool kith__setting_applies(const char *name, const kith_settings *settings)
 {
-    static const char *const of_rules[] = {"evidence", "predict", "seed"};
+    static const char *const of_rules[] = {"evidence", "unseen-neighbors", "predict", "seed"};
 
     if (settings->evidence != KITH_EVIDENCE_RULES)
         return true;
@@ -103,6 +103,8 @@ static kith_status read_settings(kith__config *config, const json_t *values, con
         const char *value = json_string_value(json_object_get(values, name));
         if (!value && config->format < 3)
             value = json_string_value(json_object_get(values, kith__settings_former_name(name)));
+        if (!value)
+            value = kith__settings_value_before(name);
         if (!value && !kith__setting_applies(name, settings))
             continue;
         if (!value)

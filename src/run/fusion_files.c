@@ -347,7 +347,8 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
     TRY(load_fusion(&fusion, &calibration, required, folder, error));
     TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(load_rules(&rules, relations, required, folder, error));
-    TRY(kith__evidence_over(&evidence, model->graph, rules, false, model->pool, error));
+    TRY(kith__evidence_over(&evidence, model->graph, model->settings.unseen_neighbors, rules, false,
+                            model->pool, error));
     rules = NULL;
     TRY(kith__fused_give(model, evidence, &fusion, &calibration, error));
     evidence = NULL;

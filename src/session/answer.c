@@ -26,6 +26,8 @@ kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *op
     TRY(kith__options_copy(used, sizeof *used, sizeof *used, options, error));
     if (used->top == 0)
         used->top = USUAL_TOP;
+    if (used->candidates == KITH_ANSWERS_USUAL)
+        used->candidates = KITH_ANSWERS_ALL;
     if (used->relations == 0)
         used->relations = USUAL_RELATIONS;
 cleanup:

@@ -5,8 +5,8 @@
 
 static bool has_support(const kith_session *s, uint32_t entity)
 {
-    const kith_graph *g = s->model->graph;
-    return entity < g->entities.count && g->offset[entity + 1] > g->offset[entity];
+    const kith__index *known = s->model->fused->evidence->base->index;
+    return entity < known->entities && kith__facts_of(known, entity).count > 0;
 }
 
 static kith_status list_unseen(kith__workspace *a, const kith_session *s, kith_error *error)
@@ -35,10 +35,10 @@ kith_status kith__choose_candidates(kith__workspace *a, const kith_session *s,
 
     if ((unsigned)set > KITH_ANSWERS_NEW)
         return kith__fail(error, KITH_ERR_ARGUMENT, "%d is not a set of candidates", (int)set);
-    if (only && !a->fusion)
-        return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "a model without rules has no scores for new entities");
-    if (set == KITH_ANSWERS_SEEN || !a->fusion)
+    if (only && !kith__model_knows_unseen(s->model))
+        return kith__fail(error, KITH_ERR_ARGUMENT, "a model %s has no scores for new entities",
+                          a->fusion ? "with unseen-neighbors off" : "without rules");
+    if (set == KITH_ANSWERS_SEEN || !kith__model_knows_unseen(s->model))
         return KITH_OK;
     kith_status status = list_unseen(a, s, error);
     if (status != KITH_OK || (a->unseen_count == 0 && !only))

@@ -32,7 +32,8 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, cons
 
     a->fact_count = 0;
     if (a->fusion)
-        a->fusion->asking.view.added = s->used.count > 0 ? &s->added : NULL;
+        a->fusion->asking.view.added =
+            s->used.count > 0 && kith__model_knows_unseen(s->model) ? &s->added : NULL;
     for (size_t i = 0; i < count; i++) {
         asked[i] = (kith__query_entity){.entity = entities[i]};
         TRY(add_facts(&asked[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));

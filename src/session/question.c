@@ -21,9 +21,11 @@ static bool has_facts(const kith_session *s, uint32_t entity)
 {
     const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
+    bool known = entity < g->entities.count && g->offset[entity + 1] > g->offset[entity];
 
-    return (entity < g->entities.count && g->offset[entity + 1] > g->offset[entity]) ||
-           (d && d->facts > 0);
+    if (!known && entity < g->entities.count && s->model->fused)
+        known = kith__facts_of(s->model->fused->evidence->base->index, entity).count > 0;
+    return known || (d && d->facts > 0);
 }
 
 static kith_status check_facts(const kith_session *s, uint32_t entity, kith_error *error)
@@ -35,7 +37,7 @@ static kith_status check_facts(const kith_session *s, uint32_t entity, kith_erro
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "no usable fact tells about %s; a usable one has a relation%s that "
                           "training has seen", kith__quote(text, name, strlen(name)),
-                          s->model->fused ? "" : " and a neighbour");
+                          kith__model_knows_unseen(s->model) ? "" : " and a neighbour");
     return KITH_OK;
 }
 
@@ -61,7 +63,7 @@ static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uin
 static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity,
                                 uint32_t other)
 {
-    return entity >= s->model->candidates && s->model->fused && set != KITH_ANSWERS_SEEN &&
+    return entity >= s->model->candidates && kith__model_knows_unseen(s->model) && set != KITH_ANSWERS_SEEN &&
            entity != other && has_facts(s, entity);
 }
 
@@ -81,7 +83,7 @@ static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_ca
                           "neither the subject nor the object is among the candidates: %s",
                           set == KITH_ANSWERS_NEW ? "entities that training has not seen, with a "
                                                     "usable fact"
-                          : s->model->fused && set == KITH_ANSWERS_ALL
+                          : kith__model_knows_unseen(s->model) && set == KITH_ANSWERS_ALL
                               ? "entities with a usable fact"
                               : "entities that training has seen");
     r->subject_asked =

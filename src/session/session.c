@@ -24,7 +24,7 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
     if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
-    if (model->fused)
+    if (kith__model_knows_unseen(model))
         TRY(kith__overlay_init(&s->added, model->fused->evidence->base->index, error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
@@ -209,6 +209,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
 
     if (t.subject >= all || t.object >= all)
         return false;
+    if (kith__model_knows_unseen(s->model))
+        return kith__span_has(kith__reached(s->added.base, t.subject, t.relation), t.object);
     bool by_subject = !is_seen(s, t.subject) ||
                       (is_seen(s, t.object) && g->offset[t.subject + 1] - g->offset[t.subject] <
                                                    g->offset[t.object + 1] - g->offset[t.object]);
@@ -223,7 +225,7 @@ static bool in_graph(const kith_session *s, kith_triple t)
 /* Whether an entity is of use as a neighbour: to rules any is. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
-    return s->model->fused || is_seen(s, entity);
+    return kith__model_knows_unseen(s->model) || is_seen(s, entity);
 }
 
 static kith_fact_use use_of(const kith_session *s, kith_triple t)
@@ -332,7 +334,7 @@ static void drop_fact(kith_session *s)
     if (s->uses[s->fact_count] != KITH_FACT_USED)
         return;
     unlink_fact(s, t);
-    if (s->model->fused)
+    if (kith__model_knows_unseen(s->model))
         kith__overlay_remove(&s->added, t, NULL);
 }
 
@@ -356,7 +358,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
     TRY(add_fact(&found, s, t, names, error));
-    if (found == KITH_FACT_USED && s->model->fused &&
+    if (found == KITH_FACT_USED && kith__model_knows_unseen(s->model) &&
         kith__overlay_add(&s->added, t, NULL, error) != KITH_OK) {
         drop_fact(s);
         TRY(kith__no_memory(error));
@@ -440,7 +442,7 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
                                                 entities[t.object]}, names, error));
         }
     }
-    if (s->model->fused && s->fact_count > before)
+    if (kith__model_knows_unseen(s->model) && s->fact_count > before)
         TRY(index_facts(s, before, error));
 cleanup:
     while (status != KITH_OK && s->fact_count > before)
@@ -471,7 +473,7 @@ static kith_status say_but(kith_session *to, const kith_session *s, size_t but, 
             TRY(kith__no_memory(error));
         TRY(add_fact(&use, to, t, names, error));
     }
-    if (to->model->fused && to->fact_count > 0)
+    if (kith__model_knows_unseen(to->model) && to->fact_count > 0)
         TRY(index_facts(to, 0, error));
 cleanup:
     return status;

@@ -58,7 +58,8 @@ static kith_status fit(kith__fusion *fusion, kith__calibration *calibration,
                        kith_error *error)
 {
     kith__evidence *evidence = NULL;
-    kith_status status = kith__evidence_new(&evidence, held_out->graph, held_out->pool, error);
+    kith_status status = kith__evidence_new(
+        &evidence, held_out->graph, held_out->settings.unseen_neighbors, held_out->pool, error);
 
     if (status == KITH_OK)
         status = kith__fusion_fit(fusion, calibration, held_out, evidence, embedding, error);
@@ -96,7 +97,7 @@ cleanup:
 static kith_status mine(const char *folder, const kith_model *model, kith_error *error)
 {
     kith__evidence *evidence = NULL;
-    kith_status status = kith__evidence_new(&evidence, model->graph, model->pool, error);
+    kith_status status = kith__evidence_new(&evidence, model->graph, false, model->pool, error);
 
     if (status == KITH_OK)
         status = kith__rules_save(folder, evidence->rules, error);

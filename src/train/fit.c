@@ -153,7 +153,8 @@ static kith_status collect_rows(kith__rows *rows, collecting *c, const kith__fus
     kith_status status;
 
     TRY(kith__watch_begin(watch, "collecting evidence", c->count, error));
-    TRY(kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count, c->candidates, 0,
+    const kith__answer_set among = kith__answers_below(c->candidates);
+    TRY(kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count, &among, 0,
                            c->embedding, collect, c, error));
     if (gather_rows(rows, c))
         TRY(kith__no_memory(error));
@@ -206,8 +207,9 @@ static kith_status calibrate(kith__calibration *calibration, const collecting *f
         TRY(kith__no_memory(error));
     TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities",
                           from->count, error));
-    TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count,
-                           from->candidates, 0, from->embedding, take_samples, &c, error));
+    const kith__answer_set among = kith__answers_below(from->candidates);
+    TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count, &among,
+                           0, from->embedding, take_samples, &c, error));
     kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, from->count));
 cleanup:
     kith__free(c.samples);
