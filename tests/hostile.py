@@ -77,13 +77,15 @@ INPUTS = {
     "size_t.size": ["sizeof text", "0", "1", "3"],
     "kith_graph_suggest_entities.text": NAMES,
     "kith_graph_suggest_relations.text": NAMES,
+    "kith_graph_resolve_entity.text": NAMES,
+    "kith_graph_resolve_relation.text": NAMES,
     "kith_session_ask_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
     "kith_triple": ["((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
                     "((kith_triple){0, 1000, 0})", "((kith_triple){0, 0, UINT32_MAX - 1})"],
     "float *": ["vector", "NULL"],
     "const kith_open_options *": [
         "&(kith_open_options){.threads = 1}", "NULL",
-        "&(kith_open_options){.skip_bad = -1}",
+        "&(kith_open_options){.skip_bad = -1}", "&(kith_open_options){.columns = \"1,2,3\"}", "&(kith_open_options){.columns = long_text}",
         "&(kith_open_options){.size = 3}", "&(kith_open_options){.size = 24, .watch = stop_at_once}",
         "&(kith_open_options){.size = sizeof(kith_open_options), .watch = stop_at_once}", Once("&(kith_open_options){.threads = UINT_MAX}")],
     "const kith_save_options *": [

@@ -1933,6 +1933,168 @@ static void open__utf16_is_refused_with_the_way_out(void **state)
     refused(folder, KITH_ERR_INPUT, "found UTF-16 text", NULL);
 }
 
+/* ---- labels and prefixes of RDF ---- */
+
+#define RDFS "http://www.w3.org/2000/01/rdf-schema#"
+#define SKOS "http://www.w3.org/2004/02/skos/core#"
+
+static const char *label_of(const kith_graph *graph, const char *name)
+{
+    uint32_t id;
+
+    assert_int_equal(kith_graph_find_entity(&id, graph, name), KITH_OK);
+    return kith_graph_entity_label(graph, id);
+}
+
+static void rdf__labels_are_no_facts(void **state)
+{
+    kith_graph *graph = opened(file("g.nt", "<x:a> <" RDFS "label> \"Aa\"@de .\n"
+                                            "<x:a> <x:r> <x:b> .\n"
+                                            "<x:a> <" RDFS "label> \"Ah\"@en .\n"
+                                            "<x:a> <" RDFS "label> \"A\" .\n"
+                                            "<x:b> <" SKOS "prefLabel> \"one\\ttwo\" .\n"
+                                            "<x:b> <" SKOS "prefLabel> \"zwei\"@de .\n"
+                                            "<x:c> <x:r> <x:b> .\n"
+                                            "<x:c> <" RDFS "label> \"Ce\"@fr .\n"
+                                            "<x:c> <" RDFS "label> \"Che\"@it .\n"
+                                            "<x:d> <x:r> <x:e> .\n"
+                                            "<x:d> <" RDFS "label> <x:label> .\n"
+                                            "<x:nobody> <" RDFS "label> \"Nobody\" .\n"));
+    uint32_t id;
+
+    (void)state;
+    assert_string_equal(facts(graph, KITH_TRAIN), "x:a x:r x:b;x:c x:r x:b;x:d x:r x:e;x:d " RDFS
+                                                  "label x:label;");
+    assert_string_equal(label_of(graph, "x:a"), "Ah");
+    assert_string_equal(label_of(graph, "x:b"), "one two");
+    assert_string_equal(label_of(graph, "x:c"), "Ce");
+    assert_string_equal(label_of(graph, "x:d"), "x:d");
+    assert_int_equal(kith_graph_report(graph)->labels, 8);
+    assert_int_equal(kith_graph_find_entity(&id, graph, "x:nobody"), KITH_ERR_NOT_FOUND);
+    kith_graph_free(graph);
+    refused(file("g.nt", "<x:a> <" RDFS "label> \"Aa\" .\n"), KITH_ERR_INPUT,
+            "no facts but labels", NULL);
+}
+
+static void rdf__labels_do_not_depend_on_threads(void **state)
+{
+    draft t = {0};
+    const char *path;
+    kith_graph *one, *four;
+
+    (void)state;
+    for (int i = 0; i < 60000; i++) {
+        add(&t, "<http://example.org/e%d> <http://example.org/r> <http://example.org/e%d> .\n", i,
+            i / 2);
+        add(&t, "<http://example.org/e%d> <" RDFS "label> \"L%d\"%s .\n", i % 1000, i,
+            i % 7 == 0 ? "@en" : "");
+    }
+    path = file("g.nt", t.at);
+    one = opened_with(path, 1, false);
+    four = opened_with(path, 4, false);
+    assert_string_equal(label_of(one, "http://example.org/e3"), "L3003");
+    for (uint32_t e = 0; e < kith_graph_entity_count(one); e++)
+        assert_string_equal(kith_graph_entity_label(one, e), kith_graph_entity_label(four, e));
+    kith_graph_free(one);
+    kith_graph_free(four);
+    free(t.at);
+}
+
+static const char *short_of(const kith_graph *graph, const char *name)
+{
+    static char text[64];
+
+    return kith_graph_short_name(text, sizeof text, graph, name) > 0 ? text : "";
+}
+
+static kith_graph *prefixed_graph(void)
+{
+    return opened(file("g.ttl", "@prefix ex: <http://example.org/> .\n"
+                                "@prefix exa: <http://example.org/a/> .\n"
+                                "@prefix foaf: <http://mine.org/> .\n"
+                                "ex:a ex:r exa:b . exa:b foaf:r <http://xmlns.com/foaf/0.1/x> .\n"
+                                "<ex:c> ex:r <http://example.org/c> .\n"
+                                "ex:a <" RDFS "label> \"A a\" . exa:b <" RDFS "label> \"B\" .\n"
+                                "<ex:c> <" RDFS "label> \"B\" .\n"));
+}
+
+static void prefixes__shorten_iris(void **state)
+{
+    kith_graph *graph = prefixed_graph();
+    char text[8];
+
+    (void)state;
+    assert_string_equal(short_of(graph, "http://example.org/a"), "ex:a");
+    assert_string_equal(short_of(graph, "http://example.org/a/b"), "exa:b");
+    assert_string_equal(short_of(graph, "http://www.wikidata.org/entity/Q42"), "wd:Q42");
+    assert_string_equal(short_of(graph, "http://example.org/x/y"), "");
+    assert_string_equal(short_of(graph, "http://example.org/"), "");
+    /* Another meaning in the file, and a short form that is a name of its own. */
+    assert_string_equal(short_of(graph, "http://xmlns.com/foaf/0.1/x"), "");
+    assert_string_equal(short_of(graph, "http://mine.org/r"), "foaf:r");
+    assert_string_equal(short_of(graph, "http://example.org/c"), "");
+    assert_string_equal(short_of(graph, "plain"), "");
+    assert_int_equal(kith_graph_short_name(text, 4, graph, "http://example.org/a"), 0);
+    assert_int_equal(kith_graph_short_name(text, 5, graph, "http://example.org/a"), 4);
+    kith_graph_free(graph);
+}
+
+static const char *meant_by(const kith_graph *graph, const char *text)
+{
+    static char text_of_error[sizeof((kith_error *)0)->message];
+    kith_error error = {KITH_OK, ""};
+    uint32_t id;
+    kith_status status = kith_graph_resolve_entity(&id, graph, text, &error);
+
+    return status == KITH_OK                ? kith_graph_entity_name(graph, id)
+           : status == KITH_ERR_NOT_FOUND ? "none"
+                                            : strcpy(text_of_error, error.message);
+}
+
+static void names__are_meant_by_iri_prefix_and_label(void **state)
+{
+    kith_graph *graph = prefixed_graph();
+    kith_error error;
+    uint32_t id;
+
+    (void)state;
+    assert_string_equal(meant_by(graph, "http://example.org/a"), "http://example.org/a");
+    assert_string_equal(meant_by(graph, "<http://example.org/a>"), "http://example.org/a");
+    assert_string_equal(meant_by(graph, "ex:a"), "http://example.org/a");
+    assert_string_equal(meant_by(graph, "A a"), "http://example.org/a");
+    assert_string_equal(meant_by(graph, "ex:c"), "ex:c");
+    assert_string_equal(meant_by(graph, "ex:nobody"), "none");
+    assert_string_equal(meant_by(graph, "a a"), "none");
+    assert_string_equal(meant_by(graph, "B"), "'B' is the label of 2 entities: "
+                                              "'http://example.org/a/b', 'ex:c'");
+    assert_int_equal(kith_graph_resolve_relation(&id, graph, "foaf:r", &error), KITH_OK);
+    assert_string_equal(kith_graph_relation_name(graph, id), "http://mine.org/r");
+    assert_int_equal(kith_graph_resolve_relation(&id, graph, "B", &error), KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_graph_resolve_relation(&id, graph, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_resolve_entity(NULL, graph, "B", &error), KITH_ERR_ARGUMENT);
+    kith_graph_free(graph);
+}
+
+static void prefixes__are_kept_with_a_saved_graph(void **state)
+{
+    kith_graph *graph = prefixed_graph(), *again;
+    const char *folder = new_folder();
+    char *to = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_true(asprintf(&to, "%s/saved", folder) > 0);
+    assert_int_equal(kith_graph_save(graph, to, NULL, &error), KITH_OK);
+    again = opened(to);
+    assert_string_equal(short_of(again, "http://example.org/a/b"), "exa:b");
+    assert_string_equal(label_of(again, "http://example.org/a"), "A a");
+    kith_graph_free(again);
+    put(to, "prefixes.txt", "ex:\thttp://example.org/\nex\thttp://x/\n");
+    refused(to, KITH_ERR_INPUT, "prefixes.txt:2:", "expected a prefix with its colon", NULL);
+    kith_graph_free(graph);
+    free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1949,6 +2111,11 @@ int main(void)
         cmocka_unit_test(columns__threads_make_no_difference),
         cmocka_unit_test(open__other_kinds_of_files_are_named),
         cmocka_unit_test(open__utf16_is_refused_with_the_way_out),
+        cmocka_unit_test(rdf__labels_are_no_facts),
+        cmocka_unit_test(rdf__labels_do_not_depend_on_threads),
+        cmocka_unit_test(prefixes__shorten_iris),
+        cmocka_unit_test(names__are_meant_by_iri_prefix_and_label),
+        cmocka_unit_test(prefixes__are_kept_with_a_saved_graph),
         cmocka_unit_test(open__tsv_is_read_packed),
         cmocka_unit_test(open__gzip_members_and_zstd_frames_follow_each_other),
         cmocka_unit_test(open__a_skippable_zstd_frame_may_come_first),

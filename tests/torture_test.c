@@ -143,7 +143,8 @@ static void torture__open_n_triples(void **state)
 
 static void torture__open_turtle(void **state)
 {
-    static const char text[] = "@prefix x: <http://x/> .\nx:a x:r x:b ; x:s \"t\\n\"@en , 5 .\n"
+    static const char text[] = "@prefix x: <http://x/> .\nx:a <http://www.w3.org/2000/01/"
+                               "rdf-schema#label> \"A\" ; x:r x:b ; x:s \"t\\n\"@en , 5 .\n"
                                "_:b x:r [ x:s <rel> ] .\n";
 
     (void)state;

@@ -152,7 +152,8 @@ KITH_API uint32_t kith_graph_seen_relation_count(const kith_graph *graph);
 /* The unique name; NULL for an id that does not exist. */
 KITH_API const char *kith_graph_entity_name(const kith_graph *graph, uint32_t entity);
 KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation);
-/* The label that entity_name.txt gives, or the name where there is none. */
+/* The label that entity_name.txt, a column of labels, rdfs:label or skos:prefLabel gives, or the name where
+ * there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
 
 /* Many names at once, not copied: name i, with a NUL behind it, begins at bytes + start[i]. */
@@ -172,6 +173,20 @@ KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *
                                             const char *name);
 KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
                                               const char *name);
+
+/* The short form of a name that is an IRI, with the prefixes that the source declares and some that are well
+ * known: "wd:Q42". Writes it with a NUL and returns its length, or returns 0: the name is no such IRI, the
+ * short form is a name of its own, or `size` is too small. */
+KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph,
+                                      const char *name);
+
+/* What a person means by `text`: a name, <IRI> or prefix:name; of entities also a label, if only one has
+ * it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several have, which the
+ * message lists. */
+KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
+                                               const char *text, kith_error *error);
+KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
+                                                 const char *text, kith_error *error);
 
 /* Names like `text`, which is none or may be mistyped: with the same label, a letter or two off, or
  * beginning with it; likeliest first. Writes at most `most` ids, only of entities or relations that

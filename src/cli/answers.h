@@ -20,6 +20,12 @@ bool cut_question(fields *out, const char *text, char why[256]);
 /* The same where three names are a question too: whether the fact is true. */
 bool cut_any_question(fields *out, const char *text, char why[256]);
 
+/* A name as people read it, an IRI by its prefix; lives until some later calls. */
+const char *name_text(const kith_graph *graph, const char *name);
+const char *relation_text(const kith_graph *graph, uint32_t relation);
+/* The names that people mean by fields: prefixed names and labels become names of the graph; NULL stays. */
+kith_question meant_question(const kith_graph *graph, const fields *f);
+
 /* The arguments of predict, explain and shell, and what they open. */
 typedef struct asking {
     common_arguments common;

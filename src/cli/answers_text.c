@@ -40,8 +40,8 @@ char *readable_entity(const kith_graph *graph, uint32_t entity)
     char *text = NULL;
 
     if (strcmp(name, label) == 0)
-        return strdup(name);
-    return asprintf(&text, "%s (%s)", label, name) < 0 ? NULL : text;
+        return strdup(name_text(graph, name));
+    return asprintf(&text, "%s (%s)", label, name_text(graph, name)) < 0 ? NULL : text;
 }
 
 /* A name of the question, with its label where the graph has one; to be freed. */
@@ -51,14 +51,14 @@ static char *readable_name(const kith_graph *graph, const char *name)
 
     if (name && kith_graph_find_entity(&entity, graph, name) == KITH_OK)
         return readable_entity(graph, entity);
-    return strdup(name ? name : "?");
+    return strdup(name ? name_text(graph, name) : "?");
 }
 
 void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
-    say("%s  %s  %s\n", subject ? subject : "", q->relation ? q->relation : "?",
+    say("%s  %s  %s\n", subject ? subject : "", q->relation ? name_text(graph, q->relation) : "?",
         object ? object : "");
     free(subject);
     free(object);
@@ -68,7 +68,7 @@ void print_question(const kith_question *q, const kith_graph *graph)
 static void print_pair(const kith_answer *a, const kith_question *q, const kith_graph *graph,
                        const char *entity)
 {
-    const char *relation = kith_graph_relation_name(graph, a->relation);
+    const char *relation = relation_text(graph, a->relation);
 
     if (q->relation)
         say("  %s", entity);
@@ -127,8 +127,8 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
                                  i == 0          ? "; did you mean "
                                  : i + 1 < count ? ", "
                                                  : " or ",
-                                 relation ? kith_graph_relation_name(graph, ids[i])
-                                          : kith_graph_entity_name(graph, ids[i]));
+                                 relation ? relation_text(graph, ids[i])
+                                          : name_text(graph, kith_graph_entity_name(graph, ids[i])));
     if (count > 0)
         snprintf(out + used, 512 - used, "?");
     return out;
@@ -168,7 +168,7 @@ static const char *direction(int inverse)
 static char *readable_fact(const kith_weighted_neighbor *n, const kith_question *q,
                            const kith_graph *graph)
 {
-    const char *relation = kith_graph_relation_name(graph, n->relation);
+    const char *relation = relation_text(graph, n->relation);
     char *who = readable_name(graph, q->subject ? q->subject : q->object);
     char *entity = readable_entity(graph, n->entity), *text = NULL;
 
@@ -183,7 +183,7 @@ static char *readable_fact(const kith_weighted_neighbor *n, const kith_question 
 static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
                        const char *to)
 {
-    say("%s  %s  %s", inverse ? to : from, kith_graph_relation_name(graph, relation),
+    say("%s  %s  %s", inverse ? to : from, relation_text(graph, relation),
         inverse ? from : to);
 }
 
@@ -284,15 +284,15 @@ static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *gr
 
     if (n->rule)
         say("%12s%s%s => %s%s, confidence %.4f, support %s\n", "",
-            kith_graph_relation_name(graph, n->rule->premise), direction(n->rule->premise_inverse),
-            kith_graph_relation_name(graph, n->rule->conclusion),
+            relation_text(graph, n->rule->premise), direction(n->rule->premise_inverse),
+            relation_text(graph, n->rule->conclusion),
             direction(n->rule->conclusion_inverse), n->rule->confidence,
             grouped(text, n->rule->support));
     else if (!isnan(n->logic))
         say("%12sno rule leads from it to the relation asked for\n", "");
     if (n->redundant_with)
         say("%12sredundant with %s%s, which implies it: confidence %.4f, support %s\n", "",
-            kith_graph_relation_name(graph, n->redundant_with->premise),
+            relation_text(graph, n->redundant_with->premise),
             direction(n->redundant_with->premise_inverse), n->redundant_with->confidence,
             grouped(text, n->redundant_with->support));
 }
@@ -315,7 +315,7 @@ static void print_neighbors(const kith_explanation *e, const kith_question *q,
     if (e->weighing == KITH_WEIGH_NONE)
         say("\n  known facts\n");
     else
-        say("\n  facts by weight, for %s\n", kith_graph_relation_name(graph, e->relation));
+        say("\n  facts by weight, for %s\n", relation_text(graph, e->relation));
     if (e->weighing == KITH_WEIGH_MAX)
         say("  coordinates in which the fact is the largest\n");
     else if (shown > 0 && !isnan(e->neighbors[0]->logic) && !isnan(e->neighbors[0]->attention))

@@ -38,7 +38,7 @@ static bool grow(facts *f)
 }
 
 /* A line that is no fact stays, with no relation and object: it is told like other errors. */
-static bool add_line(facts *f, char *line)
+static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
     char why[256];
     fields cut = {0};
@@ -54,7 +54,7 @@ static bool add_line(facts *f, char *line)
         return false;
     f->held[f->count] = cut;
     f->at[f->count++] =
-        (kith_question){cut.name[0] ? cut.name[0] : cut.copy, cut.name[1], cut.name[2]};
+        cut.name[0] ? meant_question(graph, &cut) : (kith_question){.subject = cut.copy};
     return true;
 }
 
@@ -90,7 +90,7 @@ static int read_source(facts *f, const kith_graph *graph)
     return good ? EXIT_SUCCESS : out_of_memory();
 }
 
-static int read_lines(facts *f, const char *path)
+static int read_lines(facts *f, const char *path, const kith_graph *graph)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(path, "r");
@@ -103,7 +103,7 @@ static int read_lines(facts *f, const char *path)
         return EXIT_FAILED;
     }
     while (good && getline(&line, &capacity, in) > 0)
-        good = add_line(f, line);
+        good = add_line(f, line, graph);
     free(line);
     if (ferror(in)) {
         put(stderr, "kith: cannot read '%s': %s\n", path, strerror(errno));
@@ -118,7 +118,8 @@ static int read_lines(facts *f, const char *path)
 
 /* Of a plain file of lines every line is told of, bad ones and repeated ones too. Lines of other files that
  * cannot be read are skipped, with a note. */
-static int read_file(facts *f, const char *path, const common_arguments *a)
+static int read_file(facts *f, const char *path, const common_arguments *a,
+                     const kith_graph *known)
 {
     const kith_open_options options = {
         .skip_bad = 1, .threads = (unsigned)a->threads, .columns = a->columns};
@@ -127,11 +128,11 @@ static int read_file(facts *f, const char *path, const common_arguments *a)
     int status;
 
     if (strcmp(path, "-") == 0)
-        return read_lines(f, path);
+        return read_lines(f, path, known);
     if (kith_graph_open(&graph, path, &options, &error) != KITH_OK)
         return failure(&error);
     if (strcmp(kith_graph_layout(graph), "file of triples in columns") == 0) {
-        status = read_lines(f, path);
+        status = read_lines(f, path, known);
     } else {
         note_report(graph);
         status = read_source(f, graph);
@@ -301,7 +302,8 @@ static int run(const command *self, void *arguments)
     if (status == EXIT_SUCCESS)
         status = c->graph ? read_graph(&f, kith_model_graph(c->a.model), (size_t)c->sample,
                                        c->a.common.seed)
-                          : read_file(&f, operands.at[1], &c->a.common);
+                          : read_file(&f, operands.at[1], &c->a.common,
+                                      kith_model_graph(c->a.model));
     if (status == EXIT_SUCCESS)
         status = check_facts(c, &f);
     free_facts(&f);

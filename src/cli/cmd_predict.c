@@ -123,7 +123,7 @@ static void add_line(batch *b, char *line, char whys[][256])
         *f = (fields){.copy = strdup(line)};
     else
         whys[b->q.count][0] = '\0';
-    b->q.at[b->q.count++] = (kith_question){f->name[0], f->name[1], f->name[2]};
+    b->q.at[b->q.count++] = meant_question(kith_model_graph(b->a->model), f);
 }
 
 static int flush_batch(batch *b, char whys[][256])

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/answers.h"
 
 typedef struct {
     common_arguments common;
@@ -34,9 +34,9 @@ static void print_rules(const kith_implication *rules, size_t count, const kith_
     say("confidence    support  rule (an entity that has the first also has the second)\n");
     for (size_t i = 0; i < count; i++)
         say("    %.4f %10s  %s%s => %s%s\n", rules[i].confidence, grouped(text, rules[i].support),
-            kith_graph_relation_name(graph, rules[i].premise),
+            relation_text(graph, rules[i].premise),
             rules[i].premise_inverse ? " (inverse)" : "",
-            kith_graph_relation_name(graph, rules[i].conclusion),
+            relation_text(graph, rules[i].conclusion),
             rules[i].conclusion_inverse ? " (inverse)" : "");
     if (count == 0)
         say("none\n");
@@ -47,14 +47,14 @@ static void print_rules(const kith_implication *rules, size_t count, const kith_
 static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
                        const char *to)
 {
-    say("%s(%s, %s)", kith_graph_relation_name(graph, relation), inverse ? to : from,
+    say("%s(%s, %s)", relation_text(graph, relation), inverse ? to : from,
         inverse ? from : to);
 }
 
 static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
 {
     const char *constant =
-        r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->constant) : NULL;
+        r->kind == KITH_PART_CONSTANT ? name_text(graph, kith_graph_entity_label(graph, r->constant)) : NULL;
     char support[GROUPED], body_count[GROUPED];
 
     say("    %.4f %8s of %-8s %-8s (%c)  ", r->confidence, grouped(support, r->support),
@@ -69,7 +69,7 @@ static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
     }
     say(" => ");
     print_atom(graph, r->conclusion, r->conclusion_inverse, "s",
-               r->kind == KITH_PART_CONSTANT ? kith_graph_entity_label(graph, r->answer) : "o");
+               r->kind == KITH_PART_CONSTANT ? name_text(graph, kith_graph_entity_label(graph, r->answer)) : "o");
     putchar('\n');
 }
 
@@ -77,10 +77,10 @@ static void print_examples(const kith_rule_example *at, size_t count, const char
                            const kith_graph *graph, bool between)
 {
     for (size_t i = 0; i < count; i++) {
-        say("%36s s = %s", what, kith_graph_entity_label(graph, at[i].subject));
+        say("%36s s = %s", what, name_text(graph, kith_graph_entity_label(graph, at[i].subject)));
         if (between)
-            say(", x = %s", kith_graph_entity_label(graph, at[i].between));
-        say(", o = %s\n", kith_graph_entity_label(graph, at[i].object));
+            say(", x = %s", name_text(graph, kith_graph_entity_label(graph, at[i].between)));
+        say(", o = %s\n", name_text(graph, kith_graph_entity_label(graph, at[i].object)));
     }
 }
 

@@ -38,7 +38,9 @@ static void add_fact(shell *s, const char *text)
         complain(s, "not a command, a fact or a question", why);
         return;
     }
-    if (kith_session_add(&use, s->a.session, f.name[0], f.name[1], f.name[2], &error) != KITH_OK)
+    kith_question fact = meant_question(graph, &f);
+    if (kith_session_add(&use, s->a.session, fact.subject, fact.relation, fact.object, &error) !=
+        KITH_OK)
         complain(s, "", error.message);
     else if (use == KITH_FACT_USED)
         say("added (%zu fact%s)\n", before + 1, before == 0 ? "" : "s");
@@ -50,7 +52,7 @@ static void add_fact(shell *s, const char *text)
 static void answer(shell *s, const fields *f, bool why)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
-    const kith_question q = {f->name[0], f->name[1], f->name[2]};
+    const kith_question q = meant_question(graph, f);
     kith_explanation *e = NULL;
     kith_answers *answers = NULL;
     kith_error error;
@@ -118,7 +120,9 @@ static void do_remove(shell *s, const char *rest)
         complain(s, "remove", why);
         return;
     }
-    if (kith_session_remove(s->a.session, f.name[0], f.name[1], f.name[2], &error) != KITH_OK)
+    kith_question fact = meant_question(kith_model_graph(s->a.model), &f);
+    if (kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error) !=
+        KITH_OK)
         complain(s, "remove", error.message);
     else
         say("removed: %s  %s  %s\n", f.name[0], f.name[1], f.name[2]);
@@ -151,7 +155,7 @@ static void do_find(shell *s, const char *rest)
     }
     size_t relations = kith_graph_suggest_relations(ids, FOUND, graph, rest);
     for (size_t i = 0; i < relations; i++)
-        say("  %s  [relation]\n", kith_graph_relation_name(graph, ids[i]));
+        say("  %s  [relation]\n", relation_text(graph, ids[i]));
     if (entities + relations == 0)
         complain(s, rest, "no similar name");
 }

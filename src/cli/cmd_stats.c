@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/answers.h"
 
 static const char *const part_names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
@@ -64,8 +64,7 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
     say("\nCommonest relations\n");
     for (size_t i = 0; i < s->common_count; i++)
         say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i].facts),
-            100 * share(s->common[i].facts, train),
-            kith_graph_relation_name(graph, s->common[i].relation));
+            100 * share(s->common[i].facts, train), relation_text(graph, s->common[i].relation));
     say("\nRepeated by other facts (train)\n");
     say("  %4.1f %% of facts have their pair linked by another relation the same way, %4.1f %% "
         "the other way\n",

@@ -29,8 +29,9 @@ static int say_facts(asking *a, const command *self)
         fields f;
         if (!cut_fields(&f, a->facts.at[i], why))
             return usage_error(self, "fact %zu, '%.200s': %s", i + 1, a->facts.at[i], why);
+        kith_question q = meant_question(kith_model_graph(a->model), &f);
         kith_status status =
-            kith_session_add(NULL, a->session, f.name[0], f.name[1], f.name[2], &error);
+            kith_session_add(NULL, a->session, q.subject, q.relation, q.object, &error);
         free(f.copy);
         if (status != KITH_OK) {
             put(stderr, "kith: fact %zu: %s\n", i + 1, error.message);
@@ -125,7 +126,7 @@ static int read_question(questions *q, size_t *capacity, const asking *a, const 
     if (!cut_any_question(f, text, why))
         return usage_error(self, "query '%.200s': %s", text, why);
     q->held_count++;
-    return spread_question(q, capacity, a, (kith_question){f->name[0], f->name[1], f->name[2]});
+    return spread_question(q, capacity, a, meant_question(kith_model_graph(a->model), f));
 }
 
 int read_questions(questions *q, const asking *a, const command *self)
@@ -142,7 +143,9 @@ int read_questions(questions *q, const asking *a, const command *self)
         status = read_question(q, &capacity, a, self, a->queries.at[i]);
     q->about = q->count;
     for (size_t i = 0; status == EXIT_SUCCESS && i < a->about.count; i++)
-        status = spread_question(q, &capacity, a, (kith_question){a->about.at[i], NULL, NULL});
+        status = spread_question(
+            q, &capacity, a,
+            meant_question(kith_model_graph(a->model), &(fields){.name = {a->about.at[i]}}));
     if (status == EXIT_SUCCESS && q->count == 0) {
         put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
         return EXIT_USAGE;

@@ -26,8 +26,8 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
         say("      %5.1f %%  %s%s\n", 100 * v->probability,
             v->probability >= .5 ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
-        say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has, who,
-            q->relation);
+        say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
+            name_text(graph, who), name_text(graph, q->relation));
         say("      %5.1f %%  that it is this one, if there is one\n", 100 * v->share);
     }
     say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
@@ -44,7 +44,8 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
 
     if (v->has < .5)
         say("  against: %s is unlikely to have another %s fact\n",
-            v->subject_asked ? q->object : q->subject, q->relation);
+            name_text(graph, v->subject_asked ? q->object : q->subject),
+            name_text(graph, q->relation));
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
         e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
@@ -83,7 +84,7 @@ json_t *verdict_json(const kith_verdict *v)
 
 static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
 {
-    say("?  %s  ?\n", q->relation ? q->relation : "?");
+    say("?  %s  ?\n", q->relation ? name_text(graph, q->relation) : "?");
     for (size_t i = 0; i < m->count; i++) {
         const kith_missing_fact *f = m->at[i];
         char *subject = readable_entity(graph, f->fact.subject);
@@ -94,7 +95,7 @@ static void print_missing(const kith_missing *m, const kith_question *q, const k
         else
             say("%5.1f %%", 100 * f->probability);
         say("  %s  %s  %s\n", subject ? subject : "",
-            kith_graph_relation_name(graph, f->fact.relation), object ? object : "");
+            relation_text(graph, f->fact.relation), object ? object : "");
         free(subject);
         free(object);
     }
@@ -172,7 +173,7 @@ static void print_row(size_t number, size_t rank, const char *subject, const cha
 static void print_answer_row(const kith_answer *a, const kith_question *q, size_t number,
                              size_t rank, const kith_graph *graph)
 {
-    const char *entity = kith_graph_entity_name(graph, a->entity);
+    const char *entity = name_of_entity(graph, a->entity);
     const char *asked = q->subject && !(q->object && a->is_subject) ? q->subject : q->object;
 
     print_row(number, rank, a->is_subject ? entity : asked,

@@ -74,7 +74,8 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
     memset(ids, 0xff, count * sizeof *ids);
     snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
     memcpy(graph->source, source->source, sizeof graph->source);
-    if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids))
+    if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids) ||
+        kith__prefixes_copy(&graph->prefixes, &source->prefixes))
         TRY(kith__no_memory(error));
     TRY(kith__graph_finish(graph, pool, watch, error));
     *out = graph;

@@ -91,6 +91,7 @@ kith_status kith__graph_align(kith_graph **out, kith__alignment *report, const k
     kith_status status = KITH_OK;
 
     if (!graph || add_names(graph, source, like) || add_labels(graph, source) ||
+        kith__prefixes_copy(&graph->prefixes, &source->prefixes) ||
         !(ids = match_relations(&counts, graph, source)))
         TRY(kith__no_memory(error));
     if (counts.shared == 0)

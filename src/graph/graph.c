@@ -26,6 +26,7 @@ void kith_graph_free(kith_graph *graph)
 {
     if (!graph)
         return;
+    kith__prefixes_release(&graph->prefixes);
     if (graph->map) {
         munmap((void *)graph->map, graph->map_bytes);
         kith__free(graph);

@@ -8,6 +8,7 @@
 #include "core/stages.h"
 #include "core/status.h"
 #include "graph/names.h"
+#include "graph/prefixes.h"
 
 typedef struct kith__facts {
     kith_triple *at;
@@ -19,6 +20,7 @@ struct kith_graph {
     kith__names entities, relations;
     char *label_bytes; /* labels, each with a NUL; label_start[e] is one past where e's begins */
     uint64_t *label_start; /* NULL where no entity has a label; 0 where this one has none */
+    kith__prefixes prefixes; /* of IRIs; not part of the map below */
     kith__facts splits[KITH_SPLITS];
     uint64_t *offset;
     kith_neighbor *neighbors;

@@ -108,6 +108,18 @@ static kith_status write_labels(FILE *out, const kith_graph *graph, const void *
     return KITH_OK;
 }
 
+static kith_status write_prefixes(FILE *out, const kith_graph *graph, const void *context,
+                                  kith_error *error)
+{
+    const kith__prefixes *p = &graph->prefixes;
+
+    (void)context;
+    (void)error;
+    for (size_t i = 0; i < p->count; i++)
+        fprintf(out, "%s:\t%s\n", p->bytes + p->at[i].name, p->bytes + p->at[i].iri);
+    return KITH_OK;
+}
+
 static kith_status write_note(FILE *out, const kith_graph *graph, const void *context,
                               kith_error *error)
 {
@@ -151,6 +163,8 @@ static kith_status write_all(const kith_graph *graph, const char *folder,
     /* Those who had labels may all be left out; an empty file would be refused by readers. */
     if (first_labelled(graph) != KITH__NO_ID)
         TRY(write_file(folder, "entity_name.txt", write_labels, graph, NULL, error));
+    if (graph->prefixes.count > 0)
+        TRY(write_file(folder, "prefixes.txt", write_prefixes, graph, NULL, error));
     if (options->note)
         TRY(write_file(folder, "split.json", write_note, graph, options->note, error));
     TRY(kith__sync_folder(folder, error));
@@ -161,10 +175,13 @@ cleanup:
 static bool is_ours(const char *name)
 {
     static const char *const others[] = {"entity2id.txt", "relation2id.txt", "entity_name.txt",
-                                         "split.json"};
+                                         "prefixes.txt", "split.json"};
 
     for (size_t i = 0; i < KITH_SPLITS; i++)
-        if (strcmp(name, part_files[i]) == 0 || strcmp(name, others[i]) == 0)
+        if (strcmp(name, part_files[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
             return true;
     return false;
 }

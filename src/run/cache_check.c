@@ -207,6 +207,11 @@ uint64_t kith__labels_hash(const kith_graph *graph)
 
     kith__checksum_init(&sum);
     add_labels(&sum, graph);
+    for (size_t i = 0; i < graph->prefixes.count; i++) {
+        kith__checksum_add(&sum, &graph->prefixes.at[i], sizeof graph->prefixes.at[i]);
+        if (i + 1 == graph->prefixes.count)
+            kith__checksum_add(&sum, graph->prefixes.bytes, graph->prefixes.used);
+    }
     return kith__checksum_value(&sum);
 }
 

@@ -11,7 +11,7 @@
 bool kith__cache_arrays_valid(const kith_graph *graph, size_t label_bytes,
                               const kith__implications *rules, const kith__neighbor_lists *lists);
 
-/* A number for the labels, which kith_graph_hash leaves out. */
+/* A number for the labels and prefixes, which kith_graph_hash leaves out. */
 uint64_t kith__labels_hash(const kith_graph *graph);
 
 /* A number for all that follows from names, facts and settings: labels, neighbourhoods, rules and

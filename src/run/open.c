@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "graph/align.h"
+#include "graph/read/table.h"
 #include "run/cache.h"
 #include "run/cache_check.h"
 #include "run/classifier_file.h"
@@ -27,6 +28,17 @@ static kith_status check_names(const char *graph_folder, kith_error *error)
     return KITH_OK;
 }
 
+static kith_status check_labels(const kith_graph *graph, const char *path,
+                                const kith__config *config, kith_error *error)
+{
+    if (config->format < 3 || kith__labels_hash(graph) == config->labels)
+        return KITH_OK;
+    return kith__fail(error, KITH_ERR_INPUT,
+                      "%s/%s: has not the labels that config.json was made for (their hash differs)",
+                      path, graph->prefixes.count > 0 ? "prefixes.txt or entity_name.txt"
+                                                      : "entity_name.txt");
+}
+
 static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
                               unsigned threads, kith_error *error)
 {
@@ -40,15 +52,29 @@ static kith_status open_graph(kith_graph **out, const char *path, const kith__co
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: is not the graph that config.json was made for (its hash differs)",
                        path));
-    if (config->format >= 3 && kith__labels_hash(graph) != config->labels)
-        TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s/entity_name.txt: has not the labels that config.json was made for (their "
-                       "hash differs)", path));
+    TRY(check_labels(graph, path, config, error));
     *out = graph;
     graph = NULL;
 cleanup:
     kith_graph_free(graph);
     return status;
+}
+
+/* Prefixes are in no cache: they are few. */
+static kith_status read_prefixes(kith_graph *graph, const char *inner, const kith__config *config,
+                                 kith_error *error)
+{
+    kith__loader loader = {.graph = graph, .error = error};
+    char *path;
+    kith_status status;
+
+    if (!kith__path_exists(inner, "prefixes.txt"))
+        return KITH_OK;
+    if (!(path = kith__path_join(inner, "prefixes.txt")))
+        return kith__no_memory(error);
+    status = kith__read_prefixes(&loader, path);
+    kith__free(path);
+    return status == KITH_OK ? check_labels(graph, inner, config, error) : status;
 }
 
 /* From the cache where it is good; else from the folder, and then there is a cache for the next. */
@@ -68,10 +94,17 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     bool cached = kith__cache_load(graph, &rules, &lists, folder, &wanted);
     kith_status status = KITH_OK;
 
-    if (cached)
+    if (cached) {
         lists->cap = kith__list_cap(settings);
-    else
-        TRY(open_graph(graph, inner, config, threads, error));
+        status = read_prefixes(*graph, inner, config, error);
+    } else {
+        status = open_graph(graph, inner, config, threads, error);
+    }
+    if (status != KITH_OK) { /* what a cache holds lies in its map, beside these */
+        kith__free(rules);
+        kith__free(lists);
+        return status;
+    }
     TRY(kith__model_make(model, *graph, settings, threads, rules, lists, error));
     if (!cached)
         kith__cache_save(folder, wanted.key, *model);

@@ -90,6 +90,17 @@ static kith_status need_facts(kith__loader *loader, const char *folder)
                       "%s: train has no facts, expected at least one", folder);
 }
 
+static kith_status read_optional(kith__loader *loader, const char *folder, const char *name,
+                                 kith_status (*read)(kith__loader *, const char *))
+{
+    if (!kith__path_exists(folder, name))
+        return KITH_OK;
+    char *path = kith__path_join(folder, name);
+    kith_status status = path ? read(loader, path) : kith__no_memory(loader->error);
+    kith__free(path);
+    return status;
+}
+
 static kith_status read_splits(kith__loader *loader, const char *folder)
 {
     static const char *const kinds[] = {"names", "names listed in *2id.txt", "ids"};
@@ -115,11 +126,8 @@ static kith_status read_splits(kith__loader *loader, const char *folder)
              "folder of train, dev, test, aux; entities as %s, "
              "relations as %s",
              kinds[form.entities], kinds[form.relations]);
-    if (kith__path_exists(folder, "entity_name.txt")) {
-        if (!(path = kith__path_join(folder, "entity_name.txt")))
-            TRY(kith__no_memory(loader->error));
-        TRY(kith__read_labels(loader, path));
-    }
+    TRY(read_optional(loader, folder, "entity_name.txt", kith__read_labels));
+    TRY(read_optional(loader, folder, "prefixes.txt", kith__read_prefixes));
 cleanup:
     kith__free(path);
     return status;

@@ -1,14 +1,18 @@
 /* N-Triples and Turtle, through serd. IRIs are named by their text without angle brackets, blank nodes
- * as _:name, literals in N-Triples form: "text"@language or "text"^^<type>. */
+ * as _:name, literals in N-Triples form: "text"@language or "text"^^<type>. What rdfs:label and
+ * skos:prefLabel say is no fact but the label of its subject: in English, else without a language, else
+ * the first. */
 
 #include <serd/serd.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "core/mem.h"
 #include "core/utf8.h"
 #include "graph/duplicates.h"
+#include "graph/labels.h"
 #include "graph/read/fields.h"
 #include "graph/read/merge.h"
 #include "graph/read/nesting.h"
@@ -30,6 +34,7 @@ typedef struct {
     SerdEnv *env;
     kith__collector collector;
     text name;      /* of the node at hand, where it has to be put together */
+    text label;
     text line_text; /* the line at hand, where lines are read one by one */
     bool turtle;
     kith__nesting nesting;
@@ -270,6 +275,63 @@ static bool intern(uint32_t *id, reading *r, kith__names *names, const SerdNode 
     return *id != KITH__NO_ID;
 }
 
+/* ---- labels ---- */
+
+static bool is_label(const char *predicate, size_t length)
+{
+    static const char *const iris[] = {"http://www.w3.org/2000/01/rdf-schema#label",
+                                       "http://www.w3.org/2004/02/skos/core#prefLabel"};
+
+    for (size_t i = 0; i < sizeof iris / sizeof *iris; i++)
+        if (length == strlen(iris[i]) && memcmp(predicate, iris[i], length) == 0)
+            return true;
+    return false;
+}
+
+static int language_rank(const SerdNode *language)
+{
+    const char *tag = language && language->type == SERD_LITERAL ? (const char *)language->buf : "";
+
+    return strcasecmp(tag, "en") == 0           ? 3
+           : strncasecmp(tag, "en-", 3) == 0    ? 2
+           : tag[0] == '\0'                     ? 1
+                                                : 0;
+}
+
+/* A label is shown in one line, and written in a column. */
+static bool append_label(text *t, const SerdNode *node)
+{
+    size_t from = t->length;
+
+    if (!append(t, (const char *)node->buf, node->n_bytes))
+        return false;
+    for (size_t i = from; i < t->length; i++)
+        if (strchr("\t\n\r", t->at[i]))
+            t->at[i] = ' ';
+    return true;
+}
+
+static SerdStatus keep_label(reading *r, const SerdNode *subject, const SerdNode *label,
+                             const SerdNode *language)
+{
+    const char *name;
+    size_t length;
+
+    r->label.length = 0;
+    if (!name_checked(&name, &length, r, subject, NULL, NULL) ||
+        (!kith__utf8_valid((const char *)label->buf, label->n_bytes) &&
+         !object_to(r, (const char *)label->buf, label->n_bytes, "holds a NUL or is not UTF-8")))
+        return SERD_ERR_UNKNOWN;
+    if (r->trying || label->n_bytes == 0)
+        return SERD_SUCCESS;
+    if (append_label(&r->label, label) &&
+        kith__label_set_add(r->loader->labels, name, length, r->label.at, r->label.length,
+                            language_rank(language)) == 0)
+        return SERD_SUCCESS;
+    r->status = kith__no_memory(r->loader->error);
+    return SERD_ERR_UNKNOWN;
+}
+
 /* ---- what serd calls ---- */
 
 static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const SerdNode *graph,
@@ -289,6 +351,12 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
         object_to_depth(r);
     if (r->complained)
         return SERD_ERR_UNKNOWN;
+    if (object->type == SERD_LITERAL) {
+        if (!name_checked(&name, &length, r, predicate, NULL, NULL))
+            return SERD_ERR_UNKNOWN;
+        if (is_label(name, length))
+            return keep_label(r, subject, object, language);
+    }
     /* A statement that is going to be skipped must leave no names behind. */
     if ((r->trying || r->loader->skip_bad) &&
         (!name_checked(&name, &length, r, subject, NULL, NULL) ||
@@ -315,7 +383,15 @@ static SerdStatus on_base(void *handle, const SerdNode *uri)
 
 static SerdStatus on_prefix(void *handle, const SerdNode *name, const SerdNode *uri)
 {
-    return serd_env_set_prefix(((reading *)handle)->env, name, uri);
+    reading *r = handle;
+
+    if (memchr(uri->buf, ':', uri->n_bytes) &&
+        kith__prefixes_add(&r->loader->graph->prefixes, (const char *)name->buf, name->n_bytes,
+                           (const char *)uri->buf, uri->n_bytes)) {
+        r->status = kith__no_memory(r->loader->error);
+        return SERD_ERR_UNKNOWN;
+    }
+    return serd_env_set_prefix(r->env, name, uri);
 }
 
 static SerdStatus on_error(void *handle, const SerdError *error)
@@ -468,6 +544,7 @@ static kith_status read_strictly(reading *r, SerdReader *reader)
 
 typedef struct {
     kith__loader loader; /* with a graph of its own */
+    kith__label_set labels;
     reading reading;
     bool failed;
 } piece;
@@ -495,6 +572,7 @@ static kith_status piece_init(piece *p, kith__loader *loader, kith__input *input
 {
     p->loader = *loader;
     p->loader.error = NULL;
+    p->loader.labels = &p->labels;
     p->loader.graph = kith__graph_new();
     if (!p->loader.graph)
         return kith__no_memory(loader->error);
@@ -527,14 +605,26 @@ static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *in
         TRY(kith__merge_piece(loader, KITH_TRAIN, &own->entities, &own->relations,
                               &own->splits[KITH_TRAIN]));
         loader->graph->report.duplicates += pieces[i].reading.collector.dropped;
+        if (kith__label_set_merge(loader->labels, &pieces[i].labels))
+            TRY(kith__no_memory(loader->error));
     }
 cleanup:
     for (size_t i = 0; i < count; i++) {
         kith_graph_free(pieces[i].loader.graph);
         kith__free(pieces[i].reading.name.at);
+        kith__free(pieces[i].reading.label.at);
+        kith__label_set_release(&pieces[i].labels);
     }
     kith__free(pieces);
     return status;
+}
+
+static kith_status need_facts(const kith__loader *loader, const kith__input *input)
+{
+    if (loader->graph->splits[KITH_TRAIN].count > 0 || loader->graph->report.bad_lines > 0)
+        return KITH_OK;
+    return kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no facts%s, expected at least one",
+                      kith__input_path(input), loader->labels->met > 0 ? " but labels" : "");
 }
 
 static kith_status read_rdf(kith__loader *loader, kith__input *input, bool turtle)
@@ -549,8 +639,10 @@ static kith_status read_rdf(kith__loader *loader, kith__input *input, bool turtl
     if (!turtle && !loader->skip_bad && kith__input_size(input) >= LEAST_FOR_PIECES &&
         kith__pool_size(loader->pool) > 1)
         TRY(read_pieces(&done, loader, input));
-    if (done)
+    if (done) {
+        status = need_facts(loader, input);
         goto cleanup;
+    }
     r->loader = loader;
     r->input = input;
     r->turtle = turtle;
@@ -563,13 +655,12 @@ static kith_status read_rdf(kith__loader *loader, kith__input *input, bool turtl
     serd_reader_set_error_sink(reader, on_error, r);
     TRY(loader->skip_bad ? read_leniently(r, reader) : read_strictly(r, reader));
     loader->graph->report.duplicates += r->collector.dropped;
-    if (loader->graph->splits[KITH_TRAIN].count == 0 && loader->graph->report.bad_lines == 0)
-        TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: holds no facts, expected at least one",
-                       kith__input_path(input)));
+    TRY(need_facts(loader, input));
 cleanup:
     serd_reader_free(reader);
     serd_env_free(r->env);
     kith__free(r->name.at);
+    kith__free(r->label.at);
     kith__free(r->line_text.at);
     kith__free(r);
     return status;

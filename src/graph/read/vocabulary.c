@@ -1,4 +1,5 @@
-/* The files that name ids (entity2id.txt, relation2id.txt) and label names (entity_name.txt). */
+/* The files that name ids (entity2id.txt, relation2id.txt), label names (entity_name.txt) and declare
+ * prefixes (prefixes.txt). */
 #include <string.h>
 
 #include "core/mem.h"
@@ -250,6 +251,35 @@ kith_status kith__read_labels(kith__loader *loader, const char *path)
         if (!line.text)
             break;
         TRY(add_label(graph, &used, &capacity, loader, &r, path, line));
+    }
+cleanup:
+    reader_close(&r);
+    return status;
+}
+
+kith_status kith__read_prefixes(kith__loader *loader, const char *path)
+{
+    kith__prefixes *prefixes = &loader->graph->prefixes;
+    reader r;
+    kith__field line;
+    char quoted[KITH__QUOTED];
+    kith_status status;
+
+    TRY(reader_open(&r, path, loader));
+    for (;;) {
+        TRY(reader_next(&line, &r, loader->error));
+        if (!line.text)
+            break;
+        const char *tab = memchr(line.text, '\t', line.length);
+        size_t before = prefixes->count, length = tab ? (size_t)(tab - line.text) : 0;
+        if (length > 0 && tab[-1] == ':' &&
+            kith__prefixes_add(prefixes, line.text, length - 1, tab + 1, line.length - length - 1))
+            TRY(kith__no_memory(loader->error));
+        if (prefixes->count == before)
+            TRY(kith__bad_line(loader, path, r.number,
+                               "found %s, expected a prefix with its colon and its IRI, separated "
+                               "by a tab, each prefix once",
+                               kith__quote(quoted, line.text, line.length)));
     }
 cleanup:
     reader_close(&r);

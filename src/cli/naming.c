@@ -1,0 +1,56 @@
+/* Names as people read and type them: IRIs by prefixes, entities by labels too. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/answers.h"
+
+/* ---- what is shown ---- */
+
+const char *name_text(const kith_graph *graph, const char *name)
+{
+    enum { AT_ONCE = 8, LONGEST = 512 };
+    static char texts[AT_ONCE][LONGEST]; /* a line shows several */
+    static unsigned next;
+    char *text = texts[next++ % AT_ONCE];
+
+    return kith_graph_short_name(text, LONGEST, graph, name) > 0 ? text : name;
+}
+
+const char *relation_text(const kith_graph *graph, uint32_t relation)
+{
+    const char *name = kith_graph_relation_name(graph, relation);
+
+    return name ? name_text(graph, name) : "";
+}
+
+/* ---- what is meant ---- */
+
+/* Of a name that is none of the graph's nothing changes: it may be a new entity's. */
+static const char *meant_entity(const kith_graph *graph, const char *name)
+{
+    uint32_t entity;
+    kith_error error;
+    kith_status status = kith_graph_resolve_entity(&entity, graph, name, &error);
+
+    if (status == KITH_OK)
+        return kith_graph_entity_name(graph, entity);
+    if (status == KITH_ERR_ARGUMENT)
+        note("%s; give one of these names to mean it\n", error.message);
+    return name;
+}
+
+static const char *meant_relation(const kith_graph *graph, const char *name)
+{
+    uint32_t relation;
+
+    return kith_graph_resolve_relation(&relation, graph, name, NULL) == KITH_OK
+               ? kith_graph_relation_name(graph, relation)
+               : name;
+}
+
+kith_question meant_question(const kith_graph *graph, const fields *f)
+{
+    return (kith_question){f->name[0] ? meant_entity(graph, f->name[0]) : NULL,
+                           f->name[1] ? meant_relation(graph, f->name[1]) : NULL,
+                           f->name[2] ? meant_entity(graph, f->name[2]) : NULL};
+}

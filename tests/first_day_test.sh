@@ -1,0 +1,114 @@
+#!/bin/bash
+# What newcomers do with files of their own: an export of Wikidata, a semicolon CSV of a spreadsheet, Turtle, and
+# files that are something else. Prints TAP.
+#   KITH=build/kith tests/first_day_test.sh
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+
+kith=${KITH:?says where the program is}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+python3 - <<'PYTHON'
+cities = ["Chicago", "Los Angeles", "New York", "Boston"]
+facts, labels = [], {}
+for i, c in enumerate(cities):
+    labels[f"Q{i}"] = c
+    labels[f"Q1{i}"] = f"Team {c}"
+    facts.append((f"Q1{i}", "P159", f"Q{i}"))
+for i in range(60):
+    labels[f"Q2{i:02}"] = f"Player {i}"
+    facts.append((f"Q2{i:02}", "P54", f"Q1{i % 4}"))
+    if i != 8:
+        facts.append((f"Q2{i:02}", "P551", f"Q{i % 4}"))
+e, p = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
+with open("wikidata.csv", "w") as out:
+    print("item,itemLabel,property,propertyLabel,value,valueLabel", file=out)
+    for s, r, o in facts:
+        print(f'{e}{s},"{labels[s]}",{p}{r},name of {r},{e}{o},"{labels[o]}"', file=out)
+names = {"P54": "spielt für", "P551": "wohnt in", "P159": "Sitz"}
+with open("Tabelle 1.csv", "w", encoding="utf-8-sig", newline="\r\n") as out:
+    print("Subjekt;Beziehung;Objekt", file=out)
+    for s, r, o in facts:
+        print(f'{labels[s]};{names[r]};"{labels[o]}"', file=out)
+with open("graph.ttl", "w") as out:
+    print("@prefix ex: <http://example.org/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .", file=out)
+    for s, r, o in facts:
+        print(f"ex:{s} ex:{r} ex:{o} .", file=out)
+    for s, label in labels.items():
+        print(f'ex:{s} rdfs:label "{label}"@en, "{label} (de)"@de .', file=out)
+with open("facts.json", "w") as out:
+    print('[{"subject": "a", "relation": "r", "object": "b"}]', file=out)
+with open("utf16.csv", "w", encoding="utf-16") as out:
+    print("subject,relation,object\na,r,b", file=out)
+PYTHON
+
+# ---- an export of Wikidata ----
+
+check 'the columns of an export are recognised' 0 'header row: item, property, value' "$kith" stats wikidata.csv
+check 'labels beside names are no facts' 0 '^  labels +246  read as labels' "$kith" stats wikidata.csv
+"$kith" train wikidata.csv -o a/b/wikidata --preset rules -q >told 2>err
+report $? 'a run is made with its parent folders' "$(cat err)"
+check 'IRIs are shown by prefix, beside labels' 0 'Player 8 \(wd:Q208\)  wdt:P551  \?' \
+    "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P551 ?'
+check 'the answer is right' 0 '^ +1 .*  Chicago \(wd:Q0\)$' "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P551 ?'
+check 'labels mean their entities' 0 '^Player 8 \(wd:Q208\)  wdt:P551' \
+    "$kith" predict a/b/wikidata --query '"Player 8" wdt:P551 ?'
+check 'facts about newcomers are typed with labels too' 0 '^ +1 .*  Chicago \(wd:Q0\)$' \
+    "$kith" predict a/b/wikidata --fact 'dee wdt:P54 "Team Chicago"' --query 'dee wdt:P551 ?'
+json 'JSON has whole names' 'o["results"][0]["answers"][0]["entity"] == "http://www.wikidata.org/entity/Q0"' \
+    "$kith" predict a/b/wikidata --query '"Player 8" wdt:P551 ?' --json
+check 'a fact of a CSV file is checked' 0 '0\.[0-9]+	1	known	ok$' "$kith" check a/b/wikidata wikidata.csv
+check 'explanations show short names' 0 'Player 8 \(wd:Q208\)  wdt:P54  Team Chicago \(wd:Q10\)' \
+    "$kith" explain a/b/wikidata --query '"Player 8" wdt:P551 ?'
+
+# What train prints at its end works as it stands.
+sed -n 's/.*ask it with: //p' told >line
+{ echo "kith() { \"$kith\" \"\$@\"; }"; cat line; } >script
+bash script >out 2>err
+report $? 'the command that train prints works' "$(cat told out err)"
+grep -q '^ *1 ' out
+report $? 'and has an answer' "$(cat told out)"
+
+# ---- a spreadsheet's CSV ----
+
+check 'semicolons, a byte order mark and CRLF are fine' 0 'separated by semicolons, header row: Subjekt' \
+    "$kith" stats 'Tabelle 1.csv'
+"$kith" train 'Tabelle 1.csv' -o 'mein lauf' --preset rules -q >told 2>err
+report $? 'a run is made of it' "$(cat err)"
+{ echo "kith() { \"$kith\" \"\$@\"; }"; sed -n 's/.*ask it with: //p' told; } >script
+bash script >out 2>err
+report $? 'the command that train prints works with spaces in all names' "$(cat told out err)"
+check 'names with spaces are quoted' 0 '^ +1 .*  Chicago$' \
+    "$kith" predict 'mein lauf' --query '"Player 8" "wohnt in" ?'
+printf '"Player 8" "wohnt in" ?\nwhy\n' | "$kith" shell 'mein lauf' >out 2>err
+report $? 'names with spaces are quoted in the shell' "$(cat err)"
+grep -q 'spielt für  Team Chicago' out
+report $? 'and why tells the reason' "$(cat out)"
+
+# ---- Turtle ----
+
+check 'labels of Turtle are no facts' 0 '^  labels +136  read as labels' "$kith" stats graph.ttl
+"$kith" train graph.ttl -o turtle --preset rules -q >told 2>err
+report $? 'a run is made of Turtle' "$(cat err)"
+check 'its prefixes are kept with the run' 0 '^ +1 .*  Chicago \(ex:Q0\)$' \
+    "$kith" predict turtle --query 'ex:Q208 ex:P551 ?'
+check 'again from the cache' 0 '^ +1 .*  Chicago \(ex:Q0\)$' \
+    "$kith" predict turtle --query '<http://example.org/Q208> http://example.org/P551 ?'
+sed -i 's/example.org/example.com/' turtle/graph/prefixes.txt
+check 'prefixes that were changed are noticed' 1 'hash differs' "$kith" predict turtle --query 'ex:Q208 ex:P551 ?'
+
+# ---- something else ----
+
+check 'JSON is refused with the way out' 1 'found JSON.*jq -r' "$kith" stats facts.json
+check 'UTF-16 is refused with the way out' 1 'iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv' \
+    "$kith" train utf16.csv -o x
+iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv
+check 'which works' 0 'header row: subject, relation, object' "$kith" stats utf8-utf16.csv
+check 'columns are chosen by name' 0 '^  train +123' "$kith" stats wikidata.csv --columns valueLabel,property,itemLabel
+check 'columns that are not there are told' 1 "expected a column 'x'" "$kith" stats wikidata.csv --columns item,x,value
+check 'columns of a folder are refused' 2 'a file in columns only' "$kith" stats turtle/graph --columns 1,2,3
+
+echo "1..$number"
+[ "$failed" = 0 ]
