@@ -1,5 +1,6 @@
 /* A session's facts extend the graph: newcomers support each other, are answers, and can be taken back. */
 #include <math.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "session/answer.h"
@@ -406,6 +407,104 @@ static void grow__what_was_taken_back_was_never_said(void **state)
     kith_graph_free(graph);
 }
 
+/* Round and round, and back to itself. */
+static void grow__cycles_of_new_entities_are_fine(void **state)
+{
+    static said_fact round[] = {{"A", "directed_by", "B"}, {"B", "directed_by", "C"},
+                                {"C", "directed_by", "A"}, {"A", "born_in", "A"},
+                                {"A", "made_in", "country2"}, {"B", "born_in", "B"}};
+    static said_fact other[] = {{"B", "born_in", "B"}, {"A", "made_in", "country2"},
+                                {"C", "directed_by", "A"}, {"A", "born_in", "A"},
+                                {"B", "directed_by", "C"}, {"A", "directed_by", "B"}};
+    static const kith_question questions[] = {{"A", "made_in", NULL}, {"B", "citizen_of", NULL},
+                                              {NULL, "directed_by", "A"}, {"C", "born_in", NULL}};
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "fused");
+    kith_session *one = session_with(model, round, 6), *two = session_with(model, other, 6);
+
+    (void)state;
+    for (int q = 0; q < 4; q++) {
+        kith_answers *a = ask(one, questions[q], KITH_ANSWERS_ALL);
+        kith_answers *b = ask(two, questions[q], KITH_ANSWERS_ALL);
+        assert_int_equal(a->count, b->count);
+        for (size_t i = 0; i < a->count; i++) {
+            size_t place = place_of(two, b, name_at(one, a, i));
+            assert_true(place != SIZE_MAX);
+            assert_true(fabsf(a->at[i]->score - b->at[place]->score) <= 1e-4f);
+            assert_int_equal(a->at[i]->known, b->at[place]->known);
+        }
+        kith_answers_free(a);
+        kith_answers_free(b);
+    }
+    kith_session_free(one);
+    kith_session_free(two);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void grow__facts_are_saved_and_read_again(void **state)
+{
+    static said_fact all[] = {{"Besson", "born_in", "Lyon"},   {"Lyon", "located_in", "a b\"c"},
+                              {"Lyon", "located_in", "a b\"c"}, {"\"x\"", "knows", "#y"},
+                              {"Nikita", "directed_by", "Besson"}};
+    static const kith_question questions[] = {{"Nikita", "made_in", NULL},
+                                              {NULL, "born_in", "Lyon"}};
+    const char *path = keep(format("%s/said.tsv", new_folder()));
+    kith_graph *graph = films(), *read = NULL;
+    kith_model *model = trained(graph, "rules");
+    kith_session *session = session_with(model, all, 5), *again = session_with(model, NULL, 0);
+    kith_error error;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) /* the second time over the first */
+        if (kith_session_save(session, path, &error) != KITH_OK)
+            fail_msg("%s", error.message);
+    read = opened(path);
+    assert_int_equal(kith_session_add_graph(again, read, &error), KITH_OK);
+    assert_int_equal(kith_session_fact_count(again), 4); /* each once */
+    assert_int_equal(kith_session_remove(session, "Lyon", "located_in", "a b\"c", &error), KITH_OK);
+    same_session(session, again, questions, 2);
+    assert_int_equal(kith_session_add(NULL, session, "tab\there", "knows", "B", &error), KITH_OK);
+    assert_int_equal(kith_session_save(session, path, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "fact 5 cannot be written");
+    kith_graph_free(read);
+    read = opened(path); /* what was there stays */
+    assert_int_equal(kith_graph_facts(read, KITH_TRAIN).count, 4);
+    kith_graph_free(read);
+    kith_session_free(session);
+    kith_session_free(again);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* One by one, with all of them at one hub: the time grows with their number, not with its square. */
+static void grow__facts_are_added_in_time_proportional_to_their_number(void **state)
+{
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "rules");
+    double seconds[2];
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        size_t count = k ? 40000 : 10000;
+        kith_session *session = session_with(model, NULL, 0);
+        clock_t began = clock();
+        for (size_t i = 0; i < count; i++) /* names in a scattered order */
+            assert_int_equal(kith_session_add(NULL, session, format("p%zu", i * 7919 % count), "born_in",
+                                              i % 2 ? "city1" : format("c%zu", i), NULL), KITH_OK);
+        seconds[k] = (double)(clock() - began) / CLOCKS_PER_SEC;
+        kith_answers *a =
+            ask(session, (kith_question){"p1", "citizen_of", NULL}, KITH_ANSWERS_SEEN);
+        assert_true(a->count > 0);
+        kith_answers_free(a);
+        kith_session_free(session);
+    }
+    if (!(seconds[1] < 10 * seconds[0] + .05)) /* 4 times, where nothing disturbs */
+        fail_msg("10,000 facts took %g s, 40,000 took %g s", seconds[0], seconds[1]);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 /* Reasons go through newcomers, and the points of an unseen answer add up to its score. */
 static void grow__an_unseen_answer_is_explained(void **state)
 {
@@ -490,6 +589,9 @@ int main(void)
         cmocka_unit_test(grow__evaluation_ranks_the_candidates_of_a_session),
         cmocka_unit_test(grow__without_rules_neighbours_and_answers_are_seen_ones),
         cmocka_unit_test(grow__what_was_taken_back_was_never_said),
+        cmocka_unit_test(grow__cycles_of_new_entities_are_fine),
+        cmocka_unit_test(grow__facts_are_saved_and_read_again),
+        cmocka_unit_test(grow__facts_are_added_in_time_proportional_to_their_number),
         cmocka_unit_test(grow__an_unseen_answer_is_explained),
         cmocka_unit_test(grow__any_allocation_may_fail),
     };

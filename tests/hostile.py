@@ -57,6 +57,7 @@ INPUTS = {
     "kith_model_open.folder": ['"run"'] + PATHS[1:],
     "kith_train_resume.folder": ['"run"'] + PATHS[1:],
     "kith_eval_write_ranks.path": OUTPUTS,
+    "kith_session_save.path": OUTPUTS,
     "kith_settings_new.preset": ['"rules"', '"release"'] + NAMES[1:],
     "kith_settings_set.value": ['"5"', '"-1"', '"nan"', '"1e999"', '"0x10"'] + NAMES[1:],
     "kith_settings_get.name": ['"dim"', '"aggregator"'] + NAMES[1:],

@@ -352,6 +352,17 @@ script 'new-only hides what is known' 0 'p0.*lives_in' 'new-only on\ntop 68\np0 
 ! grep -q 'known' out
 report $? 'which it does' "$(cat out)"
 script 'find finds' 0 'Ada Lovelace \(p0\)' 'find lovelace\n'
+script 'save and load' 0 'added .2 facts.' \
+    'new knows p1\n"two words" knows new\nsave said.tsv\nundo\nundo\nload said.tsv\nnew knows ?\n'
+[ "$(cat said.tsv)" = "new${tab}knows${tab}p1
+two words${tab}knows${tab}new" ]
+report $? 'what is saved' "$(cat said.tsv)"
+script 'load what is missing' 1 '' 'load nowhere.tsv\n'
+grep -q 'load: nowhere.tsv: cannot open' err
+report $? 'and why it cannot' "$(cat err)"
+script 'save where nothing can be' 1 'added' 'new knows p1\nsave nowhere/said.tsv\n'
+grep -q 'save: nowhere/said.tsv: cannot write' err
+report $? 'and why it cannot be written' "$(cat err)"
 script 'help helps' 0 'remove the last fact' 'help\n'
 script 'quit leaves' 0 '' '\nquit\nnonsense\n'
 script 'a line that cannot be done is told, and the next is done' 1 'added' 'nonsense\nnew knows p1\n'

@@ -242,7 +242,7 @@ check 'eval says how many had no neighbour' 0 'no usable neighbour' "$kith" eval
 
 check 'eval needs a run' 2 'missing RUN' "$kith" eval
 check 'a split that is none' 2 "--split: 'train' is not dev or test" "$kith" eval run --split train
-check 'candidates that are none' 2 "--candidates: 'some' is not seen or all" "$kith" eval run --candidates some
+check 'candidates that are none' 2 "--candidates: 'some' is not seen, all or new" "$kith" eval run --candidates some
 check 'eval of what is no run' 1 'is no run' "$kith" eval mine
 cp -r run damaged && truncate -s 500 damaged/model.safetensors
 check 'eval of a damaged run' 1 'damaged/model.safetensors: .*cut off' "$kith" eval damaged

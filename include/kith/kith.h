@@ -757,6 +757,10 @@ KITH_API kith_status kith_session_undo(kith_session *session);
 KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
                                          const char *relation, const char *object,
                                          kith_error *error);
+/* Write all facts that were said, in their order, as three columns separated by tabs. The file is
+ * written beside its place and renamed. kith_graph_open and kith_session_add_graph read it again. */
+KITH_API kith_status kith_session_save(const kith_session *session, const char *path,
+                                       kith_error *error);
 
 typedef struct kith_session_fact {
     const char *subject, *relation, *object;

@@ -106,6 +106,8 @@ bool parse_relations(void *to, const char *text);
          .expected = "a positive integer or all"},                                                 \
         OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
+/* Add the facts of a source to the session. */
+kith_status say_source(asking *a, const char *path, kith_error *error);
 /* Open the run and say the facts; returns the exit status. */
 int begin_asking(asking *a, const command *self);
 void end_asking(asking *a);

@@ -129,6 +129,31 @@ static void do_remove(shell *s, const char *rest)
     free(f.copy);
 }
 
+static void do_save(shell *s, const char *rest)
+{
+    size_t count = kith_session_fact_count(s->a.session);
+    kith_error error;
+
+    if (kith_session_save(s->a.session, rest, &error) != KITH_OK)
+        complain(s, "save", error.message);
+    else
+        say("saved (%zu fact%s)\n", count, count == 1 ? "" : "s");
+}
+
+static void do_load(shell *s, const char *rest)
+{
+    size_t before = kith_session_fact_count(s->a.session), count;
+    kith_error error;
+
+    if (say_source(&s->a, rest, &error) != KITH_OK) {
+        complain(s, "load", error.message);
+        return;
+    }
+    count = kith_session_fact_count(s->a.session) - before;
+    say("added (%zu fact%s)\n", count, count == 1 ? "" : "s");
+    print_ignored(s->a.session, kith_model_graph(s->a.model), before);
+}
+
 static void do_facts(shell *s, const char *rest)
 {
     (void)rest;
@@ -195,6 +220,8 @@ static const struct {
     {"undo", "remove the last fact", false, do_undo},
     {"remove", "remove SUBJECT RELATION OBJECT: remove this fact", true, do_remove},
     {"facts", "list the facts added", false, do_facts},
+    {"save", "save FILE: write the facts added to a file", true, do_save},
+    {"load", "load SOURCE: add the facts of a file or folder", true, do_load},
     {"find", "find TEXT: find names like this", true, do_find},
     {"top", "top N: how many answers", true, do_top},
     {"new-only", "new-only on|off: leave out known answers", true, do_new_only},

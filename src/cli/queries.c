@@ -19,6 +19,20 @@ bool parse_relations(void *to, const char *text)
     return true;
 }
 
+kith_status say_source(asking *a, const char *path, kith_error *error)
+{
+    const kith_open_options open = {.threads = (unsigned)a->common.threads,
+                                    .columns = a->common.columns};
+    kith_graph *said = NULL;
+    kith_status status =
+        kith_graph_open(&said, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &open, error);
+
+    if (status == KITH_OK)
+        status = kith_session_add_graph(a->session, said, error);
+    kith_graph_free(said);
+    return status;
+}
+
 /* Facts come first to be refused: reading a run takes longer than reading a command line. */
 static int say_facts(asking *a, const command *self)
 {
@@ -38,18 +52,9 @@ static int say_facts(asking *a, const command *self)
             return status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
         }
     }
-    for (size_t i = 0; i < a->files.count; i++) {
-        const char *path = strcmp(a->files.at[i], "-") == 0 ? "/dev/stdin" : a->files.at[i];
-        const kith_open_options open = {.threads = (unsigned)a->common.threads,
-                                        .columns = a->common.columns};
-        kith_graph *said = NULL;
-        kith_status status = kith_graph_open(&said, path, &open, &error);
-        if (status == KITH_OK)
-            status = kith_session_add_graph(a->session, said, &error);
-        kith_graph_free(said);
-        if (status != KITH_OK)
+    for (size_t i = 0; i < a->files.count; i++)
+        if (say_source(a, a->files.at[i], &error) != KITH_OK)
             return failure(&error);
-    }
     return EXIT_SUCCESS;
 }
 
