@@ -21,6 +21,11 @@ void kith__mem_fail_at(size_t n)
     atomic_store(&fail_at, n);
 }
 
+int kith__mem_failed(void)
+{
+    return atomic_load(&fail_at) == 0;
+}
+
 void kith__mem_count(int on)
 {
     atomic_store(&counting, on);

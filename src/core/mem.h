@@ -27,6 +27,8 @@ int kith__reserve_exactly(void *array_pointer, size_t *capacity, size_t need, si
 
 /* For tests: the n-th allocation from now fails, once; 0 turns it off. */
 void kith__mem_fail_at(size_t n);
+/* For tests: whether the allocation that was to fail has come since. */
+int kith__mem_failed(void);
 /* For tests: count the bytes that are asked for from now on, or stop; and how many they were. */
 void kith__mem_count(int on);
 size_t kith__mem_counted(void);

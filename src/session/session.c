@@ -301,6 +301,32 @@ static void unlink_fact(kith_session *s, kith_triple t)
     kith__triple_set_remove(&s->used, t);
 }
 
+/* How far a session had come, to go back to where facts cannot be added. */
+typedef struct {
+    size_t facts, described, newcomers;
+} mark;
+
+static mark mark_of(const kith_session *s)
+{
+    return (mark){s->fact_count, s->described_count, s->newcomer_count};
+}
+
+static void drop_fact(kith_session *s);
+
+/* Names that no fact has stay in the tables, where nobody sees them. */
+static void go_back(kith_session *s, mark to)
+{
+    while (s->fact_count > to.facts)
+        drop_fact(s);
+    if (s->described_count == to.described)
+        return;
+    s->described_count = to.described;
+    s->newcomer_count = to.newcomers;
+    memset(s->slots, 0, s->slot_count * sizeof *s->slots);
+    for (size_t i = 0; i < s->described_count; i++)
+        s->slots[slot_of(s, s->described[i].entity)] = i + 1;
+}
+
 /* All but the index over added facts. */
 static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, uint64_t names,
                             kith_error *error)
@@ -345,6 +371,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
         return kith__null_argument(error, __func__);
 
     const kith_graph *g = s->model->graph;
+    const mark before = mark_of(s);
     uint64_t names = known_names(s);
     kith_fact_use found;
     kith_status status;
@@ -359,13 +386,13 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
         TRY(kith__no_memory(error));
     TRY(add_fact(&found, s, t, names, error));
     if (found == KITH_FACT_USED && kith__model_knows_unseen(s->model) &&
-        kith__overlay_add(&s->added, t, NULL, error) != KITH_OK) {
-        drop_fact(s);
+        kith__overlay_add(&s->added, t, NULL, error) != KITH_OK)
         TRY(kith__no_memory(error));
-    }
     if (use)
         *use = found;
 cleanup:
+    if (status != KITH_OK)
+        go_back(s, before);
     return status;
 }
 
@@ -426,7 +453,7 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
     static const kith_split splits[] = {KITH_TRAIN, KITH_AUX};
     uint32_t *entities = NULL, *relations = NULL;
     uint64_t names = known_names(s);
-    size_t before = s->fact_count;
+    const mark before = mark_of(s);
     kith_fact_use use;
     kith_status status;
 
@@ -442,11 +469,11 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
                                                 entities[t.object]}, names, error));
         }
     }
-    if (kith__model_knows_unseen(s->model) && s->fact_count > before)
-        TRY(index_facts(s, before, error));
+    if (kith__model_knows_unseen(s->model) && s->fact_count > before.facts)
+        TRY(index_facts(s, before.facts, error));
 cleanup:
-    while (status != KITH_OK && s->fact_count > before)
-        drop_fact(s);
+    if (status != KITH_OK)
+        go_back(s, before);
     kith__free(entities);
     kith__free(relations);
     return status;
