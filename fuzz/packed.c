@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const names[] = {"facts", "facts.tsv.gz", "facts.tsv.zst"};
 
     scratch_folder();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (size < 1024 ? 3 : 1); i++) { /* small ones unpack to little */
         write_file(scratch_path(names[i]), data, size);
         try_source(scratch_path(names[i]));
     }
