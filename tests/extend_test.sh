@@ -22,7 +22,7 @@ case $(basename "${KITH_BUILD:-build}") in
 esac
 
 mkdir "$work/copy"
-(cd "$root" && tar cf - --exclude='build*' --exclude=.git --exclude=examples/data .) |
+(cd "$root" && tar cf - --exclude='./build*' --exclude=./.git --exclude=examples/data .) |
     tar xf - -C "$work/copy"
 programs=
 for patch in "$root"/tests/patches/*.patch; do
