@@ -89,6 +89,8 @@ struct kith_settings {
 
 /* As kith_settings_new, into the caller's. */
 kith_status kith__settings_init(kith_settings *settings, const char *preset, kith_error *error);
+/* The number of a value among choices "a|b|c"; -1 where it is none of them. */
+int kith__choice_find(const char *choices, const char *value);
 /* The attention layer's width in units. */
 uint32_t kith__attention_width(const kith_settings *settings);
 /* The preset "embedding", over settings that kith__settings_init made. */

@@ -1,4 +1,6 @@
-/* What the files of kernels share. They are compiled with flags of their own (see meson.build). */
+/* What the files of kernels share. They are compiled with flags of their own (see meson.build): no errno,
+ * no traps, no NaN or signed zero to respect, which is what lets clamps become min and max. Callers
+ * look for NaN in what comes out. */
 #ifndef KITH_NN_LANES_H
 #define KITH_NN_LANES_H
 
@@ -44,6 +46,32 @@ INLINE float tanh_one(float x)
     q = q * y + 2.26843463243900e-03f;
     q = q * y + 4.89352518554385e-03f;
     return p * x / q;
+}
+
+INLINE float sum_eight(lanes a)
+{
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+
+/* Long chains of operations go through the processor four columns abreast: one column alone would
+ * fill its queues with operations that wait for the one before. */
+enum { ABREAST = 4 };
+#define EACH(k, n) _Pragma("GCC unroll 4") for (int k = 0; k < (n); k++)
+
+/* 2^x = 2^n 2^f: n is what adding 1.5 2^23 rounds x to, f is left for a polynomial, and n is added
+ * to the exponent of what that gives. A NaN stays one. */
+INLINE void power(lanes *restrict y, lanes *restrict x, int n)
+{
+    const float magic = 12582912;
+    lanes sum[ABREAST], p[ABREAST];
+    EACH(k, n) sum[k] = x[k] + magic;
+    EACH(k, n) x[k] = x[k] - (sum[k] - magic);
+    EACH(k, n) p[k] = 1.327647154e-03f * x[k] + 9.675541371e-03f;
+    EACH(k, n) p[k] = p[k] * x[k] + 5.550713276e-02f;
+    EACH(k, n) p[k] = p[k] * x[k] + 2.402211972e-01f;
+    EACH(k, n) p[k] = p[k] * x[k] + 6.931469671e-01f;
+    EACH(k, n) p[k] = p[k] * x[k] + 1.000000072e+00f;
+    EACH(k, n) y[k] = (lanes)((bits)p[k] + ((bits)sum[k] << 23));
 }
 
 #endif

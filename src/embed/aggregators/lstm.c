@@ -5,61 +5,28 @@
  * each neighbour and relation, and takes the gradients back through them, so a step multiplies by
  * Wh alone.
  *
- * Sequences are sorted by length and cut into groups. All sequences of a group make their t-th step
- * together, longest first, so that a step is one matrix product. Gates and states are kept for the
+ * Sequences are cut into groups that make their steps together (sequences.h). Gates and states are kept for the
  * backward pass up to a bound; what is beyond it is made again there. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "embed/decoders/decoder.h"
+#include "embed/aggregators/sequences.h"
 #include "embed/encoder/pairs.h"
 #include "nn/kernels.h"
 #include "nn/lstm.h"
 
 enum {
-    SEQUENCES_A_GROUP = 96, /* a multiple of what the kernels take at once; a step fits the cache */
-    STEPS_A_GROUP = 8192,
+    SEQUENCES_A_GROUP = KITH__SEQUENCES_A_GROUP,
     LSTM_PIECES = 4,
     INNER_AT_ONCE = 208 /* rows of Wh that stay in the nearest cache */
 };
 
-typedef struct group group;
-
-typedef struct {
-    size_t encoding, steps, degree;
-    const group *home; /* where its gates and states are */
-    size_t place;      /* in its home */
-    size_t gradient;   /* its first row of visit_gradient, where it is not kept */
-} sequence;
-
-/* One row for each step of each sequence. */
-typedef struct {
-    kith__buffers buffers;
-    float *gates, *c, *h;
-} rows;
-
-struct group {
-    size_t first, count; /* of the sequences */
-    size_t steps, rows;
-    size_t *begin;  /* the first row of each step */
-    const rows *in; /* NULL until the piece that runs it lends its own */
-    size_t row;     /* the first of them that is the group's */
-};
-
-/* Sequences and how they are cut. */
-typedef struct {
-    kith__buffers buffers;
-    sequence *sequences;
-    group *groups;
-    size_t *begin;
-    size_t count, group_count;
-} plan;
-
 /* What one piece works with. */
 typedef struct {
     kith__buffers buffers;
-    rows own;
+    kith__sequence_rows own;
     float *gh, *gc, *gz, *outer; /* gz of padding, of one step */
     float *gwh, *gb, *gpad;      /* sums of the piece; gpad: of the padding's z */
     kith__lstm_row forward[SEQUENCES_A_GROUP];
@@ -70,8 +37,8 @@ typedef struct {
 typedef struct {
     kith__buffers buffers;
     piece_state piece[LSTM_PIECES];
-    plan all, active; /* for the forward and the backward pass */
-    rows kept;
+    kith__sequences all, active; /* for the forward and the backward pass */
+    kith__sequence_rows kept;
     float *wh;                   /* 4 ds x ds, in the kernels' order of gates */
     float *wh_forward, *wh_back; /* the same in panels, transposed and as it is */
     float *visit_gradient;       /* of visits whose gates are not kept */
@@ -89,99 +56,17 @@ static size_t steps_of(const kith__encoder *e, size_t i)
 
 /* ---- groups ---- */
 
-static int longer_first(const void *a, const void *b)
-{
-    const sequence *x = a, *y = b;
-    if (x->steps != y->steps)
-        return x->steps < y->steps ? 1 : -1;
-    return (x->encoding > y->encoding) - (x->encoding < y->encoding);
-}
-
-/* How many sequences of a group are still running at a step: they are in order of length. */
-static size_t running_at(const plan *p, const group *g, size_t step, size_t at_most)
-{
-    while (at_most > 0 && p->sequences[g->first + at_most - 1].steps <= step)
-        at_most--;
-    return at_most;
-}
-
-static void lay_out(plan *p, group *g)
-{
-    g->rows = 0;
-    for (size_t t = 0, running = g->count; t < g->steps; t++) {
-        running = running_at(p, g, t, running);
-        g->begin[t] = g->rows;
-        g->rows += running;
-    }
-}
-
-/* A group has so many sequences and steps, or one sequence. Kept ones and others are not mixed. */
-static size_t end_of_group(const plan *p, size_t first)
-{
-    size_t end = first, steps = 0;
-
-    while (end < p->count && end - first < SEQUENCES_A_GROUP) {
-        const sequence *q = &p->sequences[end];
-        steps += q->steps;
-        if (end > first && (steps > STEPS_A_GROUP || !q->home != !p->sequences[first].home))
-            break;
-        end++;
-    }
-    return end;
-}
-
-static int cut(plan *p)
-{
-    size_t steps = 0;
-
-    p->group_count = 0;
-    for (size_t i = 0; i < p->count; i = end_of_group(p, i)) {
-        p->group_count++;
-        steps += p->sequences[i].steps;
-    }
-    if (KITH__GROW(p, groups, p->group_count) || KITH__GROW(p, begin, steps))
-        return -1;
-    size_t *begin = p->begin;
-    for (size_t k = 0, i = 0, end; k < p->group_count; k++, i = end) {
-        end = end_of_group(p, i);
-        p->groups[k] = (group){i, end - i, p->sequences[i].steps, 0, begin, NULL, 0};
-        begin += p->sequences[i].steps;
-        lay_out(p, &p->groups[k]);
-    }
-    return 0;
-}
-
-static void settle(plan *p, group *g)
-{
-    for (size_t k = 0; k < g->count; k++) {
-        p->sequences[g->first + k].home = g;
-        p->sequences[g->first + k].place = k;
-    }
-}
-
-/* The row of a sequence's step. */
-static size_t row_at(const sequence *q, size_t t)
-{
-    return q->home->row + q->home->begin[t] + q->place;
-}
-
-static int reserve_rows(rows *r, const kith__encoder *e, size_t count)
-{
-    return KITH__GROW(r, gates, count * e->hs) || KITH__GROW(r, c, count * e->ds) ||
-           KITH__GROW(r, h, count * e->ds);
-}
-
 /* Each piece needs rows for the largest of the groups that it must lend some. */
-static int reserve_own_rows(state *s, const plan *p, const kith__encoder *e)
+static int reserve_own_rows(state *s, const kith__sequences *p, const kith__encoder *e)
 {
     for (size_t piece = 0; piece < LSTM_PIECES; piece++) {
         size_t most = 0;
         for (size_t k = piece; k < p->group_count; k += LSTM_PIECES) {
-            const group *g = &p->groups[k];
+            const kith__sequence_group *g = &p->groups[k];
             bool lends = !g->in && !p->sequences[g->first].home;
             most = lends && g->rows > most ? g->rows : most;
         }
-        if (most > 0 && reserve_rows(&s->piece[piece].own, e, most))
+        if (most > 0 && kith__sequence_rows_reserve(&s->piece[piece].own, e, most))
             return -1;
     }
     return 0;
@@ -202,11 +87,11 @@ static void read_input(float *input, const state *s, const kith__encoder *e, siz
                 e->products.bw + r * e->hs, e->hs);
 }
 
-static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, const sequence *q,
+static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, const kith__sequence *q,
                       size_t t)
 {
-    const rows *in = q->home->in;
-    size_t at = row_at(q, t), before = t > 0 ? row_at(q, t - 1) : 0, next = t + 1;
+    const kith__sequence_rows *in = q->home->in;
+    size_t at = kith__sequence_row(q, t), before = t > 0 ? kith__sequence_row(q, t - 1) : 0, next = t + 1;
     size_t visit = e->plan.first_visit[q->encoding] + t;
     float *gates = in->gates + at * e->hs;
 
@@ -226,11 +111,11 @@ static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, con
     }
 }
 
-static void group_forward(piece_state *w, const state *s, kith__encoder *e, const plan *p,
-                          const group *g)
+static void group_forward(piece_state *w, const state *s, kith__encoder *e, const kith__sequences *p,
+                          const kith__sequence_group *g)
 {
     for (size_t t = 0, running = g->count; t < g->steps; t++) {
-        running = running_at(p, g, t, running);
+        running = kith__sequences_running(p, g, t, running);
         for (size_t k = 0; k < running; k++)
             begin_row(&w->forward[k], s, e, &p->sequences[g->first + k], t);
         kith__lstm_forward(w->forward, running, s->wh_forward, e->d, e->ds, t == 0);
@@ -243,10 +128,10 @@ static void forward_piece(void *context, size_t piece)
     state *s = e->aggregator_state;
 
     for (size_t k = piece; k < s->all.group_count; k += LSTM_PIECES) {
-        group *g = &s->all.groups[k];
+        kith__sequence_group *g = &s->all.groups[k];
         if (!g->in)
             g->in = &s->piece[piece].own;
-        settle(&s->all, g);
+        kith__sequences_settle(&s->all, g);
         group_forward(&s->piece[piece], s, e, &s->all, g);
         if (g->in != &s->kept) /* the next group overwrites them */
             for (size_t i = 0; i < g->count; i++)
@@ -334,7 +219,7 @@ static void forward_all(kith__encoder *e)
 /* ---- backward ---- */
 
 /* Where a step's gradient by z goes: a visit's stays until the encoder has read it. */
-static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, const sequence *q,
+static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, const kith__sequence *q,
                           size_t t, size_t k)
 {
     size_t visit = e->plan.first_visit[q->encoding] + t;
@@ -342,17 +227,17 @@ static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, cons
 
     if (t >= q->degree)
         return w->gz + k * e->hs;
-    to = q->home->in == &s->kept ? s->kept.gates + row_at(q, t) * e->hs
+    to = q->home->in == &s->kept ? s->kept.gates + kith__sequence_row(q, t) * e->hs
                                  : s->visit_gradient + (q->gradient + t) * e->hs;
     s->gradient_of[visit] = to;
     return to;
 }
 
-static void begin_back(piece_state *w, state *s, const kith__encoder *e, const sequence *q,
+static void begin_back(piece_state *w, state *s, const kith__encoder *e, const kith__sequence *q,
                        size_t t, size_t k)
 {
-    const rows *in = q->home->in;
-    size_t at = row_at(q, t), before = t > 0 ? row_at(q, t - 1) : 0;
+    const kith__sequence_rows *in = q->home->in;
+    size_t at = kith__sequence_row(q, t), before = t > 0 ? kith__sequence_row(q, t - 1) : 0;
     float *gz = gradient_at(w, s, e, q, t, k);
 
     w->gradients[k] = gz;
@@ -368,13 +253,13 @@ static void begin_back(piece_state *w, state *s, const kith__encoder *e, const s
                                        1 / (float)q->steps};
 }
 
-static void group_backward(piece_state *w, state *s, const kith__encoder *e, const plan *p,
-                           const group *g)
+static void group_backward(piece_state *w, state *s, const kith__encoder *e, const kith__sequences *p,
+                           const kith__sequence_group *g)
 {
     memset(w->gh, 0, g->count * e->ds * sizeof(float));
     memset(w->gc, 0, g->count * e->ds * sizeof(float));
     for (size_t t = g->steps; t-- > 0;) {
-        size_t running = running_at(p, g, t, g->count);
+        size_t running = kith__sequences_running(p, g, t, g->count);
         for (size_t k = 0; k < running; k++)
             begin_back(w, s, e, &p->sequences[g->first + k], t, k);
         kith__lstm_backward(w->backward, running, e->ds);
@@ -401,10 +286,10 @@ static void backward_piece(void *context, size_t piece)
 
     clear_sums(w, e);
     for (size_t k = piece; k < s->active.group_count; k += LSTM_PIECES) {
-        group *g = &s->active.groups[k];
+        kith__sequence_group *g = &s->active.groups[k];
         if (!s->active.sequences[g->first].home) {
             g->in = &w->own;
-            settle(&s->active, g);
+            kith__sequences_settle(&s->active, g);
             group_forward(w, s, e, &s->active, g);
         }
         group_backward(w, s, e, &s->active, g);
@@ -468,7 +353,7 @@ static void back_through_pad(kith__encoder *e, state *s, const float *gz)
 /* Sequences with a gradient; those that are not kept have no home until they are run again. */
 static int plan_backward(kith__encoder *e, state *s)
 {
-    plan *p = &s->active;
+    kith__sequences *p = &s->active;
     size_t unkept = 0; /* visits whose gradients need a row */
 
     p->count = 0;
@@ -476,12 +361,12 @@ static int plan_backward(kith__encoder *e, state *s)
         return -1;
     for (size_t i = 0; i < s->all.count; i++)
         if (e->plan.active[s->all.sequences[i].encoding]) {
-            sequence *q = &p->sequences[p->count++];
+            kith__sequence *q = &p->sequences[p->count++];
             *q = s->all.sequences[i];
             q->gradient = unkept;
             unkept += q->home ? 0 : q->degree;
         }
-    if (cut(p) || reserve_own_rows(s, p, e))
+    if (kith__sequences_cut(p) || reserve_own_rows(s, p, e))
         return -1;
     return KITH__GROW(s, visit_gradient, unkept * e->hs);
 }
@@ -531,17 +416,17 @@ static void free_state(void *pointer)
 
 static int plan_forward(kith__encoder *e, state *s)
 {
-    plan *p = &s->all;
+    kith__sequences *p = &s->all;
 
     p->count = 0;
     if (KITH__GROW(p, sequences, e->plan.count))
         return -1;
     for (size_t i = 0; i < e->plan.count; i++)
         if (steps_of(e, i) > 0)
-            p->sequences[p->count++] = (sequence){
+            p->sequences[p->count++] = (kith__sequence){
                 .encoding = i, .steps = steps_of(e, i), .degree = kith__degree(e, i)};
-    qsort(p->sequences, p->count, sizeof *p->sequences, longer_first);
-    return cut(p);
+    qsort(p->sequences, p->count, sizeof *p->sequences, kith__sequence_longer);
+    return kith__sequences_cut(p);
 }
 
 /* The first groups are kept, as far as the bound allows. */
@@ -550,14 +435,14 @@ static int keep_groups(kith__encoder *e, state *s)
     size_t most = e->keep_bytes / ((e->hs + 2 * e->ds) * sizeof(float)), kept = 0;
 
     for (size_t k = 0; e->keeps && k < s->all.group_count; k++) {
-        group *g = &s->all.groups[k];
+        kith__sequence_group *g = &s->all.groups[k];
         if (kept + g->rows > most)
             break;
         g->in = &s->kept;
         g->row = kept;
         kept += g->rows;
     }
-    return (kept > 0 && reserve_rows(&s->kept, e, kept)) || reserve_own_rows(s, &s->all, e);
+    return (kept > 0 && kith__sequence_rows_reserve(&s->kept, e, kept)) || reserve_own_rows(s, &s->all, e);
 }
 
 static int reserve_piece(piece_state *w, const kith__encoder *e)

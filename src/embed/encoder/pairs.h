@@ -1,5 +1,6 @@
-/* What the encoder's files share: encoder.c plans a batch, forward.c encodes it, lookahead.c encodes
- * the same entities for other queries, backward.c takes gradients back. */
+/* What the encoder's files share. encoder.c goes through the operations of a batch, forward and back:
+ * plan.c, products.c, visits.c with logits.c, aggregate.c; active.c finds what has gradients, lookahead.c
+ * encodes the same entities for other queries. */
 #ifndef KITH_EMBED_ENCODER_PAIRS_H
 #define KITH_EMBED_ENCODER_PAIRS_H
 
@@ -67,9 +68,26 @@ typedef struct {
 void kith__run_product(kith__encoder *encoder, kith__product product);
 /* A z, and what the logits take from it. */
 void kith__make_queries(kith__encoder *encoder);
-/* The pool's work: the logits of some rows' visits, and the vectors of some encodings. */
+/* All products of a batch, and the gradients behind them; -1 where memory is short. */
+int kith__products_forward(kith__encoder *encoder);
+int kith__products_backward(kith__encoder *encoder);
+/* The pool's work: the logits of some rows' visits, and the vectors of some encodings; and back, over
+ * the encoder's back.pieces. */
 void kith__visit_piece(void *encoder, size_t piece);
+void kith__visit_backward_piece(void *encoder, size_t piece);
 void kith__encode_piece(void *encoder, size_t piece);
+void kith__encode_backward_piece(void *encoder, size_t piece);
+
+/* The visits of active encodings, and after that the neighbours that they touch: these get the first
+ * rows of gradients, in order; relations and queries that take part get a place. -1 where memory is
+ * short. */
+int kith__find_active_items(kith__encoder *encoder);
+int kith__find_active_rows(kith__encoder *encoder);
+
+/* What a piece of the backward pass adds to beside rows of its own. */
+typedef struct {
+    float *gaz, *gbw, *gunit, *gu, *gb;
+} kith__sums;
 
 /* A pair of neighbour and relation, with the queries that it meets. */
 typedef struct {
@@ -109,6 +127,12 @@ static inline bool kith__fits(const kith__pair *p, const kith__encoder *e)
 
 /* u . tanh(A z + p) for all meetings, by way of powers of 2 where that does. */
 void kith__make_logits(kith__pair *pair, const kith__encoder *encoder);
+/* Back through the logits, or the gates, of a pair's items from .. to - 1: adds to `gbe` and `sums`, returns
+ * the derivative by c. */
+float kith__pair_attention_backward(kith__encoder *encoder, kith__sums sums, float *gbe,
+                                    kith__pair *pair, size_t from, size_t to);
+float kith__pair_gates_backward(kith__encoder *encoder, kith__sums sums, float *gbe,
+                                const kith__pair *pair, size_t from, size_t to);
 /* p = B e - c B w, and A z of a meeting, as they are without the scale of powers. */
 const float *kith__unscaled_pair(const kith__pair *pair, const kith__encoder *encoder);
 const float *kith__unscaled_query(const kith__pair *pair, const kith__encoder *encoder, size_t m);

@@ -1,0 +1,100 @@
+/* Encodings as sums over their visits, by what the aggregator does; and back to the gradients by the
+ * visits' weights. */
+#include <string.h>
+
+#include "embed/encoder/pairs.h"
+
+/* ---- forward ---- */
+
+void kith__encode_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    size_t from, to;
+
+    kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
+    for (size_t i = from; i < to; i++)
+        e->aggregator->forward(e, i);
+}
+
+/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share is
+ * done once. Places go by relation, not by the batch's row of it: an encoding is the same in every
+ * batch. Two relations that share a place are now and then listed twice, which does no harm. */
+static size_t find_relations(kith__encoder *e, size_t from, size_t to)
+{
+    uint8_t last[256] = {0};
+    uint32_t *ids = e->visits.relation_ids + from;
+    size_t count = 0;
+
+    for (size_t v = from; v < to; v++) {
+        uint32_t r = e->products.relation_row[e->visits.neighbor[v].relation] - 1;
+        uint8_t *place = &last[e->visits.neighbor[v].relation % sizeof last];
+        if (!*place || ids[*place - 1] != r) {
+            ids[count++] = r;
+            *place = (uint8_t)count;
+        }
+        e->visits.which[v] = *place - 1;
+    }
+    e->visits.id_count[from] = (uint8_t)count;
+    return count;
+}
+
+void kith__sum_weighted(kith__encoder *e, size_t i)
+{
+    size_t to = e->plan.first_visit[i + 1], end;
+    float *out = e->plan.out + i * e->ds, a[VISITS_AT_ONCE];
+
+    for (size_t v = e->plan.first_visit[i]; v < to; v = end) {
+        end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
+        kith__gather_sum(out, e->visits.weight + v, kith__ent(e->params)->at,
+                         &e->visits.neighbor[v].entity,
+                         sizeof *e->visits.neighbor / sizeof(uint32_t), end - v, e->ds);
+        kith__fetch_neighbors(e, end);
+        size_t count = find_relations(e, v, end);
+        memset(a, 0, count * sizeof *a);
+        for (size_t k = v; k < end; k++)
+            a[e->visits.which[k]] -= e->visits.weight[k] * e->visits.c[k];
+        kith__gather_sum(out, a, e->products.unit, e->visits.relation_ids + v, 1, count, e->ds);
+    }
+}
+
+void kith__visit_vector(float *out, const kith__encoder *e, size_t v)
+{
+    size_t r = e->products.relation_row[e->visits.neighbor[v].relation] - 1;
+    kith__minus(out, kith__row(kith__ent(e->params), e->visits.neighbor[v].entity), e->visits.c[v],
+                e->products.unit + r * e->ds, e->ds);
+}
+
+/* ---- backward ---- */
+
+/* The gradients by the neighbours' weights: grad . T = grad . e - c grad . w. */
+static void weigh(kith__encoder *e, size_t i)
+{
+    const float *grad = e->plan.grad + i * e->ds;
+    size_t to = e->plan.first_visit[i + 1], end;
+    float dot[VISITS_AT_ONCE], *by_weight = e->back.weight_gradient;
+
+    for (size_t v = e->plan.first_visit[i]; v < to; v = end) {
+        end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
+        kith__gather_dots(by_weight + v, grad, kith__ent(e->params)->at,
+                          &e->visits.neighbor[v].entity,
+                          sizeof *e->visits.neighbor / sizeof(uint32_t), end - v, e->ds);
+        kith__fetch_neighbors(e, end);
+        kith__gather_dots(dot, grad, e->products.unit, e->visits.relation_ids + v, 1,
+                          e->visits.id_count[v], e->ds);
+        for (size_t k = v; k < end; k++)
+            by_weight[k] -= e->visits.c[k] * dot[e->visits.which[k]];
+    }
+}
+
+void kith__encode_backward_piece(void *context, size_t piece)
+{
+    kith__encoder *e = context;
+    size_t from, to;
+
+    kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
+    for (size_t i = from; i < to; i++)
+        if (e->plan.active[i]) {
+            weigh(e, i);
+            e->aggregator->backward(e, i);
+        }
+}
