@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench-floor RUN [THREADS [BATCHES]]\n");
         return 2;
     }
-    if (kith_model_open(&model, argv[1], threads, &error) != KITH_OK ||
+    if (kith_model_open(&model, argv[1], &(kith_work_options){.threads = threads}, &error) != KITH_OK ||
         measure(&all, model, batches, &error) != KITH_OK) {
         fprintf(stderr, "bench-floor: %s\n", error.message);
         kith_model_free(model);

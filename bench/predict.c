@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench-predict RUN [ENTITIES]\n");
         return 2;
     }
-    must(kith_model_open(&model, argv[1], 2, &error), &error);
+    must(kith_model_open(&model, argv[1], &(kith_work_options){.threads = 2}, &error), &error);
     printf("open_ms=%.3f\n", now() - began);
     must(kith_session_new(&session, model, &error), &error);
     time_single(session, kith_model_graph(model));

@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         return 2;
     }
     /* A model may be shared by any number of sessions, on as many threads. */
-    if (kith_model_open(&model, argv[1], 0, &error) != KITH_OK ||
+    if (kith_model_open(&model, argv[1], NULL, &error) != KITH_OK ||
         kith_session_new(&session, model, &error) != KITH_OK) {
         status = fail(&error);
     } else {

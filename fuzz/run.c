@@ -152,14 +152,14 @@ static void evaluate(kith__checksum *sum, kith_model *model)
 {
     for (int split = KITH_DEV; split <= KITH_TEST; split++) {
         kith_eval_options options;
-        kith_eval result = {0};
+        kith_eval *result = NULL;
         kith_eval_options_init(&options);
         options.split = (kith_split)split;
         if (kith_evaluate(&result, model, &options, NULL) != KITH_OK)
             continue;
-        kith__checksum_add(sum, &result.realistic.mrr, sizeof result.realistic.mrr);
-        kith__checksum_add(sum, &result.accuracy, sizeof result.accuracy);
-        kith_eval_release(&result);
+        kith__checksum_add(sum, &result->realistic->mrr, sizeof result->realistic->mrr);
+        kith__checksum_add(sum, &result->accuracy, sizeof result->accuracy);
+        kith_eval_free(result);
     }
 }
 
@@ -186,7 +186,7 @@ static kith_status answer(uint64_t *number, const char *path, kith_error *error)
 {
     kith_model *model = NULL;
     kith__checksum sum;
-    kith_status status = kith_model_open(&model, path, 1, error);
+    kith_status status = kith_model_open(&model, path, &(kith_work_options){.threads = 1}, error);
 
     if (status != KITH_OK)
         return status;

@@ -61,7 +61,7 @@ static void make_models(void)
         require(kith_train(NULL, run, graph, settings, &(kith_train_options){.threads = 1}, &error) ==
                     KITH_OK,
                 error.message);
-        require(kith_model_open(&models[i], run, 1, &error) == KITH_OK, error.message);
+        require(kith_model_open(&models[i], run, &(kith_work_options){.threads = 1}, &error) == KITH_OK, error.message);
         kith_settings_free(settings);
     }
     kith_graph_free(graph);

@@ -84,7 +84,7 @@ static kith_model *opened_run(void)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_open(&model, run, 1, &error) != KITH_OK)
+    if (kith_model_open(&model, run, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a model", error.message);
     return model;
 }
@@ -250,7 +250,7 @@ static void try_forged(const kith_settings *settings, const kith__cache_wanted *
     if (!kith__cache_load(&graph, &rules, &lists, run, wanted))
         return;
     lists->cap = kith__list_cap(settings);
-    if (kith__model_make(&model, graph, settings, 1, rules, lists, NULL) == KITH_OK) {
+    if (kith__model_make(&model, graph, settings, 1, NULL, rules, lists, NULL) == KITH_OK) {
         model->own_graph = graph;
         kith__params_start(&model->params, 1);
         free(answers_of(model));

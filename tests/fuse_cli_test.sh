@@ -460,9 +460,9 @@ check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
 json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["run"] == "rules" and
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
     o["graph"]["facts"]["train"] == len(open("source/train").readlines()) and
-    set(o["fusion"]) == {"embedding", "rules_a", "rules_b", "queries", "set_aside", "loss",
-    "calibration", "own_weights", "pull", "weights"} and not o["fusion"]["embedding"] and
-    0 < o["fusion"]["set_aside"] < o["fusion"]["queries"] and
+    set(o["fusion"]) == {"embedding", "direct_rules", "path_rules", "queries",
+    "calibration_queries", "loss", "calibration", "own_weights", "regularization", "weights"} and not o["fusion"]["embedding"] and
+    0 < o["fusion"]["calibration_queries"] < o["fusion"]["queries"] and
     len(o["fusion"]["calibration"]) == 3)' \
     "$kith" info rules --json
 json 'weights are those of fusion.json' \

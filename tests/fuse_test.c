@@ -418,7 +418,7 @@ static void setup_open(setup *s, const char *folder, const char *preset, unsigne
     s->graph = opened(folder);
     assert_int_equal(kith__settings_init(&settings, preset, &error), KITH_OK);
     settings.dim = strcmp(preset, "rules") == 0 ? 1 : 8;
-    if (kith_model_new(&s->model, s->graph, &settings, threads, &error) != KITH_OK)
+    if (kith_model_new(&s->model, s->graph, &settings, &(kith_work_options){.threads = threads}, &error) != KITH_OK)
         fail_msg("%s", error.message);
     assert_int_equal(kith__evidence_new(&s->evidence, s->graph, false, s->model->pool, &error), KITH_OK);
     s->log_degree = kith__log_degrees(s->evidence->base->index);
@@ -1265,9 +1265,9 @@ static void give(setup *s, const kith__fusion *fusion)
     s->evidence = NULL;
 }
 
-static kith_eval evaluated(setup *s, const kith_eval_options *options)
+static kith_eval *evaluated(setup *s, const kith_eval_options *options)
 {
-    kith_eval result;
+    kith_eval *result;
     kith_error error;
 
     if (kith_graph_facts(s->graph, options->split).truth)
@@ -1277,17 +1277,17 @@ static kith_eval evaluated(setup *s, const kith_eval_options *options)
     return result;
 }
 
-static void check_sums(const kith_metrics *at, size_t count, const kith_metrics *total)
+static void check_sums(const kith_metrics *const *at, size_t count, const kith_metrics *total)
 {
     double queries = 0, mr = 0, mrr = 0, hits1 = 0, hits10 = 0;
 
     for (size_t i = 0; i < count; i++) {
-        double n = (double)at[i].queries;
+        double n = (double)at[i]->queries;
         queries += n;
-        mr += n * at[i].mr;
-        mrr += n * at[i].mrr;
-        hits1 += n * at[i].hits1;
-        hits10 += n * at[i].hits10;
+        mr += n * at[i]->mr;
+        mrr += n * at[i]->mrr;
+        hits1 += n * at[i]->hits1;
+        hits10 += n * at[i]->hits10;
     }
     assert_int_equal(queries, total->queries);
     assert_true(fabs(mr / queries - total->mr) < 1e-9);
@@ -1296,16 +1296,19 @@ static void check_sums(const kith_metrics *at, size_t count, const kith_metrics 
     assert_true(fabs(hits10 / queries - total->hits10) < 1e-9);
 }
 
+enum { RELIABILITY_BINS = 10 };
+
 static void check_reliability(const kith_eval *e)
 {
-    size_t answers[KITH_RELIABILITY] = {0};
+    size_t answers[RELIABILITY_BINS] = {0};
     double error = 0, total = 0;
 
-    for (size_t i = 0; i < e->realistic.queries; i++)
-        for (uint32_t k = 0; k < e->ranks[i].judgements; k++)
-            answers[(int)fmin(9, floor((double)e->ranks[i].judged[k].probability * 10))]++;
-    for (int i = 0; i < KITH_RELIABILITY; i++) {
-        const kith_reliability *r = &e->reliability[i];
+    assert_int_equal(e->reliability_count, RELIABILITY_BINS);
+    for (size_t i = 0; i < e->realistic->queries; i++)
+        for (uint32_t k = 0; k < e->ranks[i]->judgements; k++)
+            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability * 10))]++;
+    for (int i = 0; i < RELIABILITY_BINS; i++) {
+        const kith_reliability *r = e->reliability[i];
         assert_int_equal(r->answers, answers[i]);
         assert_true(r->answers == 0 || (r->probability >= i / 10. - 1e-6 &&
                                         r->probability <= (i + 1) / 10. + 1e-6));
@@ -1322,8 +1325,8 @@ static void check_breakdown(const setup *s, const kith_eval *e)
     kith_facts train = kith_graph_facts(s->graph, KITH_TRAIN);
     kith_facts aux = kith_graph_facts(s->graph, KITH_AUX);
 
-    for (size_t i = 0; i < e->realistic.queries; i++) {
-        kith_triple t = e->ranks[i].fact;
+    for (size_t i = 0; i < e->realistic->queries; i++) {
+        kith_triple t = e->ranks[i]->fact;
         size_t known = 0, links = 0;
         kith_facts f = t.subject < s->seen ? train : aux;
         for (size_t k = 0; k < f.count; k++) {
@@ -1335,9 +1338,9 @@ static void check_breakdown(const setup *s, const kith_eval *e)
         linked += links > 0;
         without += known == 0;
     }
-    assert_true(linked > 0 && linked < e->realistic.queries);
-    assert_int_equal(e->by_direct[1].queries, linked);
-    assert_int_equal(e->by_known[0].queries, without);
+    assert_true(linked > 0 && linked < e->realistic->queries);
+    assert_int_equal(e->linked->queries, linked);
+    assert_int_equal(e->by_known[0]->queries, without);
 }
 
 static void eval__breakdowns_sum_to_the_total(void **state)
@@ -1350,14 +1353,14 @@ static void eval__breakdowns_sum_to_the_total(void **state)
     kith__fusion fusion = random_fusion(&rng);
     setup_open(&s, group_folder(101, 60, 20), "rules", 2);
     give(&s, &fusion);
-    kith_eval e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
-    check_sums(e.by_direct, 2, &e.realistic);
-    check_sums(e.by_known, KITH_FACT_BUCKETS, &e.realistic);
-    check_sums(e.by_facts, KITH_FACT_BUCKETS, &e.realistic);
-    check_sums(e.by_kind, KITH_RELATION_KINDS, &e.realistic);
-    check_breakdown(&s, &e);
-    check_reliability(&e);
-    kith_eval_release(&e);
+    kith_eval *e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
+    check_sums((const kith_metrics *[]){e->not_linked, e->linked}, 2, e->realistic);
+    check_sums(e->by_known, e->bucket_count, e->realistic);
+    check_sums(e->by_facts, e->bucket_count, e->realistic);
+    check_sums(e->by_kind, e->kind_count, e->realistic);
+    check_breakdown(&s, e);
+    check_reliability(e);
+    kith_eval_free(e);
     setup_close(&s);
 }
 
@@ -1372,8 +1375,8 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
     assert_int_equal(
         kith__fusion_workspace_init(&f, fusion, fused->evidence, s->log_degree, 0, &error),
         KITH_OK);
-    for (size_t i = 0; i < e->realistic.queries; i++) {
-        kith_triple t = e->ranks[i].fact;
+    for (size_t i = 0; i < e->realistic->queries; i++) {
+        kith_triple t = e->ranks[i]->fact;
         uint32_t better = 0, equal = 0, left = 0;
         kith__span facts = kith__facts_of(fused->evidence->base->index, t.subject);
         assert_int_equal(kith__fusion_run(&f, facts, t.subject, t.relation, NULL, s->seen, &error),
@@ -1389,9 +1392,9 @@ static void check_ranks(const setup *s, const kith_eval *e, const kith__fusion *
             better += f.scores[c] > f.scores[t.object];
             equal += f.scores[c] == f.scores[t.object];
         }
-        assert_int_equal(e->ranks[i].optimistic, 1 + better);
-        assert_int_equal(e->ranks[i].pessimistic, better + equal);
-        assert_int_equal(e->ranks[i].candidates, left);
+        assert_int_equal(e->ranks[i]->optimistic, 1 + better);
+        assert_int_equal(e->ranks[i]->pessimistic, better + equal);
+        assert_int_equal(e->ranks[i]->candidates, left);
     }
     kith__fusion_workspace_release(&f);
 }
@@ -1411,15 +1414,15 @@ static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **stat
         add(&more, "e%d\tspeaks\tl%d\ne%d\tlikes\tt%d\ne%d\tlikes\tunknown\ne%d\tnever\tt1\n"
                    "nobody\tlikes\tt1\n", i, i % 3, i, i % 7, i, i);
     kith_graph *filter = opened(file("more.tsv", more.at));
-    kith_eval plain = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
-    kith_eval filtered = evaluated(&s, &(kith_eval_options){.split = KITH_TEST, .filter = filter});
-    check_ranks(&s, &plain, &fusion, NULL);
-    check_ranks(&s, &filtered, &fusion, filter);
-    assert_true(filtered.realistic.mr < plain.realistic.mr);
-    for (size_t i = 0; i < plain.realistic.queries; i++)
-        assert_true(filtered.ranks[i].realistic <= plain.ranks[i].realistic);
-    kith_eval_release(&plain);
-    kith_eval_release(&filtered);
+    kith_eval *plain = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
+    kith_eval *filtered = evaluated(&s, &(kith_eval_options){.split = KITH_TEST, .filter = filter});
+    check_ranks(&s, plain, &fusion, NULL);
+    check_ranks(&s, filtered, &fusion, filter);
+    assert_true(filtered->realistic->mr < plain->realistic->mr);
+    for (size_t i = 0; i < plain->realistic->queries; i++)
+        assert_true(filtered->ranks[i]->realistic <= plain->ranks[i]->realistic);
+    kith_eval_free(plain);
+    kith_eval_free(filtered);
     kith_graph_free(filter);
     draft_release(&more);
     setup_close(&s);
@@ -1456,11 +1459,11 @@ static void eval__facts_are_judged_by_what_counts_for_their_relation(void **stat
     setup_open(&s, folder, "rules", 1);
     kith__fusion fusion = {.common.all = {[KITH__F_ALL] = 1}, .common.alone = {[KITH__F_ALL] = 1}};
     give(&s, &fusion);
-    kith_eval e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
-    assert_true(e.classification);
-    if (!(e.accuracy > .95))
-        fail_msg("found the accuracy %g", e.accuracy);
-    kith_eval_release(&e);
+    kith_eval *e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
+    assert_true(e->classification);
+    if (!(e->accuracy > .95))
+        fail_msg("found the accuracy %g", e->accuracy);
+    kith_eval_free(e);
     setup_close(&s);
     draft_release(&train);
     draft_release(&dev);
@@ -1481,32 +1484,33 @@ static void eval__the_embedding_counts_beside_unseen_candidates_too(void **state
     setup_open(&s, group_folder(105, 60, 20), "kith", 1);
     give(&s, &fusion);
     kith_eval_options options = {.split = KITH_TEST, .candidates = KITH_ANSWERS_ALL};
-    kith_eval all = evaluated(&s, &options);
+    kith_eval *all = evaluated(&s, &options);
     options.candidates = KITH_ANSWERS_SEEN;
-    kith_eval seen = evaluated(&s, &options);
+    kith_eval *seen = evaluated(&s, &options);
     options.without = KITH_PART_EMBEDDING;
-    kith_eval without = evaluated(&s, &options);
-    assert_true(seen.realistic.queries > 0);
-    assert_int_equal(seen.realistic.queries, without.realistic.queries);
-    assert_true(memcmp(seen.ranks, without.ranks, seen.realistic.queries * sizeof *seen.ranks));
-    for (size_t i = 0, k = 0; i < all.realistic.queries && k < seen.realistic.queries; i++) {
-        const kith_rank *a = &all.ranks[i], *b = &seen.ranks[k];
+    kith_eval *without = evaluated(&s, &options);
+    assert_true(seen->realistic->queries > 0);
+    assert_int_equal(seen->realistic->queries, without->realistic->queries);
+    assert_true(memcmp(seen->ranks[0], without->ranks[0],
+                       seen->rank_count * sizeof **seen->ranks));
+    for (size_t i = 0, k = 0; i < all->realistic->queries && k < seen->realistic->queries; i++) {
+        const kith_rank *a = all->ranks[i], *b = seen->ranks[k];
         if (memcmp(&a->fact, &b->fact, sizeof a->fact) || a->subject_hidden != b->subject_hidden)
             continue;
         assert_true(a->realistic >= b->realistic);
         assert_true(a->candidates > b->candidates);
         k++;
     }
-    kith_eval_release(&all);
-    kith_eval_release(&seen);
-    kith_eval_release(&without);
+    kith_eval_free(all);
+    kith_eval_free(seen);
+    kith_eval_free(without);
     setup_close(&s);
 }
 
 static void eval__parts_that_do_not_exist_are_refused(void **state)
 {
     kith__fusion fusion = {0};
-    kith_eval result;
+    kith_eval *result;
     kith_error error;
     setup s;
 
@@ -1556,7 +1560,7 @@ static kith_model *opened_run(void)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_open(&model, run, 1, &error) != KITH_OK)
+    if (kith_model_open(&model, run, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
         fail_msg("%s", error.message);
     return model;
 }
@@ -1604,7 +1608,7 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
         setup s;
         s.graph = run_graph;
         kith_settings settings = *kith_model_settings(model);
-        assert_int_equal(kith_model_new(&s.model, run_graph, &settings, 1, &error), KITH_OK);
+        assert_int_equal(kith_model_new(&s.model, run_graph, &settings, &(kith_work_options){.threads = 1}, &error), KITH_OK);
         assert_int_equal(kith__fused_open(s.model, folder, &error), KITH_OK);
         check_same_fusion(&s.model->fused->fusion, &f);
         assert_memory_equal(s.model->calibration.weight, some_calibration.weight,
@@ -1658,7 +1662,7 @@ static void files__weights_by_position_are_still_read(void **state)
     add(&t, "]}");
     put(folder, "fusion.json", t.at);
     assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
-    assert_int_equal(kith_model_new(&other, run_graph, kith_model_settings(model), 1, &error),
+    assert_int_equal(kith_model_new(&other, run_graph, kith_model_settings(model), &(kith_work_options){.threads = 1}, &error),
                      KITH_OK);
     if (kith__fused_open(other, folder, &error) != KITH_OK)
         fail_msg("%s", error.message);
@@ -1676,7 +1680,7 @@ static void files__weights_by_position_are_still_read(void **state)
 
 static void files__a_run_opened_twice_evaluates_the_same(void **state)
 {
-    kith_eval e[2];
+    kith_eval *e[2];
     kith_error error;
 
     (void)state;
@@ -1686,10 +1690,10 @@ static void files__a_run_opened_twice_evaluates_the_same(void **state)
         assert_int_equal(kith_evaluate(&e[i], model, &options, &error), KITH_OK);
         kith_model_free(model);
     }
-    assert_int_equal(e[0].realistic.queries, e[1].realistic.queries);
-    assert_memory_equal(e[0].ranks, e[1].ranks, e[0].realistic.queries * sizeof *e[0].ranks);
-    kith_eval_release(&e[0]);
-    kith_eval_release(&e[1]);
+    assert_int_equal(e[0]->realistic->queries, e[1]->realistic->queries);
+    assert_memory_equal(e[0]->ranks[0], e[1]->ranks[0], e[0]->rank_count * sizeof **e[0]->ranks);
+    kith_eval_free(e[0]);
+    kith_eval_free(e[1]);
 }
 
 /* Put bytes in a file's place, look what opening says, and put the file back. */
@@ -1704,7 +1708,7 @@ static void check_damaged(const char *name, const char *bytes, size_t length, co
     put_bytes(run, name, bytes, length);
     if (memmem(bytes, length, "\"checksum\"", 10))
         reseal(run, name);
-    kith_status status = kith_model_open(&model, run, 1, &error);
+    kith_status status = kith_model_open(&model, run, &(kith_work_options){.threads = 1}, &error);
     put_bytes(run, name, good, size);
     free(good);
     if (status == KITH_OK)
@@ -1807,7 +1811,7 @@ static void files__rules_of_another_graph_are_refused(void **state)
     assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
     assert_int_equal(
         kith__fusion_save(folder, &model->fused->fusion, &model->calibration, &error), KITH_OK);
-    assert_int_equal(kith_model_new(&foreign, other, &settings, 1, &error), KITH_OK);
+    assert_int_equal(kith_model_new(&foreign, other, &settings, &(kith_work_options){.threads = 1}, &error), KITH_OK);
     assert_int_equal(kith__fused_open(foreign, folder, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "rules.safetensors");
     assert_contains(error.message, "4");
@@ -1824,7 +1828,7 @@ static void files__a_run_without_a_fusion_is_not_finished(void **state)
 
     (void)state;
     assert_int_equal(rename(path, aside), 0);
-    kith_status status = kith_model_open(&model, run, 1, &error);
+    kith_status status = kith_model_open(&model, run, &(kith_work_options){.threads = 1}, &error);
     assert_int_equal(rename(aside, path), 0);
     assert_int_equal(status, KITH_ERR_INPUT);
     assert_contains(error.message, "kith train --resume");
@@ -1883,7 +1887,7 @@ static kith_status try_fit(void *context, kith_error *error)
 static kith_status try_open(void *context, kith_error *error)
 {
     kith_model *model = NULL;
-    kith_status status = kith_model_open(&model, context, 1, error);
+    kith_status status = kith_model_open(&model, context, &(kith_work_options){.threads = 1}, error);
 
     assert_int_equal(model != NULL, status == KITH_OK);
     kith_model_free(model);
@@ -1892,11 +1896,11 @@ static kith_status try_open(void *context, kith_error *error)
 
 static kith_status try_evaluate(void *context, kith_error *error)
 {
-    kith_eval result = {0};
+    kith_eval *result = NULL;
     kith_status status =
         kith_evaluate(&result, context, &(kith_eval_options){.split = KITH_TEST}, error);
 
-    kith_eval_release(&result);
+    kith_eval_free(result);
     return status;
 }
 

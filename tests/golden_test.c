@@ -269,7 +269,7 @@ static kith_model *model_of(const kith_settings *s, const json_t *encode)
     kith_model *model;
     kith_error error;
 
-    must(kith_model_new(&model, graph, s, 2, &error), &error);
+    must(kith_model_new(&model, graph, s, &(kith_work_options){.threads = 2}, &error), &error);
     for (size_t i = 0; i < model->params.tables; i++) {
         kith__table *t = &model->params.table[i];
         const char *source = text(tables, t->spec->name);
@@ -335,7 +335,7 @@ static bool check_lists(const char *lists_key, const char *denominator_key, uint
     must(kith__settings_init(&s, "release", &error), &error);
     set(&s, "logic-denominator", denominator);
     s.max_neighbors = cap;
-    must(kith_model_new(&model, graph, &s, 1, &error), &error);
+    must(kith_model_new(&model, graph, &s, &(kith_work_options){.threads = 1}, &error), &error);
     for (uint32_t e = 0; e < model->lists->entities && good; e++) {
         uint64_t from = model->lists->offset[e], count = kith__list_count(model->lists, e);
         double *flat = malloc((2 * count + 1) * sizeof *flat);

@@ -116,7 +116,7 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
     memset(b, 0, sizeof *b);
     fill_batch(b, per, seed);
     fill_queries(b, seed);
-    if (kith_model_new(&b->model, graph, s, 1, &error) != KITH_OK ||
+    if (kith_model_new(&b->model, graph, s, &(kith_work_options){.threads = 1}, &error) != KITH_OK ||
         kith__step_init(&b->step, b->model->encoder, &b->model->params, &b->model->settings,
                         &error) != KITH_OK)
         fail_msg("%s", error.message);

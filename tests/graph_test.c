@@ -198,8 +198,8 @@ static void arguments__out_of_range_or_null_are_refused(void **state)
     assert_int_equal(kith_graph_open(NULL, "x", NULL, NULL), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_graph_save(graph, NULL, NULL, NULL), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_graph_save(NULL, "x", NULL, NULL), KITH_ERR_ARGUMENT);
-    assert_int_equal(kith_graph_stats(NULL, graph, NULL), KITH_ERR_ARGUMENT);
-    assert_int_equal(kith_graph_stats(&stats, NULL, NULL), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_stats(NULL, graph, NULL, NULL), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_stats(&stats, NULL, NULL, NULL), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_dataset_make(NULL, NULL, graph, NULL, NULL), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_dataset_make(&made, NULL, NULL, NULL, NULL), KITH_ERR_ARGUMENT);
     kith_dataset_options_init(&options);

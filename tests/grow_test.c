@@ -36,7 +36,7 @@ static kith_model *trained(const kith_graph *graph, const char *evidence)
         kith_settings_set(s, "dim", "8", &error) != KITH_OK ||
         kith_settings_set(s, "epochs", "1", &error) != KITH_OK ||
         kith_train(&end, folder, graph, s, NULL, &error) != KITH_OK ||
-        kith_model_open(&model, folder, 2, &error) != KITH_OK)
+        kith_model_open(&model, folder, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
         fail_msg("%s", error.message);
     kith_settings_free(s);
     return model;
@@ -285,12 +285,12 @@ static void grow__evaluation_ranks_the_candidates_of_a_session(void **state)
         const kith_eval_options options = {.split = KITH_TEST, .candidates = sets[k / 2]};
         const kith_ask_options ask_options = {
             .top = SIZE_MAX, .candidates = sets[k / 2], .new_only = 1};
-        kith_eval e;
+        kith_eval *e;
         assert_int_equal(kith_evaluate(&e, model, &options, &error), KITH_OK);
-        assert_true(e.realistic.queries > 0);
-        assert_true(e.no_candidate > 0);
-        for (size_t i = 0; i < e.realistic.queries; i++) {
-            const kith_rank *r = &e.ranks[i];
+        assert_true(e->realistic->queries > 0);
+        assert_true(e->no_candidate > 0);
+        for (size_t i = 0; i < e->realistic->queries; i++) {
+            const kith_rank *r = e->ranks[i];
             kith_question q = {r->subject_hidden ? NULL : name_in(graph, r->fact.subject), "born_in",
                                r->subject_hidden ? name_in(graph, r->fact.object) : NULL};
             kith_answers *a;
@@ -308,7 +308,7 @@ static void grow__evaluation_ranks_the_candidates_of_a_session(void **state)
             assert_int_equal(better + 1, r->optimistic);
             kith_answers_free(a);
         }
-        kith_eval_release(&e);
+        kith_eval_free(e);
         kith_session_free(session);
         kith_model_free(model);
     }

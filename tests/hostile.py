@@ -91,7 +91,8 @@ INPUTS = {
         "&(kith_open_options){.size = sizeof(kith_open_options), .watch = stop_at_once}", Once("&(kith_open_options){.threads = UINT_MAX}")],
     "const kith_save_options *": [
         "&(kith_save_options){0}", "NULL", "&(kith_save_options){.size = 9}", "&(kith_save_options){.ids = -1, .replace = 9999}",
-        '&(kith_save_options){.note = "\\xff\\n"}', "&(kith_save_options){.note = long_text}"],
+        '&(kith_save_options){.note = "\\xff\\n"}', "&(kith_save_options){.note = long_text}",
+        "&(kith_save_options){.watch = stop_at_once}"],
     "const kith_dataset_options *": [
         "usual_dataset(0, 0, 0, 1)", "NULL", "&(kith_dataset_options){0}",
         "usual_dataset(9999, 10, 0, 0)", "usual_dataset(-1, 10, 0, 0)",
@@ -100,33 +101,41 @@ INPUTS = {
         "usual_dataset(0, 10, 0.6, 0.6)"],
         "const kith_rules_options *": [
         "&(kith_rules_options){.conclusion = UINT32_MAX, .top = 5, .threads = 1}", "NULL",
-        "&(kith_rules_options){0}", "&(kith_rules_options){.kinds = UINT_MAX, .top = (size_t)-1, "
+        "&(kith_rules_options){0}", "&(kith_rules_options){.size = 2}",
+        "&(kith_rules_options){.top = 3, .watch = stop_at_once}", "&(kith_rules_options){.kinds = UINT_MAX, .top = (size_t)-1, "
         ".conclusion = UINT32_MAX, .threads = 2}",
         "&(kith_rules_options){.conclusion = 1000, .min_support = UINT32_MAX, .top = 1}"],
     "const kith_train_options *": [
-        "&(kith_train_options){.threads = 1}", "NULL",
+        "&(kith_train_options){.threads = 1}", "NULL", "&(kith_train_options){.size = 4}",
         "&(kith_train_options){.threads = 1, .watch = stop_at_once}",
         "&(kith_train_options){.threads = 1, .progress = stop_training}",
         "&(kith_train_options){.threads = 2, .checkpoint_seconds = NAN}"],
+    "const kith_work_options *": [
+        "&(kith_work_options){.threads = 1}", "NULL", "&(kith_work_options){.size = 3}",
+        "&(kith_work_options){.threads = 1, .watch = stop_at_once}"],
     "const kith_vectors *": [
-        "&(kith_vectors){vector, 2, 3, 3, names, names}", "NULL", "&(kith_vectors){0}",
-        "&(kith_vectors){NULL, 2, 3, 3, NULL, NULL}", "&(kith_vectors){vector, 2, 3, 0, NULL, NULL}",
-        "&(kith_vectors){vector, 0, (size_t)-1, 3, NULL, NULL}",
-        "&(kith_vectors){vector, 2, 3, 3, names_missing, names_missing}",
-        "&(kith_vectors){vector, (size_t)-1, (size_t)-1, (size_t)-1, NULL, NULL}"],
+        "&(kith_vectors){0, vector, 2, 3, 3, names, names}", "NULL", "&(kith_vectors){0}",
+        "&(kith_vectors){.size = 5}", "&(kith_vectors){0, NULL, 2, 3, 3, NULL, NULL}",
+        "&(kith_vectors){0, vector, 2, 3, 0, NULL, NULL}",
+        "&(kith_vectors){0, vector, 0, (size_t)-1, 3, NULL, NULL}",
+        "&(kith_vectors){0, vector, 2, 3, 3, names_missing, names_missing}",
+        "&(kith_vectors){0, vector, (size_t)-1, (size_t)-1, (size_t)-1, NULL, NULL}"],
+    "const kith_probability_options *": [
+        "&(kith_probability_options){.entities = 3}", "NULL",
+        "&(kith_probability_options){.size = 9}", "&(kith_probability_options){0}",
+        "&(kith_probability_options){.entities = (size_t)-1, .watch = stop_at_once}"],
     "const kith_eval_options *": [
         "&(kith_eval_options){.split = KITH_TEST}", "NULL", "&(kith_eval_options){.size = 7}",
+        "&(kith_eval_options){.split = KITH_TEST, .watch = stop_at_once}",
         "&(kith_eval_options){.split = (kith_split)9999}",
         "&(kith_eval_options){.split = (kith_split)-1}", "&(kith_eval_options){.split = KITH_SPLITS}",
         "&(kith_eval_options){.split = KITH_TRAIN}",
         "&(kith_eval_options){.split = KITH_TEST, .without = UINT_MAX, .candidates = (kith_candidate_set)-1}",
         "&(kith_eval_options){.split = KITH_DEV, .filter = other_graph, .sample = (size_t)-1}"],
     "const kith_eval *": [
-        "&(kith_eval){0}", "NULL", "&(kith_eval){.realistic.queries = 3}",
-        "&(kith_eval){.realistic.queries = 1, .ranks = &(kith_rank){.fact = {9, 9, 9}}}",
-        "&(kith_eval){.realistic.queries = 1, .ranks = &(kith_rank){.kind = 99, .facts = -7}}",
-        "&(kith_eval){.classification = 9, .realistic.queries = 1, .ranks = "
-        "&(kith_rank){.fact = {UINT32_MAX, 0, 0}, .judgements = UINT32_MAX}}"],
+        "&(kith_eval){0}", "NULL", "&(kith_eval){.rank_count = 3}",
+        "a_rank((kith_rank){.fact = {9, 9, 9}}, 0)", "a_rank((kith_rank){.kind = 99, .facts = -7}, 0)",
+        "a_rank((kith_rank){.fact = {UINT32_MAX, 0, 0}, .judgements = UINT32_MAX}, 9)"],
     "const kith_question *": [
         'questions("ann", "citizen_of", NULL)', "NULL", "questions(NULL, NULL, NULL)",
         'questions("ann", NULL, NULL)', 'questions(NULL, NULL, "france")',
@@ -155,7 +164,6 @@ OPTIONAL = {".error", ".options", ".report", ".use", ".help", ".choices", ".end"
             ".ids", ".label", ".names", "kith_session_ask_all.questions",
             "kith_session_judge_all.facts",
             "kith_session_find_missing.relation"}
-REQUIRED = {"kith_graph_rules.options", "kith_evaluate.options"}
 
 
 def fail(message):
@@ -189,12 +197,12 @@ class Header:
 
 def is_optional(function, parameter):
     full = f"{function}.{parameter}"
-    return full not in REQUIRED and (full in OPTIONAL or f".{parameter}" in OPTIONAL)
+    return full in OPTIONAL or f".{parameter}" in OPTIONAL
 
 
 def values(header, function, kind, parameter):
     """C expressions, and what to declare before and do after a call with the first of them."""
-    if function.endswith("_options_init") and parameter == "size":
+    if function.endswith("_init") and parameter == "size":
         return [f"sizeof({function[:-5]})", "0", "1", "9"], "", ""
     for key in (f"{function}.{parameter}", f"{kind}.{parameter}", kind):
         if function.endswith("_free") and key not in INPUTS:

@@ -131,6 +131,18 @@ static kith_builder *a_builder(void)
     return made_builder;
 }
 
+/* A result with one rank, which lives until the next. */
+static const kith_eval *a_rank(kith_rank given, int classification)
+{
+    static kith_rank rank;
+    static const kith_rank *const ranks[] = {&rank};
+    static kith_eval result;
+
+    rank = given;
+    result = (kith_eval){.classification = classification, .ranks = ranks, .rank_count = 1};
+    return &result;
+}
+
 static kith_graph *new_graph(void)
 {
     kith_graph *opened = NULL;
@@ -237,8 +249,8 @@ static void open_all(void)
     settings = small_settings("release");
     must(kith_graph_open(&graph, "data", NULL, &error));
     must(kith_graph_open(&other_graph, "facts.tsv", NULL, &error));
-    must(kith_model_open(&model, "run", 1, &error));
-    must(kith_model_new(&table_model, graph, settings, 1, &error));
+    must(kith_model_open(&model, "run", &(kith_work_options){.threads = 1}, &error));
+    must(kith_model_new(&table_model, graph, settings, &(kith_work_options){.threads = 1}, &error));
     must(kith_session_new(&session, model, &error));
     must(kith_session_add(NULL, session, "eve", "born_in", "paris", &error));
 }

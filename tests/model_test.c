@@ -35,7 +35,7 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_new(&model, graph, s, 1, &error) != KITH_OK)
+    if (kith_model_new(&model, graph, s, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a model", error.message);
     return model;
 }
@@ -319,7 +319,7 @@ static void check_model_refused(const kith_settings *s, const char *split)
     kith_model *model = NULL;
     kith_error error = {KITH_OK, ""};
 
-    assert_int_equal(kith_model_new(&model, graph, s, 1, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_model_new(&model, graph, s, &(kith_work_options){.threads = 1}, &error), KITH_ERR_ARGUMENT);
     assert_null(model);
     assert_contains(error.message, split);
     kith_graph_free(graph);

@@ -220,8 +220,8 @@ json 'neighbours have weights, rules and what makes them redundant' \
              for n in o["results"][0]["neighbors"]))' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?' --json
 json 'without the team the place is lost' \
-    '(max(w["answers"][0]["rank_without"] for w in o["results"][0]["without"]) > 1
-     and all(w["answers"][0]["rank"] == 1 for w in o["results"][0]["without"]))' \
+    '(max(w["answers"][0]["rank_masked"] for w in o["results"][0]["ablations"]) > 1
+     and all(w["answers"][0]["rank"] == 1 for w in o["results"][0]["ablations"]))' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?' --json
 check 'people get bars' 0 '█.*new  plays_for  team Boston' \
     "$kith" explain lan "${new[@]}" --query 'new lives_in ?'
@@ -234,7 +234,7 @@ json 'mean weighs all alike' \
 json 'max counts coordinates' 'sum(n["wins"] for n in o["results"][0]["neighbors"]) == 12' \
     "$kith" explain max "${new[@]}" --query 'new lives_in ?' --json
 json 'lstm has only what happens without a fact' \
-    '"weight" not in o["results"][0]["neighbors"][0] and len(o["results"][0]["without"]) == 2' \
+    '"weight" not in o["results"][0]["neighbors"][0] and len(o["results"][0]["ablations"]) == 2' \
     "$kith" explain lstm "${new[@]}" --query 'new lives_in ?' --json
 check 'max, for people' 0 'coordinates' "$kith" explain max "${new[@]}" --query 'new lives_in ?'
 check 'lstm, for people' 0 'without  ' "$kith" explain lstm "${new[@]}" --query 'new lives_in ?'

@@ -52,7 +52,7 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_new(&model, graph, s, 2, &error) != KITH_OK)
+    if (kith_model_new(&model, graph, s, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
         fail_msg("%s", error.message);
     return model;
 }
@@ -297,12 +297,12 @@ static size_t compare_with_ranks(kith_model *model)
     uint32_t seen = kith_graph_seen_entity_count(graph);
     kith_session *session = session_of(model);
     size_t strangers = 0;
-    kith_eval e;
+    kith_eval *e;
     kith_error error;
 
     assert_int_equal(kith_evaluate(&e, model, &options, &error), KITH_OK);
-    for (size_t i = 0; i < e.realistic.queries; i++) {
-        const kith_rank *r = &e.ranks[i];
+    for (size_t i = 0; i < e->realistic->queries; i++) {
+        const kith_rank *r = e->ranks[i];
         uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
         const char *stranger = format("stranger of %s", name(graph, known));
         if (!has_neighbors(graph, known))
@@ -324,7 +324,7 @@ static size_t compare_with_ranks(kith_model *model)
         }
         kith_answers_free(by_name);
     }
-    kith_eval_release(&e);
+    kith_eval_free(e);
     kith_session_free(session);
     return strangers;
 }
@@ -466,10 +466,10 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
     const kith_eval_options options = {.split = KITH_TEST, .sample = 150, .seed = 3};
-    kith_eval e;
+    kith_eval *e;
     assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
-    for (size_t i = 0; i < e.realistic.queries; i++) {
-        const kith_rank *r = &e.ranks[i];
+    for (size_t i = 0; i < e->realistic->queries; i++) {
+        const kith_rank *r = e->ranks[i];
         kith_answers *by_name = ask_rank(session, r, name(graph, r->fact.subject));
         same_rank(by_name, graph, r, kith_graph_seen_entity_count(graph));
         retell(session, r->fact.subject, format("new %zu", i));
@@ -478,7 +478,7 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
         kith_answers_free(told);
         kith_answers_free(by_name);
     }
-    kith_eval_release(&e);
+    kith_eval_free(e);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -547,7 +547,7 @@ static kith_model *trained_with(const kith_graph *graph, const kith_settings *s)
 
     few.epochs = 1;
     if (kith_train(&end, folder, graph, &few, NULL, &error) != KITH_OK ||
-        kith_model_open(&model, folder, 2, &error) != KITH_OK)
+        kith_model_open(&model, folder, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
         fail_msg("%s", error.message);
     return model;
 }
@@ -574,7 +574,7 @@ static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
         s.epochs = 2;
         s.eval_every = 0;
         if (kith_train(&end, folder, graph, &s, &options, &error) != KITH_OK ||
-            kith_model_open(&model, folder, 2, &error) != KITH_OK)
+            kith_model_open(&model, folder, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
             fail_msg("%s", error.message);
         assert_true(compare_with_ranks(model) > 3);
         kith_session *session = session_of(model);
@@ -1094,26 +1094,25 @@ static void why__every_aggregator_tells_what_it_has(void **state)
     kith_graph_free(graph);
 }
 
-/* Rules by counting entities, and the fellow by looking at all of them. */
-static void why__rules_and_fellows_are_those_of_the_graph(void **state)
+/* Rules by counting entities, and what is redundant by looking at all of them. */
+static void why__rules_and_redundant_neighbours_are_those_of_the_graph(void **state)
 {
     kith_graph *graph = lively_graph();
     kith_settings s = quick("lan");
     kith_model *model = model_with(graph, &s);
     kith_session *session = session_of(model);
-    kith_implication *rules;
-    size_t count;
+    kith_implications *rules;
 
     (void)state;
     tell_life(session, SIZE_MAX);
     kith_explanation *e = explained(session, NULL, "r3", "new");
     assert_int_equal(
-        kith_graph_implications(&rules, &count, graph, UINT32_MAX, 0, SIZE_MAX, 1, NULL), KITH_OK);
+        kith_graph_implications(&rules, graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 0, .top = SIZE_MAX, .threads = 1}, NULL), KITH_OK);
     for (size_t i = 0; i < e->neighbor_count; i++) {
         const kith_weighted_neighbor *n = e->neighbors[i];
         double confidence = 0, redundant_with = 0;
-        for (size_t k = 0; k < count; k++) {
-            const kith_implication *r = &rules[k];
+        for (size_t k = 0; k < rules->count; k++) {
+            const kith_implication *r = rules->at[k];
             if (r->premise == n->relation && r->premise_inverse == n->inverse &&
                 strcmp(kith_graph_relation_name(graph, r->conclusion), "r3") == 0 &&
                 r->conclusion_inverse)
@@ -1301,7 +1300,7 @@ static void rules_alone__have_scores_but_no_vectors(void **state)
     kith_graph *graph = teams();
     kith_settings s = quick("lan");
     float vector[8];
-    kith_table table;
+    kith_tables *tables;
     kith_error error;
 
     (void)state;
@@ -1321,7 +1320,9 @@ static void rules_alone__have_scores_but_no_vectors(void **state)
     assert_contains(error.message, "rules alone");
     assert_int_equal(kith_session_encode(vector, session, "ann", "plays for", 0, &error),
                      KITH_ERR_ARGUMENT);
-    assert_int_equal(kith_model_table(&table, model, 0), KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_model_tables(&tables, model, &error), KITH_OK);
+    assert_int_equal(tables->count, 0);
+    kith_tables_free(tables);
     kith_session_free(session);
     kith_model_free(model);
     kith_graph_free(graph);
@@ -1372,15 +1373,16 @@ static kith_model *opened_on(const char *folder, const kith_graph *graph)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_open_on(&model, folder, graph, 2, &error) != KITH_OK)
+    if (kith_model_open_on(&model, folder, graph, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
         fail_msg("%s", error.message);
     return model;
 }
 
-static kith_eval evaluated(const kith_model *model, unsigned without)
+static kith_eval *evaluated(const kith_model *model, unsigned without)
 {
-    const kith_eval_options options = {.split = KITH_TEST, .without = without, .candidates = KITH_ANSWERS_ALL};
-    kith_eval e;
+    const kith_eval_options options = {
+        .split = KITH_TEST, .without = without, .candidates = KITH_ANSWERS_ALL};
+    kith_eval *e;
     kith_error error;
 
     if (kith_evaluate(&e, model, &options, &error) != KITH_OK)
@@ -1400,18 +1402,18 @@ static bool same_fact(const kith_graph *a, kith_triple x, const kith_graph *b, k
 static void same_ranks(const kith_model *a, const kith_eval *x, const kith_model *b,
                        const kith_eval *y)
 {
-    assert_true(x->realistic.queries > 50);
-    assert_int_equal(x->realistic.queries, y->realistic.queries);
-    for (size_t i = 0; i < x->realistic.queries; i++) {
+    assert_true(x->realistic->queries > 50);
+    assert_int_equal(x->realistic->queries, y->realistic->queries);
+    for (size_t i = 0; i < x->realistic->queries; i++) {
         size_t k = 0;
-        while (k < y->realistic.queries &&
-               (x->ranks[i].subject_hidden != y->ranks[k].subject_hidden ||
-                !same_fact(kith_model_graph(a), x->ranks[i].fact, kith_model_graph(b),
-                           y->ranks[k].fact)))
+        while (k < y->realistic->queries &&
+               (x->ranks[i]->subject_hidden != y->ranks[k]->subject_hidden ||
+                !same_fact(kith_model_graph(a), x->ranks[i]->fact, kith_model_graph(b),
+                           y->ranks[k]->fact)))
             k++;
-        assert_true(k < y->realistic.queries);
-        assert_int_equal(x->ranks[i].candidates, y->ranks[k].candidates);
-        assert_true(x->ranks[i].realistic == y->ranks[k].realistic);
+        assert_true(k < y->realistic->queries);
+        assert_int_equal(x->ranks[i]->candidates, y->ranks[k]->candidates);
+        assert_true(x->ranks[i]->realistic == y->ranks[k]->realistic);
     }
 }
 
@@ -1428,14 +1430,14 @@ static void on__the_same_facts_in_another_graph_give_the_same_ranks(void **state
         kith_model *here = NULL, *there = opened_on(folder, other);
         kith_error error;
         kith_graph_free(other);
-        assert_int_equal(kith_model_open(&here, folder, 2, &error), KITH_OK);
-        kith_eval x = evaluated(here, k ? KITH_PART_EMBEDDING : 0), y = evaluated(there, 0);
-        same_ranks(here, &x, there, &y);
+        assert_int_equal(kith_model_open(&here, folder, &(kith_work_options){.threads = 2}, &error), KITH_OK);
+        kith_eval *x = evaluated(here, k ? KITH_PART_EMBEDDING : 0), *y = evaluated(there, 0);
+        same_ranks(here, x, there, y);
         assert_contains(kith_model_warning(there, 0), "1 relations");
         assert_contains(kith_model_warning(there, 0), "20 known facts");
         assert_null(kith_model_warning(there, 1));
-        kith_eval_release(&x);
-        kith_eval_release(&y);
+        kith_eval_free(x);
+        kith_eval_free(y);
         kith_model_free(here);
         kith_model_free(there);
         kith_graph_free(graph);
@@ -1481,11 +1483,11 @@ static void on__what_cannot_be_opened_says_why(void **state)
     kith_error error;
 
     (void)state;
-    assert_int_equal(kith_model_open_on(&model, rules, other, 1, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open_on(&model, rules, other, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "relation");
-    assert_int_equal(kith_model_open_on(&model, vectors, graph, 1, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_model_open_on(&model, vectors, graph, &(kith_work_options){.threads = 1}, &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "embedding alone");
-    assert_int_equal(kith_model_open_on(&model, new_folder(), graph, 1, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open_on(&model, new_folder(), graph, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "no run");
     assert_null(model);
     kith_graph_free(graph);
@@ -1898,7 +1900,7 @@ int main(void)
         cmocka_unit_test(questions__pairs_are_the_best_over_all_relations),
         cmocka_unit_test(questions__many_at_once_are_answered_as_one_by_one),
         cmocka_unit_test(why__every_aggregator_tells_what_it_has),
-        cmocka_unit_test(why__rules_and_fellows_are_those_of_the_graph),
+        cmocka_unit_test(why__rules_and_redundant_neighbours_are_those_of_the_graph),
         cmocka_unit_test(why__one_fact_cannot_be_left_out_and_a_cut_list_says_so),
         cmocka_unit_test(why__a_question_is_encoded_and_scored_once_and_so_is_each_ablation),
         cmocka_unit_test(why__rules_alone_read_all_neighbours),

@@ -334,28 +334,27 @@ static void implications__a_list_keeps_no_more_than_it_returns(void **state)
 {
     enum { RELATIONS = 1500, TOP = 20 };
     kith_graph *graph = hub_of(RELATIONS);
-    kith_implication *list;
+    kith_implications *list;
     kith_error error;
-    size_t count;
 
     (void)state;
     kith__mem_count(1);
     assert_int_equal(
-        kith_graph_implications(&list, &count, graph, UINT32_MAX, 1, TOP, 2, &error), KITH_OK);
+        kith_graph_implications(&list, graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 1, .top = TOP, .threads = 2}, &error), KITH_OK);
     kith__mem_count(0);
-    assert_int_equal(count, TOP);
+    assert_int_equal(list->count, TOP);
     assert_true(kith__mem_counted() < 1 << 20); /* all pairs would be 27 MB */
     kith_implications_free(list);
     kith_graph_free(graph);
 }
 
-static void check_same_implications(const kith_implication *list, size_t count,
+static void check_same_implications(const kith_implications *list,
                                     const kith__implications *table)
 {
     uint32_t m = table->relations / 2;
 
-    for (size_t i = 0; i < count; i++) {
-        const kith_implication *a = &list[i];
+    for (size_t i = 0; i < list->count; i++) {
+        const kith_implication *a = list->at[i];
         uint32_t q = a->conclusion + (a->conclusion_inverse ? m : 0);
         uint32_t r = a->premise + (a->premise_inverse ? m : 0);
         uint64_t k = table->offset[q];
@@ -365,7 +364,7 @@ static void check_same_implications(const kith_implication *list, size_t count,
         assert_int_equal(a->support, table->at[k].support);
         assert_true(a->confidence == (double)table->at[k].confidence);
         if (i > 0)
-            assert_true(list[i - 1].confidence >= a->confidence);
+            assert_true(list->at[i - 1]->confidence >= a->confidence);
     }
 }
 
@@ -383,8 +382,7 @@ static void check_same_implication(const kith_implication *a, const kith_implica
 static void check_listed(world *w, kith__rng *rng)
 {
     kith__implications *table;
-    kith_implication *all, *some;
-    size_t count, some_count;
+    kith_implications *all, *some;
     kith_error error;
 
     (void)rng;
@@ -392,17 +390,17 @@ static void check_listed(world *w, kith__rng *rng)
         kith__implications_new(&table, w->graph, KITH__MOST_IMPLICATIONS, w->pool, &error),
         KITH_OK);
     assert_int_equal(
-        kith_graph_implications(&all, &count, w->graph, UINT32_MAX, 0, SIZE_MAX, 2, &error),
+        kith_graph_implications(&all, w->graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 0, .top = SIZE_MAX, .threads = 2}, &error),
         KITH_OK);
-    assert_int_equal(count, table->offset[table->relations]);
-    check_same_implications(all, count, table);
+    assert_int_equal(all->count, table->offset[table->relations]);
+    check_same_implications(all, table);
     for (size_t top = 0; top < 40; top += 13) {
         assert_int_equal(
-            kith_graph_implications(&some, &some_count, w->graph, UINT32_MAX, 0, top, 3, &error),
+            kith_graph_implications(&some, w->graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 0, .top = top, .threads = 3}, &error),
             KITH_OK);
-        assert_int_equal(some_count, top < count ? top : count);
-        for (size_t i = 0; i < some_count; i++)
-            check_same_implication(&some[i], &all[i]);
+        assert_int_equal(some->count, top < all->count ? top : all->count);
+        for (size_t i = 0; i < some->count; i++)
+            check_same_implication(some->at[i], all->at[i]);
         kith_implications_free(some);
     }
     kith_implications_free(all);
@@ -2021,10 +2019,10 @@ static kith_status try_holding_out(const world *w, kith_error *error)
 
 static kith_status try_listing(const world *w, kith_error *error)
 {
-    const kith_rules_options options = {0, UINT32_MAX, 1, 20, 1};
-    kith_rule *rules = NULL;
-    size_t count = 0;
-    kith_status status = kith_graph_rules(&rules, &count, w->graph, &options, error);
+    const kith_rules_options options = {
+        .conclusion = UINT32_MAX, .min_support = 1, .top = 20, .threads = 1};
+    kith_rules *rules = NULL;
+    kith_status status = kith_graph_rules(&rules, w->graph, &options, error);
 
     kith_rules_free(rules);
     return status;

@@ -89,7 +89,7 @@ static kith_model *opened_run(const char *folder)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_open(&model, folder, 1, &error) != KITH_OK)
+    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a model", error.message);
     return model;
 }
@@ -194,7 +194,7 @@ static void check_noticed(const char *folder, const char *name, int which, size_
     kith_error error = {KITH_OK, ""};
 
     unlink(in(folder, "cache.bin"));
-    if (kith_model_open(&model, folder, 1, &error) != KITH_OK) {
+    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK) {
         assert_true(strlen(error.message) > 0);
         return;
     }
@@ -269,7 +269,7 @@ static void check_deleted(const char *name, int which)
         assert_contains(error.message, name);
         return;
     }
-    assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_contains(error.message, name);
     assert_contains(error.message, "is gone");
     if (strstr(error.message, "--resume"))
@@ -363,7 +363,7 @@ static void damaged__weights_that_make_scores_useless_are_refused(void **state)
         kith__row(&model->params.table[0], 1)[2] = values[i];
         assert_int_equal(kith__run_save_model(folder, model, NULL), KITH_OK);
         kith_model_free(model);
-        assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+        assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
         assert_contains(error.message, "the table 'ent'");
         assert_contains(error.message, "finite");
     }
@@ -526,7 +526,7 @@ static void format__an_older_one_is_refused_with_what_to_do(void **state)
 
     (void)state;
     make_older(folder, "1");
-    assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "has format 1");
     assert_contains(error.message, format("train it again: kith train %s/graph -o", folder));
 }
@@ -545,7 +545,7 @@ static void format__a_file_without_its_checksum_is_refused(void **state)
             if (!exists(in(folder, files[f])))
                 continue;
             unseal(folder, files[f]);
-            assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+            assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
             assert_contains(error.message, files[f]);
             assert_contains(error.message, "has no checksum");
         }

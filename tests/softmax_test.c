@@ -202,7 +202,7 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     if (count > 70)
         count = 70;
     kith__rng_init(&rng, 9, 0);
-    assert_int_equal(kith_model_new(&s.model, graph, settings, 2, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&s.model, graph, settings, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
     stir(s.model);
     assert_int_equal(kith__step_init(&step, s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
@@ -260,7 +260,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     queries_of(asked, graph);
     kith__rng_init(&rng, 9, 0);
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
-    assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&c, graph, 10, NULL), KITH_OK);
@@ -287,12 +287,12 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
     kith__shared_negatives c = {0};
     kith__step step = {0};
     kith__neighbor_lists *capped = NULL;
-    kith_eval result = {0};
+    kith_eval *result = NULL;
     kith__rng rng;
     kith_status status;
 
     kith__rng_init(&rng, 9, 0);
-    TRY(kith_model_new(&model, graph, settings, 1, error));
+    TRY(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, error));
     TRY(kith__step_init(&step, model->encoder, &model->params, &model->settings, error));
     TRY(kith__shared_negatives_init(&c, graph, 10, error));
     TRY(kith__neighbor_lists_capped(&capped, model->lists, 3, error));
@@ -300,7 +300,7 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
     TRY(ask(&step, asked, 9, &c, error));
     TRY(kith_evaluate(&result, model, &options, error));
 cleanup:
-    kith_eval_release(&result);
+    kith_eval_free(result);
     kith__neighbor_lists_free(capped);
     kith__shared_negatives_release(&c);
     kith__step_release(&step);
@@ -394,7 +394,7 @@ static void table__sums_by_the_plain_softmax_for_unseen_entities_too(void **stat
     (void)state;
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
     settings.dim = 12;
-    assert_int_equal(kith_model_new(&model, graph, &settings, 2, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
     stir(model);
     for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++)
         for (uint32_t q = 0; q < model->lists->relations; q++) {
@@ -444,7 +444,7 @@ static void sampled__lists_are_equally_likely_parts_of_the_whole_ones(void **sta
 
     (void)state;
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
-    assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     const kith__neighbor_lists *all = model->lists;
     assert_int_equal(all->offset[all->entities],
                      kith_graph_neighborhoods(graph).offset[all->entities]);

@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
     list split[KITH_SPLITS]; /* in the source's ids and order */
     bool candidate[MOST], seen[MOST], unseen[MOST];
-    size_t candidates, unseens, left_out, known;
+    size_t candidates, unseens, dropped, known;
 } outcome;
 
 static void append(list *l, kith_triple t)
@@ -120,7 +120,7 @@ static void expect_split(outcome *o, const list *train, const list *dev, const l
     for (uint32_t e = 0; e < entities; e++) {
         o->candidates += o->candidate[e];
         o->unseens += o->unseen[e];
-        o->left_out += !o->seen[e] && !o->unseen[e];
+        o->dropped += !o->seen[e] && !o->unseen[e];
     }
 }
 
@@ -338,7 +338,7 @@ static void verify_report(const trial *t)
     assert_int_equal(t->report.sampled, all.count);
     assert_int_equal(t->report.candidates, t->expected.candidates);
     assert_int_equal(t->report.unseen, t->expected.unseens);
-    assert_int_equal(t->report.left_out, t->expected.left_out);
+    assert_int_equal(t->report.dropped, t->expected.dropped);
     assert_int_equal(t->report.known, t->expected.known);
     size_t ignored = kith_graph_facts(t->source, KITH_AUX).count;
     for (int split = 0; split < KITH_SPLITS; split++) {

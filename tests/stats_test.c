@@ -155,31 +155,31 @@ static void check_buckets(const kith_stats *s, const kith_graph *graph)
             uint64_t degree = degree_of(graph, e);
             inside += degree >= bounds[i][0] && degree <= bounds[i][1];
         }
-        assert_int_equal(s->buckets[i].low, bounds[i][0]);
-        assert_int_equal(s->buckets[i].high, bounds[i][1]);
-        assert_int_equal(s->buckets[i].entities, inside);
+        assert_int_equal(s->buckets[i]->low, bounds[i][0]);
+        assert_int_equal(s->buckets[i]->high, bounds[i][1]);
+        assert_int_equal(s->buckets[i]->entities, inside);
         all += inside;
     }
     assert_int_equal(all, s->connected);
     if (s->bucket_count > 0) /* the last one is needed */
-        assert_in_range(s->neighbors_max, s->buckets[s->bucket_count - 1].low,
-                        s->buckets[s->bucket_count - 1].high);
+        assert_in_range(s->neighbors_max, s->buckets[s->bucket_count - 1]->low,
+                        s->buckets[s->bucket_count - 1]->high);
 }
 
 static void check_common(const kith_stats *s, const kith_graph *graph)
 {
     assert_int_equal(s->common_count, s->relations < 10 ? s->relations : 10);
     for (size_t i = 0; i < s->common_count; i++) {
-        assert_int_equal(s->common[i].facts, facts_with(graph, s->common[i].relation));
+        assert_int_equal(s->common[i]->facts, facts_with(graph, s->common[i]->relation));
         if (i > 0)
-            assert_true(s->common[i - 1].facts >= s->common[i].facts);
+            assert_true(s->common[i - 1]->facts >= s->common[i]->facts);
     }
     for (uint32_t r = 0; r < kith_graph_relation_count(graph); r++) {
         bool listed = false;
         for (size_t i = 0; i < s->common_count; i++)
-            listed |= s->common[i].relation == r;
+            listed |= s->common[i]->relation == r;
         if (!listed && s->common_count > 0)
-            assert_true(facts_with(graph, r) <= s->common[s->common_count - 1].facts);
+            assert_true(facts_with(graph, r) <= s->common[s->common_count - 1]->facts);
     }
 }
 

@@ -242,7 +242,7 @@ kith_stats stats_of(const kith_graph *graph)
 {
     kith_stats *stats = NULL, copy;
 
-    assert_int_equal(kith_graph_stats(&stats, graph, NULL), KITH_OK);
+    assert_int_equal(kith_graph_stats(&stats, graph, NULL, NULL), KITH_OK);
     copy = *stats;
     kith_stats_free(stats);
     return copy;

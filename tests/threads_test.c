@@ -90,7 +90,7 @@ static void *read_graph(void *context)
     }
     r->sum += kith_graph_suggest_entities(found, 4, r->graph, "e");
     kith_stats *stats = NULL;
-    if (kith_graph_stats(&stats, r->graph, NULL) == KITH_OK)
+    if (kith_graph_stats(&stats, r->graph, NULL, NULL) == KITH_OK)
         r->sum += stats->connected;
     kith_stats_free(stats);
     return NULL;
@@ -115,26 +115,24 @@ static void threads__read_one_graph_at_once(void **state)
 static void threads__list_rules_and_implications(void **state)
 {
     kith_graph *graph = opened(data_folder());
-    kith_implication *implications[2];
-    kith_rule *rules[2];
-    size_t count[2], rule_count[2];
+    kith_implications *implications[2];
+    kith_rules *rules[2];
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         const unsigned threads = i ? THREADS : 1;
         const kith_rules_options options = {.conclusion = UINT32_MAX, .min_support = 2, .top = 20,
                                             .threads = threads};
-        assert_int_equal(kith_graph_implications(&implications[i], &count[i], graph, UINT32_MAX, 1,
-                                                 20, threads, NULL), KITH_OK);
-        assert_int_equal(kith_graph_rules(&rules[i], &rule_count[i], graph, &options, NULL), KITH_OK);
+        assert_int_equal(kith_graph_implications(&implications[i], graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 1, .top = 20, .threads = threads}, NULL), KITH_OK);
+        assert_int_equal(kith_graph_rules(&rules[i], graph, &options, NULL), KITH_OK);
     }
-    assert_true(count[0] > 0 && rule_count[0] > 0);
-    assert_int_equal(count[0], count[1]);
-    assert_int_equal(rule_count[0], rule_count[1]);
-    for (size_t i = 0; i < count[0]; i++)
-        assert_true(implications[0][i].confidence == implications[1][i].confidence);
-    for (size_t i = 0; i < rule_count[0]; i++)
-        assert_true(rules[0][i].confidence == rules[1][i].confidence);
+    assert_true(implications[0]->count > 0 && rules[0]->count > 0);
+    assert_int_equal(implications[0]->count, implications[1]->count);
+    assert_int_equal(rules[0]->count, rules[1]->count);
+    for (size_t i = 0; i < implications[0]->count; i++)
+        assert_true(implications[0]->at[i]->confidence == implications[1]->at[i]->confidence);
+    for (size_t i = 0; i < rules[0]->count; i++)
+        assert_true(rules[0]->at[i]->confidence == rules[1]->at[i]->confidence);
     for (int i = 0; i < 2; i++) {
         kith_implications_free(implications[i]);
         kith_rules_free(rules[i]);
@@ -151,14 +149,12 @@ static void threads__one_of_several_runs_out_of_memory(void **state)
 
     (void)state;
     for (size_t n = 1; n < 80; n++) {
-        kith_implication *implications = NULL;
-        kith_rule *rules = NULL;
-        size_t count;
+        kith_implications *implications = NULL;
+        kith_rules *rules = NULL;
         kith__mem_fail_at(n);
-        kith_status status = kith_graph_implications(&implications, &count, graph, UINT32_MAX, 1, 20,
-                                                     THREADS, NULL);
+        kith_status status = kith_graph_implications(&implications, graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 1, .top = 20, .threads = THREADS}, NULL);
         kith__mem_fail_at(n);
-        kith_status other = kith_graph_rules(&rules, &count, graph, &options, NULL);
+        kith_status other = kith_graph_rules(&rules, graph, &options, NULL);
         kith__mem_fail_at(0);
         assert_true(status == KITH_OK || status == KITH_ERR_MEMORY);
         assert_true(other == KITH_OK || other == KITH_ERR_MEMORY);
@@ -223,30 +219,31 @@ static const char *trained(const kind_of_run *kind, unsigned threads, bool stops
     return run;
 }
 
-static void evaluate(kith_eval *result, const char *run, unsigned threads)
+static kith_eval *evaluate(const char *run, unsigned threads)
 {
+    kith_eval *result = NULL;
     kith_eval_options options;
     kith_model *model = NULL;
 
     kith_eval_options_init(&options);
     options.split = KITH_TEST;
-    assert_int_equal(kith_model_open(&model, run, threads, NULL), KITH_OK);
-    assert_int_equal(kith_evaluate(result, model, &options, NULL), KITH_OK);
-    assert_true(result->realistic.queries > 0);
+    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = threads}, NULL), KITH_OK);
+    assert_int_equal(kith_evaluate(&result, model, &options, NULL), KITH_OK);
+    assert_true(result->realistic->queries > 0);
     kith_model_free(model);
+    return result;
 }
 
 /* Trained and evaluated on one thread and on several: the same ranks. */
 static void check_training(const kind_of_run *kind)
 {
-    kith_eval one, many;
+    kith_eval *one = evaluate(trained(kind, 1, false), 1);
+    kith_eval *many = evaluate(trained(kind, THREADS, false), THREADS);
 
-    evaluate(&one, trained(kind, 1, false), 1);
-    evaluate(&many, trained(kind, THREADS, false), THREADS);
-    assert_true(one.realistic.mrr == many.realistic.mrr);
-    assert_true(one.realistic.mr == many.realistic.mr);
-    kith_eval_release(&one);
-    kith_eval_release(&many);
+    assert_true(one->realistic->mrr == many->realistic->mrr);
+    assert_true(one->realistic->mr == many->realistic->mr);
+    kith_eval_free(one);
+    kith_eval_free(many);
 }
 
 static const kind_of_run lan = {"release", "lan", NULL}, rules_alone = {"rules", NULL, NULL};
@@ -271,15 +268,13 @@ static void threads__train_every_aggregator(void **state)
 static void threads__stop_and_resume(void **state)
 {
     kith_train_end end;
-    kith_eval result;
 
     (void)state;
     const char *run = trained(&lan, THREADS, true);
     assert_int_equal(
         kith_train_resume(&end, run, &(kith_train_options){.threads = THREADS}, NULL), KITH_OK);
     assert_int_equal(end, KITH_TRAIN_FINISHED);
-    evaluate(&result, run, THREADS);
-    kith_eval_release(&result);
+    kith_eval_free(evaluate(run, THREADS));
 }
 
 /* ---- sessions ---- */
@@ -375,12 +370,12 @@ static void *open_and_ask(void *context)
 static void *evaluate_meanwhile(user *u)
 {
     kith_eval_options options;
-    kith_eval result = {0};
+    kith_eval *result = NULL;
 
     kith_eval_options_init(&options);
     options.split = KITH_TEST;
     check(u, kith_evaluate(&result, u->model, &options, NULL));
-    kith_eval_release(&result);
+    kith_eval_free(result);
     check(u, kith_model_set_cache(u->model, 4096, NULL));
     return NULL;
 }
@@ -397,7 +392,7 @@ static void check_sessions(const char *run)
     user users[USERS] = {0};
     kith_model *model = NULL;
 
-    assert_int_equal(kith_model_open(&model, run, 2, NULL), KITH_OK);
+    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
     for (unsigned i = 0; i < USERS; i++)
         users[i] = (user){.model = model, .number = i};
     run_at_once(use_model, users, sizeof *users);

@@ -208,7 +208,7 @@ static void torture__open_bad_files(void **state)
 static kith_status try_stats(void *context, kith_error *error)
 {
     kith_stats *stats = NULL;
-    kith_status status = kith_graph_stats(&stats, context, error);
+    kith_status status = kith_graph_stats(&stats, context, NULL, error);
 
     kith_stats_free(stats);
     return status;
@@ -401,7 +401,7 @@ static kith_status try_encode(values *found, const kith_graph *graph, const kith
 {
     kith_model *model;
 
-    assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     kith__encoder *e = model->encoder;
     kith__mem_fail_at(n);
     kith__encoder_begin(e);
@@ -429,7 +429,7 @@ static kith_status try_step(values *found, const kith_graph *graph, const kith_s
         negative[i] = train.at[i];
         negative[i].object = train.at[STEP_FACTS + i].subject;
     }
-    assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     const kith__batch batch = {STEP_FACTS, train.at, negative, 1, NULL, NULL};
@@ -461,7 +461,7 @@ static kith_status try_queries(values *found, const kith_graph *graph, const kit
                          : (kith__train_query){t.subject, t.relation, t.object};
     }
     kith__rng_init(&rng, 4, 0);
-    assert_int_equal(kith_model_new(&model, graph, settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&negatives, graph, 3, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);

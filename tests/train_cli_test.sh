@@ -268,8 +268,8 @@ check 'eval of a part that is not there' 2 'no test facts' "$kith" eval lonely
 printf 'a\tborn\tx\na\tlives\tx\nb\tborn\ty\nb\tlives\ty\nc\tlives\tx\n' >rules.tsv
 check 'rules are listed with names' 0 '^ +1\.0000 +2  born => lives$' "$kith" rules rules.tsv
 json 'rules --json has confidence and support' \
-    'next(r for r in o["rules"] if (r["premise"], r["conclusion"], r["premise_inverse"], '\
-'r["conclusion_inverse"]) == ("lives", "born", False, False))["confidence"] - 2 / 3 < 1e-6' \
+    'next(r for r in o["rules"] if (r["premise"], r["conclusion"]) == '\
+'({"relation": "lives", "inverse": False}, {"relation": "born", "inverse": False}))["confidence"] - 2 / 3 < 1e-6' \
     "$kith" rules rules.tsv --json
 json 'the strongest rules come first' \
     '[r["confidence"] for r in o["rules"]] == sorted((r["confidence"] for r in o["rules"]), '\

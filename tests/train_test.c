@@ -107,7 +107,7 @@ static kith_model *opened_run(const char *folder)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_open(&model, folder, 1, &error) != KITH_OK)
+    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a model", error.message);
     return model;
 }
@@ -201,7 +201,7 @@ static void check_saved(const char *folder, const char *what)
 {
     kith_model *loaded = opened_run(folder), *made = NULL;
 
-    assert_int_equal(kith_model_new(&made, graph, kith_model_settings(loaded), 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&made, graph, kith_model_settings(loaded), &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     memcpy(made->params.block, loaded->params.block, made->params.floats * sizeof(float));
     check_same_scores(made, loaded, what);
     for (size_t t = 0; t < made->params.tables; t++) /* other values, saved and loaded again */
@@ -502,7 +502,7 @@ static void resume__before_the_first_step_is_possible(void **state)
     resolved.predict = kith__resolve_predict(&s, graph);
     assert_int_equal(kith__run_create(folder, graph, &resolved, 0, false, NULL), KITH_OK);
     kith_model *model = NULL;
-    assert_int_equal(kith_model_open(&model, folder, 1, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_null(model);
     assert_contains(error.message, "kith train --resume");
     assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
@@ -529,13 +529,13 @@ static double dev_of(const char *folder)
 {
     const kith_settings *s;
     kith_model *model = opened_run(folder);
-    kith_eval result;
+    kith_eval *result;
 
     s = kith_model_settings(model);
     kith_eval_options options = {.split = KITH_DEV, .sample = s->eval_facts, .seed = s->seed};
     assert_int_equal(kith_evaluate(&result, model, &options, NULL), KITH_OK);
-    double found = result.realistic.mrr;
-    kith_eval_release(&result);
+    double found = result->realistic->mrr;
+    kith_eval_free(result);
     kith_model_free(model);
     return found;
 }
@@ -629,12 +629,12 @@ static void check_trains(const char *const *splits)
         const char *run = trained(on, &s, 2);
         kith_model *model = opened_run(run);
         kith_eval_options options = {.split = KITH_TEST};
-        kith_eval result;
+        kith_eval *result;
         kith_error error;
         kith_status status = kith_evaluate(&result, model, &options, &error);
         assert_int_equal(status, splits[2] ? KITH_OK : KITH_ERR_ARGUMENT);
         if (splits[2])
-            kith_eval_release(&result);
+            kith_eval_free(result);
         else
             assert_contains(error.message, "no test facts");
         assert_int_equal(logged(run, 2, "mrr") >= 0, splits[1] != NULL);
@@ -802,7 +802,7 @@ static void learner_init(learner *l, kith_adam kind)
     s.adam = kind;
     s.padding = 0;
     memset(l, 0, sizeof *l);
-    assert_int_equal(kith_model_new(&l->model, graph, &s, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&l->model, graph, &s, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(kith__step_init(&l->step, l->model->encoder, &l->model->params,
                                      &l->model->settings, NULL), KITH_OK);
     assert_int_equal(kith__adam_init(&l->adam, &l->model->params, NULL), KITH_OK);
@@ -983,7 +983,7 @@ static void check_refused(const char *folder, bool resume_too, const char *split
     kith_model *model = NULL;
     kith_train_end end;
 
-    if (kith_model_open(&model, folder, 1, &error) == KITH_OK)
+    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) == KITH_OK)
         fail_msg("found a model, expected an error with '%s'", split);
     assert_null(model);
     assert_true(error.status == KITH_ERR_INPUT || error.status == KITH_ERR_IO);

@@ -71,6 +71,17 @@ typedef struct kith_stage {
  * a second: the call undoes what it has begun and returns KITH_ERR_STOPPED. */
 typedef int (*kith_watch_call)(void *context, const kith_stage *stage);
 
+/* What calls need to know that do long work and have no other options. */
+typedef struct kith_work_options {
+    size_t size;
+    unsigned threads;      /* 0: one per core. The result does not depend on it. */
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
+} kith_work_options;
+/* All zero. */
+KITH_API void kith_work_options_init(kith_work_options *options, size_t size);
+#define kith_work_options_init(options) kith_work_options_init(options, sizeof *(options))
+
 /* ---- graphs ------------------------------------------------------------------------------ */
 
 /* One fact. Ids are dense: entities 0..kith_graph_entity_count()-1, relations likewise. */
@@ -216,6 +227,8 @@ typedef struct kith_save_options {
     int ids;
     int replace;
     const char *note;
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
 } kith_save_options;
 
 /* All zero. */
@@ -294,14 +307,15 @@ typedef struct kith_stats {
     size_t duplicate_relations;    /* relations with 80 % of their facts or more of that kind */
     size_t inverse_relations;
     size_t bucket_count;
-    kith_degree_bucket
-        buckets[64]; /* neighbours per connected entity: 1, 2, 3-5, 6-10, 11-20 ... */
+    const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,
+                                                 11-20 ... */
     size_t common_count;
-    kith_relation_count common[10]; /* commonest relations of train, most facts first */
+    const kith_relation_count *const *common; /* the ten commonest relations of train, most facts
+                                                 first */
 } kith_stats;
 
 KITH_API kith_status kith_graph_stats(kith_stats **stats, const kith_graph *graph,
-                                      kith_error *error);
+                                      const kith_work_options *options, kith_error *error);
 KITH_API void kith_stats_free(kith_stats *stats);
 
 /* ---- data sets with unseen entities ------------------------------------------------------ */
@@ -329,7 +343,7 @@ typedef struct kith_dataset_report {
     size_t sampled;         /* test facts sampled */
     size_t candidates;      /* entities that were to become unseen */
     size_t unseen;          /* of those, with a seen neighbour */
-    size_t left_out;        /* source entities dropped */
+    size_t dropped;         /* source entities that the data set lacks */
     size_t known;           /* dev and test facts dropped because the new train or aux holds them */
     size_t without_false;   /* true facts for which no false one could be made */
     size_t ignored;         /* source facts not looked at: its aux, and those labelled false */
@@ -354,13 +368,30 @@ typedef struct kith_implication {
     double confidence;
 } kith_implication;
 
-/* The `top` strongest rules of train, by confidence, then support: all of them, or with a relation
- * (its id, else UINT32_MAX) those that conclude it or its inverse. Free with kith_implications_free. */
-KITH_API kith_status kith_graph_implications(kith_implication **rules, size_t *count,
-                                             const kith_graph *graph, uint32_t conclusion,
-                                             uint32_t min_support, size_t top, unsigned threads,
-                                             kith_error *error);
-KITH_API void kith_implications_free(kith_implication *rules);
+typedef struct kith_implications {
+    const kith_implication *const *at; /* by confidence, then support */
+    size_t count;
+} kith_implications;
+
+typedef struct kith_rules_options {
+    size_t size;
+    unsigned kinds;        /* of kith_graph_rules: flags of kith_evidence_part; 0: all */
+    uint32_t conclusion;   /* the id of a relation that it or its inverse is concluded; UINT32_MAX: any */
+    uint32_t min_support;
+    size_t top;            /* how many */
+    unsigned threads;      /* 0: one per core. The result does not depend on it. */
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
+} kith_rules_options;
+/* All kinds, any conclusion, support 1, the 20 strongest. */
+KITH_API void kith_rules_options_init(kith_rules_options *options, size_t size);
+#define kith_rules_options_init(options) kith_rules_options_init(options, sizeof *(options))
+
+/* The strongest implications of train. */
+KITH_API kith_status kith_graph_implications(kith_implications **implications,
+                                             const kith_graph *graph,
+                                             const kith_rules_options *options, kith_error *error);
+KITH_API void kith_implications_free(kith_implications *implications);
 
 /* Parts of the evidence for an answer, as flags. Rules that name an answer o to q(s, ?) are of four
  * kinds:
@@ -388,41 +419,34 @@ KITH_API const char *kith_part_form(kith_evidence_part part);
 /* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE where there is none. */
 KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
 
-/* Rules that train supports, of the kinds direct, path and constant. Confidence is support /
- * (body count + 5): a rule that was seldom right is not trusted much. */
-enum { KITH_RULE_EXAMPLES = 2 };
-
 /* Entities; `between` is x of a path and c of a constant rule, else UINT32_MAX. */
 typedef struct kith_rule_example {
     uint32_t subject, between, object;
 } kith_rule_example;
 
+/* A rule that train supports, of the kind direct, path or constant. Confidence is support / (body count
+ * + 5): a rule that was seldom right is not trusted much. */
 typedef struct kith_rule {
     kith_evidence_part kind;
     uint32_t first, second, conclusion; /* relations; second of a path alone, else UINT32_MAX */
     int first_inverse, second_inverse, conclusion_inverse;
     uint32_t constant, answer; /* c and o of a constant rule, else UINT32_MAX */
-    uint32_t support;   /* ways in which it was right */
-    uint32_t body_count; /* in which it could have been: those whose s has some q */
+    uint32_t support;          /* ways in which it was right */
+    uint32_t body_count;       /* in which it could have been: those whose s has some q */
     double confidence;
+    const kith_rule_example *const *holds, *const *fails; /* at most two of each */
     size_t holds_count, fails_count;
-    kith_rule_example holds[KITH_RULE_EXAMPLES], fails[KITH_RULE_EXAMPLES];
 } kith_rule;
 
-typedef struct kith_rules_options {
-    unsigned kinds;      /* flags of kith_evidence_part; 0: all that can be listed */
-    uint32_t conclusion; /* a relation's id, or UINT32_MAX for all */
-    uint32_t min_support;
-    size_t top;
-    unsigned threads;
-} kith_rules_options;
+typedef struct kith_rules {
+    const kith_rule *const *at; /* by confidence, then support */
+    size_t count;
+} kith_rules;
 
-/* The strongest rules of train, by confidence, then support. Free with kith_rules_free. */
-KITH_API kith_status kith_graph_rules(kith_rule **rules, size_t *count,
-                                             const kith_graph *graph,
-                                             const kith_rules_options *options,
-                                             kith_error *error);
-KITH_API void kith_rules_free(kith_rule *rules);
+/* The strongest rules of train. */
+KITH_API kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
+                                      const kith_rules_options *options, kith_error *error);
+KITH_API void kith_rules_free(kith_rules *rules);
 
 /* ---- settings of a model ----------------------------------------------------------------- */
 
@@ -470,6 +494,7 @@ typedef struct kith_progress {
 typedef int (*kith_progress_call)(void *context, const kith_progress *progress);
 
 typedef struct kith_train_options {
+    size_t size;
     unsigned threads; /* 0: one per core. The result does not depend on it. */
     kith_progress_call progress; /* NULL: none. Called after every batch and epoch. */
     void *context;
@@ -481,6 +506,9 @@ typedef struct kith_train_options {
     int replace; /* a run that kith made is replaced by the new one, in one step, before training
                     begins; a folder with anything else in it is not */
 } kith_train_options;
+/* All zero. */
+KITH_API void kith_train_options_init(kith_train_options *options, size_t size);
+#define kith_train_options_init(options) kith_train_options_init(options, sizeof *(options))
 
 typedef enum kith_train_end {
     KITH_TRAIN_FINISHED,
@@ -503,8 +531,8 @@ KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folde
 KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
                                        const kith_train_options *options, kith_error *error);
 
-KITH_API kith_status kith_model_open(kith_model **model, const char *folder, unsigned threads,
-                                     kith_error *error);
+KITH_API kith_status kith_model_open(kith_model **model, const char *folder,
+                                     const kith_work_options *options, kith_error *error);
 /* What was noticed when the model was opened that does not hinder its use, such as a run of an older
  * format without checksums, one by one, for a person; NULL past the last. */
 KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
@@ -515,12 +543,12 @@ KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
  * trained. The graph may be freed afterwards; the model's own (kith_model_graph) has other ids. Fails
  * with KITH_ERR_ARGUMENT for a run without rules, KITH_ERR_INPUT where no relation is shared. */
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
-                                        const kith_graph *graph, unsigned threads,
+                                        const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
 /* A model with start values instead of trained ones; it borrows the graph. */
 KITH_API kith_status kith_model_new(kith_model **model, const kith_graph *graph,
-                                    const kith_settings *settings, unsigned threads,
-                                    kith_error *error);
+                                    const kith_settings *settings,
+                                    const kith_work_options *options, kith_error *error);
 KITH_API void kith_model_free(kith_model *model);
 KITH_API const kith_graph *kith_model_graph(const kith_model *model);
 KITH_API const kith_settings *kith_model_settings(const kith_model *model);
@@ -539,15 +567,17 @@ KITH_API kith_status kith_model_score(float *score, const kith_model *model, kit
  * without. */
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether it has rules, and an embedding that counts beside them */
-    size_t rules_a, rules_b;
-    size_t queries,
-        calibration_queries; /* facts of held-out entities; of those, the calibration split */
-    double loss; /* -log share of the correct answer, on the calibration split */
+    size_t direct_rules, path_rules;
+    size_t queries;             /* facts of held-out entities that it was fitted on */
+    size_t calibration_queries; /* of those, the calibration split */
+    double loss;                /* -log share of the correct answer, on the calibration split */
     double calibration[3];
-    size_t own;  /* relations, by direction, that have weights of their own */
-    double pull; /* regularisation strength of these; 0 where there are none */
+    size_t own_weights;         /* directed relations that have weights of their own */
+    double regularization;      /* strength that holds these to the common ones; 0 where none has */
 } kith_fusion_info;
-KITH_API void kith_model_fusion(kith_fusion_info *info, const kith_model *model);
+KITH_API kith_status kith_model_fusion(kith_fusion_info **info, const kith_model *model,
+                                       kith_error *error);
+KITH_API void kith_fusion_info_free(kith_fusion_info *info);
 /* The common weights one by one: what is weighed, and its part, KITH_PART_RULES where it
  * combines several kinds. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
@@ -573,16 +603,26 @@ typedef struct kith_table {
     const float *at;
     size_t rows, columns, stride;
 } kith_table;
-/* The tables one by one; KITH_ERR_NOT_FOUND past the last. */
-KITH_API kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index);
+typedef struct kith_tables {
+    const kith_table *const *at;
+    size_t count; /* 0 for a run with rules alone */
+} kith_tables;
+/* The tables, whose numbers are the model's own. */
+KITH_API kith_status kith_model_tables(kith_tables **tables, const kith_model *model,
+                                       kith_error *error);
+KITH_API void kith_tables_free(kith_tables *tables);
 
-/* Vectors with names, for other programs. */
+/* Vectors with names, for other programs: row r begins at at[r * stride]. */
 typedef struct kith_vectors {
+    size_t size;
     const float *at;
     size_t rows, columns, stride;
     const char *const *names;  /* of the rows; NULL for none */
     const char *const *labels; /* for people; NULL for none */
 } kith_vectors;
+/* All zero. */
+KITH_API void kith_vectors_init(kith_vectors *vectors, size_t size);
+#define kith_vectors_init(vectors) kith_vectors_init(vectors, sizeof *(vectors))
 
 typedef enum kith_vector_format {
     KITH_VECTORS_NPY, /* STEM.npy for numpy, and STEM.names.tsv: name and label, one row each */
@@ -592,7 +632,8 @@ typedef enum kith_vector_format {
 
 /* Write them; each file is there whole or not at all. */
 KITH_API kith_status kith_vectors_save(const kith_vectors *vectors, const char *stem,
-                                       kith_vector_format format, kith_error *error);
+                                       kith_vector_format format,
+                                       const kith_work_options *options, kith_error *error);
 
 /* ---- evaluation -------------------------------------------------------------------------- */
 
@@ -601,7 +642,7 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as shares of 1 */
 } kith_metrics;
 
-enum { KITH_RELATION_KINDS = 4, KITH_FACT_BUCKETS = 7, KITH_JUDGED = 10, KITH_RELIABILITY = 10 };
+enum { KITH_JUDGED = 10 };
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */
 typedef struct kith_rank {
@@ -629,24 +670,27 @@ typedef struct kith_reliability {
 } kith_reliability;
 
 typedef struct kith_eval {
-    int classification;               /* the facts have labels: accuracy; else ranking */
-    kith_metrics realistic;           /* ties share the mean rank */
-    kith_metrics optimistic, pessimistic;
-    kith_metrics by_kind[KITH_RELATION_KINDS]; /* 1-1, 1-N, N-1, N-N, from train */
-    kith_metrics by_facts[KITH_FACT_BUCKETS];  /* facts of the known entity: 0, 1, 2, 3-5, 6-10,
-                                                  11-50, more */
-    kith_metrics by_direct[2];                 /* no fact links the two entities; some does */
-    kith_metrics by_known[KITH_FACT_BUCKETS];  /* known answers of the query */
-    kith_reliability reliability[KITH_RELIABILITY]; /* by probability: below .1, below .2 ... */
+    int classification;            /* the facts have labels: accuracy; else ranking */
+    const kith_metrics *realistic; /* ties share the mean rank */
+    const kith_metrics *optimistic, *pessimistic;
+    const kith_metrics *const *by_kind; /* 1-1, 1-N, N-1, N-N, from train */
+    size_t kind_count;
+    const kith_metrics *const *by_facts; /* facts of the known entity: 0, 1, 2, 3-5, 6-10, 11-50,
+                                            more */
+    const kith_metrics *const *by_known; /* known answers of the query, in the same buckets */
+    size_t bucket_count;
+    const kith_metrics *linked, *not_linked; /* some fact links the two entities; none does */
+    const kith_reliability *const *reliability; /* by probability: below .1, below .2 ... */
+    size_t reliability_count;
     double calibration_error; /* mean of |probability - right| over them; below 0: none given */
     double accuracy;
-    size_t facts;        /* of the part */
+    size_t facts;        /* of the split */
     size_t unusable;     /* left out: their relation is not in train */
     size_t no_candidate; /* hidden sides that are not candidates, so that they cannot be ranked */
     size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
     double seconds;      /* ranking or classifying alone */
-    kith_rank *ranks;    /* `realistic.queries` of them, by kith_evaluate; of labelled facts only
-                            fact, kind, facts and correct are set */
+    const kith_rank *const *ranks; /* of labelled facts only fact, kind, facts and correct are set */
+    size_t rank_count;
 } kith_eval;
 
 /* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
@@ -668,27 +712,32 @@ typedef struct kith_eval_options {
     const kith_graph *filter; /* more facts that are known to be true, or NULL */
     size_t sample;      /* so many facts drawn at random; 0: all */
     uint64_t seed;      /* of the draw */
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
 } kith_eval_options;
-/* All zero: the split is train. */
+/* The split is KITH_TEST; else all zero. */
 KITH_API void kith_eval_options_init(kith_eval_options *options, size_t size);
 #define kith_eval_options_init(options) kith_eval_options_init(options, sizeof *(options))
 
-/* Free what is in the result with kith_eval_release. */
-KITH_API kith_status kith_evaluate(kith_eval *result, const kith_model *model,
+/* Rank the hidden sides of a split's facts, or classify them where they have labels. */
+KITH_API kith_status kith_evaluate(kith_eval **result, const kith_model *model,
                                    const kith_eval_options *options, kith_error *error);
-KITH_API void kith_eval_release(kith_eval *result);
+KITH_API void kith_eval_free(kith_eval *result);
 /* Write every query and its rank as TSV with a header, names by the model's graph. */
 KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
-                                           const char *path, kith_error *error);
-KITH_API const char *kith_eval_kind_name(int kind);     /* "1-1" ... */
-KITH_API const char *kith_eval_bucket_name(int bucket); /* "3-5" ... */
+                                           const char *path, const kith_work_options *options,
+                                           kith_error *error);
+/* "1-1" ... and "3-5" ..., of the places in by_kind, by_facts and by_known; NULL past the last. */
+KITH_API const char *kith_eval_kind_name(int kind);
+KITH_API const char *kith_eval_bucket_name(int bucket);
 
 /* How well overall probabilities hold. Entities that training has not seen (those of aux and test; where
  * there are none, nothing is measured) are described anew by a random share of 10 to 90 % of their facts,
  * and asked about. Answers count as right where they are among the other facts. */
 typedef struct kith_probability_table {
     size_t answers, right;
-    kith_reliability bins[KITH_RELIABILITY]; /* by probability: below .1, below .2 ... */
+    const kith_reliability *const *bins; /* by probability: below .1, below .2 ... */
+    size_t bin_count;
     double calibration_error;  /* mean of |probability - right| over the bins */
     double log_loss;           /* mean of -log P(what was the case) */
     double base_rate_log_loss; /* the same where each answer gets the share of right ones */
@@ -697,17 +746,30 @@ typedef struct kith_probability_table {
 } kith_probability_table;
 
 typedef struct kith_probability_eval {
-    size_t entities;                  /* asked about */
-    size_t queries;                   /* of the first table */
-    kith_probability_table relations; /* S r ? and ? r S for each relation that S has, known or hidden:
-                                         the ten best answers that are not known */
-    kith_probability_table pairs;     /* S ? ? and ? ? S together: the ten best pairs */
+    size_t entities; /* asked about */
+    size_t queries;  /* of the first table */
+    const kith_probability_table *relations; /* S r ? and ? r S for each relation that S has, known or
+                                                hidden: the ten best answers that are not known */
+    const kith_probability_table *pairs; /* S ? ? and ? ? S together: the ten best pairs */
 } kith_probability_eval;
 
-/* At most `entities` of them, drawn by the seed. Free with kith_probability_eval_free. Fails with
- * KITH_ERR_ARGUMENT where the model has no probabilities or the graph no unseen entities. */
-KITH_API kith_status kith_evaluate_probabilities(kith_probability_eval **result, kith_model *model,
-                                                 size_t entities, uint64_t seed, kith_error *error);
+typedef struct kith_probability_options {
+    size_t size;
+    size_t entities;       /* at most so many, drawn at random */
+    uint64_t seed;         /* of the draw and of what is hidden */
+    kith_watch_call watch; /* NULL: none */
+    void *context;         /* for watch */
+} kith_probability_options;
+/* 1000 entities, seed 1. */
+KITH_API void kith_probability_options_init(kith_probability_options *options, size_t size);
+#define kith_probability_options_init(options)                                                     \
+    kith_probability_options_init(options, sizeof *(options))
+
+/* Fails with KITH_ERR_ARGUMENT where the model has no probabilities or the graph no unseen entities. */
+KITH_API kith_status kith_evaluate_probabilities(kith_probability_eval **result,
+                                                 const kith_model *model,
+                                                 const kith_probability_options *options,
+                                                 kith_error *error);
 KITH_API void kith_probability_eval_free(kith_probability_eval *result);
 
 /* ---- answers about new entities ---------------------------------------------------------- */

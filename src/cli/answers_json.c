@@ -69,16 +69,6 @@ json_t *ignored_json(const kith_session *session)
 
 /* ---- explanations: one function per section ---- */
 
-static json_t *rule_json(const kith_implication *rule, const kith_graph *graph)
-{
-    return json_pack("{so sb so sb sf sI}", "premise",
-                     text_json(kith_graph_relation_name(graph, rule->premise)), "premise_inverse",
-                     rule->premise_inverse, "conclusion",
-                     text_json(kith_graph_relation_name(graph, rule->conclusion)),
-                     "conclusion_inverse", rule->conclusion_inverse, "confidence", rule->confidence,
-                     "support", (json_int_t)rule->support);
-}
-
 static void set_real(json_t *object, const char *key, double value)
 {
     if (!isnan(value))
@@ -87,15 +77,13 @@ static void set_real(json_t *object, const char *key, double value)
 
 static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
 {
-    json_t *one = json_pack("{ss so sb sf sI sI}", "kind", kith_part_name(r->kind), "first",
-                            text_json(kith_graph_relation_name(graph, r->first)), "first_inverse",
-                            r->first_inverse, "confidence", r->confidence, "support",
-                            (json_int_t)r->support, "body_count", (json_int_t)r->body_count);
+    json_t *one = json_pack("{ss so sf sI sI}", "kind", kith_part_name(r->kind), "first",
+                            relation_json(graph, r->first, r->first_inverse), "confidence",
+                            r->confidence, "support", (json_int_t)r->support, "body_count",
+                            (json_int_t)r->body_count);
 
-    if (r->second != UINT32_MAX) {
-        json_object_set_new(one, "second", text_json(kith_graph_relation_name(graph, r->second)));
-        json_object_set_new(one, "second_inverse", json_boolean(r->second_inverse));
-    }
+    if (r->second != UINT32_MAX)
+        json_object_set_new(one, "second", relation_json(graph, r->second, r->second_inverse));
     if (r->between != UINT32_MAX)
         json_object_set_new(one, "between", text_json(name_of_entity(graph, r->between)));
     return one;
@@ -124,8 +112,8 @@ static void contributions_json(json_t *object, const kith_explanation *e, const 
         set_entity(one, graph, g->entity);
         for (size_t k = 0; k < g->feature_count; k++)
             json_array_append_new(
-                features, json_pack("{ss ss# sf sf}", "name", g->features[k]->name, "part",
-                                    (char[]){kith_part_letter(g->features[k]->part)}, 1, "value",
+                features, json_pack("{ss ss sf sf}", "name", g->features[k]->name, "part",
+                                    kith_part_name(g->features[k]->part), "value",
                                     g->features[k]->value, "points", g->features[k]->points));
         for (size_t k = 0; k < g->reason_count; k++)
             json_array_append_new(reasons, reason_json(g->reasons[k], graph));
@@ -158,9 +146,9 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
         if (e->weighing == KITH_WEIGH_MAX)
             json_object_set_new(entry, "wins", json_integer(n->wins));
         if (n->rule)
-            json_object_set_new(entry, "rule", rule_json(n->rule, graph));
+            json_object_set_new(entry, "rule", implication_json(n->rule, graph));
         if (n->redundant_with)
-            json_object_set_new(entry, "redundant_with", rule_json(n->redundant_with, graph));
+            json_object_set_new(entry, "redundant_with", implication_json(n->redundant_with, graph));
         json_array_append_new(list, entry);
     }
     json_object_set_new(object, "neighbors", list);
@@ -176,16 +164,16 @@ static void ablations_json(json_t *object, const kith_explanation *e, const kith
         json_t *moves = json_array();
         for (size_t k = 0; k < e->compared; k++) {
             json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->changes[k]->rank,
-                                     "rank_without", (json_int_t)l->changes[k]->rank_masked, "score",
-                                     l->changes[k]->score, "score_without", l->changes[k]->score_masked);
+                                     "rank_masked", (json_int_t)l->changes[k]->rank_masked, "score",
+                                     l->changes[k]->score, "score_masked", l->changes[k]->score_masked);
             set_entity(move, graph, e->answers->at[k]->entity);
             json_array_append_new(moves, move);
         }
         json_array_append_new(
-            list, json_pack("{sI so so}", "neighbor", (json_int_t)l->neighbor, "first",
+            list, json_pack("{sI so so}", "neighbor", (json_int_t)l->neighbor, "best",
                             text_json(name_of_entity(graph, l->best)), "answers", moves));
     }
-    json_object_set_new(object, "without", list);
+    json_object_set_new(object, "ablations", list);
 }
 
 void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph)

@@ -57,11 +57,15 @@ json_t *value_json(const char *text);
 /* {"train": 5, "dev": 0, ...} */
 json_t *splits_json(const size_t counts[KITH_SPLITS]);
 json_t *facts_json(const kith_graph *graph);
+/* {"relation": NAME, "inverse": false}: a relation as rules have it */
+json_t *relation_json(const kith_graph *graph, uint32_t relation, int inverse);
+json_t *implication_json(const kith_implication *rule, const kith_graph *graph);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
 
 /* Open a run and note on stderr what there is to warn of. */
-kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error);
+kith_status open_run(kith_model **model, const char *folder, const common_arguments *a,
+                     kith_error *error);
 /* The run that is the operand, on its own graph or on that of --on. */
 kith_status open_run_on(kith_model **model, const common_arguments *a, kith_error *error);
 /* Note on stderr what was skipped or dropped while reading. */

@@ -12,7 +12,6 @@ typedef struct {
     asking a; /* first: its arguments are read into it */
     int graph;
     uint64_t sample;
-    display display;
 } checking;
 
 /* Facts to judge; the names of the graph's are its own, those of a file are held. */
@@ -269,12 +268,10 @@ static int check_facts(checking *c, const facts *f)
     kith_ask_options_init(&options);
     options.threads = (unsigned)c->a.common.threads;
     options.watch = show_stage;
-    options.context = &c->display;
-    display_begin(&c->display, c->a.common.quiet, "");
+    options.context = watching(&c->a.common);
     if (status == EXIT_SUCCESS && kith_session_judge_all(&verdicts, c->a.session, f->at, f->count,
                                                          &options, &error) != KITH_OK)
         status = failure(&error);
-    display_end(&c->display);
     if (status == EXIT_SUCCESS) {
         failed = verdicts->failed;
         size_t shown = order_facts(order, c, f, verdicts);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "report/compare.h"
 
 enum { MOST_RUNS = 32 };
@@ -32,7 +33,13 @@ static bool applies(const comparison *c, int m)
 
 static int group_count(grouping by)
 {
-    return by == GROUP_ALL ? 1 : by == GROUP_KIND ? KITH_RELATION_KINDS : KITH_FACT_BUCKETS;
+    int count = 0;
+
+    if (by == GROUP_ALL)
+        return 1;
+    while (by == GROUP_KIND ? kith_eval_kind_name(count) : kith_eval_bucket_name(count))
+        count++;
+    return count;
 }
 
 static const char *group_name(grouping by, int group)
@@ -47,24 +54,27 @@ static const char *group_name(grouping by, int group)
 static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, kith_error *error)
 {
     const kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
-                                       .candidates = candidate_set_at(a->candidates)};
+                                       .candidates = candidate_set_at(a->candidates),
+                                       .watch = show_stage,
+                                       .context = watching(&a->common)};
     kith_model *model = NULL;
-    kith_eval result = {0};
+    kith_eval *result = NULL;
     kith_status status =
-        open_run(&model, a->common.operands.at[run], (unsigned)a->common.threads, error);
+        open_run(&model, a->common.operands.at[run], &a->common, error);
 
     if (status == KITH_OK)
         status = kith_evaluate(&result, model, &options, error);
-    if (status == KITH_OK && run > 0 && (result.classification != 0) != c->classification)
+    if (status == KITH_OK && run > 0 && (result->classification != 0) != c->classification)
         status = kith__fail(error, KITH_ERR_ARGUMENT,
                             "%s is ranked and %s is classified: they cannot be compared",
-                            a->common.operands.at[result.classification ? 0 : run],
-                            a->common.operands.at[result.classification ? run : 0]);
-    c->classification = result.classification != 0;
+                            a->common.operands.at[result->classification ? 0 : run],
+                            a->common.operands.at[result->classification ? run : 0]);
+    if (result)
+        c->classification = result->classification != 0;
     if (status == KITH_OK)
-        status = outcomes_of_eval(&c->of[run], &result, kith_model_graph(model), error);
+        status = outcomes_of_eval(&c->of[run], result, kith_model_graph(model), error);
     c->evaluated[run] = c->of[run].count;
-    kith_eval_release(&result);
+    kith_eval_free(result);
     kith_model_free(model);
     return status;
 }

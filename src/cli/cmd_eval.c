@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "report/pages.h"
 
 typedef struct {
@@ -76,33 +77,33 @@ static void print_reliability(const kith_eval *e)
     if (e->calibration_error < 0)
         return;
     say("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
-    for (int i = 0; i < KITH_RELIABILITY; i++)
-        if (e->reliability[i].answers > 0)
-            say("  .%d to %-6s %9s %9.3f %9.3f\n", i,
+    for (size_t i = 0; i < e->reliability_count; i++)
+        if (e->reliability[i]->answers > 0)
+            say("  .%zu to %-6s %9s %9.3f %9.3f\n", i,
                 i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
-                grouped(text, e->reliability[i].answers), e->reliability[i].probability,
-                e->reliability[i].right);
+                grouped(text, e->reliability[i]->answers), e->reliability[i]->probability,
+                e->reliability[i]->right);
     say("  expected calibration error %.4f\n", e->calibration_error);
 }
 
 static void print_ranking(const kith_eval *e)
 {
     print_header("Ties");
-    print_row("realistic", &e->realistic);
-    print_row("optimistic", &e->optimistic);
-    print_row("pessimistic", &e->pessimistic);
+    print_row("realistic", e->realistic);
+    print_row("optimistic", e->optimistic);
+    print_row("pessimistic", e->pessimistic);
     print_header("Relations");
-    for (int i = 0; i < KITH_RELATION_KINDS; i++)
-        print_row(kith_eval_kind_name(i), &e->by_kind[i]);
+    for (size_t i = 0; i < e->kind_count; i++)
+        print_row(kith_eval_kind_name((int)i), e->by_kind[i]);
     print_header("Known facts");
-    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
-        print_row(kith_eval_bucket_name(i), &e->by_facts[i]);
+    for (size_t i = 0; i < e->bucket_count; i++)
+        print_row(kith_eval_bucket_name((int)i), e->by_facts[i]);
     print_header("Known answers");
-    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
-        print_row(kith_eval_bucket_name(i), &e->by_known[i]);
+    for (size_t i = 0; i < e->bucket_count; i++)
+        print_row(kith_eval_bucket_name((int)i), e->by_known[i]);
     print_header("Linked by");
-    print_row("some fact", &e->by_direct[1]);
-    print_row("no fact", &e->by_direct[0]);
+    print_row("some fact", e->linked);
+    print_row("no fact", e->not_linked);
     print_reliability(e);
 }
 
@@ -126,7 +127,7 @@ static void print_eval(const kith_eval *e, const arguments *a)
         say("  filtered by the facts of %s as well\n", a->filter);
     if (e->classification)
         say("\n  accuracy %.4f over %zu facts, threshold tuned on the validation set\n",
-            e->accuracy, e->realistic.queries);
+            e->accuracy, e->realistic->queries);
     else
         print_ranking(e);
     say("\n  %.2f seconds\n", e->seconds);
@@ -144,19 +145,19 @@ static json_t *reliability_json(const kith_eval *e)
 {
     json_t *rows = json_array();
 
-    for (int i = 0; i < KITH_RELIABILITY; i++)
+    for (size_t i = 0; i < e->reliability_count; i++)
         json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
-                                              (json_int_t)e->reliability[i].answers, "probability",
-                                              e->reliability[i].probability, "right",
-                                              e->reliability[i].right));
+                                              (json_int_t)e->reliability[i]->answers, "probability",
+                                              e->reliability[i]->probability, "right",
+                                              e->reliability[i]->right));
     return json_pack("{sf so}", "expected_error", e->calibration_error, "bins", rows);
 }
 
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {
     json_t *object = e->classification ? json_pack("{sf sI}", "accuracy", e->accuracy, "queries",
-                                                   (json_int_t)e->realistic.queries)
-                                       : metrics_json(&e->realistic);
+                                                   (json_int_t)e->realistic->queries)
+                                       : metrics_json(e->realistic);
     json_t *kinds = json_object(), *facts = json_object(), *known = json_object();
 
     if (!object)
@@ -169,12 +170,12 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
     json_object_set_new(object, "not_candidates", json_integer((json_int_t)e->no_candidate));
     json_object_set_new(object, "without_neighbors", json_integer((json_int_t)e->no_neighbors));
     json_object_set_new(object, "seconds", json_real(e->seconds));
-    for (int i = 0; i < KITH_RELATION_KINDS; i++)
-        json_object_set_new(kinds, kith_eval_kind_name(i), metrics_json(&e->by_kind[i]));
-    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
-        json_object_set_new(facts, kith_eval_bucket_name(i), metrics_json(&e->by_facts[i]));
-    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
-        json_object_set_new(known, kith_eval_bucket_name(i), metrics_json(&e->by_known[i]));
+    for (size_t i = 0; i < e->kind_count; i++)
+        json_object_set_new(kinds, kith_eval_kind_name((int)i), metrics_json(e->by_kind[i]));
+    for (size_t i = 0; i < e->bucket_count; i++)
+        json_object_set_new(facts, kith_eval_bucket_name((int)i), metrics_json(e->by_facts[i]));
+    for (size_t i = 0; i < e->bucket_count; i++)
+        json_object_set_new(known, kith_eval_bucket_name((int)i), metrics_json(e->by_known[i]));
     char text[64];
     if (a->without)
         json_object_set_new(object, "without", json_string(name_parts(text, a->without)));
@@ -186,13 +187,13 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
         json_decref(known);
         return object;
     }
-    json_object_set_new(object, "optimistic", metrics_json(&e->optimistic));
-    json_object_set_new(object, "pessimistic", metrics_json(&e->pessimistic));
+    json_object_set_new(object, "optimistic", metrics_json(e->optimistic));
+    json_object_set_new(object, "pessimistic", metrics_json(e->pessimistic));
     json_object_set_new(object, "by_relation_kind", kinds);
     json_object_set_new(object, "by_known_facts", facts);
     json_object_set_new(object, "by_known_answers", known);
-    json_object_set_new(object, "linked", metrics_json(&e->by_direct[1]));
-    json_object_set_new(object, "not_linked", metrics_json(&e->by_direct[0]));
+    json_object_set_new(object, "linked", metrics_json(e->linked));
+    json_object_set_new(object, "not_linked", metrics_json(e->not_linked));
     if (e->calibration_error >= 0)
         json_object_set_new(object, "reliability", reliability_json(e));
     return object;
@@ -213,10 +214,13 @@ static int evaluate(const arguments *a)
 {
     kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
                                  .candidates = candidate_set_at(a->candidates),
-                                 .without = a->without};
+                                 .without = a->without,
+                                 .watch = show_stage,
+                                 .context = watching(&a->common)};
+    const kith_work_options work = work_options(&a->common);
     kith_model *model = NULL;
     kith_graph *filter = NULL;
-    kith_eval result = {0};
+    kith_eval *result = NULL;
     kith_error error;
     int status = EXIT_SUCCESS;
     bool opened = (!a->filter || open_source(&filter, a->filter, &a->common, &error) == KITH_OK) &&
@@ -226,20 +230,20 @@ static int evaluate(const arguments *a)
     if (!opened || kith_evaluate(&result, model, &options, &error) != KITH_OK) {
         status = failure(&error);
     } else {
-        if ((a->ranks || a->filter) && result.classification)
+        if ((a->ranks || a->filter) && result->classification)
             note("facts with labels are classified, so there are no ranks%s\n",
                  a->filter ? " to filter" : "");
-        else if (a->ranks && kith_eval_write_ranks(&result, kith_model_graph(model), a->ranks,
+        else if (a->ranks && kith_eval_write_ranks(result, kith_model_graph(model), a->ranks, &work,
                                                    &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
-            status = write_page(&result, a);
+            status = write_page(result, a);
         if (a->common.json && status == EXIT_SUCCESS)
-            status = print_json(eval_json(&result, a));
+            status = print_json(eval_json(result, a));
         else if (status == EXIT_SUCCESS)
-            print_eval(&result, a);
+            print_eval(result, a);
     }
-    kith_eval_release(&result);
+    kith_eval_free(result);
     kith_model_free(model);
     kith_graph_free(filter);
     return status;

@@ -61,6 +61,8 @@ static kith_status likeliest_missing(kith_question *fact, asking *a, const kith_
     options.top = 1;
     options.queries = (size_t)a->questions;
     options.threads = a->ask.threads;
+    options.watch = a->ask.watch;
+    options.context = a->ask.context;
     status = kith_session_find_missing(&missing, a->session, q->relation, &options, error);
     if (status == KITH_OK && missing->count == 0) {
         *error = (kith_error){KITH_ERR_NOT_FOUND, "no missing fact was found"};

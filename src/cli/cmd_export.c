@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include "cli/answers.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
 
 typedef struct {
     common_arguments common;
@@ -66,6 +68,7 @@ static int name_relations(row_names *n, const kith_graph *graph, size_t count)
 
 static int save(const arguments *a, const char *name, kith_vectors v, const row_names *n)
 {
+    const kith_work_options work = work_options(&a->common);
     kith_error error;
     char *stem = NULL;
 
@@ -73,7 +76,7 @@ static int save(const arguments *a, const char *name, kith_vectors v, const row_
     v.labels = n->labels;
     if (asprintf(&stem, "%s/%s", a->output, name) < 0)
         return out_of_memory();
-    kith_status status = kith_vectors_save(&v, stem, (kith_vector_format)a->format, &error);
+    kith_status status = kith_vectors_save(&v, stem, (kith_vector_format)a->format, &work, &error);
     free(stem);
     if (status != KITH_OK)
         return failure(&error);
@@ -93,7 +96,7 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
         status = name_relations(&n, graph, t->rows);
     if (status == EXIT_SUCCESS)
         status =
-            save(a, t->name, (kith_vectors){t->at, t->rows, t->columns, t->stride, NULL, NULL}, &n);
+            save(a, t->name, (kith_vectors){.at = t->at, .rows = t->rows, .columns = t->columns, .stride = t->stride}, &n);
     free_names(&n);
     return status;
 }
@@ -107,35 +110,35 @@ static bool wanted(const arguments *a, const kith_table *t)
     return a->tables.count == 0 && !a->relation && t->of != KITH_ROWS_OTHER;
 }
 
-static int export_tables(const arguments *a, const kith_model *model)
+static int export_tables(const arguments *a, const kith_model *model, const kith_tables *tables)
 {
-    kith_table t;
     int status = EXIT_SUCCESS;
 
-    for (size_t i = 0; status == EXIT_SUCCESS && kith_model_table(&t, model, i) == KITH_OK; i++)
-        if (wanted(a, &t))
-            status = export_table(a, model, &t);
+    for (size_t i = 0; status == EXIT_SUCCESS && i < tables->count; i++)
+        if (wanted(a, tables->at[i]))
+            status = export_table(a, model, tables->at[i]);
     return status;
 }
 
-static int check_tables(const arguments *a, const command *self, const kith_model *model)
+static bool has_table(const kith_tables *tables, const char *name)
 {
-    kith_table first;
+    for (size_t i = 0; i < tables->count; i++)
+        if (strcmp(tables->at[i]->name, name) == 0)
+            return true;
+    return false;
+}
 
-    if (kith_model_table(&first, model, 0) != KITH_OK) {
+static int check_tables(const arguments *a, const command *self, const kith_tables *tables)
+{
+    if (tables->count == 0) {
         put(stderr, "kith: %s: has rules alone and no embedding, so there are no vectors\n",
             a->common.operand);
         return EXIT_FAILED;
     }
-    for (size_t i = 0; i < a->tables.count; i++) {
-        kith_table t;
-        size_t k = 0;
-        while (kith_model_table(&t, model, k) == KITH_OK && strcmp(t.name, a->tables.at[i]) != 0)
-            k++;
-        if (kith_model_table(&t, model, k) != KITH_OK)
+    for (size_t i = 0; i < a->tables.count; i++)
+        if (!has_table(tables, a->tables.at[i]))
             return usage_error(self, "the model has no table '%s'; one that every model has is ent",
                                a->tables.at[i]);
-    }
     return EXIT_SUCCESS;
 }
 
@@ -234,12 +237,15 @@ static int encode_all(const arguments *a, kith_session *session, const kith_grap
 
     if (status == EXIT_SUCCESS && !vectors)
         status = out_of_memory();
-    for (size_t i = 0; status == EXIT_SUCCESS && i < count; i++)
+    for (size_t i = 0; status == EXIT_SUCCESS && i < count; i++) {
         if (kith_session_encode(vectors + i * dim, session, n.names[i], a->relation, a->inverse,
                                 &error) != KITH_OK)
             status = failure(&error);
+        else if (show_count(&a->common, "encoding", i + 1, count))
+            status = stopped_status();
+    }
     if (status == EXIT_SUCCESS)
-        status = save(a, "encodings", (kith_vectors){vectors, count, dim, dim, NULL, NULL}, &n);
+        status = save(a, "encodings", (kith_vectors){.at = vectors, .rows = count, .columns = dim, .stride = dim}, &n);
     free(vectors);
     free_names(&n);
     return status;
@@ -256,7 +262,9 @@ static size_t width_of(const kith_model *model)
 static int export_encodings(const arguments *a, kith_model *model)
 {
     const kith_open_options open = {.threads = (unsigned)a->common.threads,
-                                    .columns = a->common.columns};
+                                    .columns = a->common.columns,
+                                    .watch = show_stage,
+                                    .context = watching(&a->common)};
     kith_session *session = NULL;
     kith_graph *facts = NULL;
     kith_error error;
@@ -280,20 +288,26 @@ static int export_encodings(const arguments *a, kith_model *model)
 static int export_run(const arguments *a, const command *self)
 {
     kith_model *model = NULL;
+    kith_tables *tables = NULL;
     kith_error error;
     int status;
 
-    if (open_run(&model, a->common.operand, (unsigned)a->common.threads, &error) != KITH_OK)
+    if (open_run(&model, a->common.operand, &a->common, &error) != KITH_OK)
         return failure(&error);
-    status = check_tables(a, self, model);
+    if (kith_model_tables(&tables, model, &error) != KITH_OK) {
+        kith_model_free(model);
+        return failure(&error);
+    }
+    status = check_tables(a, self, tables);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
         put(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
         status = EXIT_FAILED;
     }
     if (status == EXIT_SUCCESS)
-        status = export_tables(a, model);
+        status = export_tables(a, model, tables);
     if (status == EXIT_SUCCESS && a->relation)
         status = export_encodings(a, model);
+    kith_tables_free(tables);
     kith_model_free(model);
     return status;
 }

@@ -36,14 +36,14 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
 {
     char text[GROUPED];
 
-    say("\nRules\n  direct %19s\n", grouped(text, info->rules_a));
-    say("  path   %19s\n", grouped(text, info->rules_b));
+    say("\nRules\n  direct %19s\n", grouped(text, info->direct_rules));
+    say("  path   %19s\n", grouped(text, info->path_rules));
     say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
     say("  calibrate %16s of them: the calibration split\n", grouped(text, info->calibration_queries));
     say("  loss there %15.4f\n", info->loss);
-    if (info->own > 0)
+    if (info->own_weights > 0)
         say("  own weights %14s directed relations; regularisation strength %g\n",
-            grouped(text, info->own), info->pull);
+            grouped(text, info->own_weights), info->regularization);
     print_weights(model, relation);
 }
 
@@ -51,7 +51,7 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
 {
     const kith_graph *graph = kith_model_graph(model);
     const kith_settings *settings = kith_model_settings(model);
-    kith_fusion_info info;
+    kith_fusion_info *info = NULL;
     const char *name;
     char text[64], number[GROUPED];
 
@@ -63,9 +63,9 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
         if (kith_settings_applies(settings, name))
             say("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
-    kith_model_fusion(&info, model);
-    if (info.fused)
-        print_fusion(model, &info, relation);
+    if (kith_model_fusion(&info, model, NULL) == KITH_OK && info->fused)
+        print_fusion(model, info, relation);
+    kith_fusion_info_free(info);
 }
 
 /* With a relation, what it weighs the same by where objects and where subjects are asked for. */
@@ -93,19 +93,20 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
 
     for (size_t i = 0; (weight = weight_json(model, i, relation)); i++)
         json_array_append_new(weights, weight);
-    return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding, "rules_a",
-                     (json_int_t)info->rules_a, "rules_b", (json_int_t)info->rules_b, "queries",
-                     (json_int_t)info->queries, "set_aside", (json_int_t)info->calibration_queries,
-                     "loss", info->loss, "calibration", info->calibration[0], info->calibration[1],
-                     info->calibration[2], "own_weights", (json_int_t)info->own, "pull", info->pull,
-                     "weights", weights);
+    return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
+                     "direct_rules", (json_int_t)info->direct_rules, "path_rules",
+                     (json_int_t)info->path_rules, "queries", (json_int_t)info->queries,
+                     "calibration_queries", (json_int_t)info->calibration_queries, "loss",
+                     info->loss, "calibration", info->calibration[0], info->calibration[1],
+                     info->calibration[2], "own_weights", (json_int_t)info->own_weights,
+                     "regularization", info->regularization, "weights", weights);
 }
 
 static json_t *info_json(const kith_model *model, const char *folder, uint32_t relation)
 {
     const kith_graph *graph = kith_model_graph(model);
     json_t *values = json_object(), *object;
-    kith_fusion_info info;
+    kith_fusion_info *info = NULL;
     const char *name;
     char text[64];
 
@@ -118,29 +119,29 @@ static json_t *info_json(const kith_model *model, const char *folder, uint32_t r
                        (json_int_t)kith_graph_seen_relation_count(graph), "seen_entities",
                        (json_int_t)kith_graph_seen_entity_count(graph), "facts", facts_json(graph),
                        "settings", values);
-    kith_model_fusion(&info, model);
-    if (object && info.fused)
-        json_object_set_new(object, "fusion", fusion_json(model, &info, relation));
+    if (object && kith_model_fusion(&info, model, NULL) == KITH_OK && info->fused)
+        json_object_set_new(object, "fusion", fusion_json(model, info, relation));
+    kith_fusion_info_free(info);
     return object;
 }
 
-static int show(const command *self, const char *folder, const char *relation_name, bool json)
+static int show(const command *self, const common_arguments *a, const char *relation_name)
 {
     uint32_t relation = UINT32_MAX;
     kith_model *model;
     kith_error error;
     int status = EXIT_SUCCESS;
 
-    if (open_run(&model, folder, 1, &error) != KITH_OK)
+    if (open_run(&model, a->operand, a, &error) != KITH_OK)
         return failure(&error);
     const kith_graph *graph = kith_model_graph(model);
     if (relation_name && (kith_graph_find_relation(&relation, graph, relation_name) != KITH_OK ||
                           relation >= kith_graph_seen_relation_count(graph)))
         status = usage_error(self, "train has no relation '%s'", relation_name);
-    else if (json)
-        status = print_json(info_json(model, folder, relation));
+    else if (a->json)
+        status = print_json(info_json(model, a->operand, relation));
     else
-        print_info(model, folder, relation);
+        print_info(model, a->operand, relation);
     kith_model_free(model);
     return status;
 }
@@ -153,7 +154,7 @@ typedef struct {
 static int run(const command *self, void *given)
 {
     const arguments *a = given;
-    return show(self, a->common.operand, a->relation, a->common.json);
+    return show(self, &a->common, a->relation);
 }
 
 static const option_row options[] = {

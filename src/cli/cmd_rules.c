@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/answers.h"
+#include "cli/progress.h"
 
 typedef struct {
     common_arguments common;
@@ -12,33 +13,28 @@ typedef struct {
     int examples;
 } arguments;
 
-static json_t *rules_json(const kith_implication *rules, size_t count, const kith_graph *graph)
+static json_t *implications_json(const kith_implications *rules, const kith_graph *graph)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{ss sb ss sb sf sI}", "premise",
-                            kith_graph_relation_name(graph, rules[i].premise), "premise_inverse",
-                            rules[i].premise_inverse, "conclusion",
-                            kith_graph_relation_name(graph, rules[i].conclusion),
-                            "conclusion_inverse", rules[i].conclusion_inverse, "confidence",
-                            rules[i].confidence, "support", (json_int_t)rules[i].support));
+    for (size_t i = 0; i < rules->count; i++)
+        json_array_append_new(list, implication_json(rules->at[i], graph));
     return json_pack("{so}", "rules", list);
 }
 
-static void print_rules(const kith_implication *rules, size_t count, const kith_graph *graph)
+static void print_implications(const kith_implications *rules, const kith_graph *graph)
 {
     char text[GROUPED];
 
     say("confidence    support  rule (an entity that has the first also has the second)\n");
-    for (size_t i = 0; i < count; i++)
-        say("    %.4f %10s  %s%s => %s%s\n", rules[i].confidence, grouped(text, rules[i].support),
-            relation_text(graph, rules[i].premise),
-            rules[i].premise_inverse ? " (inverse)" : "",
-            relation_text(graph, rules[i].conclusion),
-            rules[i].conclusion_inverse ? " (inverse)" : "");
-    if (count == 0)
+    for (size_t i = 0; i < rules->count; i++) {
+        const kith_implication *r = rules->at[i];
+        say("    %.4f %10s  %s%s => %s%s\n", r->confidence, grouped(text, r->support),
+            relation_text(graph, r->premise), r->premise_inverse ? " (inverse)" : "",
+            relation_text(graph, r->conclusion),
+            r->conclusion_inverse ? " (inverse)" : "");
+    }
+    if (rules->count == 0)
         say("none\n");
 }
 
@@ -73,71 +69,63 @@ static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
     putchar('\n');
 }
 
-static void print_examples(const kith_rule_example *at, size_t count, const char *what,
+static void print_examples(const kith_rule_example *const *at, size_t count, const char *what,
                            const kith_graph *graph, bool between)
 {
     for (size_t i = 0; i < count; i++) {
-        say("%36s s = %s", what, name_text(graph, kith_graph_entity_label(graph, at[i].subject)));
+        say("%36s s = %s", what, name_text(graph, kith_graph_entity_label(graph, at[i]->subject)));
         if (between)
-            say(", x = %s", name_text(graph, kith_graph_entity_label(graph, at[i].between)));
-        say(", o = %s\n", name_text(graph, kith_graph_entity_label(graph, at[i].object)));
+            say(", x = %s", name_text(graph, kith_graph_entity_label(graph, at[i]->between)));
+        say(", o = %s\n", name_text(graph, kith_graph_entity_label(graph, at[i]->object)));
     }
 }
 
-static void print_answer_rules(const kith_rule *rules, size_t count, const kith_graph *graph,
-                               bool examples)
+static void print_answer_rules(const kith_rules *rules, const kith_graph *graph, bool examples)
 {
     say("confidence    correct of      kind          rule\n");
-    for (size_t i = 0; i < count; i++) {
-        print_answer_rule(&rules[i], graph);
+    for (size_t i = 0; i < rules->count; i++) {
+        const kith_rule *r = rules->at[i];
+        print_answer_rule(r, graph);
         if (!examples)
             continue;
-        print_examples(rules[i].holds, rules[i].holds_count, "holds:", graph,
-                       rules[i].kind == KITH_PART_PATH);
-        print_examples(rules[i].fails, rules[i].fails_count, "fails:", graph,
-                       rules[i].kind == KITH_PART_PATH);
+        print_examples(r->holds, r->holds_count, "holds:", graph, r->kind == KITH_PART_PATH);
+        print_examples(r->fails, r->fails_count, "fails:", graph, r->kind == KITH_PART_PATH);
     }
-    if (count == 0)
+    if (rules->count == 0)
         say("none\n");
 }
 
-static json_t *atom_json(const kith_graph *graph, uint32_t relation, int inverse)
-{
-    return json_pack("{so sb}", "relation", text_json(kith_graph_relation_name(graph, relation)),
-                     "inverse", inverse);
-}
-
-static json_t *examples_json(const kith_rule_example *at, size_t count, const kith_graph *graph)
+static json_t *examples_json(const kith_rule_example *const *at, size_t count, const kith_graph *graph)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
         json_t *one =
-            json_pack("{so so}", "subject", text_json(kith_graph_entity_name(graph, at[i].subject)),
-                      "object", text_json(kith_graph_entity_name(graph, at[i].object)));
-        if (at[i].between != UINT32_MAX)
+            json_pack("{so so}", "subject", text_json(kith_graph_entity_name(graph, at[i]->subject)),
+                      "object", text_json(kith_graph_entity_name(graph, at[i]->object)));
+        if (at[i]->between != UINT32_MAX)
             json_object_set_new(one, "between",
-                                text_json(kith_graph_entity_name(graph, at[i].between)));
+                                text_json(kith_graph_entity_name(graph, at[i]->between)));
         json_array_append_new(list, one);
     }
     return list;
 }
 
-static json_t *answer_rules_json(const kith_rule *rules, size_t count, const kith_graph *graph)
+static json_t *answer_rules_json(const kith_rules *rules, const kith_graph *graph)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < count; i++) {
-        const kith_rule *r = &rules[i];
+    for (size_t i = 0; i < rules->count; i++) {
+        const kith_rule *r = rules->at[i];
         json_t *one = json_pack("{ss so so sf sI sI so so}", "kind", kith_part_name(r->kind),
-                                "first", atom_json(graph, r->first, r->first_inverse), "conclusion",
-                                atom_json(graph, r->conclusion, r->conclusion_inverse),
+                                "first", relation_json(graph, r->first, r->first_inverse), "conclusion",
+                                relation_json(graph, r->conclusion, r->conclusion_inverse),
                                 "confidence", r->confidence, "support", (json_int_t)r->support,
                                 "body_count", (json_int_t)r->body_count, "holds",
                                 examples_json(r->holds, r->holds_count, graph), "fails",
                                 examples_json(r->fails, r->fails_count, graph));
         if (r->kind == KITH_PART_PATH)
-            json_object_set_new(one, "second", atom_json(graph, r->second, r->second_inverse));
+            json_object_set_new(one, "second", relation_json(graph, r->second, r->second_inverse));
         if (r->kind == KITH_PART_CONSTANT) {
             json_object_set_new(one, "constant",
                                 text_json(kith_graph_entity_name(graph, r->constant)));
@@ -148,25 +136,37 @@ static json_t *answer_rules_json(const kith_rule *rules, size_t count, const kit
     return json_pack("{so}", "rules", list);
 }
 
-static int show_answer_rules(const arguments *a, const kith_graph *graph, uint32_t relation)
+static int show_answer_rules(const arguments *a, const kith_graph *graph,
+                             const kith_rules_options *options)
 {
-    const kith_rules_options options = {.kinds = a->kinds,
-                                        .conclusion = relation,
-                                        .min_support = (uint32_t)a->min_support,
-                                        .top = (size_t)a->common.top,
-                                        .threads = (unsigned)a->common.threads};
-    kith_rule *rules = NULL;
+    kith_rules *rules = NULL;
     kith_error error;
-    size_t count = 0;
     int status = EXIT_SUCCESS;
 
-    if (kith_graph_rules(&rules, &count, graph, &options, &error) != KITH_OK)
+    if (kith_graph_rules(&rules, graph, options, &error) != KITH_OK)
         return failure(&error);
     if (a->common.json)
-        status = print_json(answer_rules_json(rules, count, graph));
+        status = print_json(answer_rules_json(rules, graph));
     else
-        print_answer_rules(rules, count, graph, a->examples);
+        print_answer_rules(rules, graph, a->examples);
     kith_rules_free(rules);
+    return status;
+}
+
+static int show_implications(const arguments *a, const kith_graph *graph,
+                             const kith_rules_options *options)
+{
+    kith_implications *rules = NULL;
+    kith_error error;
+    int status = EXIT_SUCCESS;
+
+    if (kith_graph_implications(&rules, graph, options, &error) != KITH_OK)
+        return failure(&error);
+    if (a->common.json)
+        status = print_json(implications_json(rules, graph));
+    else
+        print_implications(rules, graph);
+    kith_implications_free(rules);
     return status;
 }
 
@@ -187,28 +187,26 @@ static kith_status open_graph(kith_graph **graph, const arguments *a, const char
 static int show(const command *self, const arguments *a, const char *path)
 {
     kith_graph *graph = NULL;
-    kith_implication *rules = NULL;
     kith_error error;
-    uint32_t relation = UINT32_MAX;
-    size_t count = 0;
-    int status = EXIT_SUCCESS;
+    kith_rules_options options;
+    int status;
 
+    kith_rules_options_init(&options);
+    options.kinds = a->kinds;
+    options.min_support = (uint32_t)a->min_support;
+    options.top = (size_t)a->common.top;
+    options.threads = (unsigned)a->common.threads;
+    options.watch = show_stage;
+    options.context = watching(&a->common);
     if (open_graph(&graph, a, path, &error) != KITH_OK)
         return failure(&error);
-    if (a->relation && (kith_graph_find_relation(&relation, graph, a->relation) != KITH_OK ||
-                        relation >= kith_graph_seen_relation_count(graph)))
+    if (a->relation &&
+        (kith_graph_find_relation(&options.conclusion, graph, a->relation) != KITH_OK ||
+         options.conclusion >= kith_graph_seen_relation_count(graph)))
         status = usage_error(self, "train has no relation '%s'", a->relation);
-    else if (a->kinds)
-        status = show_answer_rules(a, graph, relation);
-    else if (kith_graph_implications(&rules, &count, graph, relation, (uint32_t)a->min_support,
-                                     (size_t)a->common.top, (unsigned)a->common.threads,
-                                     &error) != KITH_OK)
-        status = failure(&error);
-    else if (a->common.json)
-        status = print_json(rules_json(rules, count, graph));
     else
-        print_rules(rules, count, graph);
-    kith_implications_free(rules);
+        status = a->kinds ? show_answer_rules(a, graph, &options)
+                          : show_implications(a, graph, &options);
     kith_graph_free(graph);
     return status;
 }

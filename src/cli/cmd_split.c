@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 typedef struct {
     common_arguments common;
@@ -24,6 +25,8 @@ static kith_dataset_options dataset_options(const arguments *a)
     o.count = (size_t)a->count;
     o.seed = a->common.seed;
     o.labels = a->labels;
+    o.watch = show_stage;
+    o.context = watching(&a->common);
     o.rate = isnan(a->rate) ? o.rate : a->rate;
     o.valid = isnan(a->valid) ? o.valid : a->valid;
     o.test = isnan(a->test) ? o.test : a->test;
@@ -50,7 +53,7 @@ static json_t *split_json(const arguments *a, const kith_dataset_report *r, cons
                           (json_int_t)kith_graph_seen_entity_count(graph), "sampled_facts",
                           (json_int_t)r->sampled, "candidates", (json_int_t)r->candidates,
                           "unseen_entities", (json_int_t)r->unseen, "dropped_entities",
-                          (json_int_t)r->left_out, "already_known", (json_int_t)r->known,
+                          (json_int_t)r->dropped, "already_known", (json_int_t)r->known,
                           "without_false", (json_int_t)r->without_false, "ignored_facts",
                           (json_int_t)r->ignored, "facts", facts_json(graph)));
     return object;
@@ -65,7 +68,7 @@ static void print_split(const arguments *a, const kith_dataset_report *r, const 
         grouped(b[1], r->candidates));
     say("  %12s of them are unseen entities now; the others have no seen neighbour\n",
         grouped(b[2], r->unseen));
-    say("  %12s source entities dropped\n", grouped(b[3], r->left_out));
+    say("  %12s source entities dropped\n", grouped(b[3], r->dropped));
     if (r->known > 0)
         say("  %12s dev and test facts dropped because train or aux holds them\n",
             grouped(b[0], r->known));
@@ -100,7 +103,10 @@ static kith_status split_and_save(json_t **report, const arguments *a, kith_erro
     kith_graph *source = NULL, *graph = NULL;
     kith_dataset_report *r = NULL;
     const kith_dataset_options options = dataset_options(a);
-    kith_save_options save = {.ids = a->ids, .replace = a->force};
+    kith_save_options save = {.ids = a->ids,
+                              .replace = a->force,
+                              .watch = show_stage,
+                              .context = watching(&a->common)};
     char *text = NULL;
     kith_status status = open_source(&source, a->common.operand, &a->common, error);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/answers.h"
+#include "cli/progress.h"
 
 static const char *const part_names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
@@ -41,11 +42,11 @@ static void print_degrees(const kith_stats *s)
     size_t most = 1;
 
     for (size_t i = 0; i < s->bucket_count; i++)
-        if (s->buckets[i].entities > most)
-            most = s->buckets[i].entities;
+        if (s->buckets[i]->entities > most)
+            most = s->buckets[i]->entities;
     say("\nEntities by number of neighbours\n");
     for (size_t i = 0; i < s->bucket_count; i++) {
-        const kith_degree_bucket *b = &s->buckets[i];
+        const kith_degree_bucket *b = s->buckets[i];
         if (b->low == b->high)
             snprintf(range, sizeof range, "%llu", (unsigned long long)b->low);
         else
@@ -63,8 +64,8 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
 
     say("\nCommonest relations\n");
     for (size_t i = 0; i < s->common_count; i++)
-        say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i].facts),
-            100 * share(s->common[i].facts, train), relation_text(graph, s->common[i].relation));
+        say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i]->facts),
+            100 * share(s->common[i]->facts, train), relation_text(graph, s->common[i]->relation));
     say("\nRepeated by other facts (train)\n");
     say("  %4.1f %% of facts have their pair linked by another relation the same way, %4.1f %% "
         "the other way\n",
@@ -102,9 +103,9 @@ static json_t *degrees_json(const kith_stats *s)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->bucket_count; i++)
-        json_array_append_new(list, json_pack("{sIsIsI}", "low", (json_int_t)s->buckets[i].low,
-                                              "high", (json_int_t)s->buckets[i].high, "entities",
-                                              (json_int_t)s->buckets[i].entities));
+        json_array_append_new(list, json_pack("{sIsIsI}", "low", (json_int_t)s->buckets[i]->low,
+                                              "high", (json_int_t)s->buckets[i]->high, "entities",
+                                              (json_int_t)s->buckets[i]->entities));
     return list;
 }
 
@@ -114,8 +115,8 @@ static json_t *relations_json(const kith_stats *s, const kith_graph *graph)
     for (size_t i = 0; i < s->common_count; i++)
         json_array_append_new(list,
                               json_pack("{sssI}", "relation",
-                                        kith_graph_relation_name(graph, s->common[i].relation),
-                                        "facts", (json_int_t)s->common[i].facts));
+                                        kith_graph_relation_name(graph, s->common[i]->relation),
+                                        "facts", (json_int_t)s->common[i]->facts));
     return list;
 }
 
@@ -154,11 +155,12 @@ static int run(const command *self, void *arguments)
     kith_graph *graph = NULL;
     kith_error error;
     kith_stats *stats = NULL;
+    const kith_work_options work = work_options(a);
     int status = EXIT_SUCCESS;
 
     (void)self;
     if (open_source(&graph, a->operand, a, &error) != KITH_OK ||
-        kith_graph_stats(&stats, graph, &error) != KITH_OK)
+        kith_graph_stats(&stats, graph, &work, &error) != KITH_OK)
         status = failure(&error);
     else if (a->json)
         status = print_json(stats_json(stats, graph, a->operand));

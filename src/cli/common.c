@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "core/numbers.h"
@@ -117,6 +118,20 @@ json_t *facts_json(const kith_graph *graph)
     return splits_json(counts);
 }
 
+json_t *relation_json(const kith_graph *graph, uint32_t relation, int inverse)
+{
+    return json_pack("{so sb}", "relation", text_json(kith_graph_relation_name(graph, relation)),
+                     "inverse", inverse);
+}
+
+json_t *implication_json(const kith_implication *rule, const kith_graph *graph)
+{
+    return json_pack("{so so sf sI}", "premise",
+                     relation_json(graph, rule->premise, rule->premise_inverse), "conclusion",
+                     relation_json(graph, rule->conclusion, rule->conclusion_inverse),
+                     "confidence", rule->confidence, "support", (json_int_t)rule->support);
+}
+
 int print_json(json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
@@ -143,9 +158,11 @@ static void note_warnings(const kith_model *model)
         note("warning: %s\n", warning);
 }
 
-kith_status open_run(kith_model **model, const char *folder, unsigned threads, kith_error *error)
+kith_status open_run(kith_model **model, const char *folder, const common_arguments *a,
+                     kith_error *error)
 {
-    kith_status status = kith_model_open(model, folder, threads, error);
+    const kith_work_options options = work_options(a);
+    kith_status status = kith_model_open(model, folder, &options, error);
 
     if (status == KITH_OK)
         note_warnings(*model);
@@ -167,8 +184,11 @@ void note_report(const kith_graph *graph)
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error)
 {
-    const kith_open_options options = {
-        .skip_bad = a->skip_bad, .threads = (unsigned)a->threads, .columns = a->columns};
+    const kith_open_options options = {.skip_bad = a->skip_bad,
+                                       .threads = (unsigned)a->threads,
+                                       .columns = a->columns,
+                                       .watch = show_stage,
+                                       .context = watching(a)};
     kith_status status = kith_graph_open(graph, path, &options, error);
 
     if (status == KITH_OK)
@@ -178,14 +198,14 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
 
 kith_status open_run_on(kith_model **model, const common_arguments *a, kith_error *error)
 {
-    unsigned threads = (unsigned)a->threads;
+    const kith_work_options options = work_options(a);
     kith_graph *graph = NULL;
 
     if (!a->on)
-        return open_run(model, a->operand, threads, error);
+        return open_run(model, a->operand, a, error);
     kith_status status = open_source(&graph, a->on, a, error);
     if (status == KITH_OK)
-        status = kith_model_open_on(model, a->operand, graph, threads, error);
+        status = kith_model_open_on(model, a->operand, graph, &options, error);
     if (status == KITH_OK)
         note_warnings(*model);
     kith_graph_free(graph);

@@ -89,6 +89,9 @@ static int run_command(const command *self, int argc, char **argv)
     if (status == -1) {
         set_quiet(arguments->quiet);
         status = self->run(self, arguments);
+        clear_status();
+        if (is_stopping())
+            status = stopped_status();
     }
     if (arguments)
         release_arguments(arguments, self);

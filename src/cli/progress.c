@@ -15,23 +15,26 @@ static double now(void)
 
 void display_begin(display *d, bool quiet, const char *title)
 {
-    *d = (display){.title = title, .began = now(), .quiet = quiet};
+    *d = (display){.began = now(), .quiet = quiet};
+    snprintf(d->title, sizeof d->title, "%s", title);
     d->terminal = isatty(STDERR_FILENO) && !quiet;
 }
 
 void display_end(const display *d)
 {
-    if (d->terminal)
-        put(stderr, "\r\033[K");
+    (void)d;
+    clear_status();
 }
 
-static void print_duration(FILE *out, double seconds)
+static const char *duration(char out[32], double seconds)
 {
-    long s = (long)(seconds + .5);
+    long s = seconds < 1e9 ? (long)(seconds + .5) : 1000000000;
+
     if (s >= 3600)
-        put(out, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
+        snprintf(out, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
     else
-        put(out, "%ld:%02ld", s / 60, s % 60);
+        snprintf(out, 32, "%ld:%02ld", s / 60, s % 60);
+    return out;
 }
 
 static void show_line(display *d, const kith_progress *p)
@@ -39,28 +42,80 @@ static void show_line(display *d, const kith_progress *p)
     double time = now() - d->began, rate = time > 0 ? d->facts / time : 0;
     double left = (double)(p->epochs - p->epoch) * (double)p->facts_total +
                   (double)(p->facts_total - p->facts);
-    char text[GROUPED];
+    char text[256], number[GROUPED], time_left[32];
+    int used = snprintf(text, sizeof text, "%sepoch %u/%u  %3.0f %%  loss %.5f  %s facts/s",
+                        d->title, p->epoch, p->epochs,
+                        100.0 * (double)p->facts / (double)p->facts_total, p->loss,
+                        grouped(number, (uint64_t)rate));
 
-    put(stderr, "\r\033[K%sepoch %u/%u  %3.0f %%  loss %.5f  %s facts/s  ", d->title, p->epoch,
-        p->epochs, 100.0 * (double)p->facts / (double)p->facts_total, p->loss,
-        grouped(text, (uint64_t)rate));
-    if (rate > 0) {
-        print_duration(stderr, left / rate);
-        put(stderr, " left");
-    }
+    if (rate > 0)
+        snprintf(text + used, sizeof text - (size_t)used, "  %s left",
+                 duration(time_left, left / rate));
+    show_status(text);
     d->shown = now();
+}
+
+/* "ranking  42 %  1,234/s  0:10 left", as far as it is known. */
+static void show_stage_line(const display *d, const kith_stage *stage)
+{
+    double rate = stage->seconds > 0 ? (double)stage->done / stage->seconds : 0;
+    char text[256], number[GROUPED], time_left[32];
+    int used = snprintf(text, sizeof text, "%s%.100s", d->title, stage->name);
+
+    if (stage->total > 0 && stage->done <= stage->total)
+        used += snprintf(text + used, sizeof text - (size_t)used, "  %3.0f %%",
+                         100.0 * (double)stage->done / (double)stage->total);
+    if (rate >= 1)
+        used += snprintf(text + used, sizeof text - (size_t)used, "  %s/s",
+                         grouped(number, (uint64_t)rate));
+    if (rate > 0 && stage->total >= stage->done && stage->total > 0)
+        snprintf(text + used, sizeof text - (size_t)used, "  %s left",
+                 duration(time_left, (double)(stage->total - stage->done) / rate));
+    show_status(text);
 }
 
 int show_stage(void *context, const kith_stage *stage)
 {
-    const display *d = context;
+    display *d = context;
 
-    if (d->terminal && strcmp(stage->name, "training") != 0 && stage->seconds > .5) {
-        put(stderr, "\r\033[K%s%s", d->title, stage->name);
-        if (stage->total > 0)
-            put(stderr, "  %3.0f %%", 100.0 * (double)stage->done / (double)stage->total);
+    if (d->terminal && strcmp(stage->name, "training") != 0 && stage->seconds > .5 &&
+        now() - d->shown > .2) {
+        show_stage_line(d, stage);
+        d->shown = now();
     }
     return was_stopped();
+}
+
+display *watching(const common_arguments *a)
+{
+    static display shared;
+
+    if (shared.began == 0)
+        display_begin(&shared, a->quiet, "");
+    stop_soon();
+    return &shared;
+}
+
+int show_count(const common_arguments *a, const char *name, size_t done, size_t total)
+{
+    display *d = watching(a);
+    static double began;
+
+    if (done <= 1)
+        began = now();
+    return show_stage(d, &(kith_stage){.size = sizeof(kith_stage),
+                                       .name = name,
+                                       .done = done,
+                                       .total = total,
+                                       .seconds = now() - began});
+}
+
+kith_work_options work_options(const common_arguments *a)
+{
+    return (kith_work_options){.size = sizeof(kith_work_options),
+                               .threads = (unsigned)a->threads,
+                               .watch = show_stage,
+                               .context = watching(a)};
 }
 
 int show_progress(void *context, const kith_progress *p)
@@ -76,7 +131,6 @@ int show_progress(void *context, const kith_progress *p)
     }
     d->last_facts = 0;
     if (p->evaluated && !d->quiet)
-        put(stderr, "%s%sepoch %u  loss %.5f  dev %.4f%s\n", d->terminal ? "\r\033[K" : "",
-            d->title, p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
+        put(stderr, "%sepoch %u  loss %.5f  dev %.4f%s\n", d->title, p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
     return was_stopped();
 }

@@ -1,11 +1,11 @@
-/* Progress of training on a terminal. */
+/* Progress on a terminal, and stopping: one piece for all commands. */
 #ifndef KITH_CLI_PROGRESS_H
 #define KITH_CLI_PROGRESS_H
 
 #include "cli/cli.h"
 
 typedef struct display {
-    const char *title; /* before every line */
+    char title[64]; /* before every line */
     double began, shown;
     double facts, last_facts; /* trained on since it began, and in the epoch at hand */
     bool terminal, quiet;
@@ -15,7 +15,16 @@ void display_begin(display *d, bool quiet, const char *title);
 void display_end(const display *d);
 /* A kith_progress_call; its context is a display. */
 int show_progress(void *context, const kith_progress *progress);
-/* A kith_watch_call for the stages that have no epochs; its context is a display. */
+/* A kith_watch_call; its context is a display. Shows the stage with its rate and the time left, and
+ * stops the work after a signal. */
 int show_stage(void *context, const kith_stage *stage);
+
+/* The display of a command that does not train. From the first call on, Ctrl-C and SIGTERM end the
+ * program within half a second. */
+display *watching(const common_arguments *a);
+/* For loops of the program's own: so many of so many are done. Nonzero after a signal. */
+int show_count(const common_arguments *a, const char *name, size_t done, size_t total);
+/* The threads and the display for a library call. */
+kith_work_options work_options(const common_arguments *a);
 
 #endif

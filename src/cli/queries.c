@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/answers.h"
+#include "cli/progress.h"
 #include "cli/run_files.h"
 #include "core/numbers.h"
 
@@ -22,7 +23,9 @@ bool parse_relations(void *to, const char *text)
 kith_status say_source(asking *a, const char *path, kith_error *error)
 {
     const kith_open_options open = {.threads = (unsigned)a->common.threads,
-                                    .columns = a->common.columns};
+                                    .columns = a->common.columns,
+                                    .watch = show_stage,
+                                    .context = watching(&a->common)};
     kith_graph *said = NULL;
     kith_status status =
         kith_graph_open(&said, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &open, error);
@@ -64,7 +67,9 @@ int begin_asking(asking *a, const command *self)
                                 .new_only = a->new_only,
                                 .relations = a->relations,
                                 .threads = (unsigned)a->common.threads,
-                                .candidates = candidate_set_at(a->candidates)};
+                                .candidates = candidate_set_at(a->candidates),
+                                .watch = show_stage,
+                                .context = watching(&a->common)};
     kith_error error;
 
     if (open_run_on(&a->model, &a->common, &error) != KITH_OK ||

@@ -25,6 +25,8 @@ static kith_status ask_one(result *r, asking *a, const kith_question *q, bool bo
         missing.queries = (size_t)a->questions;
         missing.min_probability = a->min_probability > 0 ? a->min_probability : 0;
         missing.threads = a->ask.threads;
+        missing.watch = a->ask.watch;
+        missing.context = a->ask.context;
         return kith_session_find_missing(&r->missing, a->session, q->relation, &missing, error);
     }
     ask.both = both;

@@ -2,15 +2,29 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t gently, received;
+typedef enum { AT_ONCE, SOON, GENTLY } manner;
+
+static volatile sig_atomic_t how = AT_ONCE, received;
+static timer_t deadline;
+
+static void give_up(int number)
+{
+    (void)number;
+    _exit(128 + received);
+}
 
 static void on_signal(int number)
 {
-    if (!gently || received)
+    const struct itimerspec left = {.it_value = {.tv_nsec = 400 * 1000 * 1000}};
+
+    if (how == AT_ONCE || received)
         _exit(128 + number);
     received = number;
+    if (how == SOON)
+        timer_settime(deadline, 0, &left, NULL);
 }
 
 void catch_signals(void)
@@ -21,14 +35,41 @@ void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+/* Without a timer, signals go on to end the program at once. */
+void stop_soon(void)
+{
+    static bool made;
+    struct sigaction action = {.sa_handler = give_up};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+
+    if (how != AT_ONCE)
+        return;
+    if (!made)
+        made = timer_create(CLOCK_MONOTONIC, &event, &deadline) == 0;
+    if (!made)
+        return;
+    sigaction(SIGALRM, &action, NULL);
+    how = SOON;
+}
+
 void stop_gently(void)
 {
-    gently = 1;
+    how = GENTLY;
+}
+
+void stop_at_once(void)
+{
+    how = AT_ONCE;
 }
 
 bool was_stopped(void)
 {
     return received != 0;
+}
+
+bool is_stopping(void)
+{
+    return how == SOON && received != 0;
 }
 
 int stopped_status(void)

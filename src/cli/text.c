@@ -64,6 +64,8 @@ bool is_plain(const char *text)
 void put_json_text(FILE *out, const char *text)
 {
     uint32_t c;
+
+    clear_status();
     for (int bytes; *text; text += bytes) {
         bytes = decode(&c, text);
         if (bytes > 0 && c >= 0x7f && is_harmful(c))
@@ -189,10 +191,27 @@ static void put_conversion(FILE *out, const char **format, given *g)
     }
 }
 
+static bool status_shown;
+
+void clear_status(void)
+{
+    if (status_shown)
+        fputs("\r\033[K", stderr);
+    status_shown = false;
+}
+
+void show_status(const char *text)
+{
+    status_shown = false;
+    put(stderr, "\r\033[K%s", text);
+    status_shown = true;
+}
+
 void vput(FILE *out, const char *format, va_list arguments)
 {
     given g;
 
+    clear_status();
     va_copy(g.at, arguments);
     while (*format) {
         size_t plain = strcspn(format, "%");
@@ -235,6 +254,7 @@ void note(const char *format, ...)
 
     if (is_quiet)
         return;
+    clear_status();
     fputs("kith: ", stderr);
     va_start(arguments, format);
     vput(stderr, format, arguments);

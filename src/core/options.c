@@ -32,6 +32,13 @@ kith_status kith__options_copy(void *own, size_t known, size_t first, const void
     return KITH_OK;
 }
 
+void(kith_work_options_init)(kith_work_options *options, size_t size)
+{
+    const kith_work_options defaults = {0};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
 void kith__options_give(void *options, size_t size, const void *defaults, size_t known)
 {
     if (!options)

@@ -4,12 +4,26 @@
 #include <time.h>
 
 #include "core/files.h"
+#include "core/lists.h"
 #include "core/mem.h"
 #include "core/numbers.h"
 #include "core/options.h"
 #include "core/rng.h"
 #include "model/classify.h"
 #include "eval/rank.h"
+
+enum { RELATION_KINDS = 4, FACT_BUCKETS = 7, RELIABILITY_BINS = 10 };
+
+/* What the caller sees, and what it points to. */
+typedef struct {
+    kith_eval shown;
+    kith_metrics realistic, optimistic, pessimistic, linked, not_linked;
+    kith_metrics by_kind[RELATION_KINDS], by_facts[FACT_BUCKETS], by_known[FACT_BUCKETS];
+    kith_reliability reliability[RELIABILITY_BINS];
+    const kith_metrics *kinds[RELATION_KINDS], *facts[FACT_BUCKETS], *known[FACT_BUCKETS];
+    const kith_reliability *bins[RELIABILITY_BINS];
+    kith_rank **ranks; /* a list */
+} evaluation;
 
 static double now(void)
 {
@@ -20,24 +34,24 @@ static double now(void)
 
 const char *kith_eval_kind_name(int kind)
 {
-    static const char *const names[KITH_RELATION_KINDS] = {"1-1", "1-N", "N-1", "N-N"};
-    return kind >= 0 && kind < KITH_RELATION_KINDS ? names[kind] : NULL;
+    static const char *const names[RELATION_KINDS] = {"1-1", "1-N", "N-1", "N-N"};
+    return kind >= 0 && kind < RELATION_KINDS ? names[kind] : NULL;
 }
 
 const char *kith_eval_bucket_name(int bucket)
 {
-    static const char *const names[KITH_FACT_BUCKETS] = {"0",    "1",     "2",   "3-5",
+    static const char *const names[FACT_BUCKETS] = {"0",    "1",     "2",   "3-5",
                                                          "6-10", "11-50", "51+"};
-    return bucket >= 0 && bucket < KITH_FACT_BUCKETS ? names[bucket] : NULL;
+    return bucket >= 0 && bucket < FACT_BUCKETS ? names[bucket] : NULL;
 }
 
 static int bucket_of(uint64_t facts)
 {
     static const uint64_t most[] = {0, 1, 2, 5, 10, 50};
-    for (int i = 0; i < KITH_FACT_BUCKETS - 1; i++)
+    for (int i = 0; i < FACT_BUCKETS - 1; i++)
         if (facts <= most[i])
             return i;
-    return KITH_FACT_BUCKETS - 1;
+    return FACT_BUCKETS - 1;
 }
 
 /* ---- metrics ---- */
@@ -127,8 +141,8 @@ static void add_judged(kith_reliability *table, const kith_rank *r)
     for (uint32_t i = 0; i < r->judgements; i++) {
         if (isnan(r->judged[i].probability))
             continue;
-        int row = (int)(r->judged[i].probability * KITH_RELIABILITY);
-        kith_reliability *to = &table[row < KITH_RELIABILITY ? row : KITH_RELIABILITY - 1];
+        int row = (int)(r->judged[i].probability * RELIABILITY_BINS);
+        kith_reliability *to = &table[row < RELIABILITY_BINS ? row : RELIABILITY_BINS - 1];
         to->answers++;
         to->probability += r->judged[i].probability;
         to->right += r->judged[i].right;
@@ -140,7 +154,7 @@ static double sum_up_reliability(kith_reliability *table)
 {
     double error = 0, answers = 0;
 
-    for (int i = 0; i < KITH_RELIABILITY; i++) {
+    for (int i = 0; i < RELIABILITY_BINS; i++) {
         double n = (double)table[i].answers;
         error += fabs(table[i].probability - table[i].right);
         answers += n;
@@ -150,18 +164,17 @@ static double sum_up_reliability(kith_reliability *table)
     return answers > 0 ? error / answers : -1;
 }
 
-static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error *error)
+static kith_status sum_up(evaluation *result, const kith_model *model, kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
-    size_t count = result->realistic.queries;
+    size_t count = result->shown.rank_count;
     uint8_t *kinds;
     kith_status status = find_kinds(&kinds, model->graph, error);
 
     if (status != KITH_OK)
         return status;
-    result->realistic.queries = 0;
     for (size_t i = 0; i < count; i++) {
-        kith_rank *r = &result->ranks[i];
+        kith_rank *r = result->ranks[i];
         uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
         uint64_t facts = hood.offset[known + 1] - hood.offset[known];
         r->kind = kinds[r->fact.relation];
@@ -171,26 +184,26 @@ static kith_status sum_up(kith_eval *result, const kith_model *model, kith_error
         add_rank(&result->pessimistic, r->pessimistic);
         add_rank(&result->by_kind[r->kind], r->realistic);
         add_rank(&result->by_facts[r->facts], r->realistic);
-        result->no_neighbors += facts == 0;
+        result->shown.no_neighbors += facts == 0;
         bool direct;
         uint64_t answers;
         look_around(&direct, &answers, model->graph, r);
-        add_rank(&result->by_direct[direct], r->realistic);
+        add_rank(direct ? &result->linked : &result->not_linked, r->realistic);
         add_rank(&result->by_known[bucket_of(answers)], r->realistic);
         add_judged(result->reliability, r);
     }
     divide(&result->realistic);
     divide(&result->optimistic);
     divide(&result->pessimistic);
-    for (int i = 0; i < KITH_RELATION_KINDS; i++)
+    for (int i = 0; i < RELATION_KINDS; i++)
         divide(&result->by_kind[i]);
-    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+    for (int i = 0; i < FACT_BUCKETS; i++)
         divide(&result->by_facts[i]);
-    for (int i = 0; i < KITH_FACT_BUCKETS; i++)
+    for (int i = 0; i < FACT_BUCKETS; i++)
         divide(&result->by_known[i]);
-    divide(&result->by_direct[0]);
-    divide(&result->by_direct[1]);
-    result->calibration_error = sum_up_reliability(result->reliability);
+    divide(&result->linked);
+    divide(&result->not_linked);
+    result->shown.calibration_error = sum_up_reliability(result->reliability);
     kith__free(kinds);
     return KITH_OK;
 }
@@ -241,8 +254,16 @@ static size_t with_candidates(kith__query *queries, size_t count, const kith__an
     return kept;
 }
 
-static kith_status rank_part(kith_eval *result, kith_model *model, const kith_triple *facts,
-                             size_t count, const kith_eval_options *options, kith_error *error)
+static kith_status reserve_ranks(evaluation *e, size_t count, kith_error *error)
+{
+    e->ranks = kith__list_new(count, sizeof **e->ranks);
+    e->shown.rank_count = e->ranks ? count : 0;
+    e->shown.ranks = (const kith_rank *const *)e->ranks;
+    return e->ranks ? KITH_OK : kith__no_memory(error);
+}
+
+static kith_status rank_split(evaluation *e, kith_model *model, const kith_triple *facts,
+                              size_t count, const kith_eval_options *options, kith_error *error)
 {
     kith_candidate_set which = options->candidates;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
@@ -258,38 +279,62 @@ static kith_status rank_part(kith_eval *result, kith_model *model, const kith_tr
         kith__queries_of(queries, facts, count, model->settings.predict, (uint32_t)among.width),
         &among);
     size_t sides = model->settings.predict == KITH_PREDICT_BOTH ? 2 : 1;
-    result->no_candidate = sides * count - made;
-    result->ranks = kith__alloc(made, sizeof *result->ranks);
-    if (!result->ranks)
-        TRY(kith__no_memory(error));
+    e->shown.no_candidate = sides * count - made;
+    TRY(reserve_ranks(e, made, error));
     double began = now();
-    TRY(kith__rank_all(result->ranks, model, queries, made, &among, options, error));
-    result->seconds = now() - began;
-    result->realistic.queries = made;
-    TRY(sum_up(result, model, error));
+    TRY(kith__watch_begin(kith__pool_watch(model->pool), "ranking", made, error));
+    if (made > 0)
+        TRY(kith__rank_all(e->ranks[0], model, queries, made, &among, options,
+                           error));
+    e->shown.seconds = now() - began;
+    TRY(sum_up(e, model, error));
 cleanup:
     kith__answer_set_release(&among);
     kith__free(queries);
     return status;
 }
 
-/* The group that each classified fact belongs to. */
-static kith_status group_verdicts(kith_eval *result, const kith_model *model, kith_error *error)
+/* The group that each classified fact belongs to, and how many are right. */
+static kith_status sum_up_classified(evaluation *e, const kith_model *model, kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
+    size_t count = e->shown.rank_count, right = 0;
     uint8_t *kinds;
     kith_status status = find_kinds(&kinds, model->graph, error);
 
-    for (size_t i = 0; status == KITH_OK && i < result->realistic.queries; i++) {
-        kith_rank *r = &result->ranks[i];
+    if (status != KITH_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        kith_rank *r = e->ranks[i];
         uint32_t s = r->fact.subject, o = r->fact.object;
         uint64_t of_subject = hood.offset[s + 1] - hood.offset[s];
         uint64_t of_object = hood.offset[o + 1] - hood.offset[o];
         r->kind = kinds[r->fact.relation];
         r->facts = bucket_of(of_subject < of_object ? of_subject : of_object);
+        right += r->correct != 0;
+        e->shown.no_neighbors += kith__list_count(model->lists, s) == 0 ||
+                                 kith__list_count(model->lists, o) == 0;
     }
-    if (status == KITH_OK)
-        kith__free(kinds);
+    e->shown.accuracy = count ? (double)right / (double)count : 0;
+    e->realistic.queries = count;
+    kith__free(kinds);
+    return KITH_OK;
+}
+
+static kith_status classify_split(evaluation *e, kith_model *model, const kith_triple *facts,
+                                  const int8_t *truth, size_t count, unsigned without,
+                                  kith_error *error)
+{
+    double began = now();
+    kith_status status;
+
+    TRY(reserve_ranks(e, count, error));
+    TRY(kith__watch_begin(kith__pool_watch(model->pool), "classifying", 0, error));
+    if (count > 0)
+        TRY(kith__classify(e->ranks[0], model, facts, truth, count, without, error));
+    e->shown.seconds = now() - began;
+    TRY(sum_up_classified(e, model, error));
+cleanup:
     return status;
 }
 
@@ -307,68 +352,107 @@ static kith_status check_without(const kith_model *model, unsigned without, kith
     return KITH_OK;
 }
 
-static kith_status evaluate(kith_eval *out, kith_model *model, const kith_eval_options *options,
-                          kith_error *error)
+static kith_status check_options(const kith_model *model, const kith_eval_options *options,
+                                 kith_error *error)
 {
     static const char *const names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
-    kith_facts facts = {0};
-    kith_eval result = {0};
-    kith_triple *chosen = NULL;
-    int8_t *truth = NULL;
-    size_t count = 0;
-    kith_status status = check_without(model, options->without, error);
+    kith_status status;
 
-    TRY(status);
+    TRY(check_without(model, options->without, error));
     if ((unsigned)options->split >= KITH_SPLITS)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
                        "there is no split %d, expected train, dev, test or aux",
                        (int)options->split));
-    facts = kith_graph_facts(model->graph, options->split);
-    result.classification = facts.truth != NULL;
-    if (facts.count == 0)
+    if (kith_graph_facts(model->graph, options->split).count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the run has no %s facts to evaluate on",
                        names[options->split]));
-    TRY(choose_facts(&chosen, &truth, &count, &result, model, options, error));
-    if (result.classification) {
-        double began = now();
-        TRY(kith__classify(&result, model, chosen, truth, count, options->without, error));
-        result.seconds = now() - began;
-        TRY(group_verdicts(&result, model, error));
-    } else {
-        TRY(rank_part(&result, model, chosen, count, options, error));
+cleanup:
+    return status;
+}
+
+static void make_lists(evaluation *e)
+{
+    kith_eval *shown = &e->shown;
+
+    for (int i = 0; i < RELATION_KINDS; i++)
+        e->kinds[i] = &e->by_kind[i];
+    for (int i = 0; i < FACT_BUCKETS; i++) {
+        e->facts[i] = &e->by_facts[i];
+        e->known[i] = &e->by_known[i];
     }
-    *out = result;
-    result.ranks = NULL;
+    for (int i = 0; i < RELIABILITY_BINS; i++)
+        e->bins[i] = &e->reliability[i];
+    shown->realistic = &e->realistic;
+    shown->optimistic = &e->optimistic;
+    shown->pessimistic = &e->pessimistic;
+    shown->linked = &e->linked;
+    shown->not_linked = &e->not_linked;
+    shown->by_kind = e->kinds;
+    shown->by_facts = e->facts;
+    shown->by_known = e->known;
+    shown->reliability = e->bins;
+    shown->kind_count = RELATION_KINDS;
+    shown->bucket_count = FACT_BUCKETS;
+    shown->reliability_count = RELIABILITY_BINS;
+}
+
+static kith_status evaluate(kith_eval **out, kith_model *model, const kith_eval_options *options,
+                            kith_error *error)
+{
+    evaluation *e = kith__calloc(1, sizeof *e);
+    kith_triple *chosen = NULL;
+    int8_t *truth = NULL;
+    size_t count = 0;
+    kith_status status = e ? KITH_OK : kith__no_memory(error);
+
+    TRY(status);
+    TRY(check_options(model, options, error));
+    e->shown.classification = kith_graph_facts(model->graph, options->split).truth != NULL;
+    TRY(choose_facts(&chosen, &truth, &count, &e->shown, model, options, error));
+    TRY(e->shown.classification
+            ? classify_split(e, model, chosen, truth, count, options->without, error)
+            : rank_split(e, model, chosen, count, options, error));
+    make_lists(e);
+    *out = &e->shown;
+    e = NULL;
 cleanup:
     kith__free(chosen);
     kith__free(truth);
-    kith__free(result.ranks);
+    kith_eval_free(e ? &e->shown : NULL);
     return status;
 }
 
 void(kith_eval_options_init)(kith_eval_options *options, size_t size)
 {
-    const kith_eval_options defaults = {0};
+    const kith_eval_options defaults = {.split = KITH_TEST};
     kith__options_give(options, size, &defaults, sizeof defaults);
 }
 
 /* Ranking uses the model's own threads and encoder, so evaluations take turns. */
-kith_status kith_evaluate(kith_eval *out, const kith_model *shown,
-                          const kith_eval_options *options, kith_error *error)
+kith_status kith_evaluate(kith_eval **out, const kith_model *shown, const kith_eval_options *given,
+                          kith_error *error)
 {
-    if (!out || !shown || !options)
+    if (!out || !shown)
         return kith__null_argument(error, __func__);
 
     kith_model *model = (kith_model *)shown;
-    kith_eval_options used = {0};
-    kith_status status =
-        kith__options_copy(&used, sizeof used, sizeof used, options, error);
+    kith_eval_options options;
+    kith__watch watch;
 
+    kith_eval_options_init(&options);
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
     if (status != KITH_OK)
         return status;
+    kith__watch_init(&watch, options.watch, options.context);
     pthread_mutex_lock(&model->sweeping);
-    status = evaluate(out, model, &used, error);
+    kith__watch *before = kith__pool_watch(model->pool);
+    if (options.watch)
+        kith__pool_set_watch(model->pool, &watch);
+    status = evaluate(out, model, &options, error);
+    kith__pool_set_watch(model->pool, before);
     pthread_mutex_unlock(&model->sweeping);
+    kith__watch_release(&watch);
     return status;
 }
 
@@ -378,11 +462,11 @@ static kith_status check_names(const kith_eval *result, const kith_graph *graph,
     uint32_t entities = kith_graph_entity_count(graph);
     uint32_t relations = kith_graph_relation_count(graph);
 
-    if (!result->classification && result->realistic.queries > 0 && !result->ranks)
+    if (result->rank_count > 0 && !result->ranks)
         return kith__fail(error, KITH_ERR_ARGUMENT, "the result has %zu queries and no ranks",
-                          result->realistic.queries);
-    for (size_t i = 0; result->ranks && i < result->realistic.queries; i++) {
-        kith_triple t = result->ranks[i].fact;
+                          result->rank_count);
+    for (size_t i = 0; i < result->rank_count; i++) {
+        kith_triple t = result->ranks[i]->fact;
         if (t.subject >= entities || t.object >= entities || t.relation >= relations)
             return kith__fail(error, KITH_ERR_ARGUMENT,
                               "the ranks are of another graph: it has no fact %u, %u, %u",
@@ -391,39 +475,62 @@ static kith_status check_names(const kith_eval *result, const kith_graph *graph,
     return KITH_OK;
 }
 
+static void write_rank(FILE *out, const kith_rank *r, const kith_graph *graph)
+{
+    fprintf(out, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
+            kith_graph_entity_name(graph, r->fact.subject),
+            kith_graph_relation_name(graph, r->fact.relation),
+            kith_graph_entity_name(graph, r->fact.object),
+            r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic, r->realistic,
+            r->candidates);
+}
+
+static kith_status write_ranks(FILE *out, const kith_eval *result, const kith_graph *graph,
+                               kith__watch *watch, kith_error *error)
+{
+    size_t count = result->classification ? 0 : result->rank_count;
+    locale_t before;
+    kith_status status = kith__watch_begin(watch, "writing ranks", count, error);
+
+    if (status != KITH_OK)
+        return status;
+    fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
+          out);
+    before = kith__plain_numbers();
+    for (size_t i = 0; i < count && !kith__watch_add(watch, 1); i++)
+        write_rank(out, result->ranks[i], graph);
+    kith__usual_numbers(before);
+    return kith__watch_status(watch, error);
+}
+
 kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
-                                  const char *path, kith_error *error)
+                                  const char *path, const kith_work_options *given,
+                                  kith_error *error)
 {
     if (!result || !graph || !path)
         return kith__null_argument(error, __func__);
 
-    kith__new_file file;
-    kith_status status = check_names(result, graph, error);
+    kith_work_options options = {0};
+    kith__new_file file = {0};
+    kith__watch watch;
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
 
-    if (status == KITH_OK)
-        status = kith__new_file_open(&file, path, error);
-    if (status != KITH_OK)
-        return status;
-    fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
-          file.stream);
-    locale_t before = kith__plain_numbers();
-    for (size_t i = 0; !result->classification && i < result->realistic.queries; i++) {
-        const kith_rank *r = &result->ranks[i];
-        fprintf(file.stream, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
-                kith_graph_entity_name(graph, r->fact.subject),
-                kith_graph_relation_name(graph, r->fact.relation),
-                kith_graph_entity_name(graph, r->fact.object),
-                r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic,
-                r->realistic, r->candidates);
-    }
-    kith__usual_numbers(before);
-    return kith__new_file_commit(&file, error);
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
+    TRY(check_names(result, graph, error));
+    TRY(kith__new_file_open(&file, path, error));
+    TRY(write_ranks(file.stream, result, graph, &watch, error));
+    TRY(kith__new_file_commit(&file, error));
+cleanup:
+    kith__new_file_abandon(&file);
+    kith__watch_release(&watch);
+    return status;
 }
 
-void kith_eval_release(kith_eval *result)
+void kith_eval_free(kith_eval *result)
 {
-    if (!result)
-        return;
-    kith__free(result->ranks);
-    result->ranks = NULL;
+    if (result)
+        kith__list_free(((evaluation *)result)->ranks);
+    kith__free(result);
 }

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/rng.h"
+#include "core/stages.h"
 #include "graph/graph.h"
 #include "model/model.h"
 
-enum { BEST = 10 };
+enum { BEST = 10, BINS = 10 };
 
 /* A fact of a newcomer, and whether it is hidden. */
 typedef struct {
@@ -16,13 +18,21 @@ typedef struct {
     bool hidden;
 } held_fact;
 
+/* What the caller sees, and what it points to: the tables of relations and of pairs. */
+typedef struct {
+    kith_probability_eval shown;
+    kith_probability_table table[2];
+    kith_reliability bins[2][BINS];
+    const kith_reliability *list[2][BINS];
+} result;
+
 typedef struct {
     kith_model *model;
     const kith_graph *graph;
     kith__rng rng;
     held_fact *facts; /* of the entity at hand */
     size_t count, capacity;
-    kith_probability_eval *out;
+    result *out;
     double log_loss[2];
     kith_session *session;
     const char *name; /* of the newcomer in it */
@@ -30,10 +40,13 @@ typedef struct {
 
 /* ---- tables ---- */
 
-static void add_answer(kith_probability_table *t, double *log_loss, double p, bool right)
+enum { RELATIONS, PAIRS };
+
+static void add_answer(measuring *m, int table, double p, bool right)
 {
-    size_t row = (size_t)(p * KITH_RELIABILITY);
-    kith_reliability *bin = &t->bins[row < KITH_RELIABILITY ? row : KITH_RELIABILITY - 1];
+    kith_probability_table *t = &m->out->table[table];
+    size_t row = (size_t)(p * BINS);
+    kith_reliability *bin = &m->out->bins[table][row < BINS ? row : BINS - 1];
     double bounded = fmin(fmax(p, 1e-6), 1 - 1e-6);
 
     bin->answers++;
@@ -43,25 +56,29 @@ static void add_answer(kith_probability_table *t, double *log_loss, double p, bo
     t->right += right;
     t->given_half += p >= .5;
     t->given_half_right += p >= .5 && right;
-    *log_loss -= log(right ? bounded : 1 - bounded);
+    m->log_loss[table] -= log(right ? bounded : 1 - bounded);
 }
 
-static void sum_up(kith_probability_table *t, double log_loss)
+static void sum_up(measuring *m, int table)
 {
+    kith_probability_table *t = &m->out->table[table];
     double rate = t->answers ? (double)t->right / (double)t->answers : 0;
 
-    for (int i = 0; i < KITH_RELIABILITY; i++) {
-        kith_reliability *bin = &t->bins[i];
+    for (int i = 0; i < BINS; i++) {
+        kith_reliability *bin = &m->out->bins[table][i];
+        m->out->list[table][i] = bin;
         t->calibration_error += fabs(bin->probability - bin->right);
         if (bin->answers > 0) {
             bin->probability /= (double)bin->answers;
             bin->right /= (double)bin->answers;
         }
     }
+    t->bins = m->out->list[table];
+    t->bin_count = BINS;
     if (t->answers == 0)
         return;
     t->calibration_error /= (double)t->answers;
-    t->log_loss = log_loss / (double)t->answers;
+    t->log_loss = m->log_loss[table] / (double)t->answers;
     if (rate > 0 && rate < 1)
         t->base_rate_log_loss = -rate * log(rate) - (1 - rate) * log(1 - rate);
 }
@@ -174,9 +191,9 @@ static kith_status ask_relations(measuring *m, uint32_t entity, kith_error *erro
         if (has_before(m, entity, i))
             continue;
         status = ask(&answers, m, t.relation, subject_asked, error);
-        m->out->queries++;
+        m->out->shown.queries++;
         for (size_t k = 0; answers && k < answers->count; k++)
-            add_answer(&m->out->relations, &m->log_loss[0], answers->at[k]->overall,
+            add_answer(m, RELATIONS, answers->at[k]->overall,
                        is_hidden(m, t.relation, answers->at[k]->entity, subject_asked));
         kith_answers_free(answers);
     }
@@ -198,7 +215,7 @@ static kith_status ask_pairs(measuring *m, kith_error *error)
         if (at[second] >= side[second]->count)
             break;
         const kith_answer *a = side[second]->at[at[second]++];
-        add_answer(&m->out->pairs, &m->log_loss[1], a->overall,
+        add_answer(m, PAIRS, a->overall,
                    is_hidden(m, a->relation, a->entity, second));
     }
 cleanup:
@@ -219,7 +236,7 @@ static kith_status measure(measuring *m, uint32_t entity, kith_error *error)
     TRY(describe(m, entity, error));
     TRY(ask_relations(m, entity, error));
     TRY(ask_pairs(m, error));
-    m->out->entities++;
+    m->out->shown.entities++;
 cleanup:
     kith_session_free(m->session);
     m->session = NULL;
@@ -236,49 +253,94 @@ static void choose_name(char name[32], const kith_graph *graph)
         strcat(name, "'");
 }
 
-kith_status kith_evaluate_probabilities(kith_probability_eval **result, kith_model *model,
-                                        size_t entities, uint64_t seed, kith_error *error)
+static kith_status check_model(const kith_model *model, kith_error *error)
 {
-    measuring m = {.model = model};
-    char name[32];
-    uint32_t unseen, *order = NULL;
-    kith_status status = KITH_OK;
-
-    if (!result || !model)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "expected a place for the result and a model");
-    m.graph = model->graph;
-    unseen = m.graph->entities.count - m.graph->seen_entities;
     if (!model->has.fitted || !model->calibration.fitted)
         return kith__fail(error, KITH_ERR_ARGUMENT, "the model has no overall probabilities");
-    if (unseen == 0)
+    if (model->graph->entities.count == model->graph->seen_entities)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the graph has no unseen entities to ask about");
-    choose_name(name, m.graph);
-    m.name = name;
-    kith__rng_init(&m.rng, seed, UINT64_C(1) << 46);
-    m.out = kith__calloc(1, sizeof *m.out);
-    order = kith__alloc(unseen, sizeof *order);
-    if (!m.out || !order)
-        TRY(kith__no_memory(error));
+    return KITH_OK;
+}
+
+static void shuffle_unseen(uint32_t *order, measuring *m)
+{
+    uint32_t unseen = m->graph->entities.count - m->graph->seen_entities;
+
     for (uint32_t i = 0; i < unseen; i++) {
-        uint32_t other = (uint32_t)kith__rng_below(&m.rng, i + 1);
+        uint32_t other = (uint32_t)kith__rng_below(&m->rng, i + 1);
         order[i] = order[other];
-        order[other] = m.graph->seen_entities + i;
+        order[other] = m->graph->seen_entities + i;
     }
-    for (uint32_t i = 0; i < unseen && m.out->entities < entities; i++)
-        TRY(measure(&m, order[i], error));
-    sum_up(&m.out->relations, m.log_loss[0]);
-    sum_up(&m.out->pairs, m.log_loss[1]);
-    *result = m.out;
-    m.out = NULL;
+}
+
+static kith_status measure_all(measuring *m, size_t entities, kith__watch *watch,
+                               kith_error *error)
+{
+    uint32_t unseen = m->graph->entities.count - m->graph->seen_entities;
+    uint32_t *order = kith__alloc(unseen, sizeof *order);
+    size_t most = entities < unseen ? entities : unseen;
+    kith_status status = KITH_OK;
+
+    if (!order)
+        TRY(kith__no_memory(error));
+    shuffle_unseen(order, m);
+    TRY(kith__watch_begin(watch, "querying unseen entities", most, error));
+    for (uint32_t i = 0; i < unseen && m->out->shown.entities < entities; i++) {
+        TRY(measure(m, order[i], error));
+        if (kith__watch_tick(watch, m->out->shown.entities, most))
+            TRY(kith__watch_status(watch, error));
+    }
+    sum_up(m, RELATIONS);
+    sum_up(m, PAIRS);
+    m->out->shown.relations = &m->out->table[RELATIONS];
+    m->out->shown.pairs = &m->out->table[PAIRS];
 cleanup:
-    kith__free(m.out);
-    kith__free(m.facts);
     kith__free(order);
     return status;
 }
 
-void kith_probability_eval_free(kith_probability_eval *result)
+void(kith_probability_options_init)(kith_probability_options *options, size_t size)
 {
-    kith__free(result);
+    const kith_probability_options defaults = {.entities = 1000, .seed = 1};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
+kith_status kith_evaluate_probabilities(kith_probability_eval **out, const kith_model *model,
+                                        const kith_probability_options *given, kith_error *error)
+{
+    if (!out || !model)
+        return kith__null_argument(error, __func__);
+
+    measuring m = {.model = (kith_model *)model, .graph = model->graph};
+    char name[32];
+    kith_probability_options options;
+    kith__watch watch;
+
+    kith_probability_options_init(&options);
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
+    TRY(check_model(model, error));
+    choose_name(name, m.graph);
+    m.name = name;
+    kith__rng_init(&m.rng, options.seed, UINT64_C(1) << 46);
+    m.out = kith__calloc(1, sizeof *m.out);
+    if (!m.out)
+        TRY(kith__no_memory(error));
+    TRY(measure_all(&m, options.entities, &watch, error));
+    *out = &m.out->shown;
+    m.out = NULL;
+cleanup:
+    kith__free(m.out);
+    kith__free(m.facts);
+    kith__watch_release(&watch);
+    return status;
+}
+
+void kith_probability_eval_free(kith_probability_eval *result_shown)
+{
+    kith__free(result_shown);
 }

@@ -3,23 +3,61 @@
 #include <string.h>
 
 #include "core/files.h"
+#include "core/lists.h"
 #include "core/mem.h"
 #include "core/numbers.h"
+#include "core/options.h"
+#include "core/stages.h"
 #include "model/model.h"
 
-kith_status kith_model_table(kith_table *table, const kith_model *model, size_t index)
+static kith_table describe(const kith__table *t)
 {
-    if (!table || !model)
-        return KITH_ERR_ARGUMENT;
-    if (index >= model->params.tables)
-        return KITH_ERR_NOT_FOUND;
-    const kith__table *t = &model->params.table[index];
     kith_rows of = t->spec->rows == KITH__ENTITIES    ? KITH_ROWS_ENTITIES
                    : t->spec->rows == KITH__RELATIONS ? KITH_ROWS_RELATIONS
                    : t->spec->rows == KITH__DIRECTED  ? KITH_ROWS_DIRECTED
                                                       : KITH_ROWS_OTHER;
-    *table = (kith_table){t->spec->name, of, t->at, t->rows, t->cols, t->stride};
+    return (kith_table){t->spec->name, of, t->at, t->rows, t->cols, t->stride};
+}
+
+kith_status kith_model_tables(kith_tables **tables, const kith_model *model, kith_error *error)
+{
+    if (!tables || !model)
+        return kith__null_argument(error, __func__);
+
+    size_t count = model->params.tables;
+    kith_tables *out = kith__calloc(1, sizeof *out);
+    kith_table **at = kith__list_new(count, sizeof **at);
+
+    if (!out || !at) {
+        kith__free(out);
+        kith__list_free(at);
+        return kith__no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++)
+        *at[i] = describe(&model->params.table[i]);
+    *out = (kith_tables){.at = (const kith_table *const *)at, .count = count};
+    *tables = out;
     return KITH_OK;
+}
+
+void kith_tables_free(kith_tables *tables)
+{
+    if (tables)
+        kith__list_free(tables->at);
+    kith__free(tables);
+}
+
+/* ---- rows ---- */
+
+/* What is written, and whether it is to go on. */
+typedef struct {
+    kith_vectors vectors;
+    kith__watch *watch;
+} writing;
+
+static bool is_stopped(const writing *w)
+{
+    return kith__watch_add(w->watch, 1) != 0;
 }
 
 /* A name as one field: what would end it or the line becomes `instead`. */
@@ -39,8 +77,9 @@ static void put_row(FILE *out, const kith_vectors *v, size_t row, char mark)
 /* ---- one function per file ---- */
 
 /* numpy's format 1.0: the header is filled up so that the data begins at a multiple of 64. */
-static void write_npy(FILE *out, const kith_vectors *v)
+static void write_npy(FILE *out, const writing *w)
 {
+    const kith_vectors *v = &w->vectors;
     enum { ALIGNED = 64, HEAD = 10 };
     const uint16_t one = 1;
     char order = *(const char *)&one ? '<' : '>', header[256];
@@ -51,13 +90,15 @@ static void write_npy(FILE *out, const kith_vectors *v)
 
     fprintf(out, "\x93NUMPY%c%c%c%c%s%*s\n", 1, 0, padded & 0xff, padded >> 8, header,
             padded - length - 1, "");
-    for (size_t r = 0; r < v->rows; r++)
+    for (size_t r = 0; r < v->rows && !is_stopped(w); r++)
         fwrite(v->at + r * v->stride, sizeof *v->at, v->columns, out);
 }
 
-static void write_names(FILE *out, const kith_vectors *v)
+static void write_names(FILE *out, const writing *w)
 {
-    for (size_t r = 0; r < v->rows; r++) {
+    const kith_vectors *v = &w->vectors;
+
+    for (size_t r = 0; r < v->rows && !is_stopped(w); r++) {
         put_name(out, v->names[r], "\t\n\r", ' ');
         if (v->labels) {
             putc('\t', out);
@@ -68,23 +109,25 @@ static void write_names(FILE *out, const kith_vectors *v)
 }
 
 /* Viewers take the first line for column names where there are several columns, and only then. */
-static void write_metadata(FILE *out, const kith_vectors *v)
+static void write_metadata(FILE *out, const writing *w)
 {
-    if (v->labels)
+    if (w->vectors.labels)
         fputs("name\tlabel\n", out);
-    write_names(out, v);
+    write_names(out, w);
 }
 
-static void write_vectors(FILE *out, const kith_vectors *v)
+static void write_vectors(FILE *out, const writing *w)
 {
-    for (size_t r = 0; r < v->rows; r++)
-        put_row(out, v, r, '\t');
+    for (size_t r = 0; r < w->vectors.rows && !is_stopped(w); r++)
+        put_row(out, &w->vectors, r, '\t');
 }
 
-static void write_word2vec(FILE *out, const kith_vectors *v)
+static void write_word2vec(FILE *out, const writing *w)
 {
+    const kith_vectors *v = &w->vectors;
+
     fprintf(out, "%zu %zu\n", v->rows, v->columns);
-    for (size_t r = 0; r < v->rows; r++) {
+    for (size_t r = 0; r < v->rows && !is_stopped(w); r++) {
         if (v->names)
             put_name(out, v->names[r], " \t\n\r", '_');
         else
@@ -94,8 +137,8 @@ static void write_word2vec(FILE *out, const kith_vectors *v)
     }
 }
 
-static kith_status write_file(const kith_vectors *v, const char *stem, const char *ending,
-                              void (*write)(FILE *, const kith_vectors *), kith_error *error)
+static kith_status write_file(const writing *w, const char *stem, const char *ending,
+                              void (*write)(FILE *, const writing *), kith_error *error)
 {
     size_t length = strlen(stem) + strlen(ending) + 1;
     char *path = kith__alloc(length, 1);
@@ -105,10 +148,12 @@ static kith_status write_file(const kith_vectors *v, const char *stem, const cha
     if (!path)
         return kith__no_memory(error);
     snprintf(path, length, "%s%s", stem, ending);
+    TRY(kith__watch_begin(w->watch, "writing vectors", w->vectors.rows, error));
     TRY(kith__new_file_open(&file, path, error));
     locale_t before = kith__plain_numbers();
-    write(file.stream, v);
+    write(file.stream, w);
     kith__usual_numbers(before);
+    TRY(kith__watch_status(w->watch, error));
     TRY(kith__new_file_commit(&file, error));
 cleanup:
     kith__new_file_abandon(&file);
@@ -137,32 +182,58 @@ static kith_status check_vectors(const kith_vectors *v, kith_error *error)
     return KITH_OK;
 }
 
-kith_status kith_vectors_save(const kith_vectors *v, const char *stem, kith_vector_format format,
-                              kith_error *error)
+static kith_status save(const writing *w, const char *stem, kith_vector_format format,
+                        kith_error *error)
 {
-    if (!v || !stem)
-        return kith__null_argument(error, __func__);
-
     kith_status status = KITH_OK;
 
-    TRY(check_vectors(v, error));
+    TRY(check_vectors(&w->vectors, error));
     switch (format) {
     case KITH_VECTORS_NPY:
-        TRY(write_file(v, stem, ".npy", write_npy, error));
-        if (v->names)
-            TRY(write_file(v, stem, ".names.tsv", write_names, error));
+        TRY(write_file(w, stem, ".npy", write_npy, error));
+        if (w->vectors.names)
+            TRY(write_file(w, stem, ".names.tsv", write_names, error));
         break;
     case KITH_VECTORS_WORD2VEC:
-        TRY(write_file(v, stem, ".txt", write_word2vec, error));
+        TRY(write_file(w, stem, ".txt", write_word2vec, error));
         break;
     case KITH_VECTORS_TSV:
-        TRY(write_file(v, stem, ".vectors.tsv", write_vectors, error));
-        if (v->names)
-            TRY(write_file(v, stem, ".metadata.tsv", write_metadata, error));
+        TRY(write_file(w, stem, ".vectors.tsv", write_vectors, error));
+        if (w->vectors.names)
+            TRY(write_file(w, stem, ".metadata.tsv", write_metadata, error));
         break;
     default:
         status = kith__fail(error, KITH_ERR_ARGUMENT, "there is no vector format %d", (int)format);
     }
 cleanup:
+    return status;
+}
+
+void(kith_vectors_init)(kith_vectors *vectors, size_t size)
+{
+    const kith_vectors defaults = {0};
+
+    kith__options_give(vectors, size, &defaults, sizeof defaults);
+}
+
+kith_status kith_vectors_save(const kith_vectors *vectors, const char *stem,
+                              kith_vector_format format, const kith_work_options *given,
+                              kith_error *error)
+{
+    if (!vectors || !stem)
+        return kith__null_argument(error, __func__);
+
+    kith_work_options options = {0};
+    kith__watch watch;
+    writing w = {.watch = &watch};
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
+
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
+    TRY(kith__options_copy(&w.vectors, sizeof w.vectors, sizeof w.vectors, vectors, error));
+    TRY(save(&w, stem, format, error));
+cleanup:
+    kith__watch_release(&watch);
     return status;
 }

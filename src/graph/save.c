@@ -47,7 +47,10 @@ static void guard_mark(FILE *out, const char *first_name)
 typedef struct {
     int split;
     bool ids;
+    kith__watch *watch;
 } part_choice;
+
+enum { TICK = 1024 };
 
 static kith_status write_part(FILE *out, const kith_graph *graph, const void *context,
                               kith_error *error)
@@ -55,11 +58,13 @@ static kith_status write_part(FILE *out, const kith_graph *graph, const void *co
     const part_choice *choice = context;
     const kith__facts *facts = &graph->splits[choice->split];
 
-    (void)error; /* a failed write is found when the file is committed */
+    /* A failed write is found when the file is committed. */
     if (!choice->ids && facts->count > 0)
         guard_mark(out, kith_graph_entity_name(graph, facts->at[0].subject));
     for (size_t i = 0; i < facts->count; i++) {
         kith_triple t = facts->at[i];
+        if (i % TICK == 0 && kith__watch_add(choice->watch, TICK))
+            return kith__watch_status(choice->watch, error);
         if (choice->ids)
             fprintf(out, "%u\t%u\t%u", t.subject, t.relation, t.object);
         else
@@ -146,12 +151,17 @@ static kith_status check_names(const kith__names *names, const char *what, kith_
 }
 
 static kith_status write_all(const kith_graph *graph, const char *folder,
-                             const kith_save_options *options, kith_error *error)
+                             const kith_save_options *options, kith__watch *watch,
+                             kith_error *error)
 {
-    kith_status status = KITH_OK;
+    size_t facts = 0;
+    kith_status status;
 
+    for (int split = 0; split < KITH_SPLITS; split++)
+        facts += graph->splits[split].count;
+    TRY(kith__watch_begin(watch, "writing facts", facts, error));
     for (int split = 0; split < KITH_SPLITS; split++) {
-        part_choice choice = {split, options->ids};
+        part_choice choice = {split, options->ids, watch};
         if (graph->splits[split].count > 0)
             TRY(write_file(folder, part_files[split], write_part, graph, &choice, error));
     }
@@ -276,20 +286,24 @@ kith_status kith_graph_save(const kith_graph *graph, const char *folder,
 {
     kith_save_options options = {0};
     kith__new_folder work = {0};
+    kith__watch watch;
     bool full;
     kith_status status;
 
     if (!graph || !folder)
         return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph or no folder to save to");
-    TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
+    status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
     TRY(check_names(&graph->entities, "entity", error));
     TRY(check_names(&graph->relations, "relation", error));
     TRY(look_at_target(&full, graph, folder, options.replace, error));
     TRY(kith__new_folder_open(&work, folder, error));
-    TRY(write_all(graph, work.temporary, &options, error));
+    TRY(write_all(graph, work.temporary, &options, &watch, error));
     TRY(kith__new_folder_commit(&work, full, error));
 cleanup:
     kith__new_folder_abandon(&work);
+    kith__watch_release(&watch);
     return status;
 }
 

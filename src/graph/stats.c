@@ -1,11 +1,24 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "graph/graph.h"
 #include "graph/triple_set.h"
 
 /* A relation counts as a duplicate or an inverse when this share of its facts is one. */
 static const double covered = .8;
+
+enum { BUCKETS = 64, COMMON = 10, TICK = 1 << 14 };
+
+/* What the caller sees, and what its lists point to. */
+typedef struct {
+    kith_stats shown;
+    kith_degree_bucket buckets[BUCKETS];
+    kith_relation_count common[COMMON];
+    const kith_degree_bucket *bucket_list[BUCKETS];
+    const kith_relation_count *common_list[COMMON];
+    kith__watch *watch;
+} counting;
 
 /* ---- entities and parts ---- */
 
@@ -77,13 +90,14 @@ static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int 
 /* ---- neighbours ---- */
 
 /* 1, 2, 3-5, 6-10, 11-20, 21-50, 51-100 ... up to the largest. */
-static void make_buckets(kith_stats *stats)
+static void make_buckets(counting *c)
 {
+    kith_stats *stats = &c->shown;
     static const unsigned steps[] = {2, 5, 10};
     uint64_t low = 1, high = 1, ten = 1;
 
-    for (size_t i = 0; low <= stats->neighbors_max && i < 64; i++) {
-        stats->buckets[i] = (kith_degree_bucket){low, high, 0};
+    for (size_t i = 0; low <= stats->neighbors_max && i < BUCKETS; i++) {
+        c->buckets[i] = (kith_degree_bucket){low, high, 0};
         stats->bucket_count = i + 1;
         low = high + 1;
         high = steps[i % 3] * ten;
@@ -92,8 +106,9 @@ static void make_buckets(kith_stats *stats)
     }
 }
 
-static void count_neighbors(kith_stats *stats, const kith_graph *graph)
+static void count_neighbors(counting *c, const kith_graph *graph)
 {
+    kith_stats *stats = &c->shown;
     const uint64_t *offset = graph->offset;
     uint32_t n = graph->entities.count;
 
@@ -108,13 +123,13 @@ static void count_neighbors(kith_stats *stats, const kith_graph *graph)
     }
     if (stats->connected > 0)
         stats->neighbors_mean = (double)offset[n] / (double)stats->connected;
-    make_buckets(stats);
+    make_buckets(c);
     for (uint32_t e = 0; e < n; e++) {
         uint64_t degree = offset[e + 1] - offset[e];
         size_t i = 0;
-        while (degree > 0 && degree > stats->buckets[i].high)
+        while (degree > 0 && degree > c->buckets[i].high)
             i++;
-        stats->buckets[i].entities += degree > 0;
+        c->buckets[i].entities += degree > 0;
     }
 }
 
@@ -194,25 +209,25 @@ static void sum_tallies(kith_stats *stats, const tally *tallies, uint32_t count)
 }
 
 /* The ten commonest by insertion; equal ones stay in the order of their ids. */
-static void find_common(kith_stats *stats, const tally *tallies, uint32_t count)
+static void find_common(counting *c, const tally *tallies, uint32_t count)
 {
-    const size_t most = sizeof stats->common / sizeof *stats->common;
+    kith_stats *stats = &c->shown;
 
     for (uint32_t r = 0; r < count; r++) {
         size_t at = stats->common_count;
-        while (at > 0 && stats->common[at - 1].facts < tallies[r].facts)
+        while (at > 0 && c->common[at - 1].facts < tallies[r].facts)
             at--;
-        if (at >= most)
+        if (at >= COMMON)
             continue;
-        if (stats->common_count < most)
+        if (stats->common_count < COMMON)
             stats->common_count++;
-        memmove(&stats->common[at + 1], &stats->common[at],
-                (stats->common_count - at - 1) * sizeof *stats->common);
-        stats->common[at] = (kith_relation_count){r, tallies[r].facts};
+        memmove(&c->common[at + 1], &c->common[at],
+                (stats->common_count - at - 1) * sizeof *c->common);
+        c->common[at] = (kith_relation_count){r, tallies[r].facts};
     }
 }
 
-static kith_status count_relations(kith_stats *stats, const kith_graph *graph, kith_error *error)
+static kith_status count_relations(counting *c, const kith_graph *graph, kith_error *error)
 {
     tally *tallies = kith__calloc(graph->seen_relations, sizeof *tallies);
     links l = {0};
@@ -224,9 +239,11 @@ static kith_status count_relations(kith_stats *stats, const kith_graph *graph, k
         if (links_reset(&l, (size_t)(graph->offset[e + 1] - graph->offset[e])))
             TRY(kith__no_memory(error));
         tally_entity(tallies, &l, graph, e);
+        if (e % TICK == 0 && kith__watch_tick(c->watch, e, graph->seen_entities))
+            TRY(kith__watch_status(c->watch, error));
     }
-    sum_tallies(stats, tallies, graph->seen_relations);
-    find_common(stats, tallies, graph->seen_relations);
+    sum_tallies(&c->shown, tallies, graph->seen_relations);
+    find_common(c, tallies, graph->seen_relations);
 cleanup:
     kith__free(l.slots);
     kith__free(tallies);
@@ -238,35 +255,63 @@ void kith_stats_free(kith_stats *stats)
     kith__free(stats);
 }
 
-static kith_status count_all(kith_stats *stats, const kith_graph *graph, kith_error *error)
+static kith_status count_all(counting *c, const kith_graph *graph, kith_error *error)
 {
-    kith_status status = KITH_OK;
+    kith_stats *stats = &c->shown;
+    kith_status status;
 
+    TRY(kith__watch_begin(c->watch, "counting facts", KITH_SPLITS, error));
     for (int split = 0; split < KITH_SPLITS; split++)
         count_part(stats, graph, split);
-    for (int split = KITH_DEV; split < KITH_SPLITS; split++)
+    for (int split = KITH_DEV; split < KITH_SPLITS; split++) {
         TRY(count_leaked(stats, graph, split, error));
+        if (kith__watch_add(c->watch, 1))
+            TRY(kith__watch_status(c->watch, error));
+    }
     TRY(count_unseen(stats, graph, error));
     TRY(count_isolated(stats, graph, error));
-    count_neighbors(stats, graph);
-    TRY(count_relations(stats, graph, error));
+    count_neighbors(c, graph);
+    TRY(kith__watch_begin(c->watch, "counting relations", graph->seen_entities, error));
+    TRY(count_relations(c, graph, error));
 cleanup:
     return status;
 }
 
-kith_status kith_graph_stats(kith_stats **out, const kith_graph *graph, kith_error *error)
+static void make_lists(counting *c)
+{
+    for (size_t i = 0; i < c->shown.bucket_count; i++)
+        c->bucket_list[i] = &c->buckets[i];
+    for (size_t i = 0; i < c->shown.common_count; i++)
+        c->common_list[i] = &c->common[i];
+    c->shown.buckets = c->bucket_list;
+    c->shown.common = c->common_list;
+}
+
+kith_status kith_graph_stats(kith_stats **out, const kith_graph *graph,
+                             const kith_work_options *given, kith_error *error)
 {
     if (!out || !graph)
         return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph to count");
-    kith_stats *stats = kith__calloc(1, sizeof *stats);
-    if (!stats)
-        return kith__no_memory(error);
-    stats->relations = graph->seen_relations;
-    stats->seen = graph->seen_entities;
-    kith_status status = count_all(stats, graph, error);
-    if (status == KITH_OK)
-        *out = stats;
-    else
-        kith__free(stats);
+
+    kith_work_options options = {0};
+    kith__watch watch;
+    counting *c = kith__calloc(1, sizeof *c);
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
+
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
+    if (!c)
+        TRY(kith__no_memory(error));
+    c->watch = &watch;
+    c->shown.relations = graph->seen_relations;
+    c->shown.seen = graph->seen_entities;
+    TRY(count_all(c, graph, error));
+    make_lists(c);
+    *out = &c->shown;
+    c = NULL;
+cleanup:
+    kith__free(c);
+    kith__watch_release(&watch);
     return status;
 }

@@ -173,29 +173,22 @@ static kith_status choose(const kith__judgement **out, const kith_model *model, 
     return KITH_OK;
 }
 
-kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
+kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error)
 {
     kith__sample *samples = kith__calloc(count, sizeof *samples);
     const kith__judgement *j = NULL;
-    size_t right = 0;
     kith_status status = KITH_OK;
 
-    result->ranks = kith__calloc(count, sizeof *result->ranks);
-    if (!samples || !result->ranks)
+    if (!samples)
         TRY(kith__no_memory(error));
     TRY(choose(&j, model, without, error));
     TRY(kith__fact_features(samples, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
         uint32_t r = facts[i].relation;
         bool correct = (score_of(j, &samples[i], r) >= j->threshold[r]) == (truth[i] == 1);
-        result->ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
-        right += correct;
-        result->no_neighbors += kith__list_count(model->lists, facts[i].subject) == 0 ||
-                                kith__list_count(model->lists, facts[i].object) == 0;
+        ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
     }
-    result->accuracy = count ? (double)right / (double)count : 0;
-    result->realistic.queries = count;
 cleanup:
     kith__free(samples);
     return status;

@@ -53,9 +53,9 @@ void kith__classifier_free(kith__classifier *classifier);
 /* Fit the model's on the labelled facts of dev, in place of the one it may have. */
 kith_status kith__classifier_fit(kith_model *model, kith_error *error);
 
-/* Classify facts by the model's; `without` are parts of the evidence to leave out. Sets accuracy,
- * ranks, no_neighbors and the number of queries. */
-kith_status kith__classify(kith_eval *result, kith_model *model, const kith_triple *facts,
+/* Classify facts by the model's; `without` are parts of the evidence to leave out. Each rank gets its fact
+ * and whether it was classified correctly. */
+kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error);
 
 /* The threshold that classifies most of the scores right; the lowest such where several do. The

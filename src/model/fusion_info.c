@@ -1,28 +1,43 @@
 /* What people can see of a fusion. */
+#include "core/mem.h"
 #include "model/model.h"
 
-void kith_model_fusion(kith_fusion_info *info, const kith_model *model)
+static void describe(kith_fusion_info *info, const kith_model *model)
 {
-    if (!info || !model)
-        return;
-
     const kith__fused *f = model->fused;
-
-    *info = (kith_fusion_info){0};
-    if (!f)
-        return;
     const kith__rule_set *rules = f->evidence->rules;
+
     *info = (kith_fusion_info){.fused = 1,
                                .embedding = f->embedding,
-                               .rules_a = rules->pairs.offset[rules->relations],
-                               .rules_b = rules->paths.offset[rules->relations],
+                               .direct_rules = rules->pairs.offset[rules->relations],
+                               .path_rules = rules->paths.offset[rules->relations],
                                .queries = f->fusion.queries,
                                .calibration_queries = f->fusion.calibration_queries,
                                .loss = f->fusion.loss,
-                               .own = f->fusion.own_count,
-                               .pull = f->fusion.pull};
+                               .own_weights = f->fusion.own_count,
+                               .regularization = f->fusion.pull};
     for (int i = 0; i < KITH__CALIBRATION; i++)
         info->calibration[i] = model->calibration.weight[i];
+}
+
+kith_status kith_model_fusion(kith_fusion_info **info, const kith_model *model, kith_error *error)
+{
+    if (!info || !model)
+        return kith__null_argument(error, __func__);
+
+    kith_fusion_info *out = kith__calloc(1, sizeof *out);
+
+    if (!out)
+        return kith__no_memory(error);
+    if (model->fused)
+        describe(out, model);
+    *info = out;
+    return KITH_OK;
+}
+
+void kith_fusion_info_free(kith_fusion_info *info)
+{
+    kith__free(info);
 }
 
 const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/options.h"
 #include "model/candidate_cache.h"
 #include "model/classify.h"
 #include "model/sweep.h"
@@ -38,7 +39,8 @@ static kith_corrupt resolve_corrupt(const kith_settings *settings, const kith_gr
     return settings->predict == KITH_PREDICT_OBJECT ? KITH_CORRUPT_OBJECT : KITH_CORRUPT_SUBJECT;
 }
 
-static kith_status fill_model(kith_model *model, unsigned threads, kith_error *error)
+static kith_status fill_model(kith_model *model, unsigned threads, kith__watch *watch,
+                              kith_error *error)
 {
     const kith_graph *graph = model->graph;
     kith_settings *settings = &model->settings;
@@ -51,12 +53,13 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
     model->pool = kith__pool_new(threads);
     if (!model->pool)
         TRY(kith__no_memory(error));
+    kith__pool_set_watch(model->pool, watch);
     if (kith__aggregator_get(settings->aggregator)->logic && !model->rules)
         TRY(kith__implications_new(&model->rules, graph, KITH__MOST_IMPLICATIONS, model->pool, error));
     if (!model->lists)
         TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
     if (settings->evidence == KITH_EVIDENCE_RULES)
-        return KITH_OK; /* no embedding */
+        goto cleanup; /* no embedding */
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
                           kith_graph_seen_relation_count(graph),
                           model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
@@ -64,12 +67,14 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith_error *e
     TRY(kith__encoder_new(&model->encoder, settings, model->lists, model->rules, &model->params,
                            model->pool, error));
 cleanup:
+    if (model->pool)
+        kith__pool_set_watch(model->pool, NULL);
     return status;
 }
 
 kith_status kith__model_make(kith_model **out, const kith_graph *graph,
                              const kith_settings *settings, unsigned threads,
-                             kith__implications *rules, kith__neighbor_lists *lists,
+                             kith__watch *watch, kith__implications *rules, kith__neighbor_lists *lists,
                              kith_error *error)
 {
     kith_model *model = kith__calloc(1, sizeof *model);
@@ -85,7 +90,7 @@ kith_status kith__model_make(kith_model **out, const kith_graph *graph,
     pthread_mutex_init(&model->sweeping, NULL);
     model->settings = *settings;
     model->graph = graph;
-    kith_status status = fill_model(model, threads, error);
+    kith_status status = fill_model(model, threads, watch, error);
     if (status == KITH_OK)
         *out = model;
     else
@@ -94,18 +99,24 @@ kith_status kith__model_make(kith_model **out, const kith_graph *graph,
 }
 
 kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith_settings *settings,
-                           unsigned threads, kith_error *error)
+                           const kith_work_options *given, kith_error *error)
 {
     if (!out || !graph || !settings)
         return kith__null_argument(error, __func__);
 
     kith_model *model;
-    kith_status status = kith__model_make(&model, graph, settings, threads, NULL, NULL, error);
+    kith_work_options options = {0};
+    kith__watch watch;
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
 
-    if (status == KITH_OK) {
-        kith__params_start(&model->params, settings->seed);
-        *out = model;
-    }
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
+    TRY(kith__model_make(&model, graph, settings, options.threads, &watch, NULL, NULL, error));
+    kith__params_start(&model->params, settings->seed);
+    *out = model;
+cleanup:
+    kith__watch_release(&watch);
     return status;
 }
 

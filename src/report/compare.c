@@ -104,8 +104,8 @@ kith_status outcomes_of_eval(outcomes *o, const kith_eval *result, const kith_gr
     kith_status status = KITH_OK;
 
     *o = (outcomes){0};
-    for (size_t i = 0; status == KITH_OK && result->ranks && i < result->realistic.queries; i++) {
-        const kith_rank *r = &result->ranks[i];
+    for (size_t i = 0; status == KITH_OK && i < result->rank_count; i++) {
+        const kith_rank *r = result->ranks[i];
         const char *hidden = r->subject_hidden ? "subject" : "object";
         uint64_t key = outcome_key(kith_graph_entity_name(graph, r->fact.subject),
                                    kith_graph_relation_name(graph, r->fact.relation),

@@ -172,6 +172,13 @@ static void put_step(text_buffer *words, const char *relation, bool inverse, con
              relation, to);
 }
 
+/* The same for {"relation": NAME, "inverse": false}. */
+static void put_relation(text_buffer *words, const json_t *relation, const char *to)
+{
+    put_step(words, text_of(relation, "relation"),
+             json_is_true(json_object_get(relation, "inverse")), to);
+}
+
 static json_t *taken(text_buffer *words)
 {
     json_t *made = safe_string(words->at ? words->at : "");
@@ -188,12 +195,9 @@ static json_t *reason_words(const json_t *reason, const char *who, const char *a
     text_buffer words = {0};
 
     text_put(&words, kind == SHARED_ANSWER ? answer : who);
-    put_step(&words, text_of(reason, "first"),
-             json_is_true(json_object_get(reason, "first_inverse")),
-             kind == DIRECT ? answer : between);
+    put_relation(&words, json_object_get(reason, "first"), kind == DIRECT ? answer : between);
     if (kind == PATH)
-        put_step(&words, text_of(reason, "second"),
-                 json_is_true(json_object_get(reason, "second_inverse")), answer);
+        put_relation(&words, json_object_get(reason, "second"), answer);
     if (kind == SHARED_ANSWER)
         text_put(&words, ", which known answers have in common");
     text_add(&words, ": right in %.0f of %.0f cases, confidence %.3f", number_of(reason, "support"),

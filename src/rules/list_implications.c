@@ -2,8 +2,10 @@
 #include <stdlib.h>
 
 #include "core/flag.h"
+#include "core/lists.h"
 #include "core/mem.h"
 #include "rules/best.h"
+#include "rules/list_rules.h"
 #include "rules/implication.h"
 #include "rules/incidence.h"
 
@@ -31,6 +33,7 @@ typedef struct {
     const kith_graph *graph;
     kith__incidence in;
     uint32_t conclusion, min_support;
+    kith__watch *watch;
     kith__best best[PIECES];
     kith__flag no_memory;
 } listing;
@@ -70,10 +73,13 @@ static void list_piece(void *context, size_t piece)
 
     if (kith__tally_init(&tally, l->in.relations))
         kith__flag_raise(&l->no_memory);
-    for (size_t q = piece; !kith__flag_raised(&l->no_memory) && q < l->in.relations; q += PIECES)
+    for (size_t q = piece; !kith__flag_raised(&l->no_memory) && q < l->in.relations; q += PIECES) {
         if (l->conclusion == UINT32_MAX ||
             kith__undirected(l->graph, (uint32_t)q) == l->conclusion)
             list_column(l, &l->best[piece], (uint32_t)q, &tally);
+        if (kith__watch_add(l->watch, 1))
+            break;
+    }
     kith__best_sort(&l->best[piece]);
     kith__tally_release(&tally);
 }
@@ -93,38 +99,74 @@ static int join_pieces(listing *l)
     return failed;
 }
 
-kith_status kith_graph_implications(kith_implication **out, size_t *count, const kith_graph *graph,
-                                    uint32_t conclusion, uint32_t min_support, size_t top,
-                                    unsigned threads, kith_error *error)
+static kith_status publish(kith_implications **implications, const kith__best *best,
+                           kith_error *error)
 {
-    if (!out || !count || !graph)
-        return kith__null_argument(error, __func__);
+    kith_implications *out = kith__calloc(1, sizeof *out);
+    kith_implication **at = kith__list_of(best->at, best->count, sizeof **at);
 
-    listing l = {.graph = graph, .conclusion = conclusion, .min_support = min_support};
-    kith__pool *pool = kith__pool_new(threads);
+    if (!out || !at) {
+        kith__free(out);
+        kith__list_free(at);
+        return kith__no_memory(error);
+    }
+    *out = (kith_implications){.at = (const kith_implication *const *)at, .count = best->count};
+    *implications = out;
+    return KITH_OK;
+}
+
+static kith_status list_all(kith_implications **implications, listing *l,
+                            const kith_rules_options *options, kith_error *error)
+{
+    kith__pool *pool = kith__pool_new(options->threads);
     kith_status status = KITH_OK;
 
+    for (size_t i = 0; i < PIECES; i++)
+        l->best[i] = (kith__best){
+            .size = sizeof(kith_implication), .top = options->top, .compare = stronger_first};
     if (!pool)
         TRY(kith__no_memory(error));
-    TRY(kith__incidence_init(&l.in, graph, error));
-    for (size_t i = 0; i < PIECES; i++)
-        l.best[i] = (kith__best){
-            .size = sizeof(kith_implication), .top = top, .compare = stronger_first};
-    kith__pool_run(pool, list_piece, &l, PIECES);
-    if (kith__flag_raised(&l.no_memory) || join_pieces(&l))
+    TRY(kith__watch_begin(l->watch, "counting relations", 0, error));
+    TRY(kith__incidence_init(&l->in, l->graph, error));
+    TRY(kith__watch_begin(l->watch, "counting implications", l->in.relations, error));
+    kith__pool_run(pool, list_piece, l, PIECES);
+    TRY(kith__watch_status(l->watch, error));
+    if (kith__flag_raised(&l->no_memory) || join_pieces(l))
         TRY(kith__no_memory(error));
-    *out = l.best[0].at;
-    *count = l.best[0].count;
-    l.best[0].at = NULL;
+    TRY(publish(implications, &l->best[0], error));
 cleanup:
     for (size_t i = 0; i < PIECES; i++)
-        kith__best_release(&l.best[i]);
-    kith__incidence_release(&l.in);
+        kith__best_release(&l->best[i]);
+    kith__incidence_release(&l->in);
     kith__pool_free(pool);
     return status;
 }
 
-void kith_implications_free(kith_implication *rules)
+kith_status kith_graph_implications(kith_implications **implications, const kith_graph *graph,
+                                    const kith_rules_options *given, kith_error *error)
 {
-    kith__free(rules);
+    if (!implications || !graph)
+        return kith__null_argument(error, __func__);
+
+    kith_rules_options options;
+    kith__watch watch;
+    kith_status status = kith__rules_options(&options, given, error);
+
+    if (status != KITH_OK)
+        return status;
+    kith__watch_init(&watch, options.watch, options.context);
+    listing l = {.graph = graph,
+                 .conclusion = options.conclusion,
+                 .min_support = options.min_support,
+                 .watch = &watch};
+    status = list_all(implications, &l, &options, error);
+    kith__watch_release(&watch);
+    return status;
+}
+
+void kith_implications_free(kith_implications *implications)
+{
+    if (implications)
+        kith__list_free(implications->at);
+    kith__free(implications);
 }

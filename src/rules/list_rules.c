@@ -5,6 +5,8 @@
 
 #include "core/flag.h"
 #include "core/mem.h"
+#include "core/options.h"
+#include "rules/list_rules.h"
 #include "rules/best.h"
 #include "rules/implication.h"
 #include "rules/counter.h"
@@ -12,9 +14,18 @@
 
 enum { PIECES = 64, MOST_SUBJECTS = 1024 };
 
+enum { EXAMPLES = 2 }; /* of each sort */
+
+/* A rule while it is listed; the caller's points to its examples in the end. */
+typedef struct {
+    kith_rule rule;
+    kith_rule_example holds[EXAMPLES], fails[EXAMPLES];
+} listed;
+
 typedef struct {
     const kith_graph *graph;
     const kith__index *index;
+    kith__watch *watch;
     const kith_rules_options *options;
     /* Per piece: the best rules so far. */
     kith__best best[PIECES + 1];
@@ -23,7 +34,7 @@ typedef struct {
 
 static int stronger_first(const void *a, const void *b)
 {
-    const kith_rule *x = a, *y = b;
+    const kith_rule *x = &((const listed *)a)->rule, *y = &((const listed *)b)->rule;
 
     if (x->confidence != y->confidence)
         return x->confidence < y->confidence ? 1 : -1;
@@ -44,7 +55,9 @@ static int stronger_first(const void *a, const void *b)
 
 static void add(listing *l, size_t piece, const kith_rule *rule)
 {
-    if (rule->support >= l->options->min_support && kith__best_add(&l->best[piece], rule))
+    const listed item = {.rule = *rule};
+
+    if (rule->support >= l->options->min_support && kith__best_add(&l->best[piece], &item))
         kith__flag_raise(&l->no_memory);
 }
 
@@ -130,6 +143,8 @@ static void constants_piece(void *context, size_t piece)
     uint32_t to = (uint32_t)((uint64_t)x->seen * (piece + 1) / PIECES);
 
     for (uint32_t c = (uint32_t)((uint64_t)x->seen * piece / PIECES); c < to; c++) {
+        if (kith__watch_add(l->watch, 1))
+            return;
         kith__span facts = kith__facts_of(x, c);
         for (size_t from = 0, end; from < facts.count; from = end) {
             for (end = from;
@@ -151,28 +166,29 @@ static uint32_t directed(const listing *l, uint32_t relation, int inverse)
     return relation + (inverse ? l->index->relations / 2 : 0);
 }
 
-static void note_example(kith_rule *rule, bool holds, uint32_t s, uint32_t x, uint32_t o)
+static void note_example(listed *to, bool holds, uint32_t s, uint32_t x, uint32_t o)
 {
-    kith_rule_example *at = holds ? rule->holds : rule->fails;
-    size_t *count = holds ? &rule->holds_count : &rule->fails_count;
+    kith_rule_example *at = holds ? to->holds : to->fails;
+    size_t *count = holds ? &to->rule.holds_count : &to->rule.fails_count;
 
-    if (*count < KITH_RULE_EXAMPLES)
+    if (*count < EXAMPLES)
         at[(*count)++] = (kith_rule_example){s, x, o};
 }
 
 static bool wants_more(const kith_rule *rule)
 {
-    return rule->holds_count < KITH_RULE_EXAMPLES || rule->fails_count < KITH_RULE_EXAMPLES;
+    return rule->holds_count < EXAMPLES || rule->fails_count < EXAMPLES;
 }
 
-static void find_at(kith_rule *rule, const listing *l, uint32_t s, kith__span answers)
+static void find_at(listed *to, const listing *l, uint32_t s, kith__span answers)
 {
+    const kith_rule *rule = &to->rule;
     const kith__index *x = l->index;
     kith__span first = kith__reached(x, s, directed(l, rule->first, rule->first_inverse));
 
     if (rule->kind == KITH_PART_CONSTANT) {
         if (kith__span_has(first, rule->constant))
-            note_example(rule, kith__span_has(answers, rule->answer), s, rule->constant,
+            note_example(to, kith__span_has(answers, rule->answer), s, rule->constant,
                          rule->answer);
         return;
     }
@@ -182,7 +198,7 @@ static void find_at(kith_rule *rule, const listing *l, uint32_t s, kith__span an
                        rule->first_inverse != rule->conclusion_inverse;
         if (rule->kind == KITH_PART_DIRECT) {
             if (between != s || !inverse)
-                note_example(rule, kith__span_has(answers, between), s, UINT32_MAX, between);
+                note_example(to, kith__span_has(answers, between), s, UINT32_MAX, between);
             continue;
         }
         if (between == s)
@@ -191,18 +207,19 @@ static void find_at(kith_rule *rule, const listing *l, uint32_t s, kith__span an
             kith__reached(x, between, directed(l, rule->second, rule->second_inverse));
         for (size_t k = 0; k < ends.count && wants_more(rule); k++)
             if (ends.at[k].entity != s && ends.at[k].entity != between)
-                note_example(rule, kith__span_has(answers, ends.at[k].entity), s, between,
+                note_example(to, kith__span_has(answers, ends.at[k].entity), s, between,
                              ends.at[k].entity);
     }
 }
 
-static void find_examples(kith_rule *rule, const listing *l)
+static void find_examples(listed *to, const listing *l)
 {
     const kith__index *x = l->index;
+    const kith_rule *rule = &to->rule;
     uint32_t q = directed(l, rule->conclusion, rule->conclusion_inverse);
 
     for (uint64_t i = x->owner_offset[q]; i < x->owner_offset[q + 1] && wants_more(rule); i++)
-        find_at(rule, l, x->owner[i], kith__reached(x, x->owner[i], q));
+        find_at(to, l, x->owner[i], kith__reached(x, x->owner[i], q));
 }
 
 /* ---- the list ---- */
@@ -210,47 +227,125 @@ static void find_examples(kith_rule *rule, const listing *l)
 static int gather(listing *l)
 {
     for (size_t i = 0; i < PIECES; i++) {
-        const kith_rule *at = l->best[i].at;
+        const listed *at = l->best[i].at;
         for (size_t k = 0; k < l->best[i].count; k++)
-            add(l, PIECES, &at[k]);
+            add(l, PIECES, &at[k].rule);
         kith__best_release(&l->best[i]);
     }
     kith__best_sort(&l->best[PIECES]);
     return kith__flag_raised(&l->no_memory) ? -1 : 0;
 }
 
-kith_status kith_graph_rules(kith_rule **rules, size_t *count, const kith_graph *graph,
-                                    const kith_rules_options *options, kith_error *error)
+void(kith_rules_options_init)(kith_rules_options *options, size_t size)
 {
-    if (!rules || !count || !graph || !options)
-        return kith__null_argument(error, __func__);
+    const kith_rules_options defaults = {
+        .kinds = KITH_PART_RULES, .conclusion = UINT32_MAX, .min_support = 1, .top = 20};
 
-    listing l = {.graph = graph, .options = options};
-    unsigned kinds = options->kinds ? options->kinds : KITH_PART_RULES;
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
+kith_status kith__rules_options(kith_rules_options *used, const kith_rules_options *given,
+                                kith_error *error)
+{
+    kith_rules_options_init(used);
+    return kith__options_copy(used, sizeof *used, sizeof *used, given, error);
+}
+
+/* What the caller sees, and the rules with their examples. */
+typedef struct {
+    kith_rules shown;
+    listed *at;
+    const kith_rule_example **examples;
+} result;
+
+static const kith_rule_example *const *point_to(const kith_rule_example **slots,
+                                                const kith_rule_example *at)
+{
+    for (size_t i = 0; i < EXAMPLES; i++)
+        slots[i] = &at[i];
+    return slots;
+}
+
+/* Takes over the rules, also where memory is short. */
+static kith_status publish(kith_rules **rules, listed *at, size_t count, kith_error *error)
+{
+    result *out = kith__calloc(1, sizeof *out);
+    const kith_rule **list = kith__alloc(count, sizeof *list);
+    const kith_rule_example **examples = kith__alloc(count, 2 * EXAMPLES * sizeof *examples);
+
+    if (!out || !list || !examples) {
+        kith__free(out);
+        kith__free(list);
+        kith__free(examples);
+        kith__free(at);
+        return kith__no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        at[i].rule.holds = point_to(examples + 2 * EXAMPLES * i, at[i].holds);
+        at[i].rule.fails = point_to(examples + 2 * EXAMPLES * i + EXAMPLES, at[i].fails);
+        list[i] = &at[i].rule;
+    }
+    *out = (result){.shown = {.at = list, .count = count}, .at = at, .examples = examples};
+    *rules = &out->shown;
+    return KITH_OK;
+}
+
+/* The kinds that the options ask for, into the last list. */
+static kith_status list_kinds(listing *l, const kith__evidence *evidence, kith__pool *pool,
+                              kith_error *error)
+{
+    unsigned kinds = l->options->kinds ? l->options->kinds : KITH_PART_RULES;
+    kith_status status = KITH_OK;
+
+    l->index = evidence->base->index;
+    if (kinds & KITH_PART_DIRECT)
+        list_patterns(l, &evidence->rules->pairs, KITH_PART_DIRECT);
+    if (kinds & KITH_PART_PATH)
+        list_patterns(l, &evidence->rules->paths, KITH_PART_PATH);
+    if (kinds & KITH_PART_CONSTANT) {
+        TRY(kith__watch_begin(l->watch, "counting constant rules", l->index->seen, error));
+        kith__pool_run(pool, constants_piece, l, PIECES);
+        TRY(kith__watch_status(l->watch, error));
+    }
+    if (gather(l))
+        TRY(kith__no_memory(error));
+cleanup:
+    return status;
+}
+
+static kith_status add_examples(listing *l, listed *at, size_t count, kith_error *error)
+{
+    kith_status status = kith__watch_begin(l->watch, "looking for examples", count, error);
+
+    for (size_t i = 0; status == KITH_OK && i < count; i++) {
+        find_examples(&at[i], l);
+        if (kith__watch_add(l->watch, 1))
+            status = kith__watch_status(l->watch, error);
+    }
+    return status;
+}
+
+static kith_status list_all(kith_rules **rules, const kith_graph *graph,
+                            const kith_rules_options *options, kith__watch *watch,
+                            kith_error *error)
+{
+    listing l = {.graph = graph, .options = options, .watch = watch};
+    kith__best *all = &l.best[PIECES];
     kith__pool *pool = kith__pool_new(options->threads);
     kith__evidence *evidence = NULL;
     kith_status status = KITH_OK;
 
-    if (!pool)
-        TRY(kith__no_memory(error));
     for (size_t i = 0; i <= PIECES; i++)
         l.best[i] = (kith__best){
-            .size = sizeof(kith_rule), .top = options->top, .compare = stronger_first};
-    TRY(kith__evidence_new(&evidence, graph, false, pool, error));
-    l.index = evidence->base->index;
-    if (kinds & KITH_PART_DIRECT)
-        list_patterns(&l, &evidence->rules->pairs, KITH_PART_DIRECT);
-    if (kinds & KITH_PART_PATH)
-        list_patterns(&l, &evidence->rules->paths, KITH_PART_PATH);
-    if (kinds & KITH_PART_CONSTANT)
-        kith__pool_run(pool, constants_piece, &l, PIECES);
-    if (gather(&l))
+            .size = sizeof(listed), .top = options->top, .compare = stronger_first};
+    if (!pool)
         TRY(kith__no_memory(error));
-    *rules = l.best[PIECES].at;
-    *count = l.best[PIECES].count;
-    for (size_t i = 0; i < *count; i++)
-        find_examples(&(*rules)[i], &l);
-    l.best[PIECES].at = NULL;
+    kith__pool_set_watch(pool, watch);
+    TRY(kith__evidence_new(&evidence, graph, false, pool, error));
+    TRY(list_kinds(&l, evidence, pool, error));
+    TRY(add_examples(&l, all->at, all->count, error));
+    status = publish(rules, all->at, all->count, error);
+    all->at = NULL;
 cleanup:
     for (size_t i = 0; i <= PIECES; i++)
         kith__best_release(&l.best[i]);
@@ -259,7 +354,32 @@ cleanup:
     return status;
 }
 
-void kith_rules_free(kith_rule *rules)
+kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
+                             const kith_rules_options *given, kith_error *error)
 {
-    kith__free(rules);
+    if (!rules || !graph)
+        return kith__null_argument(error, __func__);
+
+    kith_rules_options options;
+    kith__watch watch;
+    kith_status status = kith__rules_options(&options, given, error);
+
+    if (status != KITH_OK)
+        return status;
+    kith__watch_init(&watch, options.watch, options.context);
+    status = list_all(rules, graph, &options, &watch, error);
+    kith__watch_release(&watch);
+    return status;
+}
+
+void kith_rules_free(kith_rules *rules)
+{
+    result *kept = (result *)rules;
+
+    if (!rules)
+        return;
+    kith__free((void *)(uintptr_t)rules->at);
+    kith__free(kept->examples);
+    kith__free(kept->at);
+    kith__free(kept);
 }

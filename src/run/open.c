@@ -3,6 +3,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "graph/align.h"
 #include "graph/read/table.h"
 #include "run/cache.h"
@@ -40,9 +41,10 @@ static kith_status check_labels(const kith_graph *graph, const char *path,
 }
 
 static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
-                              unsigned threads, kith_error *error)
+                              const kith_work_options *options, kith_error *error)
 {
-    const kith_open_options open = {.threads = threads};
+    const kith_open_options open = {
+        .threads = options->threads, .watch = options->watch, .context = options->context};
     kith_graph *graph = NULL;
     kith_status status;
 
@@ -79,8 +81,8 @@ static kith_status read_prefixes(kith_graph *graph, const char *inner, const kit
 
 /* From the cache where it is good; else from the folder, and then there is a cache for the next. */
 static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
-                                const char *inner, const kith__config *config, unsigned threads,
-                                kith_error *error)
+                                const char *inner, const kith__config *config,
+                                const kith_work_options *options, kith_error *error)
 {
     const kith_settings *settings = &config->settings;
     const kith__cache_wanted wanted = {
@@ -92,23 +94,26 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     kith__implications *rules = NULL;
     kith__neighbor_lists *lists = NULL;
     bool cached = kith__cache_load(graph, &rules, &lists, folder, &wanted);
+    kith__watch watch;
     kith_status status = KITH_OK;
 
+    kith__watch_init(&watch, options->watch, options->context);
     if (cached) {
         lists->cap = kith__list_cap(settings);
         status = read_prefixes(*graph, inner, config, error);
     } else {
-        status = open_graph(graph, inner, config, threads, error);
+        status = open_graph(graph, inner, config, options, error);
     }
     if (status != KITH_OK) { /* what a cache holds lies in its map, beside these */
         kith__free(rules);
         kith__free(lists);
-        return status;
+        goto cleanup;
     }
-    TRY(kith__model_make(model, *graph, settings, threads, rules, lists, error));
+    TRY(kith__model_make(model, *graph, settings, options->threads, &watch, rules, lists, error));
     if (!cached)
         kith__cache_save(folder, wanted.key, *model);
 cleanup:
+    kith__watch_release(&watch);
     return status;
 }
 
@@ -132,8 +137,8 @@ kith_status kith__run_check(const char *folder, kith_error *error)
     return KITH_OK;
 }
 
-static kith_status open_run(kith_model **model, const char *folder, unsigned threads, bool trained,
-                            kith_error *error)
+static kith_status open_run(kith_model **model, const char *folder,
+                            const kith_work_options *options, bool trained, kith_error *error)
 {
     char *inner = kith__path_join(folder, "graph");
     kith__config config;
@@ -145,10 +150,10 @@ static kith_status open_run(kith_model **model, const char *folder, unsigned thr
     TRY(kith__run_check(folder, error));
     TRY(kith__config_load(&config, folder, trained ? KITH__TO_OPEN : KITH__TO_RESUME, error));
     if (trained) {
-        TRY(make_trained(model, &graph, folder, inner, &config, threads, error));
+        TRY(make_trained(model, &graph, folder, inner, &config, options, error));
     } else {
-        TRY(open_graph(&graph, inner, &config, threads, error));
-        TRY(kith_model_new(model, graph, &config.settings, threads, error));
+        TRY(open_graph(&graph, inner, &config, options, error));
+        TRY(kith_model_new(model, graph, &config.settings, options, error));
     }
     warn_of_age(*model, folder, &config);
     (*model)->own_graph = graph;
@@ -162,19 +167,21 @@ cleanup:
 kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
                            kith_error *error)
 {
-    return open_run(model, folder, threads, false, error);
+    return open_run(model, folder, &(kith_work_options){.threads = threads}, false, error);
 }
 
-kith_status kith_model_open(kith_model **out, const char *folder, unsigned threads,
+kith_status kith_model_open(kith_model **out, const char *folder, const kith_work_options *given,
                             kith_error *error)
 {
     if (!out || !folder)
         return kith__null_argument(error, __func__);
 
     kith_model *model = NULL;
+    kith_work_options options = {0};
     kith_status status;
 
-    TRY(open_run(&model, folder, threads, true, error));
+    TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
+    TRY(open_run(&model, folder, &options, true, error));
     if (model->settings.evidence != KITH_EVIDENCE_RULES)
         TRY(kith__run_load_model(folder, model, error));
     TRY(model->settings.evidence == KITH_EVIDENCE_NONE
@@ -192,17 +199,17 @@ cleanup:
 
 /* The graph with the relations of the run, by the ids that they have there. */
 static kith_status align(kith_graph **aligned, kith__alignment *report, const kith_graph *graph,
-                         const char *folder, const kith__config *config, unsigned threads,
-                         kith_error *error)
+                         const char *folder, const kith__config *config,
+                         const kith_work_options *options, kith_error *error)
 {
     char *inner = kith__path_join(folder, "graph");
-    kith__pool *pool = kith__pool_new(threads);
+    kith__pool *pool = kith__pool_new(options->threads);
     kith_graph *trained_on = NULL;
     kith_status status = KITH_OK;
 
     if (!inner || !pool)
         TRY(kith__no_memory(error));
-    TRY(open_graph(&trained_on, inner, config, threads, error));
+    TRY(open_graph(&trained_on, inner, config, options, error));
     TRY(kith__graph_align(aligned, report, graph, trained_on, pool, error));
 cleanup:
     kith_graph_free(trained_on);
@@ -212,7 +219,7 @@ cleanup:
 }
 
 kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_graph *graph,
-                               unsigned threads, kith_error *error)
+                               const kith_work_options *given, kith_error *error)
 {
     if (!out || !folder || !graph)
         return kith__null_argument(error, __func__);
@@ -221,18 +228,24 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     kith__alignment report = {0};
     kith_graph *aligned = NULL;
     kith_model *model = NULL;
-    kith_status status;
+    kith_work_options options = {0};
+    kith__watch watch;
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
 
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
     TRY(kith__run_check(folder, error));
     TRY(kith__config_load(&config, folder, KITH__TO_OPEN, error));
     if (config.settings.evidence == KITH_EVIDENCE_NONE)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
                        "%s: is an embedding alone, which says nothing about the entities of another "
                        "graph; expected a run with rules (--preset kith or rules)", folder));
-    TRY(align(&aligned, &report, graph, folder, &config, threads, error));
+    TRY(align(&aligned, &report, graph, folder, &config, &options, error));
     config.settings.evidence = KITH_EVIDENCE_RULES;
     config.settings.predict = KITH_PREDICT_BOTH;
-    TRY(kith__model_make(&model, aligned, &config.settings, threads, NULL, NULL, error));
+    TRY(kith__model_make(&model, aligned, &config.settings, options.threads, &watch, NULL, NULL,
+                         error));
     model->own_graph = aligned;
     aligned = NULL;
     model->candidates = kith_graph_entity_count(model->graph);
@@ -249,5 +262,6 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
 cleanup:
     kith_model_free(model);
     kith_graph_free(aligned);
+    kith__watch_release(&watch);
     return status;
 }

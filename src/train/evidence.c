@@ -48,7 +48,7 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)
-        TRY(kith_model_open(model, folder, options ? options->threads : 0, error));
+        TRY(kith_model_open(model, folder, &(kith_work_options){.threads = options ? options->threads : 0}, error));
 cleanup:
     return status;
 }
@@ -142,7 +142,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, watch,
                            error));
     else
-        TRY(kith_model_new(&held_out, graph, &settings, options ? options->threads : 0, error));
+        TRY(kith_model_new(&held_out, graph, &settings, &(kith_work_options){.threads = options ? options->threads : 0}, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
     kith__pool_set_watch(held_out->pool, watch);

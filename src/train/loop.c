@@ -7,6 +7,7 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "core/options.h"
 #include "core/rng.h"
 #include "eval/rank.h"
 #include "run/cache_check.h"
@@ -172,7 +173,7 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
     kith_eval_options options = {.split = KITH_DEV,
                                  .sample = t->settings->eval_facts,
                                  .seed = t->settings->seed};
-    kith_eval result;
+    kith_eval *result = NULL;
 
     kith__encoder_use(t->model->encoder, t->model->lists, 0);
     kith_status status = kith__watch_begin(t->watch, "evaluating on dev", 0, error);
@@ -183,8 +184,8 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
     if (status != KITH_OK)
         return status;
     p->evaluated = 1;
-    p->dev = result.classification ? result.accuracy : result.realistic.mrr;
-    kith_eval_release(&result);
+    p->dev = result->classification ? result->accuracy : result->realistic->mrr;
+    kith_eval_free(result);
     p->best = p->dev > t->at.best;
     t->at.looks = p->best ? 0 : t->at.looks + 1;
     if (!p->best)
@@ -399,7 +400,7 @@ static kith_status fit_classifier(const char *folder, unsigned threads, kith__wa
     if (kith__path_exists(folder, "classifier.json"))
         return KITH_OK;
     TRY(kith__watch_begin(watch, "fitting the classifier", 0, error));
-    TRY(kith_model_open(&model, folder, threads, error));
+    TRY(kith_model_open(&model, folder, &(kith_work_options){.threads = threads}, error));
     TRY(kith__classifier_save(folder, model->classifier, error));
 cleanup:
     kith_model_free(model);
@@ -466,21 +467,30 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
     return status;
 }
 
+void(kith_train_options_init)(kith_train_options *options, size_t size)
+{
+    const kith_train_options defaults = {0};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
+}
+
 kith_status kith_train_resume(kith_train_end *end, const char *folder,
-                              const kith_train_options *options, kith_error *error)
+                              const kith_train_options *given, kith_error *error)
 {
     if (!folder)
         return kith__null_argument(error, __func__);
 
     kith__run_lock lock = KITH__NO_LOCK;
+    kith_train_options options = {0};
     kith_model *model = NULL;
     kith_status status;
 
+    TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
     TRY(kith__run_check(folder, error));
     TRY(kith__run_lock_take(&lock, folder, error));
-    TRY(kith__run_open(&model, folder, options ? options->threads : 0, error));
+    TRY(kith__run_open(&model, folder, options.threads, error));
     TRY(kith__run_list_files(folder, error)); /* without those that are made again */
-    status = go_on(end, folder, model, options, error);
+    status = go_on(end, folder, model, &options, error);
     model = NULL;
 cleanup:
     kith__run_lock_release(&lock);
@@ -491,24 +501,30 @@ cleanup:
 /* `own` is the graph where it is given away, else NULL. */
 static kith_status start(kith_train_end *end, const char *folder, const kith_graph *graph,
                          kith_graph *own, const kith_settings *settings,
-                         const kith_train_options *options, kith_error *error)
+                         const kith_train_options *given, kith_error *error)
 {
     kith_settings resolved = *settings;
     kith__run_lock lock = KITH__NO_LOCK;
+    kith_train_options options = {0};
     kith_model *model = NULL;
     kith_status status;
 
+    TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
     TRY(kith__settings_check(settings, error));
     TRY(kith__settings_reduce(&resolved, error));
     resolved.predict = kith__resolve_predict(settings, graph);
-    TRY(kith_model_new(&model, graph, &resolved, options ? options->threads : 0, error));
+    TRY(kith_model_new(&model, graph, &resolved,
+                       &(kith_work_options){.threads = options.threads,
+                                            .watch = options.watch,
+                                            .context = options.watch_context},
+                       error));
     TRY(kith__run_create(folder, graph, &resolved,
                          kith__derived_hash(graph, model->rules, model->lists),
-                         options && options->replace, error));
+                         options.replace, error));
     TRY(kith__run_lock_take(&lock, folder, error));
     model->own_graph = own;
     own = NULL;
-    status = go_on(end, folder, model, options, error);
+    status = go_on(end, folder, model, &options, error);
     model = NULL;
 cleanup:
     kith__run_lock_release(&lock);

@@ -331,7 +331,7 @@ kith_status kith_dataset_make(kith_graph **out, kith_dataset_report **report,
         TRY(kith__no_memory(error));
     TRY(make_splits(&s, &sampled, error));
     TRY(kith__graph_adopt(&graph, source, s.split, &s.watch, error));
-    s.report.left_out = source->entities.count - graph->entities.count;
+    s.report.dropped = source->entities.count - graph->entities.count;
     TRY(give_report(report, &s.report, error));
     *out = graph;
     graph = NULL;
