@@ -1,14 +1,17 @@
 #!/usr/bin/python3
-"""Write what apt knows about a quarter of Debian's packages as facts, one per line, parted by tabs.
+"""Write what apt knows about a quarter of Debian's packages as facts, one per line, separated by tabs.
 
     examples/debian-packages.py > packages.tsv
     kith split packages.tsv -o packages --rate 30
     kith train packages -o run && kith eval run
 
-Which quarter goes by a checksum of the name, so that the same lists give the same facts.
+Which quarter goes by a checksum of the name, so that the same lists give the same facts. apt's lists change daily: the hash
+of the data goes to standard error, to name it beside results.
 """
+import hashlib
 import re
 import subprocess
+import sys
 import zlib
 
 
@@ -46,6 +49,9 @@ def facts(package):
 
 listed = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True)
 packages = [fields(paragraph) for paragraph in listed.stdout.split("\n\n")]
-print("\n".join(sorted({"\t".join(fact) for package in packages
-                        if "Tag" in package and zlib.crc32(package["Package"].encode()) % 4 == 0
-                        for fact in facts(package)})))
+lines = sorted({"\t".join(fact) for package in packages
+                if "Tag" in package and zlib.crc32(package["Package"].encode()) % 4 == 0
+                for fact in facts(package)})
+data = "".join(line + "\n" for line in lines)
+sys.stdout.write(data)
+print(f"{len(lines)} facts, sha256 {hashlib.sha256(data.encode()).hexdigest()}", file=sys.stderr)
