@@ -176,5 +176,49 @@ check 'a word of a name' 1 "did you mean .*'New York'" "$kith" predict rules --q
 check 'names of the session are suggested' 1 "did you mean 'zebulon'" \
     "$kith" predict rules --fact 'zebulon knows p1' --query 'zebulo lives_in ?'
 
+# ---- the shell asks every kind of question ----
+
+ask_shell() { # lines: into out and err
+    printf '%s\n' "$@" | "$kith" shell rules >out 2>err
+}
+ask_shell 'new plays_for "team Boston"' 'new lives_in ?' 'new ? Boston' 'new ? ?' '? ? Boston' 'about new' \
+    '? lives_in ?' '? ? ?' 'check new lives_in Boston' 'check p0 lives_in Boston'
+report $? 'the shell takes every kind of question' "$(cat err)"
+for pattern in '^new  lives_in  \?$' '^new  \?  Boston$' '^\?  lives_in  \?$' '^\?  \?  \?$' \
+    '^new  lives_in  Boston$' ' %  likely$' ' %  unlikely$'; do
+    grep -Eq "$pattern" out
+    report $? "the shell prints /$pattern/" "$(cat out)"
+done
+ask_shell 'check p0 lives_in Boston' why
+grep -Eq 'against: .*p0' out && grep -q 'against: Chicago\|against: p0 is unlikely' out
+report $? 'why tells what speaks against a fact' "$(cat out)"
+ask_shell 'why p8 lives_in Chicago' && grep -q 'plays_for  team Chicago' out
+report $? 'why takes a fact' "$(cat out err)"
+ask_shell '? lives_in ?' why && grep -q '^p13  lives_in  Los Angeles$' out
+report $? 'why explains the likeliest missing fact' "$(cat out err)"
+ask_shell 'newcomer plays_for "team Boston"' 'find comer' && grep -q '^  newcomer  \[added\]$' out
+report $? 'find finds new entities' "$(cat out err)"
+! ask_shell 'abuot p8' && grep -q "did you mean 'about'" err
+report $? 'a mistyped command of the shell gets a suggestion' "$(cat err)"
+! ask_shell 'check p8' && grep -q 'check: found 1 field' err
+report $? 'an incomplete check is refused' "$(cat err)"
+
+# ---- explain goes on behind a question that fails ----
+
+"$kith" explain rules --query 'nobody lives_in ?' --query 'p8 lives_in ?' >out 2>err
+[ $? = 1 ] && grep -q '^p8  lives_in  ?' out && grep -q nobody err
+report $? 'explain answers the questions that can be' "$(cat out err)"
+"$kith" explain rules --query 'nobody lives_in ?' --query 'p8 lives_in ?' --json >out 2>err
+python3 -c '
+import json
+o = json.load(open("out"))["results"]
+assert "nobody" in o[0]["error"] and o[0]["query"]["subject"] == "nobody", o[0]
+assert o[1]["answers"][0]["entity"] == "Chicago", o[1]' >said 2>&1
+report $? 'and says in JSON what failed' "$(cat said)"
+for query in 'p8 lives_in ?' '? lives_in Boston' 'p8 ? ?' '? ? Boston' 'p8 ? Chicago' 'p0 lives_in Boston' '? lives_in ?' '? ? ?'; do
+    check "explain takes '$query'" 0 'rules [+-]' "$kith" explain rules --query "$query"
+done
+check 'explain takes --about' 0 'rules [+-]' "$kith" explain rules --about p8
+
 echo "1..$number"
 [ "$failed" = 0 ]

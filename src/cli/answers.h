@@ -139,6 +139,22 @@ question_kind kind_of(const kith_question *q);
 kith_status ask_questions(result *results, asking *a, const questions *q, kith_error *error);
 void release_results(result *results, size_t count);
 
+/* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a terminal. */
+kith_status find_missing(kith_missing **missing, asking *a, const char *relation, size_t top,
+                         kith_error *error);
+
+/* A question with its answers, or the verdict on a fact, and the reasons. */
+typedef struct explained {
+    kith_question question; /* of '? R ?', the likeliest missing fact */
+    kith_explanation *why;
+    kith_verdict *verdict; /* NULL where the question is no fact */
+} explained;
+kith_status explain_question(explained *out, asking *a, kith_question q, bool both,
+                             kith_error *error);
+void release_explained(explained *e);
+void print_explained(const explained *e, const kith_graph *graph);
+json_t *explained_json(const explained *e, const kith_graph *graph);
+
 void print_result(const result *r, const kith_question *q, const kith_graph *graph);
 json_t *result_json(const result *r, const kith_question *q, const kith_graph *graph);
 /* The columns of a table, and its rows for one result. */

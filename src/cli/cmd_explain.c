@@ -3,121 +3,79 @@
 #include "cli/answers.h"
 #include "report/pages.h"
 
-static json_t *one_json(const asking *a, const kith_question *q, const kith_explanation *e,
-                        const kith_verdict *verdict)
+/* Questions that failed have no part in it. */
+static int write_page(const asking *a, const json_t *results)
 {
-    const kith_graph *graph = kith_model_graph(a->model);
-    json_t *object = json_pack("{so so}", "query", question_json(q), "answers",
-                               answers_json(e->answers, q, graph));
-    if (object && verdict)
-        json_object_set_new(object, "verdict", verdict_json(verdict));
-    if (object)
-        explanation_json(object, e, graph);
-    return object;
-}
+    json_t *pages = json_array(), *one;
+    kith_error error;
+    size_t i;
 
-static int write_page(const asking *a, const json_t *pages)
-{
+    json_array_foreach(results, i, one)
+        if (!json_object_get(one, "error"))
+            json_array_append(pages, one);
     json_t *page =
         explain_page(pages, json_array_size(pages), a->common.operand, kith_model_graph(a->model));
-    kith_error error;
     kith_status status = html_write(page, a->html, &error);
 
     json_decref(page);
+    json_decref(pages);
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
 /* For people, or as one more of the results. */
-static void show_one(const asking *a, const kith_question *q, const kith_explanation *e,
-                     const kith_verdict *verdict, json_t *results, bool first)
+static void show_one(const asking *a, const explained *e, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
 
     if (a->common.json || a->html)
-        json_array_append_new(results, one_json(a, q, e, verdict));
+        json_array_append_new(results, explained_json(e, graph));
     if (a->common.json)
         return;
     if (!first)
         say("\n");
-    if (verdict) {
-        print_verdict(verdict, q, graph);
-        print_against(verdict, e, q, graph);
-    } else {
-        print_answers(e->answers, q, graph);
-    }
-    print_explanation(e, q, graph);
+    print_explained(e, graph);
 }
 
-/* Of missing facts, the likeliest is explained. */
-static kith_status likeliest_missing(kith_question *fact, asking *a, const kith_question *q,
-                                     kith_error *error)
+/* What is wrong with one question does not stop the others; returns the status of the first failure. */
+static int explain_all(asking *a, const questions *q, json_t *results, size_t *shown)
 {
-    const kith_graph *graph = kith_model_graph(a->model);
-    kith_missing_options options;
-    kith_missing *missing = NULL;
-    kith_status status;
+    int status = EXIT_SUCCESS;
 
-    kith_missing_options_init(&options);
-    options.top = 1;
-    options.queries = (size_t)a->questions;
-    options.threads = a->ask.threads;
-    options.watch = a->ask.watch;
-    options.context = a->ask.context;
-    status = kith_session_find_missing(&missing, a->session, q->relation, &options, error);
-    if (status == KITH_OK && missing->count == 0) {
-        *error = (kith_error){KITH_ERR_NOT_FOUND, "no missing fact was found"};
-        status = error->status;
-    } else if (status == KITH_OK) {
-        kith_triple t = missing->at[0]->fact;
-        *fact = (kith_question){kith_graph_entity_name(graph, t.subject),
-                                kith_graph_relation_name(graph, t.relation),
-                                kith_graph_entity_name(graph, t.object)};
+    *shown = 0;
+    for (size_t i = 0; i < q->count; i++) {
+        explained e;
+        kith_error error;
+        if (explain_question(&e, a, q->at[i], i >= q->about, &error) == KITH_OK) {
+            show_one(a, &e, results, (*shown)++ == 0);
+            release_explained(&e);
+            continue;
+        }
+        int own = failure(&error);
+        status = status == EXIT_SUCCESS ? own : status;
+        if (error.status == KITH_ERR_MEMORY || error.status == KITH_ERR_STOPPED)
+            break;
+        if (a->common.json)
+            json_array_append_new(results, json_pack("{so so}", "query", question_json(&q->at[i]),
+                                                     "error", text_json(error.message)));
     }
-    kith_missing_free(missing);
-    return status;
-}
-
-static kith_status explain_one(asking *a, kith_question q, bool both, json_t *results, bool first,
-                               kith_error *error)
-{
-    kith_ask_options ask = a->ask;
-    kith_verdict *verdict = NULL;
-    kith_explanation *e = NULL;
-    kith_status status = KITH_OK;
-
-    ask.both = both;
-    if (kind_of(&q) == ASKS_MISSING)
-        status = likeliest_missing(&q, a, &q, error);
-    bool fact = kind_of(&q) == ASKS_TRUTH;
-    if (status == KITH_OK && fact)
-        status = kith_session_judge(&verdict, a->session, &q, error);
-    if (status == KITH_OK)
-        status = kith_session_explain(&e, a->session, &q, &ask, error);
-    if (status == KITH_OK)
-        show_one(a, &q, e, verdict, results, first);
-    kith_explanation_free(e);
-    kith_verdict_free(verdict);
     return status;
 }
 
 static int explain(asking *a, const questions *q)
 {
     json_t *results = json_array();
-    kith_error error;
-    int status = EXIT_SUCCESS;
+    size_t shown;
 
     if (!a->common.json)
         print_ignored(a->session, kith_model_graph(a->model), 0);
-    for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++)
-        if (explain_one(a, q->at[i], i >= q->about, results, i == 0, &error) != KITH_OK)
-            status = failure(&error);
-    if (a->html && status == EXIT_SUCCESS)
-        status = write_page(a, results);
-    if (a->common.json && status == EXIT_SUCCESS)
-        return print_json(
-            json_pack("{so so}", "results", results, "ignored", ignored_json(a->session)));
+    int status = explain_all(a, q, results, &shown), written = EXIT_SUCCESS;
+    if (a->html && shown > 0)
+        written = write_page(a, results);
+    if (a->common.json && shown > 0 && written == EXIT_SUCCESS)
+        written = print_json(json_pack("{sO so}", "results", results, "ignored",
+                                       ignored_json(a->session)));
     json_decref(results);
-    return status;
+    return status != EXIT_SUCCESS ? status : written;
 }
 
 static int run(const command *self, void *arguments)

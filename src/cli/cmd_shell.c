@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include "cli/answers.h"
+#include "cli/signals.h"
 #include "core/numbers.h"
 
 typedef struct {
     asking a;    /* first: its arguments are read into it */
     fields last; /* the last question, for "why" */
+    bool last_about;
     bool interactive, failed, finished;
 } shell;
 
@@ -25,6 +27,26 @@ static void complain(shell *s, const char *what, const char *why)
     s->failed = true;
 }
 
+static const char *command_at(const void *context, size_t i);
+
+/* What is neither a fact nor a question begins as a command, perhaps a mistyped one. */
+static void not_understood(shell *s, const char *text, const char *why)
+{
+    size_t length = strcspn(text, " ");
+    char *word = strndup(text, length);
+    const char *near = word && length > 2 ? nearest_name(word, command_at, NULL) : NULL;
+    char message[400];
+
+    if (near && strcmp(near, word) == 0)
+        snprintf(message, sizeof message, "that is not how %s is used; help shows it", near);
+    else if (near)
+        snprintf(message, sizeof message, "did you mean '%s'? (%s)", near, why);
+    else
+        snprintf(message, sizeof message, "%s", why);
+    complain(s, "not a command, a fact or a question", message);
+    free(word);
+}
+
 static void add_fact(shell *s, const char *text)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
@@ -35,7 +57,7 @@ static void add_fact(shell *s, const char *text)
     char why[256];
 
     if (!cut_fields(&f, text, why)) {
-        complain(s, "not a command, a fact or a question", why);
+        not_understood(s, text, why);
         return;
     }
     kith_question fact = meant_question(graph, &f);
@@ -49,38 +71,53 @@ static void add_fact(shell *s, const char *text)
     free(f.copy);
 }
 
-static void answer(shell *s, const fields *f, bool why)
+/* A question may take long; Ctrl-C then stops it, not the shell. */
+static void answer(shell *s, bool why)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
-    const kith_question q = meant_question(graph, f);
-    kith_explanation *e = NULL;
-    kith_answers *answers = NULL;
-    kith_error error;
-    kith_status status = why ? kith_session_explain(&e, s->a.session, &q, &s->a.ask, &error)
-                             : kith_session_ask(&answers, s->a.session, &q, &s->a.ask, &error);
+    kith_question question = meant_question(graph, &s->last);
+    const questions q = {.at = &question, .count = 1, .about = s->last_about ? 0 : 1};
+    explained e = {0};
+    result r = {0};
+    kith_error error = {KITH_OK, ""};
 
-    if (status != KITH_OK) {
-        complain(s, "", error.message);
-        return;
+    stop_gently();
+    kith_status status = why ? explain_question(&e, &s->a, question, s->last_about, &error)
+                             : ask_questions(&r, &s->a, &q, &error);
+    stop_at_once();
+    forget_signal();
+    if (status == KITH_OK && r.error.status != KITH_OK) {
+        error = r.error;
+        status = error.status;
     }
-    print_answers(why ? e->answers : answers, &q, graph);
-    if (why)
-        print_explanation(e, &q, graph);
-    kith_explanation_free(e);
-    kith_answers_free(answers);
+    if (status != KITH_OK)
+        complain(s, "", status == KITH_ERR_STOPPED ? "stopped" : error.message);
+    else if (why)
+        print_explained(&e, graph);
+    else
+        print_result(&r, &question, graph);
+    release_explained(&e);
+    release_results(&r, 1);
 }
 
-/* A question is kept for "why"; false where the text is none. */
-static bool ask(shell *s, const char *text, bool why)
+/* The question is kept for "why". */
+static void ask(shell *s, fields f, bool about, bool why)
+{
+    free(s->last.copy);
+    s->last = f;
+    s->last_about = about;
+    answer(s, why);
+}
+
+/* False where the text is no question; three names are one only where `facts`. */
+static bool ask_text(shell *s, const char *text, bool facts, bool why)
 {
     fields f;
     char reason[256];
 
-    if (!cut_question(&f, text, reason))
+    if (facts ? !cut_any_question(&f, text, reason) : !cut_question(&f, text, reason))
         return false;
-    free(s->last.copy);
-    s->last = f;
-    answer(s, &f, why);
+    ask(s, f, false, why);
     return true;
 }
 
@@ -92,7 +129,37 @@ static void do_why(shell *s, const char *rest)
     if (!s->last.copy)
         complain(s, "why", "no question yet");
     else
-        answer(s, &s->last, true);
+        answer(s, true);
+}
+
+static void do_check(shell *s, const char *rest)
+{
+    fields f;
+    char reason[256];
+
+    if (!cut_fields(&f, rest, reason))
+        complain(s, "check", reason);
+    else
+        ask(s, f, false, false);
+}
+
+/* One name, be it quoted. */
+static void do_about(shell *s, const char *rest)
+{
+    size_t length = strlen(rest);
+    fields f = {.copy = strdup(rest)};
+
+    if (!f.copy) {
+        complain(s, "", "out of memory");
+        return;
+    }
+    if (length > 1 && rest[0] == '"' && rest[length - 1] == '"') {
+        f.copy[length - 1] = '\0';
+        f.name[0] = f.copy + 1;
+    } else {
+        f.name[0] = f.copy;
+    }
+    ask(s, f, true, false);
 }
 
 static void do_undo(shell *s, const char *rest)
@@ -178,6 +245,13 @@ static void do_find(shell *s, const char *rest)
         say("  %s\n", text ? text : "");
         free(text);
     }
+    for (size_t i = 0; i < kith_session_newcomer_count(s->a.session); i++) {
+        const char *name = kith_session_newcomer_at(s->a.session, i).name;
+        if (!strcasestr(name, rest))
+            continue;
+        say("  %s  [added]\n", name);
+        entities++;
+    }
     size_t relations = kith_graph_suggest_relations(ids, FOUND, graph, rest);
     for (size_t i = 0; i < relations; i++)
         say("  %s  [relation]\n", relation_text(graph, ids[i]));
@@ -216,7 +290,9 @@ static const struct {
     bool takes_text;
     void (*run)(shell *, const char *);
 } lines[] = {
-    {"why", "reasons for the last answer; also why SUBJECT RELATION ?", false, do_why},
+    {"check", "check SUBJECT RELATION OBJECT: is it true?", true, do_check},
+    {"about", "about ENTITY: what else is likely, as subject and as object", true, do_about},
+    {"why", "reasons for the last answer; also why and a question or fact", false, do_why},
     {"undo", "remove the last fact", false, do_undo},
     {"remove", "remove SUBJECT RELATION OBJECT: remove this fact", true, do_remove},
     {"facts", "list the facts added", false, do_facts},
@@ -230,11 +306,20 @@ static const struct {
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
+static const char *command_at(const void *context, size_t i)
+{
+    (void)context;
+    return i < LINES ? lines[i].name : NULL;
+}
+
 static void do_help(shell *s, const char *rest)
 {
     (void)s, (void)rest;
     say("  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes\n"
-        "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n");
+        "  SUBJECT RELATION ?        which entity; also ? RELATION OBJECT\n"
+        "  SUBJECT ? OBJECT          which relation\n"
+        "  SUBJECT ? ?               which relations with which entities; also ? ? OBJECT\n"
+        "  ? RELATION ?, ? ? ?       the likeliest facts that the graph lacks\n");
     for (size_t i = 0; i < LINES; i++)
         say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
@@ -266,7 +351,8 @@ static void run_line(shell *s, char *text)
     text += strspn(text, " ");
     if (!*text || *text == '#')
         return;
-    if (ask(s, text, false) || (strncmp(text, "why ", 4) == 0 && ask(s, text + 4, true)))
+    if (ask_text(s, text, false, false) ||
+        (strncmp(text, "why ", 4) == 0 && ask_text(s, text + 4, true, true)))
         return;
     /* Three names are a fact, even where the first is a command's. */
     bool fact = cut_fields(&f, text, reason);
@@ -444,15 +530,21 @@ const command cmd_shell = {
         "Reads lines, from a person or from a script on standard input:\n\n"
         "  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes, or\n"
         "                            tabs between the names\n"
-        "  SUBJECT RELATION ?        ask; ? on either side, or SUBJECT ? ?\n"
-        "  why                       reasons for the last answer; also why SUBJECT RELATION ?\n"
+        "  SUBJECT RELATION ?        ask which entity; also ? RELATION OBJECT\n"
+        "  SUBJECT ? OBJECT          ask which relation\n"
+        "  SUBJECT ? ?, ? ? OBJECT   ask which relations with which entities\n"
+        "  ? RELATION ?, ? ? ?       ask for the likeliest facts that the graph lacks\n"
+        "  check SUBJECT RELATION OBJECT   ask whether it is true\n"
+        "  about ENTITY              what else is likely, as subject and as object\n"
+        "  why                       reasons for the last answer; also why and a question or fact\n"
         "  undo                      remove the last fact\n"
         "  remove S R O              remove this fact\n"
         "  facts                     list the facts added\n"
         "  find TEXT                 find names like this\n"
         "  top N, new-only on|off    how many answers, and which\n"
         "  help, quit\n\n"
-        "Tab completes names. Lines are kept in ~/.kith_history, or in the file that KITH_HISTORY\n"
+        "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
+        "Ctrl-C stops a question that takes long. Tab completes names. Lines are kept in ~/.kith_history, or in the file that KITH_HISTORY\n"
         "names. A script ends with status 1 if one of its lines failed.",
     OPTIONS(options),
     .arguments_size = sizeof(shell),

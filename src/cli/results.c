@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "cli/answers.h"
-#include "cli/progress.h"
 
 question_kind kind_of(const kith_question *q)
 {
@@ -11,24 +10,30 @@ question_kind kind_of(const kith_question *q)
     return q->subject && q->relation && q->object ? ASKS_TRUTH : ASKS_ENTITIES;
 }
 
+kith_status find_missing(kith_missing **missing, asking *a, const char *relation, size_t top,
+                         kith_error *error)
+{
+    kith_missing_options options;
+
+    kith_missing_options_init(&options);
+    options.top = top;
+    options.queries = (size_t)a->questions;
+    options.min_probability = a->min_probability > 0 ? a->min_probability : 0;
+    options.threads = a->ask.threads;
+    options.watch = a->ask.watch;
+    options.context = a->ask.context;
+    return kith_session_find_missing(missing, a->session, relation, &options, error);
+}
+
 static kith_status ask_one(result *r, asking *a, const kith_question *q, bool both,
                            kith_error *error)
 {
     kith_ask_options ask = a->ask;
-    kith_missing_options missing;
 
     if (r->kind == ASKS_TRUTH)
         return kith_session_judge(&r->verdict, a->session, q, error);
-    if (r->kind == ASKS_MISSING) {
-        kith_missing_options_init(&missing);
-        missing.top = a->ask.top;
-        missing.queries = (size_t)a->questions;
-        missing.min_probability = a->min_probability > 0 ? a->min_probability : 0;
-        missing.threads = a->ask.threads;
-        missing.watch = a->ask.watch;
-        missing.context = a->ask.context;
-        return kith_session_find_missing(&r->missing, a->session, q->relation, &missing, error);
-    }
+    if (r->kind == ASKS_MISSING)
+        return find_missing(&r->missing, a, q->relation, a->ask.top, error);
     ask.both = both;
     kith_status status = kith_session_ask(&r->own, a->session, q, &ask, error);
     r->answers = r->own;

@@ -62,6 +62,11 @@ void stop_at_once(void)
     how = AT_ONCE;
 }
 
+void forget_signal(void)
+{
+    received = 0;
+}
+
 bool was_stopped(void)
 {
     return received != 0;

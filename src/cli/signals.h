@@ -13,6 +13,8 @@ void stop_soon(void);
  * one ends the program. */
 void stop_gently(void);
 void stop_at_once(void); /* as in the beginning */
+/* What it was to stop has stopped, and the program goes on. */
+void forget_signal(void);
 /* Whether one came, and the exit status for it. */
 bool was_stopped(void);
 /* Whether one came after stop_soon: then its status is that of the command, however far it got. */
