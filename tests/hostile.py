@@ -72,6 +72,8 @@ INPUTS = {
     "int": ["0", "1", "-1", "9999", "INT_MIN", "INT_MAX"],
     "size_t": NUMBERS,
     "size_t.most": ["8", "0", "1"],
+    "kith_graph_suggest_entities.most": ["8", "0", "1", "(size_t)-1"], # never more than there is room for here
+    "kith_graph_suggest_relations.most": ["8", "0", "1", "(size_t)-1"],
     "uint32_t *.entities": ["ids", "NULL"],
     "uint32_t *.relations": ["ids", "NULL"],
     "char *.text": ["text", "NULL"],
@@ -98,8 +100,11 @@ INPUTS = {
         "usual_dataset(9999, 10, 0, 0)", "usual_dataset(-1, 10, 0, 0)",
         "usual_dataset(0, NAN, 0, 0)", "usual_dataset(1, -1, 0, 0)",
         "usual_dataset(2, 1e300, 0, 0)", "usual_dataset(2, INFINITY, NAN, -1)",
-        "usual_dataset(0, 10, 0.6, 0.6)"],
-        "const kith_rules_options *": [
+        "usual_dataset(0, 10, 0.6, 0.6)", "&(kith_dataset_options){.size = 3}",
+        "&(kith_dataset_options){.size = offsetof(kith_dataset_options, valid), .rate = 50}",
+        "&(kith_dataset_options){.size = offsetof(kith_dataset_options, watch), .rate = 50, .valid = 0.2, "
+        ".test = 0.2, .seed = 1, .watch = stop_at_once}"],
+    "const kith_rules_options *": [
         "&(kith_rules_options){.conclusion = UINT32_MAX, .top = 5, .threads = 1}", "NULL",
         "&(kith_rules_options){0}", "&(kith_rules_options){.size = 2}",
         "&(kith_rules_options){.top = 3, .watch = stop_at_once}", "&(kith_rules_options){.kinds = UINT_MAX, .top = (size_t)-1, "

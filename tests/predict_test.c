@@ -1877,9 +1877,46 @@ static void memory__any_allocation_may_fail(void **state)
     kith_graph_free(graph);
 }
 
+/* Which relations are likely takes a table of pairs of relations: it is limited, and the question then
+ * refused. With a relation it is answered. */
+static void pairs__too_many_relations_of_one_entity_are_refused(void **state)
+{
+    enum { RELATIONS = 4200 };
+    kith_graph *graph;
+    kith_settings settings;
+    kith_model *model = NULL;
+    kith_answers *answers = NULL;
+    kith_missing *missing = NULL;
+    kith_error error = {KITH_OK, ""};
+    draft t = {0};
+
+    (void)state;
+    for (int r = 0; r < RELATIONS; r++)
+        add(&t, "hub\tr%d\te%d\n", r, r % 5);
+    graph = opened(file("hub.tsv", t.at));
+    draft_release(&t);
+    assert_int_equal(kith__settings_init(&settings, "release", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&settings, "aggregator", "mean", NULL), KITH_OK);
+    settings.dim = 2;
+    assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
+    kith_session *session = session_of(model);
+    assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"e1", NULL, NULL}, NULL,
+                                      &error), KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "ask with a relation");
+    assert_int_equal(kith_session_find_missing(&missing, session, NULL, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"hub", "r7", NULL}, NULL,
+                                      &error), KITH_OK);
+    kith_answers_free(answers);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs__too_many_relations_of_one_entity_are_refused),
         cmocka_unit_test(predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder),
         cmocka_unit_test(predict__both_drivers_agree_for_every_choice_of_settings),
         cmocka_unit_test(predict__both_drivers_agree_for_every_preset),

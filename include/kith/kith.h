@@ -200,8 +200,8 @@ KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_
                                                  const char *text, kith_error *error);
 
 /* Names like `text`, which is none or may be mistyped: with the same label, a letter or two off, or
- * beginning with it; likeliest first. Writes at most `most` ids, only of entities or relations that
- * train has, and returns how many. */
+ * beginning with it; likeliest first. Writes at most `most` ids and never more than 16, only of entities
+ * or relations that train has, and returns how many. */
 KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
                                             const kith_graph *graph, const char *text);
 KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,

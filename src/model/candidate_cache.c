@@ -312,10 +312,15 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
     }
     pthread_mutex_lock(&s->making);
     if (!s->rules)
-        status = kith__implications_new(&s->rules, s->model->graph, SIZE_MAX, s->pool, error);
+        status = kith__implications_new(&s->rules, s->model->graph, KITH__MOST_IMPLICATIONS, s->pool,
+                                        error);
     if (status == KITH_OK)
         *rules = s->rules;
     pthread_mutex_unlock(&s->making);
+    if (status == KITH_ERR_ARGUMENT)
+        kith__fail(error, status,
+                   "entities of the graph have more than %zu pairs of relations, too many to tell which "
+                   "relations are likely; ask with a relation", KITH__MOST_IMPLICATIONS);
     return status;
 }
 
@@ -329,6 +334,8 @@ kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
     if (!s->model->has.fitted || !s->model->fused)
         return KITH_OK;
     status = kith__candidate_cache_implications(&rules, s, error);
+    if (status == KITH_ERR_ARGUMENT) /* another graph than that of training may have too many */
+        return KITH_OK;
     if (status != KITH_OK)
         return status;
     pthread_mutex_lock(&s->making);

@@ -55,7 +55,7 @@ void kith__candidates_unpin(kith__candidate_cache *shared, const kith__candidate
 kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *shared,
                                 kith_error *error);
 
-/* The model's rules, or counted now where it has none. */
+/* The model's rules, or counted now where it has none; KITH_ERR_ARGUMENT above KITH__MOST_IMPLICATIONS. */
 kith_status kith__candidate_cache_implications(const kith__implications **rules,
                                                kith__candidate_cache *shared, kith_error *error);
 
