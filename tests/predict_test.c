@@ -1898,7 +1898,7 @@ static void pairs__too_many_relations_of_one_entity_are_refused(void **state)
     assert_int_equal(kith__settings_init(&settings, "release", NULL), KITH_OK);
     assert_int_equal(kith_settings_set(&settings, "aggregator", "mean", NULL), KITH_OK);
     settings.dim = 2;
-    assert_int_equal(kith_model_new(&model, graph, &settings, 1, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     kith_session *session = session_of(model);
     assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"e1", NULL, NULL}, NULL,
                                       &error), KITH_ERR_ARGUMENT);
