@@ -18,7 +18,7 @@ finish() {
 
 meson install -C "$build" --no-rebuild --destdir "$work/root" >"$work/log" 2>&1
 report $? 'it installs' "$(tail -5 "$work/log")"
-shared=$(find "$work/root" -name 'libkith.so.0' | head -1)
+shared=$(find "$work/root" -name 'libkith.so.0.2' | head -1)
 static=$(find "$work/root" -name 'libkith.a' | head -1)
 header=$(find "$work/root" -path '*/include/kith/kith.h' | head -1)
 pc=$(find "$work/root" -name 'kith.pc' | head -1)
@@ -30,8 +30,8 @@ report $? 'library, archive, header, pkg-config file and program are there' \
 
 # ---- symbols ----
 
-readelf -d "$shared" | grep -q 'SONAME.*\[libkith\.so\.0\]'
-report $? 'the soname is libkith.so.0' "$(readelf -d "$shared" | grep SONAME)"
+readelf -d "$shared" | grep -q 'SONAME.*\[libkith\.so\.0\.2\]'
+report $? 'the soname is libkith.so.0.2' "$(readelf -d "$shared" | grep SONAME)"
 exported=$(nm -D --defined-only "$shared" | awk '{ print $3 }')
 others=$(printf '%s\n' "$exported" | grep -Ev '^kith_')
 [ -n "$exported" ] && [ -z "$others" ]
@@ -74,6 +74,16 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 version=$(pkg-config --modversion kith)
 [ "kith $version" = "$("$program" version)" ]
 report $? 'pkg-config gives the version of the program' "$version"
+printf '%s\n' '#include <kith/kith.h>' '#include <stdio.h>' 'int main(void) {' \
+    'printf("%d.%d.%d %d %s\n", KITH_VERSION_MAJOR, KITH_VERSION_MINOR, KITH_VERSION_PATCH,' \
+    'KITH_VERSION, kith_version()); return 0; }' >"$work/v.c"
+# shellcheck disable=SC2046
+cc $(pkg-config --cflags kith) "$work/v.c" $(pkg-config --libs kith) -o "$work/v" 2>"$work/log" &&
+    LD_LIBRARY_PATH=$(dirname "$shared") "$work/v" >"$work/versions"
+IFS=. read -r major minor patch <<<"$version"
+[ "$(cat "$work/versions")" = "$version $((10#$major * 10000 + 10#$minor * 100 + 10#$patch)) $version" ]
+report $? 'KITH_VERSION_*, KITH_VERSION and kith_version say the same' \
+    "$(cat "$work/log" "$work/versions")"
 
 mkdir "$work/graph"
 printf 'rex\tis a\tdog\nrex\tlives with\tann\ndog\tis a\tanimal\n' >"$work/graph/train"

@@ -277,7 +277,7 @@ json 'the strongest rules come first' \
     "$kith" rules rules.tsv --json
 json '--top cuts the list' 'len(o["rules"]) == 2' "$kith" rules rules.tsv --top 2 --json
 json '--relation takes rules that conclude it' \
-    'len(o["rules"]) == 2 and all(r["conclusion"] == "born" for r in o["rules"])' \
+    'len(o["rules"]) == 2 and all(r["conclusion"]["relation"] == "born" for r in o["rules"])' \
     "$kith" rules rules.tsv --relation born --json
 json '--min-support leaves out weak rules' \
     'all(r["support"] >= 2 for r in o["rules"]) and len(o["rules"]) == 4' \

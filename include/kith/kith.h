@@ -8,19 +8,34 @@
  *   - What a call named _open, _new, _make or _finish gives you is yours to free with the matching
  *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
  *     lives as long as that object.
- *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or NULL,
- *     0 or an empty list from calls that return no status.
- *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together with
- *     the defaults. Fields beyond it take their defaults, so a program that was compiled with an older
- *     header works on; 0 stands for the struct of version 0.2.0. NULL for options: all defaults.
+ *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or
+ *     NULL, 0 or an empty list from calls that return no status.
+ *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together
+ *     with the defaults. Fields beyond it take their defaults, so a program that was compiled with
+ *     an older header works on; 0 stands for the struct of version 0.2.0. NULL for options: all
+ *     defaults.
  *   - Results are allocated by the library and freed by one call, which the result's type names:
- *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them are
- *     arrays of pointers, so that elements can grow too. Small structs of ids, names and views that calls
- *     take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question ...) and kith_error
- *     stay as they are.
- *   - The library never prints, exits or aborts, and has no global state. A kith_graph is not
- *     changed after it is made, so any number of threads may read it at once. Any number of
- *     kith_sessions may use one kith_model at once, each on a thread of its own.
+ *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them
+ *     are arrays of pointers, so that elements can grow too. Small structs of ids, names and views
+ *     that calls take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question
+ *     ...) and kith_error stay as they are.
+ *   - The library never prints, exits or aborts, and has no global state.
+ *
+ * Threads
+ *   Any two calls may run at once if neither is given, as a pointer to something not const, an
+ *   object that the other uses. So:
+ *   - a kith_graph and a result are not changed once they are made: any number of threads may read
+ *     them, until one frees them;
+ *   - kith_model: any number of threads may use one at once, by the calls that take it as const,
+ *     by sessions, and by kith_session_new and kith_model_set_cache, which lock it.
+ *     kith_evaluate and kith_model_score of one model take turns. kith_model_free: no other call
+ *     may use the model any more;
+ *   - kith_session, kith_builder, kith_settings: one thread at a time. Any number of sessions may
+ *     share a model, each on a thread of its own;
+ *   - training locks its folder: a second training of one run fails, in this process or another;
+ *   - a kith_watch_call is called by one thread at a time, which need not be the caller's.
+ *   Calls about names, versions and tables that take no object (kith_version, kith_part_name,
+ *   kith_settings_preset ...) are safe at any time.
  */
 #ifndef KITH_KITH_H
 #define KITH_KITH_H
@@ -53,7 +68,14 @@ typedef struct kith_error {
     char message[1024];
 } kith_error;
 
-/* "MAJOR.MINOR.PATCH" of the library that is linked. */
+/* The version of this header, and as one number that can be compared: 0.2.0 is 200. */
+#define KITH_VERSION_MAJOR 0
+#define KITH_VERSION_MINOR 2
+#define KITH_VERSION_PATCH 0
+#define KITH_VERSION (KITH_VERSION_MAJOR * 10000 + KITH_VERSION_MINOR * 100 + KITH_VERSION_PATCH)
+/* "MAJOR.MINOR.PATCH" of the library that is linked. Programs run with any library whose soname
+ * they were linked with, libkith.so.0.2: before version 1.0 it changes with MINOR, then with
+ * MAJOR. */
 KITH_API const char *kith_version(void);
 
 /* ---- long work --------------------------------------------------------------------------- */
@@ -62,7 +84,7 @@ KITH_API const char *kith_version(void);
 typedef struct kith_stage {
     size_t size;          /* of this struct as the library knows it: fields may be appended */
     const char *name;     /* what is being done, such as "reading train" */
-    uint64_t done, total; /* in units of the stage's own (bytes, facts, rules); total 0: not known */
+    uint64_t done, total; /* in units of the stage (bytes, facts, rules); total 0: not known */
     double seconds;       /* since the stage began */
 } kith_stage;
 
@@ -121,8 +143,9 @@ typedef struct kith_open_options {
     unsigned threads; /* 0: one per core. The result does not depend on it. */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
-    /* Of a file in columns: those of subject, relation and object, by their names in its header row or
-     * by their numbers from 1, separated by commas. NULL: a header row is recognised by its words. */
+    /* Of a file in columns: those of subject, relation and object, by their names in its header
+     * row or by their numbers from 1, separated by commas. NULL: a header row is recognised by its
+     * words. */
     const char *columns;
 } kith_open_options;
 
@@ -163,8 +186,8 @@ KITH_API uint32_t kith_graph_seen_relation_count(const kith_graph *graph);
 /* The unique name; NULL for an id that does not exist. */
 KITH_API const char *kith_graph_entity_name(const kith_graph *graph, uint32_t entity);
 KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation);
-/* The label that entity_name.txt, a column of labels, rdfs:label or skos:prefLabel gives, or the name where
- * there is none. */
+/* The label that entity_name.txt, a column of labels, rdfs:label or skos:prefLabel gives, or the
+ * name where there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
 
 /* Many names at once, not copied: name i, with a NUL behind it, begins at bytes + start[i]. */
@@ -175,8 +198,8 @@ typedef struct kith_name_list {
 } kith_name_list;
 KITH_API kith_name_list kith_graph_entity_names(const kith_graph *graph);
 KITH_API kith_name_list kith_graph_relation_names(const kith_graph *graph);
-/* The same for labels, but label i begins at bytes + start[i] - 1, and there is none where start[i] is
- * 0. `count` is 0 where no entity has a label. */
+/* The same for labels, but label i begins at bytes + start[i] - 1, and there is none where
+ * start[i] is 0. `count` is 0 where no entity has a label. */
 KITH_API kith_name_list kith_graph_entity_labels(const kith_graph *graph);
 
 /* Name to id; KITH_ERR_NOT_FOUND where the graph does not have it. */
@@ -185,15 +208,15 @@ KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *
 KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
                                               const char *name);
 
-/* The short form of a name that is an IRI, with the prefixes that the source declares and some that are well
- * known: "wd:Q42". Writes it with a NUL and returns its length, or returns 0: the name is no such IRI, the
- * short form is a name of its own, or `size` is too small. */
+/* The short form of a name that is an IRI, with the prefixes that the source declares and some
+ * that are well known: "wd:Q42". Writes it with a NUL and returns its length, or returns 0: the
+ * name is no such IRI, the short form is a name of its own, or `size` is too small. */
 KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph,
                                       const char *name);
 
-/* What a person means by `text`: a name, <IRI> or prefix:name; of entities also a label, if only one has
- * it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several have, which the
- * message lists. */
+/* What a person means by `text`: a name, <IRI> or prefix:name; of entities also a label, if only
+ * one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
+ * have, which the message lists. */
 KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                                const char *text, kith_error *error);
 KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
@@ -220,8 +243,8 @@ KITH_API kith_neighborhoods kith_graph_neighborhoods(const kith_graph *graph);
  * entity_name.txt where there are labels. With `ids`, facts are ids and entity2id.txt and
  * relation2id.txt name them. `note`, if not NULL, is written as split.json. The folder is written
  * beside and renamed, so it is there whole or not at all; it must not exist, or be empty, or with
- * `replace` be one that this call wrote before, but neither a symbolic link nor what the graph was read
- * from. */
+ * `replace` be one that this call wrote before, but neither a symbolic link nor what the graph was
+ * read from. */
 typedef struct kith_save_options {
     size_t size;
     int ids;
@@ -239,40 +262,41 @@ KITH_API kith_status kith_graph_save(const kith_graph *graph, const char *folder
 
 /* ---- graphs from memory ------------------------------------------------------------------ */
 
-/* Collects facts, by names or ids, and makes a graph of them, as kith_graph_open does of a source. One
- * thread at a time. Names are UTF-8, not empty, without tabs and line ends. */
+/* Collects facts, by names or ids, and makes a graph of them, as kith_graph_open does of a source.
+ * One thread at a time. Names are UTF-8, not empty, without tabs and line ends. */
 typedef struct kith_builder kith_builder;
 
 KITH_API kith_status kith_builder_new(kith_builder **builder, kith_error *error);
 KITH_API void kith_builder_free(kith_builder *builder);
 
-/* One fact by names, which are added where they are new; `truth` is 1 for a true one, 0 for one that is
- * known to be false, which only KITH_DEV and KITH_TEST may hold. */
+/* One fact by names, which are added where they are new; `truth` is 1 for a true one, 0 for one
+ * that is known to be false, which only KITH_DEV and KITH_TEST may hold. */
 KITH_API kith_status kith_builder_add(kith_builder *builder, kith_split split, const char *subject,
                                       const char *relation, const char *object, int truth,
                                       kith_error *error);
 
-/* Many names at once. The id of each goes into `ids`, which may be NULL: names that are new get the next
- * ones, counted from 0, so that the first call on an empty builder gives 0, 1, 2 ... to different names.
- * Entities that no fact has are kept. */
+/* Many names at once. The id of each goes into `ids`, which may be NULL: names that are new get
+ * the next ones, counted from 0, so that the first call on an empty builder gives 0, 1, 2 ... to
+ * different names. Entities that no fact has are kept. */
 KITH_API kith_status kith_builder_add_entities(uint32_t *ids, kith_builder *builder,
                                                const char *const *names, size_t count,
                                                kith_error *error);
 KITH_API kith_status kith_builder_add_relations(uint32_t *ids, kith_builder *builder,
                                                 const char *const *names, size_t count,
                                                 kith_error *error);
-/* Many facts at once, by the builder's ids; `facts.truth` is NULL where all are true. Either all are
- * added or, on failure, none. */
-KITH_API kith_status kith_builder_add_facts(kith_builder *builder, kith_split split, kith_facts facts,
-                                            kith_error *error);
+/* Many facts at once, by the builder's ids; `facts.truth` is NULL where all are true. Either all
+ * are added or, on failure, none. */
+KITH_API kith_status kith_builder_add_facts(kith_builder *builder, kith_split split,
+                                            kith_facts facts, kith_error *error);
 
 /* The label of an entity, by its id in the builder; NULL takes it away. */
 KITH_API kith_status kith_builder_set_label(kith_builder *builder, uint32_t entity,
                                             const char *label, kith_error *error);
 
-/* Make the graph and empty the builder. Duplicates are dropped, and ids given anew, so that the entities
- * and relations of train come first. Fails with KITH_ERR_ARGUMENT where train has no fact; after a failure
- * the builder can only be freed. Of the options, `threads` and `watch` count. */
+/* Make the graph and empty the builder. Duplicates are dropped, and ids given anew, so that the
+ * entities and relations of train come first. Fails with KITH_ERR_ARGUMENT where train has no
+ * fact; after a failure the builder can only be freed. Of the options, `threads` and `watch`
+ * count. */
 KITH_API kith_status kith_builder_finish(kith_graph **graph, kith_builder *builder,
                                          const kith_open_options *options, kith_error *error);
 
@@ -350,8 +374,8 @@ typedef struct kith_dataset_report {
 } kith_dataset_report;
 
 /* Make a data set with unseen entities by the protocol of Wang et al. 2019 (for KITH_BOTH of
- * Hamaguchi et al. 2017). `report`, to be freed, may be NULL. The same source, options and seed give the same
- * graph. Fails with KITH_ERR_ARGUMENT where the source has nothing to sample. */
+ * Hamaguchi et al. 2017). `report`, to be freed, may be NULL. The same source, options and seed
+ * give the same graph. Fails with KITH_ERR_ARGUMENT where the source has nothing to sample. */
 KITH_API kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report **report,
                                        const kith_graph *source,
                                        const kith_dataset_options *options, kith_error *error);
@@ -376,7 +400,7 @@ typedef struct kith_implications {
 typedef struct kith_rules_options {
     size_t size;
     unsigned kinds;        /* of kith_graph_rules: flags of kith_evidence_part; 0: all */
-    uint32_t conclusion;   /* the id of a relation that it or its inverse is concluded; UINT32_MAX: any */
+    uint32_t conclusion;   /* only of this relation or its inverse; UINT32_MAX: any */
     uint32_t min_support;
     size_t top;            /* how many */
     unsigned threads;      /* 0: one per core. The result does not depend on it. */
@@ -424,8 +448,8 @@ typedef struct kith_rule_example {
     uint32_t subject, between, object;
 } kith_rule_example;
 
-/* A rule that train supports, of the kind direct, path or constant. Confidence is support / (body count
- * + 5): a rule that was seldom right is not trusted much. */
+/* A rule that train supports, of the kind direct, path or constant. Confidence is support / (body
+ * count + 5): a rule that was seldom right is not trusted much. */
 typedef struct kith_rule {
     kith_evidence_part kind;
     uint32_t first, second, conclusion; /* relations; second of a path alone, else UINT32_MAX */
@@ -469,15 +493,15 @@ KITH_API const char *kith_settings_get(char *text, size_t size, const kith_setti
                                        const char *name);
 /* The names one by one; NULL past the last. `help` and `choices` ("a|b" or "N") may be NULL. */
 KITH_API const char *kith_settings_name(size_t index, const char **help, const char **choices);
-/* Whether a setting decides anything beside the others: the margin does not where the loss is softmax,
- * and of a run with rules alone hardly any does. 0 for a name that is none. */
+/* Whether a setting decides anything beside the others: the margin does not where the loss is
+ * softmax, and of a run with rules alone hardly any does. 0 for a name that is none. */
 KITH_API int kith_settings_applies(const kith_settings *settings, const char *name);
 
 /* ---- models ------------------------------------------------------------------------------ */
 
 /* What was learned, opened on a graph: an embedding or none, rules, how they are weighed, and what
- * turns scores into probabilities. Any number of threads may use one model at once, by the calls that
- * take it as const and by sessions; evaluations of one model take turns. */
+ * turns scores into probabilities. Any number of threads may use one model at once, by the calls
+ * that take it as const and by sessions; evaluations of one model take turns. */
 typedef struct kith_model kith_model;
 
 /* Called at the end of an epoch; return 0 to go on, anything else to stop with a checkpoint. */
@@ -516,14 +540,14 @@ typedef enum kith_train_end {
     KITH_TRAIN_WAS_FINISHED
 } kith_train_end;
 
-/* Train a model and keep it in a new folder: config.json, model.safetensors (the best weights by dev,
- * or the last where dev is not looked at), checkpoint.safetensors, history.jsonl and the graph. The
- * folder can be resumed from as soon as it is there. */
+/* Train a model and keep it in a new folder: config.json, model.safetensors (the best weights by
+ * dev, or the last where dev is not looked at), checkpoint.safetensors, history.jsonl and the
+ * graph. The folder can be resumed from as soon as it is there. */
 KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
                                 const kith_settings *settings, const kith_train_options *options,
                                 kith_error *error);
-/* The same, but the graph is given away: it is freed in the end, also where training fails, and what
- * training does not need of it as soon as it begins. For graphs that fill the memory. */
+/* The same, but the graph is given away: it is freed in the end, also where training fails, and
+ * what training does not need of it as soon as it begins. For graphs that fill the memory. */
 KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folder,
                                           kith_graph *graph, const kith_settings *settings,
                                           const kith_train_options *options, kith_error *error);
@@ -533,15 +557,16 @@ KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
 
 KITH_API kith_status kith_model_open(kith_model **model, const char *folder,
                                      const kith_work_options *options, kith_error *error);
-/* What was noticed when the model was opened that does not hinder its use, such as a run of an older
- * format without checksums, one by one, for a person; NULL past the last. */
+/* What was noticed when the model was opened that does not hinder its use, such as a run of an
+ * older format without checksums, one by one, for a person; NULL past the last. */
 KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
-/* Open a run on another graph that shares relations with the one it was trained on: its train and aux are
- * what is known now, and all its entities are candidates. Relations are matched by name; what the graph
- * has with others is left out, and kith_model_warning tells how much that is. Rules and their weights
- * without the embedding decide, as no entity has an input embedding, whatever its name. Nothing is
- * trained. The graph may be freed afterwards; the model's own (kith_model_graph) has other ids. Fails
- * with KITH_ERR_ARGUMENT for a run without rules, KITH_ERR_INPUT where no relation is shared. */
+/* Open a run on another graph that shares relations with the one it was trained on: its train and
+ * aux are what is known now, and all its entities are candidates. Relations are matched by name;
+ * what the graph has with others is left out, and kith_model_warning tells how much that is. Rules
+ * and their weights without the embedding decide, as no entity has an input embedding, whatever
+ * its name. Nothing is trained. The graph may be freed afterwards; the model's own
+ * (kith_model_graph) has other ids. Fails with KITH_ERR_ARGUMENT for a run without rules,
+ * KITH_ERR_INPUT where no relation is shared. */
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
@@ -554,12 +579,12 @@ KITH_API const kith_graph *kith_model_graph(const kith_model *model);
 KITH_API const kith_settings *kith_model_settings(const kith_model *model);
 
 /* The vector of an entity for a query relation, `dim` floats; `inverse` for the relation's other
- * direction, as for objects. An entity without neighbours has zeros. Fails with KITH_ERR_NOT_FOUND for
- * an id that does not exist, with KITH_ERR_ARGUMENT where the run has rules alone. */
+ * direction, as for objects. An entity without neighbours has zeros. Fails with KITH_ERR_NOT_FOUND
+ * for an id that does not exist, with KITH_ERR_ARGUMENT where the run has rules alone. */
 KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t entity,
                                        uint32_t relation, int inverse, kith_error *error);
-/* How plausible a fact is, as ranking scores it; larger is more so. Where either side is predicted, the
- * mean of both questions' scores. */
+/* How plausible a fact is, as ranking scores it; larger is more so. Where either side is
+ * predicted, the mean of both questions' scores. */
 KITH_API kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                                       kith_error *error);
 
@@ -582,8 +607,8 @@ KITH_API void kith_fusion_info_free(kith_fusion_info *info);
  * combines several kinds. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
                                               const kith_model *model, size_t index);
-/* The weight that counts where objects of a relation of train are asked for, or subjects. Returns 1 where
- * it is the relation's own, 0 where it is the common one, or 0 past the last. */
+/* The weight that counts where objects of a relation of train are asked for, or subjects. Returns
+ * 1 where it is the relation's own, 0 where it is the common one, or 0 past the last. */
 KITH_API int kith_model_relation_weight(double *weight, const kith_model *model, uint32_t relation,
                                         int subject_hidden, size_t index);
 
@@ -595,8 +620,9 @@ typedef enum kith_rows {
     KITH_ROWS_OTHER
 } kith_rows;
 
-/* One table of a model's parameters: row r begins at at[r * stride]. "ent" has the input embeddings,
- * "rel" the decoder's relations, "trans" the hyperplanes of relations as neighbours see them. */
+/* One table of a model's parameters: row r begins at at[r * stride]. "ent" has the input
+ * embeddings, "rel" the decoder's relations, "trans" the hyperplanes of relations as neighbours
+ * see them. */
 typedef struct kith_table {
     const char *name;
     kith_rows of;
@@ -689,14 +715,14 @@ typedef struct kith_eval {
     size_t no_candidate; /* hidden sides that are not candidates, so that they cannot be ranked */
     size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
     double seconds;      /* ranking or classifying alone */
-    const kith_rank *const *ranks; /* of labelled facts only fact, kind, facts and correct are set */
+    const kith_rank *const *ranks; /* of labelled facts: fact, kind, facts and correct alone */
     size_t rank_count;
 } kith_eval;
 
 /* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
  * support facts, and a session's new ones. The seen ones are in the same order whether unseen ones
- * are among the candidates or not. For a session, a model without rules has no scores for unseen ones,
- * nor has one with unseen-neighbors off; evaluation scores them by their encodings then. */
+ * are among the candidates or not. For a session, a model without rules has no scores for unseen
+ * ones, nor has one with unseen-neighbors off; evaluation scores them by their encodings then. */
 typedef enum kith_candidate_set {
     KITH_ANSWERS_USUAL, /* all of a session, seen ones in evaluation */
     KITH_ANSWERS_ALL,   /* seen and unseen ones, of those that have scores */
@@ -731,9 +757,9 @@ KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_g
 KITH_API const char *kith_eval_kind_name(int kind);
 KITH_API const char *kith_eval_bucket_name(int bucket);
 
-/* How well overall probabilities hold. Entities that training has not seen (those of aux and test; where
- * there are none, nothing is measured) are described anew by a random share of 10 to 90 % of their facts,
- * and asked about. Answers count as right where they are among the other facts. */
+/* How well overall probabilities hold. Entities that training has not seen (those of aux and test;
+ * where there are none, nothing is measured) are described anew by a random share of 10 to 90 % of
+ * their facts, and asked about. Answers count as right where they are among the other facts. */
 typedef struct kith_probability_table {
     size_t answers, right;
     const kith_reliability *const *bins; /* by probability: below .1, below .2 ... */
@@ -748,8 +774,8 @@ typedef struct kith_probability_table {
 typedef struct kith_probability_eval {
     size_t entities; /* asked about */
     size_t queries;  /* of the first table */
-    const kith_probability_table *relations; /* S r ? and ? r S for each relation that S has, known or
-                                                hidden: the ten best answers that are not known */
+    const kith_probability_table *relations; /* S r ? and ? r S for each relation that S has, known
+                                                or hidden: the ten best answers not known */
     const kith_probability_table *pairs; /* S ? ? and ? ? S together: the ten best pairs */
 } kith_probability_eval;
 
@@ -765,7 +791,8 @@ KITH_API void kith_probability_options_init(kith_probability_options *options, s
 #define kith_probability_options_init(options)                                                     \
     kith_probability_options_init(options, sizeof *(options))
 
-/* Fails with KITH_ERR_ARGUMENT where the model has no probabilities or the graph no unseen entities. */
+/* Fails with KITH_ERR_ARGUMENT where the model has no probabilities or the graph no unseen
+ * entities. */
 KITH_API kith_status kith_evaluate_probabilities(kith_probability_eval **result,
                                                  const kith_model *model,
                                                  const kith_probability_options *options,
@@ -783,8 +810,8 @@ typedef struct kith_session kith_session;
 KITH_API kith_status kith_session_new(kith_session **session, kith_model *model,
                                       kith_error *error);
 KITH_API void kith_session_free(kith_session *session);
-/* Whether messages about unknown names suggest others like them, which takes a look at all names: 1 unless
- * told otherwise. */
+/* Whether messages about unknown names suggest others like them, which takes a look at all names:
+ * 1 unless told otherwise. */
 KITH_API void kith_session_set_suggestions(kith_session *session, int suggest);
 
 /* The most bytes of candidates' encodings that a model keeps for later questions, 256 MB unless
@@ -812,15 +839,17 @@ KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
  * out. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
                                             kith_error *error);
-/* Take back the last fact; KITH_ERR_NOT_FOUND where there is none. Afterwards the session is as if it
- * had never been said: ids of other new names may have changed. */
+/* Take back the last fact; KITH_ERR_NOT_FOUND where there is none. Afterwards the session is as if
+ * it had never been said: ids of other new names may have changed. */
 KITH_API kith_status kith_session_undo(kith_session *session);
-/* The same with any fact, of several like it the last one; KITH_ERR_NOT_FOUND where there is none. */
+/* The same with any fact, of several like it the last one; KITH_ERR_NOT_FOUND where there is none.
+  */
 KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
                                          const char *relation, const char *object,
                                          kith_error *error);
 /* Write all facts that were said, in their order, as three columns separated by tabs. The file is
- * written beside its place and renamed. kith_graph_open and kith_session_add_graph read it again. */
+ * written beside its place and renamed. kith_graph_open and kith_session_add_graph read it again.
+  */
 KITH_API kith_status kith_session_save(const kith_session *session, const char *path,
                                        kith_error *error);
 
@@ -843,10 +872,10 @@ KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, siz
  * entity; NULL where there is none. It stays until a fact is added or taken back. */
 KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
 
-/* A question: names, and NULL for what is asked for. With NULL for one entity, entities are asked for;
- * for one entity and the relation, the likeliest pairs of both; for the relation alone, relations. A
- * question with three names is a fact (kith_session_judge), one without an entity asks for missing facts
- * (kith_session_find_missing). */
+/* A question: names, and NULL for what is asked for. With NULL for one entity, entities are asked
+ * for; for one entity and the relation, the likeliest pairs of both; for the relation alone,
+ * relations. A question with three names is a fact (kith_session_judge), one without an entity
+ * asks for missing facts (kith_session_find_missing). */
 typedef struct kith_question {
     const char *subject, *relation, *object;
 } kith_question;
@@ -855,9 +884,8 @@ typedef struct kith_ask_options {
     size_t size;
     size_t top;       /* how many answers, 10 if 0 */
     int new_only;     /* leave out what is known */
-    size_t
-        relations; /* pairs: how many relations to look at, those that the entity's own imply most
-                         first; 64 if 0, SIZE_MAX for all */
+    size_t relations; /* pairs: how many relations to look at, those that the entity's own imply
+                         most first; 64 if 0, SIZE_MAX for all */
     unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
@@ -881,7 +909,7 @@ typedef struct kith_answer {
     double overall;     /* that it is true at all: `probability` times the probability that there is
                            such an answer; NAN likewise */
     int known;          /* the graph or the session says so */
-    int is_subject;     /* `entity` is the subject of the fact, the entity of the question its object */
+    int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
 } kith_answer;
 
 /* Best first; equal scores in the order of ids. */
@@ -893,22 +921,23 @@ typedef struct kith_answers {
     size_t all_relations; /* that could have been */
 } kith_answers;
 
-/* Seen answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may be
- * NULL. Fails with KITH_ERR_NOT_FOUND for a name that is none, with names like it in the message;
- * with KITH_ERR_ARGUMENT for a question that cannot be asked, or where nothing of use is known about
- * its entity. */
+/* Seen answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may
+ * be NULL. Fails with KITH_ERR_NOT_FOUND for a name that is none, with names like it in the
+ * message; with KITH_ERR_ARGUMENT for a question that cannot be asked, or where nothing of use is
+ * known about its entity. */
 KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,
                                       const kith_question *question,
                                       const kith_ask_options *options, kith_error *error);
-/* The same by ids of the model's graph, with UINT32_MAX for what is asked for; KITH_ERR_NOT_FOUND for an
- * id that does not exist. */
+/* The same by ids of the model's graph, with UINT32_MAX for what is asked for; KITH_ERR_NOT_FOUND
+ * for an id that does not exist. */
 KITH_API kith_status kith_session_ask_ids(kith_answers **answers, kith_session *session,
                                           kith_triple question, const kith_ask_options *options,
                                           kith_error *error);
 KITH_API void kith_answers_free(kith_answers *answers);
 
-/* The answers to many questions, in their order. What is wrong with one question does not hinder the
- * others: its answers are NULL, and its error says what it is. Errors are NULL where there are answers. */
+/* The answers to many questions, in their order. What is wrong with one question does not hinder
+ * the others: its answers are NULL, and its error says what it is. Errors are NULL where there are
+ * answers. */
 typedef struct kith_answers_batch {
     const kith_answers *const *at;
     const kith_error *const *errors;
@@ -916,8 +945,8 @@ typedef struct kith_answers_batch {
     size_t failed; /* how many have an error */
 } kith_answers_batch;
 
-/* Many questions at once, on several threads; the result does not depend on how many. Fails only where
- * none can be answered: with KITH_ERR_MEMORY, _ARGUMENT or _STOPPED. */
+/* Many questions at once, on several threads; the result does not depend on how many. Fails only
+ * where none can be answered: with KITH_ERR_MEMORY, _ARGUMENT or _STOPPED. */
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
@@ -930,9 +959,10 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 
 /* ---- is it true, and what is missing ------------------------------------------------------ */
 
-/* How likely a fact is. It is judged as if it were not known: where it is, it is hidden from what is
- * known about the entity it is asked of. That is the subject, with the object as one of the candidates;
- * the object where only the subject is a candidate or the model predicts subjects alone. */
+/* How likely a fact is. It is judged as if it were not known: where it is, it is hidden from what
+ * is known about the entity it is asked of. That is the subject, with the object as one of the
+ * candidates; the object where only the subject is a candidate or the model predicts subjects
+ * alone. */
 typedef struct kith_verdict {
     int known;          /* the graph or the session says so */
     int subject_asked;  /* judged as an answer to ? r O */
@@ -944,8 +974,8 @@ typedef struct kith_verdict {
     size_t candidates;  /* that are not known */
 } kith_verdict;
 
-/* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT where
- * training has seen neither of the entities. */
+/* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT
+ * where training has seen neither of the entities. */
 KITH_API kith_status kith_session_judge(kith_verdict **verdict, kith_session *session,
                                         const kith_question *fact, kith_error *error);
 KITH_API void kith_verdict_free(kith_verdict *verdict);
@@ -992,9 +1022,9 @@ typedef struct kith_missing {
     int complete;    /* no other question can have a likelier answer than those listed */
 } kith_missing;
 
-/* The likeliest missing facts of a relation, or with NULL of all. The questions S r ? are asked in the
- * order of the probability that S has another fact of r, until no later one can give a likelier fact or
- * there have been enough. */
+/* The likeliest missing facts of a relation, or with NULL of all. The questions S r ? are asked in
+ * the order of the probability that S has another fact of r, until no later one can give a
+ * likelier fact or there have been enough. */
 KITH_API kith_status kith_session_find_missing(kith_missing **missing, kith_session *session,
                                                const char *relation,
                                                const kith_missing_options *options,
@@ -1008,13 +1038,13 @@ typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
     int inverse; /* the entity asked about is the object of the fact */
     int added;   /* the session says it, not the graph */
-    double weight, logic, attention; /* in the entity's vector; NAN where the model has no such part,
-                                        weight = logic + attention where it has both */
+    double weight, logic, attention; /* in the entity's vector; NAN where the model has no such
+                                        part, weight = logic + attention where it has both */
     size_t place;     /* in the model's list */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
     const kith_implication *rule; /* relation => query, behind the logic weight; NULL: none */
-    const kith_implication *redundant_with; /* the other relation of the entity that implies this one
-                                               most; NULL where none does */
+    const kith_implication *redundant_with; /* the other relation of the entity that implies this
+                                               one most; NULL where none does */
 } kith_weighted_neighbor;
 
 /* A feature of an answer, and how many points of its score it contributes. */
@@ -1025,9 +1055,9 @@ typedef struct kith_feature {
 } kith_feature;
 
 /* A rule that supports an answer o of q(s, ?), and the facts it applies to: r(s, o) of a direct
- * rule, r1(s, between) and r2(between, o) of a path, r(s, between) of a constant rule, r(o, between)
- * of a shared-answer rule, as some known answers have it. Confidence is mixed with how often it holds
- * here (direct) or shrunk where it was counted seldom. */
+ * rule, r1(s, between) and r2(between, o) of a path, r(s, between) of a constant rule, r(o,
+ * between) of a shared-answer rule, as some known answers have it. Confidence is mixed with how
+ * often it holds here (direct) or shrunk where it was counted seldom. */
 typedef struct kith_reason {
     kith_evidence_part kind;
     uint32_t first, second; /* relations; second of a path alone, else UINT32_MAX */
@@ -1037,15 +1067,16 @@ typedef struct kith_reason {
     uint32_t support, body_count; /* right in so many of so many cases of train */
 } kith_reason;
 
-/* One fact of a path: it leads to `entity` from the one before, against its direction where inverse. */
+/* One fact of a path: it leads to `entity` from the one before, against its direction where
+ * inverse. */
 typedef struct kith_step {
     uint32_t relation;
     int inverse;
     uint32_t entity;
 } kith_step;
 
-/* What the score of an answer is made of: rules + proximity + prior + embedding, and the embedding's points by
- * neighbour, which with `rest` add up to it. */
+/* What the score of an answer is made of: rules + proximity + prior + embedding, and the
+ * embedding's points by neighbour, which with `rest` add up to it. */
 typedef struct kith_contributions {
     uint32_t entity;
     double score;
@@ -1056,8 +1087,8 @@ typedef struct kith_contributions {
     size_t reason_count;
     const kith_step *const *path; /* the shortest path from the entity to the answer */
     size_t path_count;            /* facts; 0 where walks do not get there */
-    const double *neighbors; /* points of each of the explanation's neighbours; NULL where the vector
-                                is not a sum of them */
+    const double *neighbors; /* points of each of the explanation's neighbours; NULL where the
+                                vector is not a sum of them */
     double rest;             /* of the relation and the answer itself */
 } kith_contributions;
 
@@ -1095,8 +1126,8 @@ typedef struct kith_explanation {
     size_t compared; /* answers whose changes of rank are told */
 } kith_explanation;
 
-/* Answer and say why. Of a fact (three names), the first answer is its own entity, then come the best
- * others; a known fact is hidden, as kith_session_judge does. */
+/* Answer and say why. Of a fact (three names), the first answer is its own entity, then come the
+ * best others; a known fact is hidden, as kith_session_judge does. */
 KITH_API kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
                                           const kith_question *question,
                                           const kith_ask_options *options, kith_error *error);

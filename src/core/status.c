@@ -6,9 +6,12 @@
 
 #include "core/utf8.h"
 
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
+
 const char *kith_version(void)
 {
-    return KITH_VERSION;
+    return TEXT(KITH_VERSION_MAJOR) "." TEXT(KITH_VERSION_MINOR) "." TEXT(KITH_VERSION_PATCH);
 }
 
 kith_status kith__fail(kith_error *error, kith_status code, const char *format, ...)
