@@ -99,6 +99,28 @@ check 'again from the cache' 0 '^ +1 .*  Chicago \(ex:Q0\)$' \
 sed -i 's/example.org/example.com/' turtle/graph/prefixes.txt
 check 'prefixes that were changed are noticed' 1 'hash differs' "$kith" predict turtle --query 'ex:Q208 ex:P551 ?'
 
+# ---- names that are not quite right ----
+
+check 'a mistyped prefix name gets a suggestion' 1 "did you mean 'wd:Q208'|did you mean .*'wd:Q208'" \
+    "$kith" predict a/b/wikidata --query 'wd:Q2088 wdt:P551 ?'
+check 'a mistyped relation, too' 1 "did you mean .*'wdt:P551'" "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P5511 ?'
+check 'a mistyped label, too' 1 "did you mean 'wd:Q208'" "$kith" predict a/b/wikidata --query '"Plaver 8" wdt:P551 ?'
+check 'a mistyped command gets a suggestion' 2 "did you mean 'train'" "$kith" trian wikidata.csv -o x
+check 'a mistyped option gets a suggestion' 2 "did you mean '--columns'" "$kith" stats wikidata.csv --colums 1,2,3
+
+# ---- folders of runs ----
+
+check 'a run is not replaced without --force' 2 'holds a run already' "$kith" train wikidata.csv -o a/b/wikidata -q
+check 'with it, it is' 0 'finished' "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
+mkdir own && echo mine >own/notes
+check 'a folder of the user is never replaced' 2 'not empty and holds no run.*only runs that kith made' \
+    "$kith" train wikidata.csv -o own --preset rules --force -q
+[ "$(cat own/notes)" = mine ]
+report $? 'and keeps what is in it' "$(ls own)"
+echo mine >a/b/wikidata/notes
+check 'nor is a run with a file of the user' 2 'notes: is not part of a run' \
+    "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
+
 # ---- something else ----
 
 check 'JSON is refused with the way out' 1 'found JSON.*jq -r' "$kith" stats facts.json

@@ -70,7 +70,7 @@ untouched 'split: nothing to sample' 2 '' "$KITH" split inputs/x.gz -o place/dat
 
 untouched 'train: an output that exists' 2 'place/run' \
     "$KITH" train inputs/good.tsv -o place/run --preset rules -q
-untouched 'train: a folder with other files' 1 'place/mine' \
+untouched 'train: a folder with other files' 2 'place/mine' \
     "$KITH" train inputs/good.tsv -o place/mine --preset rules --force -q
 untouched 'train: a bad line, replacing' 1 'bad.tsv:2' \
     "$KITH" train inputs/bad.tsv -o place/run --preset rules --force -q

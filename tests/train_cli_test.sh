@@ -164,7 +164,7 @@ check 'an existing run is not overwritten' 2 'holds a run already' \
 diff -r run before >out
 report $? 'and stays as it is' "$(cat out)"
 mkdir mine && echo precious >mine/file
-check 'nor is a folder with anything in it' 1 'mine' "$kith" train source -o mine "${small[@]}"
+check 'nor is a folder with anything in it' 2 'mine' "$kith" train source -o mine "${small[@]}"
 [ "$(ls mine)" = file ]
 report $? 'and what is in it stays' "$(ls mine)"
 ls -d ./*.tmp-* >out 2>&1

@@ -69,11 +69,15 @@ static int tell_end(kith_train_end end, const arguments *a)
 
     if (a->common.json)
         return print_json(json_pack("{ss ss}", "run", folder, "state", words[end]));
-    if (end == KITH_TRAIN_STOPPED)
-        say("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder, folder);
-    else if (end == KITH_TRAIN_WAS_FINISHED)
+    if (end == KITH_TRAIN_STOPPED) {
+        char *run = shell_word(folder);
+        say("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder,
+            run ? run : "");
+        free(run);
+    }
+    if (end == KITH_TRAIN_WAS_FINISHED)
         say("%s: is finished already, nothing to do\n", folder);
-    else
+    else if (end == KITH_TRAIN_FINISHED)
         tell_next(folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)

@@ -103,6 +103,16 @@ static bool put_field(char *out, size_t size, const char *name)
            snprintf(out, size, spaces ? "\"%s\"" : "%s", name) < (int)size;
 }
 
+/* By its prefix, where it is an IRI. */
+static bool put_name(char *out, size_t size, const kith_graph *graph, const char *name)
+{
+    char shortened[200];
+
+    return put_field(out, size,
+                     kith_graph_short_name(shortened, sizeof shortened, graph, name) > 0 ? shortened
+                                                                                          : name);
+}
+
 /* The question of the first fact whose names can be typed. */
 char *example_question(const char *folder)
 {
@@ -114,10 +124,10 @@ char *example_question(const char *folder)
     if (kith_graph_open(&graph, path, NULL, NULL) == KITH_OK) {
         kith_facts facts = kith_graph_facts(graph, KITH_TRAIN);
         for (size_t i = 0; i < facts.count && !word; i++)
-            if (put_field(subject, sizeof subject,
-                          kith_graph_entity_name(graph, facts.at[i].subject)) &&
-                put_field(relation, sizeof relation,
-                          kith_graph_relation_name(graph, facts.at[i].relation))) {
+            if (put_name(subject, sizeof subject, graph,
+                         kith_graph_entity_name(graph, facts.at[i].subject)) &&
+                put_name(relation, sizeof relation, graph,
+                         kith_graph_relation_name(graph, facts.at[i].relation))) {
                 snprintf(text, sizeof text, "%s %s ?", subject, relation);
                 word = shell_word(text);
             }

@@ -144,12 +144,29 @@ static kith_status check_replaceable(const char *folder, kith_error *error)
     return status;
 }
 
+static bool holds_anything(const char *folder)
+{
+    DIR *entries = opendir(folder);
+    struct dirent *entry;
+    bool found = false;
+
+    while (entries && !found && (entry = readdir(entries)))
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (entries)
+        closedir(entries);
+    return found;
+}
+
 /* What is there is an older run to be replaced, or nothing, or an empty folder. */
 static kith_status check_target(bool *full, const char *folder, bool replace, kith_error *error)
 {
     struct stat info;
 
     *full = stat(folder, &info) == 0 && kith__path_exists(folder, "config.json");
+    if (!*full && holds_anything(folder))
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s: is not empty and holds no run; choose another name%s", folder,
+                          replace ? " (--force replaces only runs that kith made)" : "");
     if (!*full)
         return KITH_OK; /* putting the folder there will say what is wrong, if anything */
     if (!replace)

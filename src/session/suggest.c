@@ -115,11 +115,32 @@ static size_t insert(guess *guesses, size_t count, size_t most, guess next)
     return count < most ? count + 1 : count;
 }
 
+/* Behind the last mark of an IRI or a prefix. */
+static const char *local_part(const char *name)
+{
+    const char *local = name + strlen(name);
+
+    while (local > name && !strchr("/#:", local[-1]))
+        local--;
+    return *local ? local : name;
+}
+
+/* An IRI is also known by its last part, whatever prefix was typed before that. */
+static int name_unlikeness(const char *name, const char *text, size_t length)
+{
+    int off = unlikeness(name, text, length);
+
+    if (!strstr(name, "://"))
+        return off;
+    const char *local = local_part(text);
+    return least_of(off, unlikeness(local_part(name), local, strlen(local)));
+}
+
 /* By its name or its label, whichever is nearer. */
 static int how_unlike(const kith_graph *graph, uint32_t id, const char *name, const char *text,
                       size_t length, bool relation)
 {
-    int off = unlikeness(name, text, length);
+    int off = name_unlikeness(name, text, length);
 
     if (relation || !graph->label_start)
         return off;
@@ -194,13 +215,17 @@ const char *kith__did_you_mean(char out[KITH__MEANT], const kith_session *sessio
     const char *names[SUGGESTED];
     size_t count = session->no_suggestions ? 0 : suggest_names(names, session, text, relation);
     size_t used = 0;
-    char quoted[KITH__QUOTED];
+    char quoted[KITH__QUOTED], shortened[LONGEST];
 
     out[0] = '\0';
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names[i];
+        if (kith_graph_short_name(shortened, sizeof shortened, session->model->graph, name) > 0)
+            name = shortened;
         used += (size_t)snprintf(out + used, KITH__MEANT - used, "%s%s",
                                  i == 0 ? "; did you mean " : i + 1 < count ? ", " : " or ",
-                                 kith__quote(quoted, names[i], strlen(names[i])));
+                                 kith__quote(quoted, name, strlen(name)));
+    }
     if (count > 0)
         snprintf(out + used, KITH__MEANT - used, "?");
     return out;
