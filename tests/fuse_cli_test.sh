@@ -521,6 +521,12 @@ check 'what it has no relation for is told' 0 'warning: 1 relations of the graph
     sh -c '"$0" eval fused --on renamed 2>&1' "$kith"
 json 'and questions' 'all(a["entity"].startswith("new-") for a in o["results"][0]["answers"])' \
     "$kith" predict fused --on renamed --query 'new-e1 likes ?' --json
+"$kith" rules rules --kind AB --top 1 --json > own.json
+check 'and the rules of the run' 0 'new-' "$kith" rules rules --on renamed --examples
+json 'with the counts of training' \
+    'o["rules"][0]["support"] == json.load(open("own.json"))["rules"][0]["support"]' \
+    "$kith" rules rules --on renamed --kind AB --top 1 --json
+check 'rules of an embedding alone' 2 'is an embedding alone' "$kith" rules embedding --on renamed
 check 'and explanations' 0 'new-' "$kith" explain rules --on renamed --query 'new-e1 likes ?'
 check 'an embedding alone cannot' 2 'is an embedding alone' "$kith" eval embedding --on renamed
 check 'rules have no vectors' 1 'has rules alone and no embedding' "$kith" export rules -o vectors

@@ -570,6 +570,10 @@ KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
+/* The strongest rules that a model learned: direct and path rules with the counts they were mined from,
+ * constant rules and examples by the facts that it knows now. Free with kith_rules_free. */
+KITH_API kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
+                                      const kith_rules_options *options, kith_error *error);
 /* A model with start values instead of trained ones; it borrows the graph. */
 KITH_API kith_status kith_model_new(kith_model **model, const kith_graph *graph,
                                     const kith_settings *settings,

@@ -170,6 +170,32 @@ static int show_implications(const arguments *a, const kith_graph *graph,
     return status;
 }
 
+/* The run's own rules, with examples from another graph. */
+static int show_on(const command *self, const arguments *a, kith_rules_options *options)
+{
+    kith_model *model = NULL;
+    kith_rules *rules = NULL;
+    kith_error error;
+    int status = EXIT_SUCCESS;
+
+    if (open_run_on(&model, &a->common, &error) != KITH_OK)
+        return failure(&error);
+    const kith_graph *graph = kith_model_graph(model);
+    if (a->relation &&
+        (kith_graph_find_relation(&options->conclusion, graph, a->relation) != KITH_OK ||
+         options->conclusion >= kith_graph_seen_relation_count(graph)))
+        status = usage_error(self, "train has no relation '%s'", a->relation);
+    else if (kith_model_rules(&rules, model, options, &error) != KITH_OK)
+        status = failure(&error);
+    else if (a->common.json)
+        status = print_json(answer_rules_json(rules, graph));
+    else
+        print_answer_rules(rules, graph, a->examples);
+    kith_rules_free(rules);
+    kith_model_free(model);
+    return status;
+}
+
 /* The graph of a run is in a folder of its own. */
 static kith_status open_graph(kith_graph **graph, const arguments *a, const char *path,
                               kith_error *error)
@@ -198,6 +224,8 @@ static int show(const command *self, const arguments *a, const char *path)
     options.threads = (unsigned)a->common.threads;
     options.watch = show_stage;
     options.context = watching(&a->common);
+    if (a->common.on)
+        return show_on(self, a, &options);
     if (open_graph(&graph, a, path, &error) != KITH_OK)
         return failure(&error);
     if (a->relation &&
@@ -232,7 +260,7 @@ static int run(const command *self, void *given)
 {
     const arguments *a = given;
 
-    if (a->examples && !a->kinds)
+    if (a->examples && !a->kinds && !a->common.on)
         return usage_error(self, "--examples needs --kind");
     return show(self, a, a->common.operand);
 }
@@ -250,6 +278,10 @@ static const option_row options[] = {
     OPTION_TOP("how many rules to show, strongest first", "20"),
     {"min-support", 0, "N", "only rules with at least this support", OPTION_INTEGER,
      offsetof(arguments, min_support), "1", .high = UINT32_MAX},
+    {"on", 0, "SOURCE",
+     "the rules that the run learned, with examples and constant rules from another graph "
+     "that shares its relations",
+     OPTION_TEXT, offsetof(common_arguments, on)},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
     OPTION_THREADS,

@@ -45,6 +45,15 @@ static void give_room(fusing_all *a, kith__fusion_workspace *room)
     pthread_mutex_unlock(&a->lock);
 }
 
+/* The embedding says nothing about an entity without a seen neighbour. */
+static bool has_seen_neighbor(kith__span facts, uint32_t seen)
+{
+    for (size_t i = 0; i < facts.count; i++)
+        if (facts.at[i].entity < seen)
+            return true;
+    return false;
+}
+
 static void fuse_one(void *context, size_t query, size_t slot, const float *embedding)
 {
     fusing_all *a = context;
@@ -56,8 +65,11 @@ static void fuse_one(void *context, size_t query, size_t slot, const float *embe
     kith_error error;
 
     (void)slot;
-    kith_status status = kith__fusion_run(room, kith__facts_of(x, s), s, relation, embedding,
-                                    a->candidates, &error);
+    kith__span facts = kith__facts_of(x, s);
+    if (embedding && !has_seen_neighbor(facts, kith_graph_seen_entity_count(a->model->graph)))
+        embedding = NULL;
+    kith_status status =
+        kith__fusion_run(room, facts, s, relation, embedding, a->candidates, &error);
     if (status == KITH_OK) {
         a->call(a->context, query, room);
     } else {

@@ -6,11 +6,10 @@
 #include "core/flag.h"
 #include "core/mem.h"
 #include "core/options.h"
-#include "rules/list_rules.h"
 #include "rules/best.h"
 #include "rules/implication.h"
 #include "rules/counter.h"
-#include "rules/evidence.h"
+#include "rules/list_rules.h"
 
 enum { PIECES = 64, MOST_SUBJECTS = 1024 };
 
@@ -325,9 +324,10 @@ static kith_status add_examples(listing *l, listed *at, size_t count, kith_error
     return status;
 }
 
+/* Rules of the graph are mined where no evidence is given. */
 static kith_status list_all(kith_rules **rules, const kith_graph *graph,
-                            const kith_rules_options *options, kith__watch *watch,
-                            kith_error *error)
+                            const kith__evidence *given, const kith_rules_options *options,
+                            kith__watch *watch, kith_error *error)
 {
     listing l = {.graph = graph, .options = options, .watch = watch};
     kith__best *all = &l.best[PIECES];
@@ -341,8 +341,9 @@ static kith_status list_all(kith_rules **rules, const kith_graph *graph,
     if (!pool)
         TRY(kith__no_memory(error));
     kith__pool_set_watch(pool, watch);
-    TRY(kith__evidence_new(&evidence, graph, false, pool, error));
-    TRY(list_kinds(&l, evidence, pool, error));
+    if (!given)
+        TRY(kith__evidence_new(&evidence, graph, false, pool, error));
+    TRY(list_kinds(&l, given ? given : evidence, pool, error));
     TRY(add_examples(&l, all->at, all->count, error));
     status = publish(rules, all->at, all->count, error);
     all->at = NULL;
@@ -354,12 +355,10 @@ cleanup:
     return status;
 }
 
-kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
-                             const kith_rules_options *given, kith_error *error)
+kith_status kith__rules_list(kith_rules **rules, const kith_graph *graph,
+                             const kith__evidence *evidence, const kith_rules_options *given,
+                             kith_error *error)
 {
-    if (!rules || !graph)
-        return kith__null_argument(error, __func__);
-
     kith_rules_options options;
     kith__watch watch;
     kith_status status = kith__rules_options(&options, given, error);
@@ -367,9 +366,17 @@ kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
     if (status != KITH_OK)
         return status;
     kith__watch_init(&watch, options.watch, options.context);
-    status = list_all(rules, graph, &options, &watch, error);
+    status = list_all(rules, graph, evidence, &options, &watch, error);
     kith__watch_release(&watch);
     return status;
+}
+
+kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
+                             const kith_rules_options *options, kith_error *error)
+{
+    if (!rules || !graph)
+        return kith__null_argument(error, __func__);
+    return kith__rules_list(rules, graph, NULL, options, error);
 }
 
 void kith_rules_free(kith_rules *rules)

@@ -1,0 +1,13 @@
+/* The rules that a model has learned, over what it knows now. */
+#include "model/model.h"
+#include "rules/list_rules.h"
+
+kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
+                             const kith_rules_options *options, kith_error *error)
+{
+    if (!rules || !model)
+        return kith__null_argument(error, __func__);
+    if (!model->fused)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "the model has no rules");
+    return kith__rules_list(rules, model->graph, model->fused->evidence, options, error);
+}
