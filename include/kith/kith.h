@@ -778,8 +778,9 @@ typedef struct kith_probability_table {
 typedef struct kith_probability_eval {
     size_t entities; /* asked about */
     size_t queries;  /* of the first table */
-    const kith_probability_table *relations; /* S r ? and ? r S for each relation that S has, known
-                                                or hidden: the ten best answers not known */
+    const kith_probability_table *relations; /* S r ? and ? r S for each relation that pairs look
+                                                at, whether S has a hidden fact of it or none:
+                                                the ten best answers that are not known */
     const kith_probability_table *pairs; /* S ? ? and ? ? S together: the ten best pairs */
 } kith_probability_eval;
 
@@ -790,7 +791,7 @@ typedef struct kith_probability_options {
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
 } kith_probability_options;
-/* 1000 entities, seed 1. */
+/* 500 entities, seed 1. */
 KITH_API void kith_probability_options_init(kith_probability_options *options, size_t size);
 #define kith_probability_options_init(options)                                                     \
     kith_probability_options_init(options, sizeof *(options))
@@ -910,10 +911,12 @@ typedef struct kith_answer {
                            all candidates for the relation */
     double probability; /* that it is true, given that the question has an answer which is not known
                            yet; NAN where the model has none */
-    double overall;     /* that it is true at all: `probability` times the probability that there is
-                           such an answer; NAN likewise */
+    double overall;     /* that it is true at all, by `probability` and by how likely there is such an
+                           answer; NAN likewise */
     int known;          /* the graph or the session says so */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
+    double low, high;   /* between which the overall probability of such answers lies, with 95 %
+                           confidence; 0 and 1 where that was not measured */
 } kith_answer;
 
 /* Best first; equal scores in the order of ids. */
@@ -970,12 +973,13 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 typedef struct kith_verdict {
     int known;          /* the graph or the session says so */
     int subject_asked;  /* judged as an answer to ? r O */
-    double probability; /* that it is true: `has` times `share`; NAN where the model has none */
+    double probability; /* that it is true, by `has` and `share`; NAN where the model has none */
     double has;         /* that there is an answer to S r ? (? r O) which is not known */
     double share;       /* that it is true, given that there is such an answer */
     float score;        /* among the candidates, larger is likelier */
     size_t rank;        /* among the candidates that are not known, from 1 */
     size_t candidates;  /* that are not known */
+    double low, high;   /* as in kith_answer */
 } kith_verdict;
 
 /* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT

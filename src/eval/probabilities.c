@@ -1,22 +1,31 @@
 /* kith_evaluate_probabilities: newcomers with a share of their facts hidden, asked about in a session. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "core/options.h"
-#include "core/rng.h"
-#include "core/stages.h"
-#include "graph/graph.h"
-#include "model/model.h"
+#include "eval/newcomers.h"
 
 enum { BEST = 10, BINS = 10 };
 
-/* A fact of a newcomer, and whether it is hidden. */
+/* Sums over answers, of which tables are made. */
 typedef struct {
-    kith_triple fact;
-    bool hidden;
-} held_fact;
+    size_t answers, right, given_half, given_half_right;
+    double log_loss;
+    kith_reliability bins[BINS];
+} sums;
+
+/* What the answers about one newcomer add to them. */
+typedef struct {
+    size_t queries;
+    sums relations, pairs;
+    kith__answer_list best; /* pairs */
+} counted;
+
+typedef struct {
+    const kith__newcomers *newcomers;
+    counted *counts; /* per newcomer */
+} measuring;
 
 /* What the caller sees, and what it points to: the tables of relations and of pairs. */
 typedef struct {
@@ -26,27 +35,12 @@ typedef struct {
     const kith_reliability *list[2][BINS];
 } result;
 
-typedef struct {
-    kith_model *model;
-    const kith_graph *graph;
-    kith__rng rng;
-    held_fact *facts; /* of the entity at hand */
-    size_t count, capacity;
-    result *out;
-    double log_loss[2];
-    kith_session *session;
-    const char *name; /* of the newcomer in it */
-} measuring;
-
 /* ---- tables ---- */
 
-enum { RELATIONS, PAIRS };
-
-static void add_answer(measuring *m, int table, double p, bool right)
+static void add_answer(sums *t, double p, bool right)
 {
-    kith_probability_table *t = &m->out->table[table];
     size_t row = (size_t)(p * BINS);
-    kith_reliability *bin = &m->out->bins[table][row < BINS ? row : BINS - 1];
+    kith_reliability *bin = &t->bins[row < BINS ? row : BINS - 1];
     double bounded = fmin(fmax(p, 1e-6), 1 - 1e-6);
 
     bin->answers++;
@@ -56,265 +50,151 @@ static void add_answer(measuring *m, int table, double p, bool right)
     t->right += right;
     t->given_half += p >= .5;
     t->given_half_right += p >= .5 && right;
-    m->log_loss[table] -= log(right ? bounded : 1 - bounded);
+    t->log_loss -= log(right ? bounded : 1 - bounded);
 }
 
-static void sum_up(measuring *m, int table)
+static void add_sums(sums *to, const sums *t)
 {
-    kith_probability_table *t = &m->out->table[table];
-    double rate = t->answers ? (double)t->right / (double)t->answers : 0;
-
     for (int i = 0; i < BINS; i++) {
-        kith_reliability *bin = &m->out->bins[table][i];
-        m->out->list[table][i] = bin;
+        to->bins[i].answers += t->bins[i].answers;
+        to->bins[i].probability += t->bins[i].probability;
+        to->bins[i].right += t->bins[i].right;
+    }
+    to->answers += t->answers;
+    to->right += t->right;
+    to->given_half += t->given_half;
+    to->given_half_right += t->given_half_right;
+    to->log_loss += t->log_loss;
+}
+
+static void sum_up_bins(result *out, int table, const sums *s)
+{
+    kith_probability_table *t = &out->table[table];
+
+    t->bins = out->list[table];
+    t->bin_count = BINS;
+    for (int i = 0; i < BINS; i++) {
+        kith_reliability *bin = &out->bins[table][i];
+        *bin = s->bins[i];
+        out->list[table][i] = bin;
         t->calibration_error += fabs(bin->probability - bin->right);
         if (bin->answers > 0) {
             bin->probability /= (double)bin->answers;
             bin->right /= (double)bin->answers;
         }
     }
-    t->bins = m->out->list[table];
-    t->bin_count = BINS;
+}
+
+static void sum_up(result *out, int table, const sums *s)
+{
+    kith_probability_table *t = &out->table[table];
+    double rate = s->answers ? (double)s->right / (double)s->answers : 0;
+
+    *t = (kith_probability_table){.answers = s->answers,
+                                  .right = s->right,
+                                  .given_half = s->given_half,
+                                  .given_half_right = s->given_half_right};
+    sum_up_bins(out, table, s);
     if (t->answers == 0)
         return;
     t->calibration_error /= (double)t->answers;
-    t->log_loss = m->log_loss[table] / (double)t->answers;
+    t->log_loss = s->log_loss / (double)t->answers;
     if (rate > 0 && rate < 1)
         t->base_rate_log_loss = -rate * log(rate) - (1 - rate) * log(1 - rate);
 }
 
-/* ---- newcomers ---- */
+/* ---- answers ---- */
 
-static int add_fact(measuring *m, kith_triple t)
+static uint32_t query_of(const kith_answer *answer, const kith_graph *graph)
 {
-    if (kith__reserve(&m->facts, &m->capacity, m->count + 1, sizeof *m->facts))
-        return -1;
-    m->facts[m->count++] = (held_fact){t, false};
-    return 0;
+    return answer->relation + (answer->is_subject ? kith_graph_seen_relation_count(graph) : 0);
 }
 
-/* True facts of aux and test that link the entity to a seen one by a relation of train. */
-static int gather(measuring *m, uint32_t entity)
+static void count_answers(sums *t, const measuring *m, size_t newcomer,
+                          const kith__answer_list *list)
 {
-    static const kith_split from[] = {KITH_AUX, KITH_TEST};
-    const kith_graph *g = m->graph;
-
-    m->count = 0;
-    for (int i = 0; i < 2; i++) {
-        kith_facts facts = kith_graph_facts(g, from[i]);
-        for (size_t k = 0; k < facts.count; k++) {
-            kith_triple t = facts.at[k];
-            uint32_t other = t.subject == entity ? t.object : t.subject;
-            if ((t.subject != entity && t.object != entity) || other >= g->seen_entities ||
-                t.relation >= g->seen_relations || (facts.truth && facts.truth[k] == 0))
-                continue;
-            if (add_fact(m, t))
-                return -1;
-        }
+    for (size_t i = 0; i < list->count; i++) {
+        const kith_answer *a = &list->at[i];
+        add_answer(t, a->overall,
+                   kith__newcomer_hides(m->newcomers, newcomer,
+                                        query_of(a, m->newcomers->model->graph), a->entity));
     }
-    return 0;
 }
 
-static void hide(measuring *m)
+/* The answers are made as those of a session are, so their probabilities are the same. */
+static kith_status take_question(void *context, const kith__newcomer_question *q,
+                                 kith_error *error)
 {
-    double share = .1 + .8 * kith__rng_unit(&m->rng);
-    size_t kept = 0;
+    measuring *m = context;
+    counted *c = &m->counts[q->newcomer];
+    kith__workspace *a = q->workspace;
+    kith__answer_list list = {.most = BEST < a->width ? BEST : a->width};
+    kith_status status;
 
-    for (size_t i = 0; i < m->count; i++) {
-        m->facts[i].hidden = kith__rng_unit(&m->rng) < share;
-        kept += !m->facts[i].hidden;
-    }
-    if (kept == 0)
-        m->facts[kith__rng_below(&m->rng, m->count)].hidden = false;
-}
-
-static kith_status describe(measuring *m, uint32_t entity, kith_error *error)
-{
-    const kith_graph *g = m->graph;
-    kith_status status = kith_session_new(&m->session, m->model, error);
-
-    for (size_t i = 0; status == KITH_OK && i < m->count; i++) {
-        kith_triple t = m->facts[i].fact;
-        if (m->facts[i].hidden)
-            continue;
-        status = kith_session_add(
-            NULL, m->session, t.subject == entity ? m->name : kith_graph_entity_name(g, t.subject),
-            kith_graph_relation_name(g, t.relation),
-            t.object == entity ? m->name : kith_graph_entity_name(g, t.object), error);
-    }
-    return status;
-}
-
-static bool is_hidden(const measuring *m, uint32_t relation, uint32_t answer, bool subject_asked)
-{
-    for (size_t i = 0; i < m->count; i++) {
-        kith_triple t = m->facts[i].fact;
-        if (m->facts[i].hidden && t.relation == relation &&
-            (subject_asked ? t.subject : t.object) == answer)
-            return true;
-    }
-    return false;
-}
-
-static kith_status ask(kith_answers **answers, const measuring *m, uint32_t relation,
-                       bool subject_asked, kith_error *error)
-{
-    const char *name =
-        relation == UINT32_MAX ? NULL : kith_graph_relation_name(m->graph, relation);
-    kith_question question = {subject_asked ? NULL : m->name, name, subject_asked ? m->name : NULL};
-    kith_ask_options options = {.top = BEST, .new_only = 1, .threads = 1};
-
-    return kith_session_ask(answers, m->session, &question, &options, error);
-}
-
-/* ---- questions ---- */
-
-static bool has_before(const measuring *m, uint32_t entity, size_t fact)
-{
-    kith_triple t = m->facts[fact].fact;
-
-    for (size_t i = 0; i < fact; i++)
-        if (m->facts[i].fact.relation == t.relation &&
-            (m->facts[i].fact.subject == entity) == (t.subject == entity))
-            return true;
-    return false;
-}
-
-static kith_status ask_relations(measuring *m, uint32_t entity, kith_error *error)
-{
-    kith_status status = KITH_OK;
-
-    for (size_t i = 0; status == KITH_OK && i < m->count; i++) {
-        kith_triple t = m->facts[i].fact;
-        bool subject_asked = t.subject != entity;
-        kith_answers *answers = NULL;
-        if (has_before(m, entity, i))
-            continue;
-        status = ask(&answers, m, t.relation, subject_asked, error);
-        m->out->shown.queries++;
-        for (size_t k = 0; answers && k < answers->count; k++)
-            add_answer(m, RELATIONS, answers->at[k]->overall,
-                       is_hidden(m, t.relation, answers->at[k]->entity, subject_asked));
-        kith_answers_free(answers);
-    }
-    return status;
-}
-
-static kith_status ask_pairs(measuring *m, kith_error *error)
-{
-    kith_answers *side[2] = {NULL, NULL};
-    size_t at[2] = {0, 0};
-    kith_status status = KITH_OK;
-
-    for (int s = 0; s < 2; s++)
-        TRY(ask(&side[s], m, UINT32_MAX, s == 1, error));
-    for (int n = 0; n < BEST && at[0] < side[0]->count + (at[1] < side[1]->count); n++) {
-        bool second = at[0] >= side[0]->count ||
-                      (at[1] < side[1]->count &&
-                       side[1]->at[at[1]]->overall > side[0]->at[at[0]]->overall);
-        if (at[second] >= side[second]->count)
-            break;
-        const kith_answer *a = side[second]->at[at[second]++];
-        add_answer(m, PAIRS, a->overall,
-                   is_hidden(m, a->relation, a->entity, second));
-    }
+    c->best.most = list.most;
+    TRY(kith__answers_add(&list, a, a->scores, &a->shares[0], q->has, false, 0, q->query, true,
+                          error));
+    TRY(kith__answers_add(&c->best, a, a->scores, &a->shares[0], q->has, true, 0, q->query, true,
+                          error));
+    c->queries++;
+    count_answers(&c->relations, m, q->newcomer, &list);
 cleanup:
-    kith_answers_free(side[0]);
-    kith_answers_free(side[1]);
+    kith__free(list.at);
     return status;
 }
 
-static kith_status measure(measuring *m, uint32_t entity, kith_error *error)
+static kith_status measure(result *out, const kith__newcomers *newcomers, kith__watch *watch,
+                           kith_error *error)
 {
+    measuring m = {newcomers, kith__calloc(newcomers->count, sizeof *m.counts)};
+    sums relations = {0}, pairs = {0};
     kith_status status = KITH_OK;
 
-    if (gather(m, entity))
+    if (!m.counts)
         return kith__no_memory(error);
-    if (m->count < 2)
-        return KITH_OK;
-    hide(m);
-    TRY(describe(m, entity, error));
-    TRY(ask_relations(m, entity, error));
-    TRY(ask_pairs(m, error));
-    m->out->shown.entities++;
+    TRY(kith__newcomers_ask(newcomers, 0, watch, take_question, &m, error));
+    for (size_t i = 0; i < newcomers->count; i++) {
+        count_answers(&m.counts[i].pairs, &m, i, &m.counts[i].best);
+        out->shown.queries += m.counts[i].queries;
+        add_sums(&relations, &m.counts[i].relations);
+        add_sums(&pairs, &m.counts[i].pairs);
+    }
+    sum_up(out, 0, &relations);
+    sum_up(out, 1, &pairs);
+    out->shown.entities = newcomers->count;
+    out->shown.relations = &out->table[0];
+    out->shown.pairs = &out->table[1];
 cleanup:
-    kith_session_free(m->session);
-    m->session = NULL;
+    for (size_t i = 0; i < newcomers->count; i++)
+        kith__free(m.counts[i].best.at);
+    kith__free(m.counts);
     return status;
 }
 
-/* A name that the graph lacks. */
-static void choose_name(char name[32], const kith_graph *graph)
-{
-    uint32_t found;
+/* ---- the call ---- */
 
-    strcpy(name, "newcomer");
-    while (kith_graph_find_entity(&found, graph, name) == KITH_OK && strlen(name) < 31)
-        strcat(name, "'");
+void(kith_probability_options_init)(kith_probability_options *options, size_t size)
+{
+    const kith_probability_options defaults = {.entities = 500, .seed = 1};
+
+    kith__options_give(options, size, &defaults, sizeof defaults);
 }
 
 static kith_status check_model(const kith_model *model, kith_error *error)
 {
     if (!model->has.fitted || !model->calibration.fitted)
         return kith__fail(error, KITH_ERR_ARGUMENT, "the model has no overall probabilities");
-    if (model->graph->entities.count == model->graph->seen_entities)
-        return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "the graph has no unseen entities to ask about");
     return KITH_OK;
 }
 
-static void shuffle_unseen(uint32_t *order, measuring *m)
-{
-    uint32_t unseen = m->graph->entities.count - m->graph->seen_entities;
-
-    for (uint32_t i = 0; i < unseen; i++) {
-        uint32_t other = (uint32_t)kith__rng_below(&m->rng, i + 1);
-        order[i] = order[other];
-        order[other] = m->graph->seen_entities + i;
-    }
-}
-
-static kith_status measure_all(measuring *m, size_t entities, kith__watch *watch,
-                               kith_error *error)
-{
-    uint32_t unseen = m->graph->entities.count - m->graph->seen_entities;
-    uint32_t *order = kith__alloc(unseen, sizeof *order);
-    size_t most = entities < unseen ? entities : unseen;
-    kith_status status = KITH_OK;
-
-    if (!order)
-        TRY(kith__no_memory(error));
-    shuffle_unseen(order, m);
-    TRY(kith__watch_begin(watch, "querying unseen entities", most, error));
-    for (uint32_t i = 0; i < unseen && m->out->shown.entities < entities; i++) {
-        TRY(measure(m, order[i], error));
-        if (kith__watch_tick(watch, m->out->shown.entities, most))
-            TRY(kith__watch_status(watch, error));
-    }
-    sum_up(m, RELATIONS);
-    sum_up(m, PAIRS);
-    m->out->shown.relations = &m->out->table[RELATIONS];
-    m->out->shown.pairs = &m->out->table[PAIRS];
-cleanup:
-    kith__free(order);
-    return status;
-}
-
-void(kith_probability_options_init)(kith_probability_options *options, size_t size)
-{
-    const kith_probability_options defaults = {.entities = 1000, .seed = 1};
-
-    kith__options_give(options, size, &defaults, sizeof defaults);
-}
-
-kith_status kith_evaluate_probabilities(kith_probability_eval **out, const kith_model *model,
+kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kith_model *model,
                                         const kith_probability_options *given, kith_error *error)
 {
-    if (!out || !model)
+    if (!shown || !model)
         return kith__null_argument(error, __func__);
 
-    measuring m = {.model = (kith_model *)model, .graph = model->graph};
-    char name[32];
+    kith__newcomers newcomers = {0};
+    result *out = NULL;
     kith_probability_options options;
     kith__watch watch;
 
@@ -324,23 +204,24 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **out, const kith_
     kith__watch_init(&watch, options.watch, options.context);
     TRY(status);
     TRY(check_model(model, error));
-    choose_name(name, m.graph);
-    m.name = name;
-    kith__rng_init(&m.rng, options.seed, UINT64_C(1) << 46);
-    m.out = kith__calloc(1, sizeof *m.out);
-    if (!m.out)
+    TRY(kith__newcomers_init(&newcomers, (kith_model *)model, NULL, options.entities, options.seed,
+                             error));
+    if (newcomers.count == 0)
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT,
+                       "the graph has no unseen entities with two facts or more to ask about"));
+    if (!(out = kith__calloc(1, sizeof *out)))
         TRY(kith__no_memory(error));
-    TRY(measure_all(&m, options.entities, &watch, error));
-    *out = &m.out->shown;
-    m.out = NULL;
+    TRY(measure(out, &newcomers, &watch, error));
+    *shown = &out->shown;
+    out = NULL;
 cleanup:
-    kith__free(m.out);
-    kith__free(m.facts);
+    kith__free(out);
+    kith__newcomers_release(&newcomers);
     kith__watch_release(&watch);
     return status;
 }
 
-void kith_probability_eval_free(kith_probability_eval *result_shown)
+void kith_probability_eval_free(kith_probability_eval *shown)
 {
-    kith__free(result_shown);
+    kith__free(shown);
 }

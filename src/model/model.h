@@ -7,6 +7,7 @@
 #include "embed/encoder/encoder.h"
 #include "model/fusion.h"
 #include "model/has_relation.h"
+#include "model/overall.h"
 
 struct kith_model {
     kith_settings settings; /* predict and corrupt resolved: never auto or predicted */
@@ -20,6 +21,7 @@ struct kith_model {
     kith__encoder *encoder;
     kith__calibration calibration; /* what probabilities are made of scores by */
     kith__has_relation has; /* P(has r) */
+    kith__overall overall;  /* what both together mean */
     struct kith__classifier *classifier; /* of facts, where dev has labels; else NULL */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     pthread_mutex_t sweeping; /* evaluations take turns: they use the pool and the encoder */

@@ -37,7 +37,7 @@ kith__shares kith__shares_of(const float *scores, size_t candidates, kith__span 
     kith__span known = kith__span_of(facts, query);
 
     return (kith__shares){known, log_sum(scores, candidates, known),
-                          logf(1 + (float)known.count)};
+                          logf(1 + (float)known.count), logf(1 + (float)facts.count)};
 }
 
 double kith__probability(const kith__calibration *calibration, const kith__shares *shares,

@@ -15,6 +15,7 @@ typedef struct kith__shares {
     kith__span known; /* answers, by entity */
     double log_sum;   /* of the exponentials of all other candidates' scores */
     float log_known;  /* log(1 + known answers) */
+    float log_facts;  /* log(1 + facts of the entity) */
 } kith__shares;
 
 /* `facts` are the entity's, sorted by kith__sort_facts; they must live as long as the result. */

@@ -1,5 +1,6 @@
 #include "run/fusion_files.h"
 #include "run/has_relation_file.h"
+#include "run/overall_file.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -346,6 +347,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           folder, folder);
     TRY(load_fusion(&fusion, &calibration, required, folder, error));
     TRY(kith__has_relation_load(&model->has, folder, required, error));
+    TRY(kith__overall_open(model, folder, required, error));
     TRY(load_rules(&rules, relations, required, folder, error));
     TRY(kith__evidence_over(&evidence, model->graph, model->settings.unseen_neighbors, rules, false,
                             model->pool, error));

@@ -4,6 +4,7 @@
  *   model.safetensors        the best weights by dev, or the last ones: weights.c
  *   calibration.json         what turns scores into probabilities: weights.c
  *   rules.safetensors, fusion.json   rule evidence and its weights: fusion_files.h
+ *   has_relation.json, overall.json  what overall probabilities are made of
  *   checkpoint.safetensors   weights, Adam's state and where training stands: checkpoint.c
  *   history.jsonl            one object per epoch: history.c
  *   cache.bin                the graph once more, to be mapped: cache.h

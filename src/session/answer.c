@@ -72,15 +72,19 @@ kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const fl
     for (size_t i = 0; i < count; i++) {
         uint32_t c = a->best[i];
         double probability = kith__probability(&a->model->calibration, shares, scores[c]);
-        b->at[b->count++] = (kith_answer){
+        double overall =
+            kith__overall_probability(&a->model->overall, shares, has, probability);
+        kith_answer *next = &b->at[b->count++];
+        *next = (kith_answer){
             .relation = query < m ? query : query - m,
             .entity = c,
-            .score = pairs && probability * has >= 0 ? (float)log(fmax(probability * has, 1e-30))
-                                                     : scores[c] + shift,
+            .score = pairs && overall >= 0 ? (float)log(fmax(overall, 1e-30)) : scores[c] + shift,
             .probability = probability,
-            .overall = probability * has,
+            .overall = overall,
             .known = kith__span_has(shares->known, c),
             .is_subject = query >= m};
+        kith__overall_interval(&next->low, &next->high, &a->model->overall, shares, has,
+                               probability);
     }
     keep_best(b);
     return KITH_OK;

@@ -353,14 +353,16 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
     TRY(kith__has_relations(&has, x->session->cache, a, &x->asked, &x->query, 1, error));
     TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->asked, x->scores, shares,
                            x->query, &unknown, error));
-    put_first(&x->out->answers,
-              &(kith_answer){.relation = x->out->relation,
-                             .entity = other,
-                             .score = x->scores[other],
-                             .probability = share,
-                             .overall = has * share,
-                             .known = x->known,
-                             .is_subject = x->out->answers.subject_asked});
+    kith_answer own = {
+        .relation = x->out->relation,
+        .entity = other,
+        .score = x->scores[other],
+        .probability = share,
+        .overall = kith__overall_probability(&a->model->overall, shares, has, share),
+        .known = x->known,
+        .is_subject = x->out->answers.subject_asked};
+    kith__overall_interval(&own.low, &own.high, &a->model->overall, shares, has, share);
+    put_first(&x->out->answers, &own);
 cleanup:
     return status;
 }

@@ -77,14 +77,18 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
     const kith__shares *shares = &a->shares[row];
     double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
 
-    return (kith_verdict){.known = known,
-                          .subject_asked = r->subject_asked,
-                          .probability = has * share,
-                          .has = has,
-                          .share = share,
-                          .score = scores[r->other],
-                          .rank = rank_of(scores, a->width, shares->known, r->other),
-                          .candidates = unknown_of(scores, a->width, shares->known)};
+    kith_verdict verdict = {
+        .known = known,
+        .subject_asked = r->subject_asked,
+        .probability = kith__overall_probability(&a->model->overall, shares, has, share),
+        .has = has,
+        .share = share,
+        .score = scores[r->other],
+        .rank = rank_of(scores, a->width, shares->known, r->other),
+        .candidates = unknown_of(scores, a->width, shares->known)};
+
+    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, share);
+    return verdict;
 }
 
 /* ---- many ---- */

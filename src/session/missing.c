@@ -1,6 +1,6 @@
-/* The likeliest missing facts of the graph. An answer to S r ? is at most as likely as it is that S has
- * another fact of r, P(has r). So questions are asked in the order of that, in batches, which ends
- * when no later one can give a likelier fact. */
+/* The likeliest missing facts of the graph. How likely an answer to S r ? can be is bounded by
+ * P(has r), that S has another fact of r. So questions are asked in the order of this bound, in batches,
+ * which ends when no later one can give a likelier fact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,10 @@
 
 enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, BATCH = 128 };
 
-/* A question S r ?, and how likely it has an answer that is not known. */
+/* A question S r ?, the most that an answer's probability can be, and how likely it has an answer that is
+ * not known. */
 typedef struct {
-    double likely;
+    double likely, has;
     uint32_t entity, relation;
 } source;
 
@@ -86,8 +87,13 @@ static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
     TRY(kith__likely_queries(order, f->session, a, &asked, f->first, f->count, error));
     for (uint32_t i = 0; i < f->count; i++) {
         double likely = isnan(order[i].has) ? order[i].implied : order[i].has;
-        if (likely > 0 && likely >= f->options.min_probability)
-            offer(f, (source){likely, entity, order[i].query});
+        double most = isnan(order[i].has)
+                          ? likely
+                          : kith__overall_most(&a->model->overall,
+                                               kith__span_of(asked.sorted, order[i].query).count,
+                                               asked.sorted.count, order[i].has);
+        if (most > 0 && most >= f->options.min_probability)
+            offer(f, (source){most, likely, entity, order[i].query});
     }
 cleanup:
     return status;
@@ -135,12 +141,13 @@ static int better_first(const void *a, const void *b)
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
     bool known = !isnan(answer->overall);
-    double share = answer->probability, likelihood = isnan(share) ? 0 : from->likely * share;
+    double share = answer->probability;
+    double likelihood = known ? answer->overall : isnan(share) ? 0 : from->has * share;
 
     return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
                                .score = (float)log(fmax(likelihood, 1e-30)),
                                .probability = answer->overall,
-                               .has = known ? from->likely : NAN,
+                               .has = known ? from->has : NAN,
                                .share = share};
 }
 

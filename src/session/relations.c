@@ -13,9 +13,9 @@ static kith_answer judge_relation(const kith__workspace *a, const kith__likely *
     uint32_t m = a->model->graph->seen_relations;
     float score = a->scores[other];
     double share = kith__probability(&a->model->calibration, &a->shares[0], score);
-    double overall = share * likely->has;
-
-    return (kith_answer){
+    double overall =
+        kith__overall_probability(&a->model->overall, &a->shares[0], likely->has, share);
+    kith_answer answer = {
         .relation = likely->query < m ? likely->query : likely->query - m,
         .entity = other,
         .score = overall >= 0
@@ -25,6 +25,10 @@ static kith_answer judge_relation(const kith__workspace *a, const kith__likely *
         .overall = overall,
         .known = kith__span_has(a->shares[0].known, other),
         .is_subject = likely->query >= m};
+
+    kith__overall_interval(&answer.low, &answer.high, &a->model->overall, &a->shares[0],
+                           likely->has, share);
+    return answer;
 }
 
 kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith__workspace *a,

@@ -7,7 +7,9 @@
 #include "core/mem.h"
 #include "train/fit.h"
 #include "train/fit_has_relation.h"
+#include "train/fit_overall.h"
 #include "run/has_relation_file.h"
+#include "run/overall_file.h"
 #include "run/fusion_files.h"
 #include "graph/make/holdout.h"
 
@@ -53,31 +55,15 @@ cleanup:
     return status;
 }
 
-static kith_status fit(kith__fusion *fusion, kith__calibration *calibration,
-                       const kith_model *model, kith_model *held_out, bool embedding,
-                       kith_error *error)
-{
-    kith__evidence *evidence = NULL;
-    kith_status status = kith__evidence_new(
-        &evidence, held_out->graph, held_out->settings.unseen_neighbors, held_out->pool, error);
-
-    if (status == KITH_OK)
-        status = kith__fusion_fit(fusion, calibration, held_out, evidence, embedding, error);
-    if (status == KITH_OK)
-        status = kith__fusion_translate(fusion, held_out->graph, model->graph, error);
-    kith__evidence_free(evidence);
-    return status;
-}
-
 /* A graph with too many pairs of relations to count goes without. */
-static kith_status learn_has_relation(const char *folder, const kith_model *model,
+static kith_status learn_has_relation(kith__has_relation *has, const kith_model *model,
                                       const kith__index *index, kith_error *error)
 {
     kith__implications *counted = NULL;
     kith__relation_counts counts = {0};
-    kith__has_relation has;
     kith_status status = KITH_OK;
 
+    *has = (kith__has_relation){.fitted = false};
     if (!model->rules)
         status = kith__implications_new(&counted, model->graph, KITH__MOST_IMPLICATIONS,
                                         model->pool, error);
@@ -85,24 +71,69 @@ static kith_status learn_has_relation(const char *folder, const kith_model *mode
         return KITH_OK;
     TRY(status);
     TRY(kith__relation_counts_init(&counts, index, counted ? counted : model->rules, error));
-    TRY(kith__has_relation_fit(&has, &counts, index, model->settings.seed, error));
-    if (has.fitted)
-        TRY(kith__has_relation_save(folder, &has, error));
+    TRY(kith__has_relation_fit(has, &counts, index, model->settings.seed, error));
 cleanup:
     kith__relation_counts_release(&counts);
     kith__implications_free(counted);
     return status;
 }
 
+/* What is fitted on held-out entities. */
+typedef struct {
+    kith__fusion fusion;
+    kith__calibration calibration;
+    kith__overall overall;
+} fitted;
+
+/* Overall probabilities, by the model that has not seen these entities, with the weights `some` that
+ * were not fitted on its calibration split. It takes evidence and weights over. */
+static kith_status fit_overall(fitted *out, kith_model *held_out, kith__evidence **evidence,
+                               kith__fusion *some, bool embedding, kith_error *error)
+{
+    const kith__index *index = (*evidence)->base->index;
+    kith_status status;
+
+    TRY(kith__fused_give(held_out, *evidence, some, &out->calibration, error));
+    *evidence = NULL;
+    some->own = NULL;
+    held_out->fused->embedding = embedding;
+    TRY(learn_has_relation(&held_out->has, held_out, index, error));
+    TRY(kith__overall_fit(&out->overall, held_out, error));
+cleanup:
+    return status;
+}
+
+static kith_status fit(fitted *out, const kith_model *model, kith_model *held_out, bool embedding,
+                       kith_error *error)
+{
+    kith__evidence *evidence = NULL;
+    kith__fusion some = {0};
+    kith_status status;
+
+    TRY(kith__evidence_new(&evidence, held_out->graph, held_out->settings.unseen_neighbors,
+                           held_out->pool, error));
+    TRY(kith__fusion_fit_both(&out->fusion, &some, &out->calibration, held_out, evidence, embedding,
+                              error));
+    TRY(fit_overall(out, held_out, &evidence, &some, embedding, error));
+    TRY(kith__fusion_translate(&out->fusion, held_out->graph, model->graph, error));
+cleanup:
+    kith__fusion_release(&some);
+    kith__evidence_free(evidence);
+    return status;
+}
+
 static kith_status mine(const char *folder, const kith_model *model, kith_error *error)
 {
     kith__evidence *evidence = NULL;
-    kith_status status = kith__evidence_new(&evidence, model->graph, false, model->pool, error);
+    kith__has_relation has;
+    kith_status status;
 
-    if (status == KITH_OK)
-        status = kith__rules_save(folder, evidence->rules, error);
-    if (status == KITH_OK)
-        status = learn_has_relation(folder, model, evidence->base->index, error);
+    TRY(kith__evidence_new(&evidence, model->graph, false, model->pool, error));
+    TRY(kith__rules_save(folder, evidence->rules, error));
+    TRY(learn_has_relation(&has, model, evidence->base->index, error));
+    if (has.fitted)
+        TRY(kith__has_relation_save(folder, &has, error));
+cleanup:
     kith__evidence_free(evidence);
     return status;
 }
@@ -125,8 +156,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     kith__watch *watch = kith__pool_watch(model->pool);
     kith_graph *graph = NULL;
     kith_model *held_out = NULL;
-    kith__fusion fusion = {0};
-    kith__calibration calibration = {0};
+    fitted found = {0};
     char *inner = kith__path_join(folder, "heldout");
     kith_status status = KITH_OK;
 
@@ -146,13 +176,14 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
     kith__pool_set_watch(held_out->pool, watch);
-    TRY(fit(&fusion, &calibration, model, held_out, embedding, error));
+    TRY(fit(&found, model, held_out, embedding, error));
     TRY(mine(folder, model, error));
-    TRY(kith__fusion_save(folder, &fusion, &calibration, error));
+    TRY(kith__overall_save(folder, &found.overall, error));
+    TRY(kith__fusion_save(folder, &found.fusion, &found.calibration, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;
 cleanup:
-    kith__fusion_release(&fusion);
+    kith__fusion_release(&found.fusion);
     kith_model_free(held_out);
     kith_graph_free(graph);
     kith__free(inner);

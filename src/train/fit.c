@@ -96,14 +96,19 @@ static void collect(void *context, size_t query, kith__fusion_workspace *f)
 
 /* ---- rows ---- */
 
-static uint64_t hash_of(const kith__query *q)
+static uint64_t hash_of(uint32_t entity)
 {
-    return (kith__known_side(q) + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (entity + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+bool kith__is_calibration_entity(uint32_t entity)
+{
+    return (hash_of(entity) >> 40) % FOLDS == 0;
 }
 
 static uint8_t is_aside(const kith__query *q)
 {
-    return (hash_of(q) >> 40) % FOLDS == 0;
+    return kith__is_calibration_entity(kith__known_side(q));
 }
 
 static void rows_release(kith__rows *r)
@@ -305,7 +310,7 @@ static int list_queries(fitting *f, const collecting *c)
         f->lists[ALL].at[start[f->rows->relation[q]]++] = (uint32_t)q;
     for (size_t i = 0; !failed && i < n; i++) {
         uint32_t q = f->lists[ALL].at[i];
-        list *half = &f->lists[hash_of(&c->queries[q]) >> 63 ? ONE_HALF : OTHER_HALF];
+        list *half = &f->lists[hash_of(kith__known_side(&c->queries[q])) >> 63 ? ONE_HALF : OTHER_HALF];
         half->at[half->count++] = q;
         if (!f->rows->aside[q])
             f->lists[NOT_ASIDE].at[f->lists[NOT_ASIDE].count++] = q;
@@ -575,8 +580,10 @@ cleanup:
     return status;
 }
 
-kith_status kith__fusion_fit(kith__fusion *out, kith__calibration *calibration, kith_model *model,
-                             const kith__evidence *evidence, bool embedding, kith_error *error)
+kith_status kith__fusion_fit_both(kith__fusion *out, kith__fusion *out_some,
+                                  kith__calibration *calibration, kith_model *model,
+                                  const kith__evidence *evidence, bool embedding,
+                                  kith_error *error)
 {
     collecting c = {.model = model, .evidence = evidence, .embedding = embedding};
     kith__fusion fusion = {0}, some = {0};
@@ -588,11 +595,23 @@ kith_status kith__fusion_fit(kith__fusion *out, kith__calibration *calibration, 
     TRY(fit_rounds(&fusion, &some, &c, error));
     TRY(calibrate(calibration, &c, &some, error));
     *out = fusion;
-    fusion.own = NULL;
+    *out_some = some;
+    fusion.own = some.own = NULL;
 cleanup:
     collecting_release(&c);
     kith__fusion_release(&some);
     kith__fusion_release(&fusion);
+    return status;
+}
+
+kith_status kith__fusion_fit(kith__fusion *out, kith__calibration *calibration, kith_model *model,
+                             const kith__evidence *evidence, bool embedding, kith_error *error)
+{
+    kith__fusion some = {0};
+    kith_status status =
+        kith__fusion_fit_both(out, &some, calibration, model, evidence, embedding, error);
+
+    kith__fusion_release(&some);
     return status;
 }
 

@@ -10,6 +10,13 @@
 kith_status kith__fusion_fit(kith__fusion *fusion, kith__calibration *calibration,
                              kith_model *model, const kith__evidence *evidence, bool embedding,
                              kith_error *error);
+/* The same; `some` is the fusion that was fitted without the calibration split. */
+kith_status kith__fusion_fit_both(kith__fusion *fusion, kith__fusion *some,
+                                  kith__calibration *calibration, kith_model *model,
+                                  const kith__evidence *evidence, bool embedding,
+                                  kith_error *error);
+/* Whether a held-out entity belongs to the calibration split. */
+bool kith__is_calibration_entity(uint32_t entity);
 /* Weights of relations come from the ids of the graph that was fitted on to those of another graph, which
  * must have the relations too. */
 kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,

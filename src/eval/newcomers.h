@@ -1,0 +1,50 @@
+/* Newcomers whose facts are known: unseen entities of a graph, each described in a session by a random
+ * share of its facts, between 10 and 90 %, and asked about as a user would. Overall probabilities are
+ * fitted on these, and measured by them. */
+#ifndef KITH_EVAL_NEWCOMERS_H
+#define KITH_EVAL_NEWCOMERS_H
+
+#include "session/answer.h"
+
+/* A fact as the newcomer sees it. */
+typedef struct kith__newcomer_fact {
+    kith_neighbor neighbor; /* in the model's 2m numbering */
+    bool hidden;
+} kith__newcomer_fact;
+
+typedef struct kith__newcomers {
+    kith_model *model;
+    uint32_t *entities;
+    size_t count;
+    size_t *first;              /* fact of each, and the end */
+    kith__newcomer_fact *facts; /* true, with a relation of train, that link it to a seen entity */
+} kith__newcomers;
+
+/* Draw at most `most` of the unseen entities with two facts or more, and hide some of each one's facts.
+ * `is_wanted` may be NULL. */
+kith_status kith__newcomers_init(kith__newcomers *newcomers, kith_model *model,
+                                 bool (*is_wanted)(uint32_t entity), size_t most, uint64_t seed,
+                                 kith_error *error);
+void kith__newcomers_release(kith__newcomers *newcomers);
+/* Whether a fact with this answer was hidden: such an answer is right. */
+bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uint32_t query,
+                          uint32_t answer);
+
+/* A question about a newcomer, with the scores of all seen entities. */
+typedef struct kith__newcomer_question {
+    size_t newcomer;
+    uint32_t query;
+    double has; /* P(has r) */
+    kith__workspace *workspace; /* scores and shares are in row 0 */
+} kith__newcomer_question;
+/* Called for the questions of one newcomer after the other on one thread, but for those of different
+ * newcomers at once. */
+typedef kith_status (*kith__newcomer_call)(void *context, const kith__newcomer_question *question,
+                                           kith_error *error);
+/* Ask all that S ? ? and ? ? S look at: of each side the 64 relations that it likeliest has, and of these
+ * only those with a P(has r) of `least_has` or more. `watch` may be NULL. */
+kith_status kith__newcomers_ask(const kith__newcomers *newcomers, double least_has,
+                                kith__watch *watch, kith__newcomer_call call, void *context,
+                                kith_error *error);
+
+#endif

@@ -1,0 +1,114 @@
+#include "model/overall.h"
+
+#include <math.h>
+
+static double logit(double p)
+{
+    p = fmin(fmax(p, 1e-7), 1 - 1e-7);
+    return log(p / (1 - p));
+}
+
+static double logistic(double z)
+{
+    return 1 / (1 + exp(-z));
+}
+
+/* ---- the first step ---- */
+
+void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares, double has,
+                          double probability)
+{
+    x[0] = 1;
+    x[1] = logit(has * probability);
+    x[2] = logit(has);
+    x[3] = shares->log_known;
+    x[4] = shares->log_facts;
+}
+
+double kith__overall_score(const kith__overall *o, const double x[KITH__OVERALL_INPUTS])
+{
+    double z = 0;
+
+    for (int k = 0; k < KITH__OVERALL_INPUTS; k++)
+        z += o->weight[k] * x[k];
+    return z;
+}
+
+/* ---- the second ---- */
+
+/* The last knot that is not above z; the first one where all are. */
+static size_t knot_before(const kith__overall *o, double z)
+{
+    size_t i = 0;
+
+    while (i + 1 < o->knots && o->knot[i + 1].at <= z)
+        i++;
+    return i;
+}
+
+/* Below the first knot log-odds go on falling as those of the first step do. Above the last one nothing
+ * is known but its own share: they rise only so much that the order stays. */
+static const double slope_above = .05;
+
+static double bend(const kith__overall *o, double z)
+{
+    if (o->knots == 0)
+        return logistic(z);
+    const kith__knot *knot = &o->knot[knot_before(o, z)], *last = &o->knot[o->knots - 1];
+    double from = logit(knot->probability);
+    if (z < knot->at)
+        return logistic(from + z - knot->at);
+    if (knot == last)
+        return logistic(from + slope_above * (z - knot->at));
+    double part = (z - knot->at) / (knot[1].at - knot->at);
+    return logistic(from + part * (logit(knot[1].probability) - from));
+}
+
+double kith__overall_probability(const kith__overall *o, const kith__shares *shares, double has,
+                                 double probability)
+{
+    double x[KITH__OVERALL_INPUTS];
+
+    if (!o->fitted || isnan(has * probability))
+        return has * probability;
+    kith__overall_inputs(x, shares, has, probability);
+    return bend(o, kith__overall_score(o, x));
+}
+
+double kith__overall_most(const kith__overall *o, size_t known, size_t facts, double has)
+{
+    const kith__shares shares = {.log_known = logf(1 + (float)known),
+                                 .log_facts = logf(1 + (float)facts)};
+
+    return kith__overall_probability(o, &shares, has, 1);
+}
+
+/* ---- how sure ---- */
+
+static double entities_behind(const kith__overall *o, double z)
+{
+    if (o->knots == 0)
+        return o->entities;
+    size_t i = knot_before(o, z);
+    double here = o->knot[i].entities;
+    return i + 1 < o->knots && z > o->knot[i].at ? fmax(here, o->knot[i + 1].entities) : here;
+}
+
+void kith__overall_interval(double *low, double *high, const kith__overall *o,
+                            const kith__shares *shares, double has, double probability)
+{
+    static const double deviations = 1.96;
+    double x[KITH__OVERALL_INPUTS];
+
+    *low = 0;
+    *high = 1;
+    if (!o->fitted || isnan(has * probability))
+        return;
+    kith__overall_inputs(x, shares, has, probability);
+    double z = kith__overall_score(o, x), p = bend(o, z), n = entities_behind(o, z);
+    double square = deviations * deviations / fmax(n, 1);
+    double middle = (p + square / 2) / (1 + square);
+    double half = sqrt(square * (p * (1 - p) + square / 4)) / (1 + square);
+    *low = fmax(0, fmin(p, middle - half));
+    *high = fmin(1, fmax(p, middle + half));
+}

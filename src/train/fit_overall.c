@@ -1,0 +1,300 @@
+#include "train/fit_overall.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "eval/newcomers.h"
+#include "nn/logistic.h"
+#include "train/fit.h"
+
+/* Answers that are unlikelier than `least_likely` tell nothing: the first step goes on below. */
+enum { BEST = 10, MOST_ENTITIES = 600, FEWEST_ENTITIES = 50 };
+static const double least_likely = .0005, least_has = .005;
+
+/* ---- examples ---- */
+
+typedef struct {
+    kith__overall_example *at;
+    size_t count, capacity;
+} example_list;
+
+typedef struct {
+    const kith__newcomers *newcomers;
+    example_list *lists; /* per newcomer */
+} collecting;
+
+static kith_status collect(void *context, const kith__newcomer_question *q, kith_error *error)
+{
+    collecting *c = context;
+    example_list *list = &c->lists[q->newcomer];
+    const kith__workspace *a = q->workspace;
+    const kith__shares *shares = &a->shares[0];
+    uint32_t best[BEST];
+    size_t count = kith__best_unknown(best, BEST, a->scores, a->width, shares->known);
+
+    if (kith__reserve(&list->at, &list->capacity, list->count + count, sizeof *list->at))
+        return kith__no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        double p = kith__probability(&a->model->calibration, shares, a->scores[best[i]]);
+        if (!(q->has * p >= least_likely))
+            continue;
+        kith__overall_example *e = &list->at[list->count++];
+        kith__overall_inputs(e->inputs, shares, q->has, p);
+        e->entity = (uint32_t)q->newcomer;
+        e->right = kith__newcomer_hides(c->newcomers, q->newcomer, q->query, best[i]);
+    }
+    return KITH_OK;
+}
+
+static kith_status join(kith__overall_example **all, size_t *total, const collecting *c,
+                        kith_error *error)
+{
+    *total = 0;
+    for (size_t i = 0; i < c->newcomers->count; i++)
+        *total += c->lists[i].count;
+    if (!(*all = kith__alloc(*total, sizeof **all)))
+        return kith__no_memory(error);
+    kith__overall_example *to = *all;
+    for (size_t i = 0; i < c->newcomers->count; i++) {
+        if (c->lists[i].count > 0)
+            memcpy(to, c->lists[i].at, c->lists[i].count * sizeof *to);
+        to += c->lists[i].count;
+    }
+    return KITH_OK;
+}
+
+/* ---- the first step ---- */
+
+/* Answers about one entity are much alike, so with few entities the product is left more as it is. */
+static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double to_has)
+{
+    static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
+    double usual = 20 + 2000. / o->entities;
+    double pull[KITH__OVERALL_INPUTS] = {4, usual, usual + to_has, usual, usual};
+
+    memcpy(o->weight, start, sizeof start);
+    kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, pull, samples, count);
+}
+
+/* A likelier answer must not come out less likely, nor one to a question that likelier has one. */
+static bool is_monotone(const kith__overall *o)
+{
+    return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0;
+}
+
+static kith_status fit_first(kith__overall *o, const kith__overall_example *examples, size_t count,
+                             kith_error *error)
+{
+    static const double as_is[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
+    kith__sample *samples = kith__calloc(count, sizeof *samples);
+
+    if (!samples)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(samples[i].x, examples[i].inputs, sizeof examples[i].inputs);
+        samples[i].truth = examples[i].right;
+    }
+    fit_weights(o, samples, count, 0);
+    if (!is_monotone(o))
+        fit_weights(o, samples, count, 1e9);
+    if (!is_monotone(o))
+        memcpy(o->weight, as_is, sizeof as_is);
+    kith__free(samples);
+    return KITH_OK;
+}
+
+/* ---- the second step ---- */
+
+/* Groups hold GROUP answers at the top and more below, where there are many and little depends on each;
+ * fewer than FEWEST right or wrong ones are not enough for it. */
+enum { GROUP = 40, FEWEST = 60 };
+static const double growth = 1.15, towards_first = 2;
+
+/* Sums over answers of one group. */
+typedef struct {
+    double score, right, first; /* first: what the first step expected */
+    size_t begin, end;
+} group;
+
+typedef struct {
+    double score;
+    uint32_t entity;
+    bool right;
+} scored;
+
+static int by_score(const void *a, const void *b)
+{
+    const scored *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    if (x->entity != y->entity)
+        return x->entity < y->entity ? -1 : 1;
+    return x->right - y->right;
+}
+
+static group sum_group(const scored *answers, size_t begin, size_t end)
+{
+    group g = {.begin = begin, .end = end};
+
+    for (size_t i = begin; i < end; i++) {
+        g.score += answers[i].score;
+        g.right += answers[i].right;
+        g.first += 1 / (1 + exp(-answers[i].score));
+    }
+    return g;
+}
+
+/* From the top down; the last group takes what is left. Returns how many, the lowest last. */
+static size_t cut_groups(group groups[KITH__MOST_KNOTS], const scored *answers, size_t count)
+{
+    size_t made = 0, end = count;
+    double size = GROUP;
+
+    while (end > 0) {
+        size_t taken = made == KITH__MOST_KNOTS - 1 || end < 2 * (size_t)size ? end : (size_t)size;
+        groups[made++] = sum_group(answers, end - taken, end);
+        end -= taken;
+        size *= growth;
+    }
+    return made;
+}
+
+static double share_right(const group *g)
+{
+    double count = (double)(g->end - g->begin);
+    return (g->right + towards_first * g->first / count) / (count + towards_first);
+}
+
+/* Pool neighbours that are in the wrong order (pool adjacent violators). */
+static size_t pool(group *groups, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = count; i-- > 0;) { /* from the lowest */
+        group next = groups[i];
+        while (kept > 0 && share_right(&groups[count - kept]) >= share_right(&next)) {
+            const group *last = &groups[count - kept];
+            next = (group){last->score + next.score, last->right + next.right,
+                           last->first + next.first, last->begin, next.end};
+            kept--;
+        }
+        groups[count - ++kept] = next;
+    }
+    return kept;
+}
+
+static uint32_t count_entities(const scored *answers, const group *g, uint32_t *marks,
+                               uint32_t mark)
+{
+    uint32_t count = 0;
+
+    for (size_t i = g->begin; i < g->end; i++) {
+        count += marks[answers[i].entity] != mark;
+        marks[answers[i].entity] = mark;
+    }
+    return count;
+}
+
+static void make_knots(kith__overall *o, const scored *answers, size_t count, uint32_t *marks)
+{
+    group groups[KITH__MOST_KNOTS];
+    size_t made = cut_groups(groups, answers, count), kept = pool(groups, made);
+
+    /* The lowest are at the end of what was kept. */
+    for (size_t i = 0; i < kept; i++) {
+        const group *g = &groups[made - 1 - i];
+        o->knot[i] =
+            (kith__knot){.at = g->score / (double)(g->end - g->begin),
+                         .probability = fmin(fmax(share_right(g), 1e-6), 1 - 1e-6),
+                         .answers = (uint32_t)(g->end - g->begin),
+                         .entities = count_entities(answers, g, marks, (uint32_t)i + 1)};
+    }
+    o->knots = kept;
+}
+
+static kith_status fit_second(kith__overall *o, const kith__overall_example *examples, size_t count,
+                              uint32_t entities, kith_error *error)
+{
+    scored *answers = kith__alloc(count, sizeof *answers);
+    uint32_t *marks = kith__calloc(entities, sizeof *marks);
+    size_t right = 0;
+    kith_status status = KITH_OK;
+
+    if (!answers || !marks)
+        TRY(kith__no_memory(error));
+    for (size_t i = 0; i < count; i++) {
+        answers[i] = (scored){kith__overall_score(o, examples[i].inputs), examples[i].entity,
+                              examples[i].right};
+        right += examples[i].right;
+    }
+    qsort(answers, count, sizeof *answers, by_score);
+    if (right >= FEWEST && count - right >= FEWEST)
+        make_knots(o, answers, count, marks);
+cleanup:
+    kith__free(answers);
+    kith__free(marks);
+    return status;
+}
+
+/* ---- both ---- */
+
+kith_status kith__overall_fit_examples(kith__overall *o, const kith__overall_example *examples,
+                                       size_t count, uint32_t entities, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    *o = (kith__overall){.fitted = false};
+    if (count == 0)
+        return KITH_OK;
+    o->entities = entities;
+    o->answers = (uint32_t)count;
+    TRY(fit_first(o, examples, count, error));
+    TRY(fit_second(o, examples, count, entities, error));
+    o->fitted = true;
+cleanup:
+    return status;
+}
+
+static kith_status draw(kith__newcomers *n, kith_model *model, kith_error *error)
+{
+    uint64_t seed = model->settings.seed;
+    kith_status status =
+        kith__newcomers_init(n, model, kith__is_calibration_entity, MOST_ENTITIES, seed, error);
+
+    if (status != KITH_OK || n->count >= FEWEST_ENTITIES)
+        return status;
+    kith__newcomers_release(n);
+    return kith__newcomers_init(n, model, NULL, MOST_ENTITIES, seed, error);
+}
+
+kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_error *error)
+{
+    kith__newcomers newcomers;
+    collecting c = {.newcomers = &newcomers};
+    kith__overall_example *examples = NULL;
+    size_t count = 0;
+    kith_status status;
+
+    *overall = (kith__overall){.fitted = false};
+    if (!model->has.fitted || !model->calibration.fitted)
+        return KITH_OK;
+    status = draw(&newcomers, model, error);
+    if (status != KITH_OK)
+        return status;
+    if (!(c.lists = kith__calloc(newcomers.count, sizeof *c.lists)))
+        TRY(kith__no_memory(error));
+    TRY(kith__newcomers_ask(&newcomers, least_has, kith__pool_watch(model->pool), collect, &c,
+                            error));
+    TRY(join(&examples, &count, &c, error));
+    TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)newcomers.count, error));
+cleanup:
+    for (size_t i = 0; c.lists && i < newcomers.count; i++)
+        kith__free(c.lists[i].at);
+    kith__free(c.lists);
+    kith__free(examples);
+    kith__newcomers_release(&newcomers);
+    return status;
+}
