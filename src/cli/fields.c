@@ -61,7 +61,8 @@ bool cut_fields(fields *out, const char *text, char why[256])
     if (count != 3)
         snprintf(why, 256,
                  "found %zu field%s, expected 3: subject, relation and object, separated "
-                 "by tabs, or by spaces with names that contain one in double quotes",
+                 "by tabs, or by spaces with names that contain one in double quotes: "
+                 "\"Ada Lovelace\" \"born in\" ?",
                  count, count == 1 ? "" : "s");
     else
         snprintf(why, 256, "found an empty field, expected subject, relation and object");

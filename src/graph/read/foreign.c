@@ -9,9 +9,9 @@ static const struct {
     const char *begins, *what, *advice;
 } others[] = {
     {"PK\003\004", "a ZIP archive, as spreadsheets are", "save the sheet as CSV"},
-    {"SQLite format 3", "an SQLite database", "export a table: sqlite3 -csv FILE 'SELECT ...'"},
-    {"<?xml", "XML", "convert RDF/XML with: rapper -i rdfxml -o ntriples FILE"},
-    {"<rdf:RDF", "RDF/XML", "convert it with: rapper -i rdfxml -o ntriples FILE"},
+    {"SQLite format 3", "an SQLite database", "export a table: sqlite3 -csv FILE 'SELECT ...' > facts.csv"},
+    {"<?xml", "XML", "convert RDF/XML with: rapper -i rdfxml -o ntriples FILE > facts.nt"},
+    {"<rdf:RDF", "RDF/XML", "convert it with: rapper -i rdfxml -o ntriples FILE > facts.nt"},
     {"<!DOCTYPE", "a web page", "save the data itself, not the page that shows it"},
     {"<html", "a web page", "save the data itself, not the page that shows it"},
     {"%PDF-", "a PDF document", "save the data as CSV"},
@@ -24,9 +24,9 @@ static bool is_json(const char *text, size_t length)
     char first = '\0';
 
     for (int i = 0; i < 2; i++) {
-        while (text < end && strchr(" \t\r\n", *text))
+        while (text < end && *text && strchr(" \t\r\n", *text))
             text++;
-        if (text == end || !strchr(i == 0 ? "{[" : "\"{}[]", *text))
+        if (text == end || !*text || !strchr(i == 0 ? "{[" : "\"{}[]", *text))
             return false;
         first = i == 0 ? *text : first;
         text++;
@@ -55,6 +55,7 @@ kith_status kith__refuse_foreign(kith__input *input, bool columns, kith_error *e
         !memchr(line.text, '\t', line.length))
         return kith__fail(error, KITH_ERR_INPUT,
                           "%s: found JSON, expected a file of triples; make one of it, such as "
-                          "with: jq -r '.[] | [.subject, .relation, .object] | @tsv' FILE", path);
+                          "with: jq -r '.[] | [.subject, .relation, .object] | @tsv' FILE > facts.tsv",
+                          path);
     return KITH_OK;
 }

@@ -121,7 +121,8 @@ static char find_separator(rows r, const char *path)
 /* "sep=;", which spreadsheets write for each other. */
 static bool is_separator_line(char *separator, kith__field row)
 {
-    if (row.length != 5 || strncasecmp(row.text, "sep=", 4) != 0 || !strchr(",;\t", row.text[4]))
+    if (row.length != 5 || strncasecmp(row.text, "sep=", 4) != 0 || !row.text[4] ||
+        !strchr(",;\t", row.text[4]))
         return false;
     *separator = row.text[4];
     return true;
