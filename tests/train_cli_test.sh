@@ -143,6 +143,22 @@ check 'a width that the decoder cannot take' 2 'multiple of 4' \
 check 'an lr of zero' 2 'lr' "$kith" train source -o x --lr 0
 check 'threads that are no number' 2 '--threads' "$kith" train source -o x --threads many
 check 'a setting beside --resume' 2 'from the run' "$kith" train --resume run --dim 5
+check 'a run to start from beside --resume' 2 'from the run' "$kith" train --resume run --from run
+check 'a run to start from that is not there' 1 'nowhere' \
+    "$kith" train source -o x --from nowhere "${small[@]}"
+check 'another dim than that of the run to start from' 2 'has dim 8, and the new run 12' \
+    "$kith" train source -o x --from run --dim 12
+[ ! -e x ]
+report $? 'what is refused leaves nothing' "$(ls -d x 2>&1)"
+cp -r source grown
+printf 'newcomer\t%s\n' "$(head -1 source/train* | tail -1 | cut -f2-)" >>"$(ls grown/train* | head -1)"
+check 'a grown graph starts from the run, with its settings' 0 'finished' \
+    "$kith" train grown -o grown-run --from run --epochs 1 --quiet
+python3 -c '
+import json
+a, b = (json.load(open(f + "/config.json"))["settings"] for f in ("run", "grown-run"))
+assert b["epochs"] == "1" and all(a[k] == b[k] for k in a if k not in ("epochs", "corrupt")), (a, b)' 2>err
+report $? 'these are the settings of the run but for those given' "$(cat err)"
 check 'a source beside --resume' 2 'from the run' "$kith" train source --resume run
 check 'a source that is not there' 1 'nowhere: cannot open' "$kith" train nowhere -o x
 [ ! -e x ]

@@ -529,6 +529,11 @@ typedef struct kith_train_options {
     void *watch_context;
     int replace; /* a run that kith made is replaced by the new one, in one step, before training
                     begins; a folder with anything else in it is not */
+    const char *from; /* NULL: random start values. Else the folder of a finished run of the same
+                         graph or a smaller one, whose embedding training starts from: rows are
+                         matched by name, new entities start from their encodings, the fusion is
+                         taken over instead of fitted. Aggregator, decoder, dim, reciprocal and the
+                         shapes of tables must be the same. Not for kith_train_resume. */
 } kith_train_options;
 /* All zero. */
 KITH_API void kith_train_options_init(kith_train_options *options, size_t size);

@@ -8,7 +8,7 @@
 
 typedef struct {
     common_arguments common;
-    const char *preset, *folder, *resume;
+    const char *preset, *folder, *resume, *from;
     double checkpoint_seconds;
     int force;
 } arguments;
@@ -19,6 +19,27 @@ typedef struct {
 static const char *preset_for(const kith_graph *graph)
 {
     return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
+}
+
+/* The settings of the run that training starts from, with those of the command line over them. */
+static kith_status settings_of_run(kith_settings **settings, const arguments *a, kith_error *error)
+{
+    const setting_list none = {0}, *given = &a->common.settings;
+    const char *name;
+    char value[64];
+    kith_model *old = NULL;
+    kith_status status = kith_model_open(&old, a->from, NULL, error);
+
+    if (status == KITH_OK)
+        status = make_settings(settings, "kith", &none, error);
+    for (size_t i = 0; status == KITH_OK && (name = kith_settings_name(i, NULL, NULL)); i++)
+        status = kith_settings_set(
+            *settings, name,
+            kith_settings_get(value, sizeof value, kith_model_settings(old), name), error);
+    for (size_t i = 0; i < given->names.count && status == KITH_OK; i++)
+        status = kith_settings_set(*settings, given->names.at[i], given->values.at[i], error);
+    kith_model_free(old);
+    return status;
 }
 
 static kith_status train(kith_train_end *end, const arguments *a, const kith_train_options *options,
@@ -36,7 +57,9 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
-    if (status == KITH_OK && !a->preset)
+    if (status == KITH_OK && !a->preset && a->from)
+        status = settings_of_run(&settings, a, error);
+    else if (status == KITH_OK && !a->preset)
         status = make_settings(&settings, preset_for(graph), &a->common.settings, error);
     stop_gently();
     if (status == KITH_OK)
@@ -96,7 +119,8 @@ static int go(const arguments *a)
                                         .watch = show_stage,
                                         .watch_context = &d,
                                         .checkpoint_seconds = a->checkpoint_seconds,
-                                        .replace = a->force};
+                                        .replace = a->force,
+                                        .from = a->from};
     kith_train_end end;
     kith_error error;
 
@@ -111,7 +135,8 @@ static int go(const arguments *a)
 
 static int check(const arguments *a, const command *self)
 {
-    if (a->resume && (a->common.operand || a->folder || a->common.settings.names.count > 0))
+    if (a->resume &&
+        (a->common.operand || a->folder || a->from || a->common.settings.names.count > 0))
         return usage_error(self, "--resume takes its source, folder and settings from the run");
     if (!a->resume && !a->common.operand)
         return usage_error(self, "missing SOURCE");
@@ -133,6 +158,10 @@ static const option_row options[] = {
      .otherwise = "kith; triplets where dev has labels"},
     {"force", 0, NULL, "replace DIR if it is a run that kith made", OPTION_FLAG,
      offsetof(arguments, force)},
+    {"from", 0, "RUN",
+     "start from a finished run of the same graph or a smaller one; without --preset, with its "
+     "settings",
+     OPTION_TEXT, offsetof(arguments, from)},
     {"resume", 0, "RUN", "go on with a run that was stopped", OPTION_TEXT,
      offsetof(arguments, resume)},
     {"checkpoint-every", 0, "SECONDS", "least time between checkpoints", OPTION_NUMBER,
@@ -170,6 +199,7 @@ const command cmd_train = {
         "  kith train subject-10 -o quick --preset embedding\n"
         "  kith train subject-10 -o lan --preset release --epochs 200\n"
         "  kith train subject-10 -o mean --preset release --aggregator mean --dim 50 --lr 0.005\n"
-        "  kith train --resume lan\n",
+        "  kith train --resume lan\n"
+        "  kith train grown -o new --from run --epochs 4\n",
     .run = run,
 };

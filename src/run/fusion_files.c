@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "graph/graph.h"
@@ -302,26 +303,54 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
 }
 
 static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, bool required,
-                               const char *folder, kith_error *error)
+                               const char *folder, const char *file, kith_error *error)
 {
     json_t *object = NULL;
     kith_status status;
 
-    TRY(kith__json_load(&object, NULL, folder, "fusion.json", required, error));
+    TRY(kith__json_load(&object, NULL, folder, file, required, error));
     int format = (int)json_integer_value(json_object_get(object, "format"));
     if (format != FORMAT && format != BY_POSITION)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: has format %d, expected up to %d",
-                       folder, format, FORMAT));
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder, file,
+                       format, FORMAT));
     f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
     if (!read_numbers(f, calibration, object))
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/fusion.json: lacks a weight or the calibration, or "
-                       "one is no finite number", folder));
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: lacks a weight or the calibration, or one is no "
+                       "finite number", folder, file));
 cleanup:
     json_decref(object);
     return status;
+}
+
+static const char CARRIED[] = "carried_fusion.json";
+
+kith_status kith__carried_fusion_save(const char *folder, const kith__fusion *fusion,
+                                      const kith__calibration *calibration, kith_error *error)
+{
+    return kith__json_save(folder, CARRIED, fusion_json(fusion, calibration), error);
+}
+
+bool kith__carried_fusion_saved(const char *folder)
+{
+    return kith__path_exists(folder, CARRIED);
+}
+
+kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *calibration,
+                                      const char *folder, kith_error *error)
+{
+    return load_fusion(fusion, calibration, true, folder, CARRIED, error);
+}
+
+void kith__carried_fusion_drop(const char *folder)
+{
+    char *path = kith__path_join(folder, CARRIED);
+
+    if (path)
+        unlink(path);
+    kith__free(path);
 }
 
 bool kith__fusion_saved(const char *folder)
@@ -345,7 +374,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
                           "--resume %s",
                           folder, folder);
-    TRY(load_fusion(&fusion, &calibration, required, folder, error));
+    TRY(load_fusion(&fusion, &calibration, required, folder, "fusion.json", error));
     TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(kith__overall_open(model, folder, required, error));
     TRY(load_rules(&rules, relations, required, folder, error));

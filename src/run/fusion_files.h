@@ -11,6 +11,15 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
                               const kith__calibration *calibration, kith_error *error);
 kith_status kith__rules_save(const char *folder, const kith__rule_set *rules, kith_error *error);
 
+/* A fusion that an earlier run was fitted with, for a run that has not got its own yet:
+ * carried_fusion.json, which goes when fusion.json is there. */
+kith_status kith__carried_fusion_save(const char *folder, const kith__fusion *fusion,
+                                      const kith__calibration *calibration, kith_error *error);
+bool kith__carried_fusion_saved(const char *folder);
+kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *calibration,
+                                      const char *folder, kith_error *error);
+void kith__carried_fusion_drop(const char *folder);
+
 /* Read both files and hand them to the model. */
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error);
 /* Hand them to the model, which then frees the evidence and what the fusion holds. */

@@ -147,6 +147,24 @@ void kith__run_drop_held_out(const char *folder)
     kith__free(inner);
 }
 
+/* The fusion of the run that this one started from, with rules of its own. */
+static kith_status take_carried(kith_train_end *end, const char *folder, const kith_model *model,
+                                kith_error *error)
+{
+    kith__fusion fusion = {0};
+    kith__calibration calibration = {0};
+    kith_status status;
+
+    TRY(kith__carried_fusion_load(&fusion, &calibration, folder, error));
+    TRY(mine(folder, model, error));
+    TRY(kith__fusion_save(folder, &fusion, &calibration, error));
+    kith__carried_fusion_drop(folder);
+    *end = KITH_TRAIN_FINISHED;
+cleanup:
+    kith__fusion_release(&fusion);
+    return status;
+}
+
 kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith_model *model,
                                    const kith_train_options *options, kith__train_call train,
                                    kith_error *error)
@@ -162,6 +180,10 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
 
     if (!inner)
         TRY(kith__no_memory(error));
+    if (kith__carried_fusion_saved(folder)) {
+        status = take_carried(end, folder, model, error);
+        goto cleanup;
+    }
     settings.evidence = KITH_EVIDENCE_NONE;
     settings.eval_every = 0;
     TRY(kith__watch_begin(watch, "holding out entities", 0, error));

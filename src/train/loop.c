@@ -20,6 +20,7 @@
 #include "train/evidence.h"
 #include "train/fit.h"
 #include "train/order.h"
+#include "train/start_from.h"
 #include "run/run.h"
 #include "train/step.h"
 
@@ -498,6 +499,24 @@ cleanup:
     return status;
 }
 
+/* Keep the values that training starts from as its first checkpoint, so that it can be resumed. */
+static kith_status save_start(const char *folder, const kith_model *model,
+                              const kith__carried *carried, kith_error *error)
+{
+    const kith__position begin = {.best = -1};
+    kith__adam_state adam = {0};
+    kith_status status;
+
+    TRY(kith__adam_init(&adam, &model->params, error));
+    if (carried->fused)
+        TRY(kith__carried_fusion_save(folder, &carried->fusion, &carried->calibration, error));
+    TRY(kith__run_save_position(folder, &begin, model, &(kith__moments){&adam.m, &adam.v, 0},
+                                error));
+cleanup:
+    kith__adam_release(&adam);
+    return status;
+}
+
 /* `own` is the graph where it is given away, else NULL. */
 static kith_status start(kith_train_end *end, const char *folder, const kith_graph *graph,
                          kith_graph *own, const kith_settings *settings,
@@ -506,27 +525,32 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
     kith_settings resolved = *settings;
     kith__run_lock lock = KITH__NO_LOCK;
     kith_train_options options = {0};
+    kith__carried carried = {0};
     kith_model *model = NULL;
     kith_status status;
 
     TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
+    const kith_work_options work = {.threads = options.threads,
+                                    .watch = options.watch,
+                                    .context = options.watch_context};
     TRY(kith__settings_check(settings, error));
     TRY(kith__settings_reduce(&resolved, error));
     resolved.predict = kith__resolve_predict(settings, graph);
-    TRY(kith_model_new(&model, graph, &resolved,
-                       &(kith_work_options){.threads = options.threads,
-                                            .watch = options.watch,
-                                            .context = options.watch_context},
-                       error));
+    TRY(kith_model_new(&model, graph, &resolved, &work, error));
+    if (options.from)
+        TRY(kith__start_from(&carried, model, options.from, &work, error));
     TRY(kith__run_create(folder, graph, &resolved,
                          kith__derived_hash(graph, model->rules, model->lists),
                          options.replace, error));
     TRY(kith__run_lock_take(&lock, folder, error));
+    if (options.from)
+        TRY(save_start(folder, model, &carried, error));
     model->own_graph = own;
     own = NULL;
     status = go_on(end, folder, model, &options, error);
     model = NULL;
 cleanup:
+    kith__carried_release(&carried);
     kith__run_lock_release(&lock);
     kith_model_free(model);
     kith_graph_free(own);
