@@ -272,6 +272,22 @@ for run in "rules", "fused":
     error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / answers
     assert abs(error - o["reliability"]["expected_error"]) < 1e-9
 PYTHON
+holds 'overall probabilities are measured on unseen entities' <<'PYTHON'
+import json
+for run in "rules", "fused":
+    o = json.load(open(run + ".json"))["probabilities"]
+    assert o["entities"] > 0 and o["queries"] >= o["entities"], o
+    assert o["any_relation"]["answers"] <= 10 * o["entities"], o
+    for table in o["one_relation"], o["any_relation"]:
+        bins = table["bins"]
+        assert len(bins) == 10 and sum(b["answers"] for b in bins) == table["answers"] > 0, table
+        assert abs(sum(b["answers"] * b["right"] for b in bins) - table["right"]) < 1e-6, table
+        error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / table["answers"]
+        assert abs(error - table["expected_error"]) < 1e-9, table
+        assert table["given_half_right"] <= table["given_half"] == sum(b["answers"] for b in bins[5:]), table
+PYTHON
+json 'overall probabilities need not be measured' '"probabilities" not in o' \
+    "$kith" eval rules --newcomers 0 --json
 check 'kinds of rules can be left out' 0 'without direct,constant of the evidence' \
     "$kith" eval rules --without A,C
 json '--without is told' 'o["without"] == "rules,embedding"' \

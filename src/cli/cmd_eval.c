@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/eval_probabilities.h"
 #include "cli/progress.h"
 #include "report/pages.h"
 
@@ -10,7 +11,14 @@ typedef struct {
     int split, candidates; /* places among the choices */
     unsigned without;      /* flags of kith_evidence_part */
     const char *ranks, *filter, *html;
+    uint64_t newcomers;
 } arguments;
+
+/* What was measured; `overall` is NULL where the run has no overall probabilities to measure. */
+typedef struct {
+    kith_eval *eval;
+    kith_probability_eval *overall;
+} measured;
 
 static const char *split_name(const arguments *a)
 {
@@ -107,8 +115,10 @@ static void print_ranking(const kith_eval *e)
     print_reliability(e);
 }
 
-static void print_eval(const kith_eval *e, const arguments *a)
+static void print_eval(const measured *m, const arguments *a)
 {
+    const kith_eval *e = m->eval;
+
     say("%s: %s, %zu facts\n", a->common.operand, split_name(a), e->facts);
     if (e->unusable > 0)
         say("  %zu left out: train lacks their relation\n", e->unusable);
@@ -130,6 +140,8 @@ static void print_eval(const kith_eval *e, const arguments *a)
             e->accuracy, e->realistic->queries);
     else
         print_ranking(e);
+    if (m->overall)
+        print_probabilities(m->overall);
     say("\n  %.2f seconds\n", e->seconds);
 }
 
@@ -199,15 +211,40 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
     return object;
 }
 
-static int write_page(const kith_eval *e, const arguments *a)
+static json_t *measured_json(const measured *m, const arguments *a)
 {
-    json_t *object = eval_json(e, a), *page = eval_page(object, a->common.operand);
+    json_t *object = eval_json(m->eval, a);
+
+    if (object && m->overall)
+        json_object_set_new(object, "probabilities", probabilities_json(m->overall));
+    return object;
+}
+
+static int write_page(const measured *m, const arguments *a)
+{
+    json_t *object = measured_json(m, a), *page = eval_page(object, a->common.operand);
     kith_error error;
     kith_status status = html_write(page, a->html, &error);
 
     json_decref(object);
     json_decref(page);
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
+}
+
+/* Only the whole model, on the graph that it was trained on, has overall probabilities that were
+ * calibrated; a run that cannot be asked about newcomers goes without. */
+static kith_status measure_overall(measured *m, const kith_model *model, const arguments *a,
+                                   kith_error *error)
+{
+    const kith_probability_options options = {.entities = a->newcomers,
+                                              .seed = 1,
+                                              .watch = show_stage,
+                                              .context = watching(&a->common)};
+    kith_status status = KITH_OK;
+
+    if (a->newcomers > 0 && !a->without && !a->common.on && !m->eval->classification)
+        status = kith_evaluate_probabilities(&m->overall, model, &options, error);
+    return status == KITH_ERR_ARGUMENT ? KITH_OK : status;
 }
 
 static int evaluate(const arguments *a)
@@ -220,30 +257,32 @@ static int evaluate(const arguments *a)
     const kith_work_options work = work_options(&a->common);
     kith_model *model = NULL;
     kith_graph *filter = NULL;
-    kith_eval *result = NULL;
+    measured found = {NULL, NULL};
     kith_error error;
     int status = EXIT_SUCCESS;
     bool opened = (!a->filter || open_source(&filter, a->filter, &a->common, &error) == KITH_OK) &&
                   open_run_on(&model, &a->common, &error) == KITH_OK;
 
     options.filter = filter;
-    if (!opened || kith_evaluate(&result, model, &options, &error) != KITH_OK) {
+    if (!opened || kith_evaluate(&found.eval, model, &options, &error) != KITH_OK ||
+        measure_overall(&found, model, a, &error) != KITH_OK) {
         status = failure(&error);
     } else {
-        if ((a->ranks || a->filter) && result->classification)
+        if ((a->ranks || a->filter) && found.eval->classification)
             note("facts with labels are classified, so there are no ranks%s\n",
                  a->filter ? " to filter" : "");
-        else if (a->ranks && kith_eval_write_ranks(result, kith_model_graph(model), a->ranks, &work,
-                                                   &error) != KITH_OK)
+        else if (a->ranks && kith_eval_write_ranks(found.eval, kith_model_graph(model), a->ranks,
+                                                   &work, &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
-            status = write_page(result, a);
+            status = write_page(&found, a);
         if (a->common.json && status == EXIT_SUCCESS)
-            status = print_json(eval_json(result, a));
+            status = print_json(measured_json(&found, a));
         else if (status == EXIT_SUCCESS)
-            print_eval(result, a);
+            print_eval(&found, a);
     }
-    kith_eval_free(result);
+    kith_eval_free(found.eval);
+    kith_probability_eval_free(found.overall);
     kith_model_free(model);
     kith_graph_free(filter);
     return status;
@@ -275,6 +314,9 @@ static const option_row options[] = {
      offsetof(arguments, filter)},
     {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
      offsetof(arguments, ranks)},
+    {"newcomers", 0, "N",
+     "measure overall probabilities on N unseen entities with hidden facts; 0: do not",
+     OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,
     OPTION_QUIET,

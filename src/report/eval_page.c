@@ -44,14 +44,17 @@ void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name)
             points_add(points, category_place(chart, key), eval_metric(group, METRIC_MRR));
 }
 
-json_t *eval_reliability(const json_t *eval, const char *title)
+static json_t *reliability_chart(const json_t *reliability, const char *title)
 {
-    const json_t *reliability = json_object_get(eval, "reliability");
-
     if (!reliability)
         return NULL;
     return json_pack("{ss so sO}", "type", "reliability", "title", safe_string(title), "bins",
                      json_object_get(reliability, "bins"));
+}
+
+json_t *eval_reliability(const json_t *eval, const char *title)
+{
+    return reliability_chart(json_object_get(eval, "reliability"), title);
 }
 
 /* ---- the page ---- */
@@ -94,6 +97,31 @@ static json_t *groups_bars(const char *title, const char *x, const json_t *group
                      bars);
 }
 
+static void add_probabilities(json_t *page, const json_t *overall)
+{
+    static const char *const keys[] = {"one_relation", "any_relation"};
+    static const char *const titles[] = {"S r ?: overall probability, and share of correct answers",
+                                         "S ? ?: overall probability, and share of correct answers"};
+    json_t *figures;
+
+    if (!overall)
+        return;
+    figures = figures_new();
+    document_heading(page, 2, "Overall probabilities");
+    for (int i = 0; i < 2; i++)
+        figures_add(figures, reliability_chart(json_object_get(overall, keys[i]), titles[i]));
+    document_add(page, figures);
+    for (int i = 0; i < 2; i++) {
+        const json_t *t = json_object_get(overall, keys[i]);
+        document_text(page,
+                      "%.5s: expected calibration error %.4f, log-loss %.4f (%.4f without any model), over "
+                      "the ten best unknown answers; %.0f unseen entities with 10 to 90 %% of their "
+                      "facts hidden.",
+                      titles[i], number_of(t, "expected_error"), number_of(t, "log_loss"),
+                      number_of(t, "base_rate_log_loss"), number_of(overall, "entities"));
+    }
+}
+
 static void add_ranking(json_t *page, const json_t *eval)
 {
     json_t *table = table_new("Filtered ranks of the hidden entity. Ties share the mean rank "
@@ -122,6 +150,7 @@ static void add_ranking(json_t *page, const json_t *eval)
                       "two standard errors, larger dots stand for more answers. Expected "
                       "calibration error: %.4f.",
                       number_of(json_object_get(eval, "reliability"), "expected_error"));
+    add_probabilities(page, json_object_get(eval, "probabilities"));
     document_heading(page, 2, "All metrics");
     document_add(page, groups_table("By facts of the known entity", by_facts(eval)));
     document_add(page, groups_table("By kind of relation", kinds));

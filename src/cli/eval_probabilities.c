@@ -1,0 +1,64 @@
+/* What kith eval says about overall probabilities. */
+#include <math.h>
+
+#include "cli/eval_probabilities.h"
+
+static double standard_error(const kith_reliability *bin)
+{
+    return bin->answers ? sqrt(bin->right * (1 - bin->right) / (double)bin->answers) : 0;
+}
+
+/* ---- for people ---- */
+
+static void print_table(const char *title, const kith_probability_table *t)
+{
+    char text[GROUPED], right[GROUPED];
+
+    say("\n%-14s %9s %9s %9s %9s\n", title, "answers", "mean", "right", "error");
+    for (size_t i = 0; i < t->bin_count; i++)
+        if (t->bins[i]->answers > 0)
+            say("  .%zu to %-6s %9s %9.3f %9.3f %9.3f\n", i,
+                i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
+                grouped(text, t->bins[i]->answers), t->bins[i]->probability, t->bins[i]->right,
+                standard_error(t->bins[i]));
+    say("  expected calibration error %.4f, log-loss %.4f (%.4f without any model)\n",
+        t->calibration_error, t->log_loss, t->base_rate_log_loss);
+    say("  %s answers got .5 or more, ", grouped(text, t->given_half));
+    say("%s of them right; ", grouped(text, t->given_half_right));
+    say("%s are right in all\n", grouped(right, t->right));
+}
+
+void print_probabilities(const kith_probability_eval *e)
+{
+    char text[GROUPED];
+
+    say("\nOverall probabilities: %s unseen entities, each with 10 to 90 %% of its facts hidden\n",
+        grouped(text, e->entities));
+    print_table("S r ?", e->relations);
+    print_table("S ? ?", e->pairs);
+}
+
+/* ---- for programs ---- */
+
+static json_t *table_json(const kith_probability_table *t)
+{
+    json_t *bins = json_array();
+
+    for (size_t i = 0; i < t->bin_count; i++)
+        json_array_append_new(
+            bins, json_pack("{sI sf sf sf}", "answers", (json_int_t)t->bins[i]->answers,
+                            "probability", t->bins[i]->probability, "right", t->bins[i]->right,
+                            "standard_error", standard_error(t->bins[i])));
+    return json_pack("{sI sI sI sI sf sf sf so}", "answers", (json_int_t)t->answers, "right",
+                     (json_int_t)t->right, "given_half", (json_int_t)t->given_half,
+                     "given_half_right", (json_int_t)t->given_half_right, "expected_error",
+                     t->calibration_error, "log_loss", t->log_loss, "base_rate_log_loss",
+                     t->base_rate_log_loss, "bins", bins);
+}
+
+json_t *probabilities_json(const kith_probability_eval *e)
+{
+    return json_pack("{sI sI so so}", "entities", (json_int_t)e->entities, "queries",
+                     (json_int_t)e->queries, "one_relation", table_json(e->relations),
+                     "any_relation", table_json(e->pairs));
+}
