@@ -20,7 +20,9 @@ static kith_graph *films(void)
         add(&t, "person%d\tborn_in\tcity%d\nperson%d\tcitizen_of\tcountry%d\n"
                 "film%d\tdirected_by\tperson%d\nfilm%d\tmade_in\tcountry%d\n",
             i, i % 40, i, i % 5, i, i, i, i % 5);
-    return opened(file("films.tsv", t.at));
+    kith_graph *graph = opened(file("films.tsv", t.at));
+    draft_release(&t);
+    return graph;
 }
 
 static kith_model *trained(const kith_graph *graph, const char *evidence)
