@@ -108,8 +108,8 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
 /* ---- the second step ---- */
 
 /* Groups hold GROUP answers at the top and more below, where there are many and little depends on each;
- * fewer than FEWEST right or wrong ones are not enough for it. */
-enum { GROUP = 40, FEWEST = 60 };
+ * fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for it. */
+enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
 
 /* Sums over answers of one group. */
@@ -231,7 +231,7 @@ static kith_status fit_second(kith__overall *o, const kith__overall_example *exa
         right += examples[i].right;
     }
     qsort(answers, count, sizeof *answers, by_score);
-    if (right >= FEWEST && count - right >= FEWEST)
+    if (entities >= FEWEST_FOR_STEPS && right >= FEWEST && count - right >= FEWEST)
         make_knots(o, answers, count, marks);
 cleanup:
     kith__free(answers);
