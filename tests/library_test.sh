@@ -53,8 +53,24 @@ clashing=$(nm -g --defined-only "$static" 2>/dev/null | awk 'NF == 3 { print $3 
 [ -z "$clashing" ]
 report $? 'the global names of the archive begin with kith_' "$clashing"
 
+# Calls with hostile arguments (hostile_test.c) are made from the header and do not count.
+uncalled=$(python3 - "$header" "$root"/tests/*_test.c "$root"/tests/support.c <<'PYTHON'
+import re, sys
+header = re.sub(r"/\*.*?\*/", " ", open(sys.argv[1]).read(), flags=re.S)
+names = re.findall(r"KITH_API\s+[^;{}]*?[ *](kith_\w+)\s?\(", header)
+tests = "".join(open(path).read() for path in sys.argv[2:] if "hostile" not in path)
+print(*(name for name in names if not re.search(rf"\b{name}\(", tests)
+        and not (name.endswith("_init") and f"check_init({name[:-5]})" in tests)))
+PYTHON
+)
+[ -z "$uncalled" ]
+report $? 'a C test calls each function of the header' "$uncalled"
+
 # ---- the header ----
 
+wide=$(awk 'length > 100 { print FNR ": " $0 }' "$header")
+[ -z "$wide" ]
+report $? 'its lines have at most 100 columns' "$wide"
 printf '#include <kith/kith.h>\n#include <kith/kith.h>\nint main(void) { return 0; }\n' >"$work/h.c"
 include=$(dirname "$(dirname "$header")")
 cc -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$include" -c "$work/h.c" -o "$work/h.o" \

@@ -71,7 +71,7 @@ void refused(const char *path, kith_status status, ...) __attribute__((sentinel)
 void refused_with(const char *path, unsigned threads, kith_status status, ...)
     __attribute__((sentinel));
 
-/* What must be counted. */
+/* What must be counted; its lists live until the next call. */
 kith_stats stats_of(const kith_graph *graph);
 
 /* The fact at a place of a part as "subject relation object", with its label where it has one. */

@@ -222,9 +222,9 @@ KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_grap
 KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
                                                  const char *text, kith_error *error);
 
-/* Names like `text`, which is none or may be mistyped: with the same label, a letter or two off, or
- * beginning with it; likeliest first. Writes at most `most` ids and never more than 16, only of entities
- * or relations that train has, and returns how many. */
+/* Names like `text`, which is none or may be mistyped: with the same label, a letter or two off,
+ * or beginning with it; likeliest first. Writes at most `most` ids and never more than 16, only of
+ * entities or relations that train has, and returns how many. */
 KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
                                             const kith_graph *graph, const char *text);
 KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,
@@ -575,8 +575,8 @@ KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
-/* The strongest rules that a model learned: direct and path rules with the counts they were mined from,
- * constant rules and examples by the facts that it knows now. Free with kith_rules_free. */
+/* The strongest rules that a model learned: direct and path rules with the counts they were mined
+ * from, constant rules and examples by the facts that it knows now. Free with kith_rules_free. */
 KITH_API kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
                                       const kith_rules_options *options, kith_error *error);
 /* A model with start values instead of trained ones; it borrows the graph. */
@@ -916,8 +916,8 @@ typedef struct kith_answer {
                            all candidates for the relation */
     double probability; /* that it is true, given that the question has an answer which is not known
                            yet; NAN where the model has none */
-    double overall;     /* that it is true at all, by `probability` and by how likely there is such an
-                           answer; NAN likewise */
+    double overall;     /* that it is true at all, by `probability` and by how likely there is
+                           such an answer; NAN likewise */
     int known;          /* the graph or the session says so */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
     double low, high;   /* between which the overall probability of such answers lies, with 95 %

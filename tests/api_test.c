@@ -1,0 +1,538 @@
+/* The public header as a caller sees it: versions, options of callers that know fewer members, long
+ * calls that are watched and stopped, and what no other test calls. */
+#include <math.h>
+#include <unistd.h>
+
+#include "support.h"
+
+/* In place of the C library's: many small files need not wait for the disk. */
+int fsync(int file)
+{
+    (void)file;
+    return 0;
+}
+
+/* ---- a small world ---- */
+
+enum { PEOPLE = 60, CITIES = 12, UNSEEN = 8 };
+
+static kith_graph *graph;
+static kith_model *model;
+static const char *run, *source;
+
+static void add_person(draft *to, int i, bool all)
+{
+    add(to, "p%d\tborn_in\tcity%d\n", i, i % CITIES);
+    add(to, "p%d\tknows\tp%d\n", i, (i * 7 + 1) % PEOPLE);
+    if (all)
+        add(to, "p%d\tcitizen_of\tcountry%d\n", i, i % CITIES % 3);
+}
+
+static int make_world(void **state)
+{
+    draft train = {0}, aux = {0}, test = {0};
+
+    (void)state;
+    for (int i = 0; i < CITIES; i++)
+        add(&train, "city%d\tlocated_in\tcountry%d\n", i, i % 3);
+    for (int i = 0; i < PEOPLE; i++)
+        add_person(&train, i, true);
+    for (int i = PEOPLE; i < PEOPLE + UNSEEN; i++) {
+        add_person(&aux, i, false);
+        add(&test, "p%d\tcitizen_of\tcountry%d\n", i, i % CITIES % 3);
+    }
+    source = keep(new_folder());
+    put(source, "train", train.at);
+    put(source, "aux", aux.at);
+    put(source, "test", test.at);
+    graph = opened(source);
+    draft_release(&train);
+    draft_release(&aux);
+    draft_release(&test);
+    kith_settings *settings;
+    kith_error error;
+    run = keep(format("%s/run", new_folder()));
+    if (kith_settings_new(&settings, "rules", &error) != KITH_OK ||
+        kith_train(NULL, run, graph, settings, NULL, &error) != KITH_OK ||
+        kith_model_open(&model, run, NULL, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    kith_settings_free(settings);
+    return 0;
+}
+
+static int free_world(void **state)
+{
+    (void)state;
+    kith_model_free(model);
+    kith_graph_free(graph);
+    return 0;
+}
+
+static kith_session *new_session(void)
+{
+    kith_session *session = NULL;
+
+    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    return session;
+}
+
+/* A model with an embedding, which is not trained. */
+static kith_model *embedding(void)
+{
+    kith_settings *settings;
+    kith_model *made = NULL;
+
+    assert_int_equal(kith_settings_new(&settings, "embedding", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(settings, "dim", "4", NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&made, graph, settings, NULL, NULL), KITH_OK);
+    kith_settings_free(settings);
+    return made;
+}
+
+/* ---- versions ---- */
+
+static void version__header_and_library_agree(void **state)
+{
+    (void)state;
+    assert_string_equal(kith_version(), format("%d.%d.%d", KITH_VERSION_MAJOR, KITH_VERSION_MINOR,
+                                               KITH_VERSION_PATCH));
+    assert_int_equal(KITH_VERSION,
+                     KITH_VERSION_MAJOR * 10000 + KITH_VERSION_MINOR * 100 + KITH_VERSION_PATCH);
+}
+
+/* ---- options of an older caller ---- */
+
+/* A struct of which the caller knows the size alone, in a block of its own: to read behind it is an
+ * error that the address sanitizer sees. */
+static void *oldest(void)
+{
+    size_t *options = malloc(sizeof *options);
+
+    *options = sizeof *options;
+    return options;
+}
+
+static void options__an_old_graph_caller_is_served(void **state)
+{
+    void *old = oldest();
+    kith_graph *made = NULL;
+    kith_stats *stats = NULL;
+    kith_implications *implications = NULL;
+    kith_rules *rules = NULL;
+
+    (void)state;
+    assert_int_equal(kith_graph_open(&made, source, old, NULL), KITH_OK);
+    kith_graph_free(made);
+    assert_int_equal(kith_graph_save(graph, format("%s/out", new_folder()), old, NULL), KITH_OK);
+    assert_int_equal(kith_dataset_make(&made, NULL, graph, old, NULL), KITH_OK);
+    kith_graph_free(made);
+    assert_int_equal(kith_graph_stats(&stats, graph, old, NULL), KITH_OK);
+    kith_stats_free(stats);
+    assert_int_equal(kith_graph_implications(&implications, graph, old, NULL), KITH_OK);
+    assert_true(implications->count > 0 && implications->count <= 20);
+    kith_implications_free(implications);
+    assert_int_equal(kith_graph_rules(&rules, graph, old, NULL), KITH_OK);
+    assert_true(rules->count > 0 && rules->at[0]->holds_count > 0);
+    kith_rules_free(rules);
+    free(old);
+}
+
+static void options__an_old_model_caller_is_served(void **state)
+{
+    void *old = oldest();
+    kith_rules *rules = NULL;
+    kith_session *session = new_session();
+    kith_eval *eval = NULL;
+    kith_probability_eval *probabilities = NULL;
+    kith_answers *answers = NULL;
+    kith_missing *missing = NULL;
+    kith_model *made = NULL;
+    kith_settings *settings = NULL;
+    const char *folder = keep(format("%s/run", new_folder()));
+
+    (void)state;
+    assert_int_equal(kith_evaluate(&eval, model, old, NULL), KITH_OK); /* of test */
+    assert_int_equal(eval->facts, UNSEEN);
+    kith_eval_free(eval);
+    assert_int_equal(kith_evaluate_probabilities(&probabilities, model, old, NULL), KITH_OK);
+    assert_true(probabilities->entities > 0);
+    kith_probability_eval_free(probabilities);
+    assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"p1", "knows", NULL}, old,
+                                      NULL), KITH_OK);
+    assert_int_equal(answers->count, 10);
+    kith_answers_free(answers);
+    assert_int_equal(kith_session_find_missing(&missing, session, "knows", old, NULL), KITH_OK);
+    kith_missing_free(missing);
+    assert_int_equal(kith_model_rules(&rules, model, old, NULL), KITH_OK);
+    assert_true(rules->count > 0);
+    kith_rules_free(rules);
+    assert_int_equal(kith_model_open(&made, run, old, NULL), KITH_OK);
+    kith_model_free(made);
+    assert_int_equal(kith_settings_new(&settings, "rules", NULL), KITH_OK);
+    assert_int_equal(kith_train(NULL, folder, graph, settings, old, NULL), KITH_OK);
+    assert_int_equal(kith_train_resume(NULL, folder, old, NULL), KITH_OK);
+    assert_int_equal(kith_vectors_save(old, format("%s/none", new_folder()), KITH_VECTORS_NPY, old,
+                                       NULL), KITH_OK);
+    kith_settings_free(settings);
+    kith_session_free(session);
+    free(old);
+}
+
+/* An _init of a struct that the caller knows the first bytes of touches no other. */
+#define check_init(type)                                                                           \
+    do {                                                                                           \
+        union {                                                                                    \
+            type known;                                                                            \
+            unsigned char bytes[sizeof(type)];                                                     \
+        } u;                                                                                       \
+        memset(&u, 0xee, sizeof u);                                                                \
+        (type##_init)(&u.known, sizeof(size_t));                                                   \
+        assert_int_equal(u.known.size, sizeof(size_t));                                            \
+        for (size_t i = sizeof(size_t); i < sizeof(type); i++)                                     \
+            assert_int_equal(u.bytes[i], 0xee);                                                    \
+        type##_init(&u.known);                                                                     \
+        assert_int_equal(u.known.size, sizeof(type));                                              \
+    } while (0)
+
+static void options__init_keeps_to_the_size_that_the_caller_knows(void **state)
+{
+    (void)state;
+    check_init(kith_work_options);
+    check_init(kith_open_options);
+    check_init(kith_save_options);
+    check_init(kith_dataset_options);
+    check_init(kith_rules_options);
+    check_init(kith_train_options);
+    check_init(kith_eval_options);
+    check_init(kith_probability_options);
+    check_init(kith_ask_options);
+    check_init(kith_missing_options);
+    check_init(kith_vectors);
+}
+
+/* ---- watching and stopping ---- */
+
+typedef struct {
+    size_t calls;
+    bool stop;
+} watcher;
+
+static int on_stage(void *context, const kith_stage *stage)
+{
+    watcher *w = context;
+
+    assert_true(stage->size >= sizeof *stage && stage->name[0]);
+    w->calls++;
+    return w->stop;
+}
+
+/* Runs `call`, an expression with options `o`, watched and then stopped at its first stage. */
+#define check_watched(type, call, release)                                                         \
+    do {                                                                                           \
+        watcher w = {0, false};                                                                    \
+        type o;                                                                                    \
+        type##_init(&o);                                                                           \
+        o.watch = on_stage;                                                                        \
+        o.context = &w;                                                                            \
+        assert_int_equal(call, KITH_OK);                                                           \
+        assert_true(w.calls > 0);                                                                  \
+        release;                                                                                   \
+        w.stop = true;                                                                             \
+        assert_int_equal(call, KITH_ERR_STOPPED);                                                  \
+    } while (0)
+
+static void watch__calls_about_graphs_report_and_stop(void **state)
+{
+    const char *folder = keep(new_folder());
+    kith_graph *made = NULL;
+    kith_stats *stats = NULL;
+    kith_implications *implications = NULL;
+    kith_rules *rules = NULL;
+    int number = 0;
+
+    (void)state;
+    check_watched(kith_open_options, kith_graph_open(&made, source, &o, NULL),
+                  kith_graph_free(made));
+    check_watched(kith_dataset_options, kith_dataset_make(&made, NULL, graph, &o, NULL),
+                  kith_graph_free(made));
+    check_watched(kith_save_options,
+                  kith_graph_save(graph, format("%s/%d", folder, number++), &o, NULL), (void)0);
+    assert_int_equal(entries(folder), 1); /* nothing is left of the one that was stopped */
+    check_watched(kith_work_options, kith_graph_stats(&stats, graph, &o, NULL),
+                  kith_stats_free(stats));
+    check_watched(kith_rules_options, kith_graph_implications(&implications, graph, &o, NULL),
+                  kith_implications_free(implications));
+    check_watched(kith_rules_options, kith_graph_rules(&rules, graph, &o, NULL),
+                  kith_rules_free(rules));
+}
+
+static void watch__calls_about_models_report_and_stop(void **state)
+{
+    const char *folder = keep(new_folder());
+    kith_eval *eval = NULL;
+    kith_probability_eval *probabilities = NULL;
+    const float numbers[] = {1, 2, 3, 4};
+    const kith_vectors vectors = {.at = numbers, .rows = 2, .columns = 2, .stride = 2};
+
+    (void)state;
+    check_watched(kith_eval_options, kith_evaluate(&eval, model, &o, NULL), kith_eval_free(eval));
+    check_watched(kith_probability_options,
+                  kith_evaluate_probabilities(&probabilities, model, &o, NULL),
+                  kith_probability_eval_free(probabilities));
+    assert_int_equal(kith_evaluate(&eval, model, NULL, NULL), KITH_OK);
+    check_watched(kith_work_options,
+                  kith_eval_write_ranks(eval, graph, format("%s/ranks%d", folder, (int)w.stop), &o,
+                                        NULL), (void)0);
+    kith_eval_free(eval);
+    check_watched(kith_work_options,
+                  kith_vectors_save(&vectors, format("%s/vectors%d", folder, (int)w.stop),
+                                    KITH_VECTORS_TSV, &o, NULL), (void)0);
+    assert_int_equal(entries(folder), 2);
+}
+
+static void rules__of_a_run_without_any_are_refused(void **state)
+{
+    kith_model *plain = embedding();
+    kith_rules *rules = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_model_rules(&rules, plain, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_null(rules);
+    kith_model_free(plain);
+}
+
+static void watch__calls_of_a_session_report_and_stop(void **state)
+{
+    const kith_question questions[] = {{"p1", "knows", NULL}, {NULL, "born_in", "city2"}};
+    const kith_question facts[] = {{"p1", "knows", "p2"}, {"p1", "born_in", "city2"}};
+    kith_session *session = new_session();
+    kith_answers *answers = NULL;
+    kith_answers_batch *batch = NULL;
+    kith_verdicts *verdicts = NULL;
+    kith_missing *missing = NULL;
+
+    (void)state;
+    check_watched(kith_ask_options, kith_session_ask(&answers, session, questions, &o, NULL),
+                  kith_answers_free(answers));
+    check_watched(kith_ask_options, kith_session_ask_all(&batch, session, questions, 2, &o, NULL),
+                  kith_answers_batch_free(batch));
+    check_watched(kith_ask_options, kith_session_judge_all(&verdicts, session, facts, 2, &o, NULL),
+                  kith_verdicts_free(verdicts));
+    check_watched(kith_missing_options,
+                  kith_session_find_missing(&missing, session, "knows", &o, NULL),
+                  kith_missing_free(missing));
+    kith_session_free(session);
+}
+
+/* ---- what is judged ---- */
+
+static void judge__one_or_many_give_the_same_and_errors_stay_with_their_facts(void **state)
+{
+    const kith_question facts[] = {{"p1", "citizen_of", "country1"},
+                                   {"nobody", "citizen_of", "country1"},
+                                   {"p1", "born_in", NULL},
+                                   {"p3", "knows", "p22"}};
+    kith_session *session = new_session();
+    kith_verdicts *all = NULL;
+    kith_verdict *one = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_judge_all(&all, session, facts, 4, NULL, &error), KITH_OK);
+    assert_int_equal(all->count, 4);
+    assert_int_equal(all->failed, 2);
+    for (int i = 0; i < 4; i++) {
+        kith_status status = kith_session_judge(&one, session, &facts[i], &error);
+        if (status != KITH_OK) {
+            assert_null(all->at[i]);
+            assert_int_equal(all->errors[i]->status, status);
+            assert_string_equal(all->errors[i]->message, error.message);
+            continue;
+        }
+        assert_null(all->errors[i]);
+        assert_true(all->at[i]->probability == one->probability && all->at[i]->rank == one->rank);
+        assert_true(one->known && one->probability >= 0 && one->probability <= 1);
+        kith_verdict_free(one);
+    }
+    kith_verdicts_free(all);
+    assert_int_equal(kith_session_judge_all(&all, session, NULL, 0, NULL, &error), KITH_OK);
+    assert_int_equal(all->count, 0);
+    kith_verdicts_free(all);
+    kith_session_free(session);
+}
+
+static void ask__min_probability_leaves_out_what_is_less_likely(void **state)
+{
+    const kith_question question = {"p1", "knows", NULL};
+    kith_session *session = new_session();
+    kith_ask_options options;
+    kith_answers *all = NULL, *some = NULL;
+
+    (void)state;
+    kith_ask_options_init(&options);
+    assert_int_equal(kith_session_ask(&all, session, &question, &options, NULL), KITH_OK);
+    options.min_probability = (all->at[2]->overall + all->at[3]->overall) / 2;
+    assert_int_equal(kith_session_ask(&some, session, &question, &options, NULL), KITH_OK);
+    size_t expected = 0;
+    for (size_t i = 0; i < all->count; i++)
+        expected += all->at[i]->overall >= options.min_probability;
+    assert_int_equal(some->count, expected);
+    for (size_t i = 0; i < some->count; i++)
+        assert_true(some->at[i]->overall >= options.min_probability);
+    kith_answers_free(all);
+    kith_answers_free(some);
+    kith_session_free(session);
+}
+
+/* ---- parts and weights ---- */
+
+static void parts__names_letters_and_forms_belong_together(void **state)
+{
+    (void)state;
+    for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1) {
+        const char *name = kith_part_name((kith_evidence_part)part);
+        const char letter[] = {kith_part_letter((kith_evidence_part)part), '\0'};
+        assert_non_null(name);
+        assert_int_equal(kith_part_find(name, strlen(name)), part);
+        assert_int_equal(kith_part_find(letter, 1), part);
+        assert_int_equal(kith_part_form((kith_evidence_part)part) != NULL,
+                         (part & KITH_PART_RULES) != 0);
+    }
+    assert_int_equal(kith_part_find("rules", 5), KITH_PART_RULES);
+    assert_int_equal(kith_part_find("nothing", 7), KITH_PART_NONE);
+    assert_null(kith_part_name((kith_evidence_part)(KITH_PART_DIRECT | KITH_PART_PROXIMITY)));
+    assert_int_equal(kith_part_letter((kith_evidence_part)4096), 0);
+    assert_null(kith_part_form(KITH_PART_PROXIMITY));
+}
+
+static void fusion__info_and_weights_are_those_of_the_run(void **state)
+{
+    kith_fusion_info *info = NULL;
+    kith_model *plain = embedding();
+    kith_evidence_part part;
+    double weight, of_relation;
+    size_t count = 0;
+
+    (void)state;
+    assert_int_equal(kith_model_fusion(&info, model, NULL), KITH_OK);
+    assert_true(info->fused && !info->embedding && info->queries > 0);
+    assert_true(info->direct_rules + info->path_rules > 0);
+    kith_fusion_info_free(info);
+    for (; kith_model_fusion_weight(&weight, &part, model, count); count++) {
+        int own = kith_model_relation_weight(&of_relation, model, 0, 0, count);
+        assert_true(isfinite(weight) && isfinite(of_relation));
+        assert_true(own || of_relation == weight);
+    }
+    assert_true(count > 10);
+    assert_int_equal(kith_model_relation_weight(&of_relation, model, 1000, 0, 0), 0);
+    assert_int_equal(kith_model_fusion(&info, plain, NULL), KITH_OK);
+    assert_false(info->fused);
+    kith_fusion_info_free(info);
+    assert_null(kith_model_fusion_weight(&weight, &part, plain, 0));
+    assert_int_equal(kith_model_fusion(NULL, plain, NULL), KITH_ERR_ARGUMENT);
+    kith_model_free(plain);
+}
+
+/* ---- probabilities ---- */
+
+static void check_table(const kith_probability_table *t)
+{
+    size_t answers = 0;
+
+    assert_int_equal(t->bin_count, 10);
+    for (size_t i = 0; i < t->bin_count; i++)
+        answers += t->bins[i]->answers;
+    assert_true(answers > 0 && answers == t->answers && t->right <= t->answers);
+    assert_true(t->log_loss > 0 && t->given_half_right <= t->given_half);
+}
+
+static void probabilities__are_measured_on_unseen_entities(void **state)
+{
+    kith_probability_options options;
+    kith_probability_eval *result = NULL;
+    kith_model *plain = embedding();
+    kith_error error;
+
+    (void)state;
+    kith_probability_options_init(&options);
+    options.entities = 5;
+    assert_int_equal(kith_evaluate_probabilities(&result, model, &options, &error), KITH_OK);
+    assert_int_equal(result->entities, 5);
+    assert_true(result->queries >= 5);
+    check_table(result->relations);
+    check_table(result->pairs);
+    kith_probability_eval_free(result);
+    kith_probability_eval_free(NULL);
+    assert_int_equal(kith_evaluate_probabilities(&result, plain, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "probabilities");
+    kith_model_free(plain);
+}
+
+/* ---- vectors ---- */
+
+static void vectors__of_a_table_are_saved_in_each_format(void **state)
+{
+    static const char *const files[][2] = {{"ent.npy", "ent.names.tsv"},
+                                           {"ent.txt", NULL},
+                                           {"ent.vectors.tsv", "ent.metadata.tsv"}};
+    kith_model *plain = embedding();
+    kith_tables *tables = NULL;
+    kith_vectors vectors;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_model_tables(&tables, plain, &error), KITH_OK);
+    assert_true(tables->count > 1);
+    const kith_table *ent = tables->at[0];
+    assert_string_equal(ent->name, "ent");
+    assert_int_equal(ent->rows, kith_graph_seen_entity_count(graph));
+    const char **names = calloc(ent->rows, sizeof *names);
+    for (uint32_t i = 0; i < ent->rows; i++)
+        names[i] = kith_graph_entity_name(graph, i);
+    kith_vectors_init(&vectors);
+    vectors.at = ent->at;
+    vectors.rows = ent->rows;
+    vectors.columns = ent->columns;
+    vectors.stride = ent->stride;
+    vectors.names = names;
+    for (int format_number = 0; format_number < 3; format_number++) {
+        const char *folder = keep(new_folder());
+        assert_int_equal(kith_vectors_save(&vectors, format("%s/ent", folder),
+                                           (kith_vector_format)format_number, NULL, &error),
+                         KITH_OK);
+        for (int i = 0; i < 2 && files[format_number][i]; i++)
+            assert_true(exists(format("%s/%s", folder, files[format_number][i])));
+    }
+    assert_int_equal(kith_vectors_save(&vectors, "x", (kith_vector_format)9, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_vectors_save(&vectors, format("%s/no/such/stem", source),
+                                       KITH_VECTORS_NPY, NULL, &error), KITH_ERR_IO);
+    vectors.stride = 1;
+    assert_int_equal(kith_vectors_save(&vectors, "x", KITH_VECTORS_NPY, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    free(names);
+    kith_tables_free(tables);
+    kith_model_free(plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version__header_and_library_agree),
+        cmocka_unit_test(options__an_old_graph_caller_is_served),
+        cmocka_unit_test(options__an_old_model_caller_is_served),
+        cmocka_unit_test(options__init_keeps_to_the_size_that_the_caller_knows),
+        cmocka_unit_test(watch__calls_about_graphs_report_and_stop),
+        cmocka_unit_test(watch__calls_about_models_report_and_stop),
+        cmocka_unit_test(rules__of_a_run_without_any_are_refused),
+        cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
+        cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
+        cmocka_unit_test(ask__min_probability_leaves_out_what_is_less_likely),
+        cmocka_unit_test(parts__names_letters_and_forms_belong_together),
+        cmocka_unit_test(fusion__info_and_weights_are_those_of_the_run),
+        cmocka_unit_test(probabilities__are_measured_on_unseen_entities),
+        cmocka_unit_test(vectors__of_a_table_are_saved_in_each_format),
+    };
+    return cmocka_run_group_tests(tests, make_world, free_world);
+}
