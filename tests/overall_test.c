@@ -267,7 +267,11 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     assert_int_equal(kith__newcomers_init(&n, model, NULL, 1, 3, NULL), KITH_OK);
     assert_int_equal(kith__newcomers_ask(&n, 0, NULL, take, &w, NULL), KITH_OK);
     assert_true(w.list.count > 0);
-    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    /* What support facts say about the newcomer itself must not count as another entity's. */
+    assert_true(model->fused->evidence->base->index->seen > kith_graph_seen_entity_count(graph));
+    assert_int_equal(n.apart->fused->evidence->base->index->seen,
+                     kith_graph_seen_entity_count(graph));
+    assert_int_equal(kith_session_new(&session, n.apart, NULL), KITH_OK);
     for (size_t i = 0; i < n.first[1]; i++)
         if (!n.facts[i].hidden)
             assert_int_equal(

@@ -93,6 +93,50 @@ static void draw(kith__newcomers *n, const uint32_t *count, bool (*is_wanted)(ui
     }
 }
 
+/* ---- a model that knows train alone ---- */
+
+static void apart_free(kith_model *m)
+{
+    if (!m)
+        return;
+    kith__candidate_cache_free(m->cache);
+    if (m->fused) {
+        kith__evidence_free(m->fused->evidence);
+        kith__free(m->fused->log_degree);
+    }
+    kith__free(m->fused);
+    pthread_mutex_destroy(&m->sweeping);
+    pthread_mutex_destroy(&m->lock);
+    kith__free(m);
+}
+
+/* It borrows all that was learned. */
+static kith_status make_apart(kith_model **out, const kith_model *model, kith_error *error)
+{
+    kith_model *m = kith__alloc(1, sizeof *m);
+    kith_status status = KITH_OK;
+
+    if (!m)
+        return kith__no_memory(error);
+    *m = *model;
+    m->cache = NULL;
+    pthread_mutex_init(&m->sweeping, NULL);
+    pthread_mutex_init(&m->lock, NULL);
+    if (!(m->fused = kith__calloc(1, sizeof *m->fused)))
+        TRY(kith__no_memory(error));
+    m->fused->fusion = model->fused->fusion;
+    m->fused->embedding = model->fused->embedding;
+    TRY(kith__evidence_over(&m->fused->evidence, model->graph, false,
+                            model->fused->evidence->rules, true, model->pool, error));
+    if (!(m->fused->log_degree = kith__log_degrees(m->fused->evidence->base->index)))
+        TRY(kith__no_memory(error));
+    *out = m;
+    m = NULL;
+cleanup:
+    apart_free(m);
+    return status;
+}
+
 kith_status kith__newcomers_init(kith__newcomers *n, kith_model *model,
                                  bool (*is_wanted)(uint32_t entity), size_t most, uint64_t seed,
                                  kith_error *error)
@@ -107,6 +151,7 @@ kith_status kith__newcomers_init(kith__newcomers *n, kith_model *model,
     kith__rng_init(&rng, seed, UINT64_C(1) << 46);
     if (!count || !n->entities)
         TRY(kith__no_memory(error));
+    TRY(make_apart(&n->apart, model, error));
     count_facts(count, model->graph);
     draw(n, count, is_wanted, most, &rng);
     place = kith__alloc(unseen, sizeof *place);
@@ -136,6 +181,7 @@ cleanup:
 
 void kith__newcomers_release(kith__newcomers *n)
 {
+    apart_free(n->apart);
     kith__free(n->entities);
     kith__free(n->first);
     kith__free(n->facts);
@@ -181,7 +227,7 @@ static kith_status describe(kith_session **session, const asking *k, size_t newc
 {
     const kith__newcomers *n = k->newcomers;
     const kith_graph *g = n->model->graph;
-    kith_status status = kith_session_new(session, n->model, error);
+    kith_status status = kith_session_new(session, n->apart, error);
 
     for (size_t i = n->first[newcomer]; status == KITH_OK && i < n->first[newcomer + 1]; i++) {
         kith_neighbor fact = n->facts[i].neighbor;
@@ -277,7 +323,7 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
     pthread_mutex_init(&k.lock, NULL);
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
-    TRY(kith__candidate_cache_of(&cache, n->model, error));
+    TRY(kith__candidate_cache_of(&cache, n->apart, error));
     /* Not the model's own threads: questions may need those. */
     if (!(pool = kith__cache_take_pool(cache, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));

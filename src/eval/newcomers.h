@@ -14,6 +14,8 @@ typedef struct kith__newcomer_fact {
 
 typedef struct kith__newcomers {
     kith_model *model;
+    kith_model *apart; /* the same over train alone: what support facts say about a newcomer, also
+                          those that are hidden, must not count as another entity's */
     uint32_t *entities;
     size_t count;
     size_t *first;              /* fact of each, and the end */

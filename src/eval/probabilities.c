@@ -182,7 +182,7 @@ void(kith_probability_options_init)(kith_probability_options *options, size_t si
 
 static kith_status check_model(const kith_model *model, kith_error *error)
 {
-    if (!model->has.fitted || !model->calibration.fitted)
+    if (!model->has.fitted || !model->calibration.fitted || !model->fused)
         return kith__fail(error, KITH_ERR_ARGUMENT, "the model has no overall probabilities");
     return KITH_OK;
 }

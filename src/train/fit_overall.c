@@ -279,7 +279,7 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_er
     kith_status status;
 
     *overall = (kith__overall){.fitted = false};
-    if (!model->has.fitted || !model->calibration.fitted)
+    if (!model->has.fitted || !model->calibration.fitted || !model->fused)
         return KITH_OK;
     status = draw(&newcomers, model, error);
     if (status != KITH_OK)
