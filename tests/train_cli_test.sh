@@ -405,6 +405,7 @@ if mount -t tmpfs -o size=256k tmpfs tiny 2>/dev/null; then
     "$kith" train source -o tiny/run --preset release --dim 16 --epochs 2 --eval-every 0 --quiet >out 2>err
     cp tiny/run/config.json config.json
     sed -i 's/"epochs": "2"/"epochs": "2000"/' config.json && rm tiny/run/checkpoint.safetensors
+    sed -i -z 's/,[[:space:]]*"checkpoint.safetensors"//' config.json # so that it is not missed
     "$reseal" config.json
     cp config.json tiny/run/config.json
     cp tiny/run/model.safetensors old.model.safetensors
