@@ -911,9 +911,9 @@ KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
 typedef struct kith_answer {
     uint32_t relation, entity;
     float score;        /* larger is likelier; comparable within one question. Of pairs it is the
-                           logarithm of: the largest confidence with which the entity's relations
-                           imply this one, times the share that the pair has of the exp(score) of
-                           all candidates for the relation */
+                           logarithm of `overall`, or where that is NAN of: the largest confidence
+                           with which the entity's relations imply this one, times the share that
+                           the pair has of the exp(score) of all candidates for the relation */
     double probability; /* that it is true, given that the question has an answer which is not known
                            yet; NAN where the model has none */
     double overall;     /* that it is true at all, by `probability` and by how likely there is

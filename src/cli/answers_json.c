@@ -42,8 +42,11 @@ json_t *answers_json(const kith_answers *answers, const kith_question *q, const 
         json_object_set_new(answer, "score", json_real(a->score));
         if (!isnan(a->probability))
             json_object_set_new(answer, "probability", json_real(a->probability));
-        if (!isnan(a->overall))
+        if (!isnan(a->overall)) {
             json_object_set_new(answer, "overall", json_real(a->overall));
+            json_object_set_new(answer, "low", json_real(a->low));
+            json_object_set_new(answer, "high", json_real(a->high));
+        }
         json_object_set_new(answer, "known", json_boolean(a->known));
         if (!q->relation)
             json_object_set_new(answer, "is_subject", json_boolean(a->is_subject));
