@@ -90,12 +90,16 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 version=$(pkg-config --modversion kith)
 [ "kith $version" = "$("$program" version)" ]
 report $? 'pkg-config gives the version of the program' "$version"
+# Programs of users lack the sanitizers, and a library with them does not load without.
+sanitized=$(nm -D "$shared" | grep -c '__asan_init')
+preload=
+[ "$sanitized" = 0 ] || preload=$(cc -print-file-name=libasan.so)
 printf '%s\n' '#include <kith/kith.h>' '#include <stdio.h>' 'int main(void) {' \
     'printf("%d.%d.%d %d %s\n", KITH_VERSION_MAJOR, KITH_VERSION_MINOR, KITH_VERSION_PATCH,' \
     'KITH_VERSION, kith_version()); return 0; }' >"$work/v.c"
 # shellcheck disable=SC2046
 cc $(pkg-config --cflags kith) "$work/v.c" $(pkg-config --libs kith) -o "$work/v" 2>"$work/log" &&
-    LD_LIBRARY_PATH=$(dirname "$shared") "$work/v" >"$work/versions"
+    LD_PRELOAD=$preload LD_LIBRARY_PATH=$(dirname "$shared") "$work/v" >"$work/versions"
 IFS=. read -r major minor patch <<<"$version"
 [ "$(cat "$work/versions")" = "$version $((10#$major * 10000 + 10#$minor * 100 + 10#$patch)) $version" ]
 report $? 'KITH_VERSION_*, KITH_VERSION and kith_version say the same' \
@@ -140,7 +144,6 @@ try_example() { # source, shared or static
     report $? "$name is linked with the $kind library" "$(readelf -d "$work/$name" | grep NEEDED)"
 }
 
-sanitized=$(nm -D "$shared" | grep -c '__asan_init')
 found=no
 for example in "$root"/examples/*.c; do
     [ -e "$example" ] || continue
