@@ -5,14 +5,14 @@
 
 #include "core/mem.h"
 #include "eval/rank.h"
-#include "train/fit.h"
-#include "run/fusion_files.h"
+#include "graph/graph.h"
+#include "graph/known.h"
 #include "model/classify.h"
 #include "model/fusion_sweep.h"
 #include "model/linear.h"
-#include "graph/graph.h"
-#include "graph/known.h"
+#include "run/fusion_files.h"
 #include "support.h"
+#include "train/fit.h"
 
 enum { N = KITH__FEATURES_COUNT };
 
@@ -418,9 +418,11 @@ static void setup_open(setup *s, const char *folder, const char *preset, unsigne
     s->graph = opened(folder);
     assert_int_equal(kith__settings_init(&settings, preset, &error), KITH_OK);
     settings.dim = strcmp(preset, "rules") == 0 ? 1 : 8;
-    if (kith_model_new(&s->model, s->graph, &settings, &(kith_work_options){.threads = threads}, &error) != KITH_OK)
+    if (kith_model_new(&s->model, s->graph, &settings, &(kith_work_options){.threads = threads},
+                       &error) != KITH_OK)
         fail_msg("%s", error.message);
-    assert_int_equal(kith__evidence_new(&s->evidence, s->graph, false, s->model->pool, &error), KITH_OK);
+    assert_int_equal(kith__evidence_new(&s->evidence, s->graph, false, s->model->pool, &error),
+                     KITH_OK);
     s->log_degree = kith__log_degrees(s->evidence->base->index);
     s->seen = kith_graph_seen_entity_count(s->graph);
     s->relations = s->evidence->base->index->relations;
@@ -545,7 +547,7 @@ static double mixed(double *size, const kith__fusion_workspace *f, uint32_t cand
 {
     const kith__weights *weights = &f->fusion->common;
     for (uint32_t i = 0; i < f->fusion->own_count; i++)
-        if (f->fusion->own[i].query == f->asking.query)
+        if (f->fusion->own[i].query == f->evidence_query.query)
             weights = &f->fusion->own[i].weights;
     const float *weight = f->at.embedding ? weights->all : weights->alone;
     float feature[N];
@@ -716,8 +718,7 @@ static void check_best(const setup *s, kith__fusion_workspace *f, kith__rng *rng
     sorting = f;
     qsort(all, count, sizeof *all, best_first);
     for (size_t most = 0; most < 2000; most = most * 2 + 1) {
-        size_t found = kith__best_unknown(best, most, f->scores, f->at.candidates,
-                                          f->shares.known);
+        size_t found = kith__best_unknown(best, most, f->scores, f->at.candidates, f->shares.known);
         assert_int_equal(found, most < count ? most : count);
         if (found > 0)
             assert_memory_equal(best, all, found * sizeof *best);
@@ -807,21 +808,22 @@ static bool in_part(int figure, unsigned without)
 static void check_without(const setup *s, kith__fusion_workspace *f, kith__rng *rng)
 {
     float before[N], after[N];
-    kith__span facts = f->shares.known; /* any facts will do, as long as they have the known answers */
+    kith__span facts =
+        f->shares.known; /* any facts will do, as long as they have the known answers */
 
     (void)s;
-    kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
+    kith__case_init(&f->at, &f->evidence_query, facts, f->at.embedding, f->log_degree,
                     f->at.candidates, f->without);
-    for (size_t i = 0; i < f->asking.count; i++) {
-        uint32_t e = f->asking.rows[i].entity;
+    for (size_t i = 0; i < f->evidence_query.count; i++) {
+        uint32_t e = f->evidence_query.rows[i].entity;
         if (e >= f->at.candidates)
             continue;
         kith__case_features(before, &f->at, e, f->without);
-        for (size_t row = 0; row < f->asking.count; row++)
+        for (size_t row = 0; row < f->evidence_query.count; row++)
             for (int k = 0; k < KITH__RULE_FEATURES; k++)
                 if (in_part(k, f->without))
-                    f->asking.rows[row].feature[k] = uniform(rng, 0, 1);
-        kith__case_init(&f->at, &f->asking, facts, f->at.embedding, f->log_degree,
+                    f->evidence_query.rows[row].feature[k] = uniform(rng, 0, 1);
+        kith__case_init(&f->at, &f->evidence_query, facts, f->at.embedding, f->log_degree,
                         f->at.candidates, f->without);
         kith__case_features(after, &f->at, e, f->without);
         assert_memory_equal(before, after, sizeof before);
@@ -1239,8 +1241,14 @@ static void check_known(const kith_graph *graph, const kith_graph *more, bool su
 
 static void known__answers_are_those_of_both_graphs_by_name(void **state)
 {
-    random_shape shape = {.entities = 9, .relations = 3, .train = 25, .dev = 5, .test = 8, .aux = 4,
-                          .labels = true, .overlap = true};
+    random_shape shape = {.entities = 9,
+                          .relations = 3,
+                          .train = 25,
+                          .dev = 5,
+                          .test = 8,
+                          .aux = 4,
+                          .labels = true,
+                          .overlap = true};
     random_shape other = {.entities = 14, .relations = 4, .train = 30, .test = 5};
     kith__rng rng;
 
@@ -1261,7 +1269,8 @@ static void known__answers_are_those_of_both_graphs_by_name(void **state)
 static void give(setup *s, const kith__fusion *fusion)
 {
     kith_error error;
-    assert_int_equal(kith__fused_give(s->model, s->evidence, fusion, &some_calibration, &error), KITH_OK);
+    assert_int_equal(kith__fused_give(s->model, s->evidence, fusion, &some_calibration, &error),
+                     KITH_OK);
     s->evidence = NULL;
 }
 
@@ -1310,8 +1319,8 @@ static void check_reliability(const kith_eval *e)
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         const kith_reliability *r = e->reliability[i];
         assert_int_equal(r->answers, answers[i]);
-        assert_true(r->answers == 0 || (r->probability >= i / 10. - 1e-6 &&
-                                        r->probability <= (i + 1) / 10. + 1e-6));
+        assert_true(r->answers == 0 ||
+                    (r->probability >= i / 10. - 1e-6 && r->probability <= (i + 1) / 10. + 1e-6));
         error += (double)r->answers * fabs(r->probability - r->right);
         total += (double)r->answers;
     }
@@ -1411,8 +1420,10 @@ static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **stat
     setup_open(&s, group_folder(102, 40, 12), "rules", 2);
     give(&s, &fusion);
     for (int i = 40; i < 52; i++)
-        add(&more, "e%d\tspeaks\tl%d\ne%d\tlikes\tt%d\ne%d\tlikes\tunknown\ne%d\tnever\tt1\n"
-                   "nobody\tlikes\tt1\n", i, i % 3, i, i % 7, i, i);
+        add(&more,
+            "e%d\tspeaks\tl%d\ne%d\tlikes\tt%d\ne%d\tlikes\tunknown\ne%d\tnever\tt1\n"
+            "nobody\tlikes\tt1\n",
+            i, i % 3, i, i % 7, i, i);
     kith_graph *filter = opened(file("more.tsv", more.at));
     kith_eval *plain = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
     kith_eval *filtered = evaluated(&s, &(kith_eval_options){.split = KITH_TEST, .filter = filter});
@@ -1432,8 +1443,10 @@ static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **stat
 static void add_labelled(draft *to, char who, int from, int until)
 {
     for (int i = from; i < until; i++)
-        add(to, "%c%d\tspeaks\tl0\t1\n%c%d\tspeaks\tl%d\t-1\n%c%d\tbears\tp%d\t1\n"
-                "%c%d\tbears\tp0\t-1\n", who, i, who, i, 1 + i % 3, who, i, 1 + i % 3, who, i);
+        add(to,
+            "%c%d\tspeaks\tl0\t1\n%c%d\tspeaks\tl%d\t-1\n%c%d\tbears\tp%d\t1\n"
+            "%c%d\tbears\tp0\t-1\n",
+            who, i, who, i, 1 + i % 3, who, i, 1 + i % 3, who, i);
 }
 
 static void eval__facts_are_judged_by_what_counts_for_their_relation(void **state)
@@ -1491,8 +1504,7 @@ static void eval__the_embedding_counts_beside_unseen_candidates_too(void **state
     kith_eval *without = evaluated(&s, &options);
     assert_true(seen->realistic->queries > 0);
     assert_int_equal(seen->realistic->queries, without->realistic->queries);
-    assert_true(memcmp(seen->ranks[0], without->ranks[0],
-                       seen->rank_count * sizeof **seen->ranks));
+    assert_true(memcmp(seen->ranks[0], without->ranks[0], seen->rank_count * sizeof **seen->ranks));
     for (size_t i = 0, k = 0; i < all->realistic->queries && k < seen->realistic->queries; i++) {
         const kith_rank *a = all->ranks[i], *b = seen->ranks[k];
         if (memcmp(&a->fact, &b->fact, sizeof a->fact) || a->subject_hidden != b->subject_hidden)
@@ -1608,7 +1620,9 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
         setup s;
         s.graph = run_graph;
         kith_settings settings = *kith_model_settings(model);
-        assert_int_equal(kith_model_new(&s.model, run_graph, &settings, &(kith_work_options){.threads = 1}, &error), KITH_OK);
+        assert_int_equal(kith_model_new(&s.model, run_graph, &settings,
+                                        &(kith_work_options){.threads = 1}, &error),
+                         KITH_OK);
         assert_int_equal(kith__fused_open(s.model, folder, &error), KITH_OK);
         check_same_fusion(&s.model->fused->fusion, &f);
         assert_memory_equal(s.model->calibration.weight, some_calibration.weight,
@@ -1662,7 +1676,8 @@ static void files__weights_by_position_are_still_read(void **state)
     add(&t, "]}");
     put(folder, "fusion.json", t.at);
     assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
-    assert_int_equal(kith_model_new(&other, run_graph, kith_model_settings(model), &(kith_work_options){.threads = 1}, &error),
+    assert_int_equal(kith_model_new(&other, run_graph, kith_model_settings(model),
+                                    &(kith_work_options){.threads = 1}, &error),
                      KITH_OK);
     if (kith__fused_open(other, folder, &error) != KITH_OK)
         fail_msg("%s", error.message);
@@ -1809,9 +1824,11 @@ static void files__rules_of_another_graph_are_refused(void **state)
 
     (void)state;
     assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
+    assert_int_equal(kith__fusion_save(folder, &model->fused->fusion, &model->calibration, &error),
+                     KITH_OK);
     assert_int_equal(
-        kith__fusion_save(folder, &model->fused->fusion, &model->calibration, &error), KITH_OK);
-    assert_int_equal(kith_model_new(&foreign, other, &settings, &(kith_work_options){.threads = 1}, &error), KITH_OK);
+        kith_model_new(&foreign, other, &settings, &(kith_work_options){.threads = 1}, &error),
+        KITH_OK);
     assert_int_equal(kith__fused_open(foreign, folder, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "rules.safetensors");
     assert_contains(error.message, "4");
@@ -1887,7 +1904,8 @@ static kith_status try_fit(void *context, kith_error *error)
 static kith_status try_open(void *context, kith_error *error)
 {
     kith_model *model = NULL;
-    kith_status status = kith_model_open(&model, context, &(kith_work_options){.threads = 1}, error);
+    kith_status status =
+        kith_model_open(&model, context, &(kith_work_options){.threads = 1}, error);
 
     assert_int_equal(model != NULL, status == KITH_OK);
     kith_model_free(model);
@@ -1953,8 +1971,7 @@ int main(void)
         cmocka_unit_test(fit__gives_no_weight_to_an_embedding_that_is_not_there),
         cmocka_unit_test(fit__relations_that_differ_get_weights_of_their_own),
         cmocka_unit_test(fit__weights_follow_their_relation_to_another_graph),
-        cmocka_unit_test(
-            fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sure),
+        cmocka_unit_test(fit__probabilities_are_calibrated_even_where_the_fit_was_far_too_sure),
         cmocka_unit_test(fit__without_anything_to_fit_on_still_ranks_by_rules),
         cmocka_unit_test(known__answers_are_those_of_both_graphs_by_name),
         cmocka_unit_test(eval__breakdowns_sum_to_the_total),

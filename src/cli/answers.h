@@ -27,20 +27,20 @@ const char *relation_text(const kith_graph *graph, uint32_t relation);
 kith_question meant_question(const kith_graph *graph, const fields *f);
 
 /* The arguments of predict, explain and shell, and what they open. */
-typedef struct asking {
+typedef struct query_arguments {
     common_arguments common;
     text_list facts, files, queries, about;
     const char *query_file;
     int format; /* of `formats` */
     double min_probability;
-    uint64_t questions; /* that '? R ?' asks at most */
+    uint64_t questions;       /* that '? R ?' asks at most */
     int new_only, candidates; /* the latter: its place among the choices */
     size_t relations;
     const char *html;
     kith_ask_options ask;
     kith_model *model;
     kith_session *session;
-} asking;
+} query_arguments;
 
 /* "all", or a number above 0, into a size_t. */
 bool parse_relations(void *to, const char *text);
@@ -50,31 +50,29 @@ bool parse_relations(void *to, const char *text);
         "candidates", 0, "seen|all|new",                                                           \
             "what may be an answer: the entities of train; new ones too, which are those that "    \
             "only facts beside train tell about; or only these",                                   \
-            OPTION_CHOICE, offsetof(asking, candidates), "all"                                     \
+            OPTION_CHOICE, offsetof(query_arguments, candidates), "all"                            \
     }
 
 #define QUERY_OPTIONS                                                                              \
     {"query",                                                                                      \
      0,                                                                                            \
      "'S R ?'",                                                                                    \
-     "a question, ? for what is asked; may be given several times. 'S R ?' and '? R O' ask for "    \
-     "entities, 'S ? ?' for relations with entities, 'S ? O' for relations, 'S R O' whether it is " \
-     "true, '? R ?' and '? ? ?' for missing facts; * as a name stands for every new entity",        \
+     "a question, ? for what is asked; may be given several times. 'S R ?' and '? R O' ask for "   \
+     "entities, 'S ? ?' for relations with entities, 'S ? O' for relations, 'S R O' whether it "   \
+     "is "                                                                                         \
+     "true, '? R ?' and '? ? ?' for missing facts; * as a name stands for every new entity",       \
      OPTION_TEXTS,                                                                                 \
-     offsetof(asking, queries)},                                                                   \
-        {"about",                                                                                  \
-         0,                                                                                        \
-         "ENTITY",                                                                                 \
-         "ask 'ENTITY ? ?' and '? ? ENTITY' at once; may be given several times",                  \
-         OPTION_TEXTS,                                                                             \
-         offsetof(asking, about)},                                                                 \
+     offsetof(query_arguments, queries)},                                                          \
+        {"about",      0,                                                                          \
+         "ENTITY",     "ask 'ENTITY ? ?' and '? ? ENTITY' at once; may be given several times",    \
+         OPTION_TEXTS, offsetof(query_arguments, about)},                                          \
         {"questions",                                                                              \
          0,                                                                                        \
          "N",                                                                                      \
-         "how many questions 'S R ?' stand behind '? R ?' at most, those first whose entity most "  \
+         "how many questions 'S R ?' stand behind '? R ?' at most, those first whose entity most " \
          "likely has another fact of the relation",                                                \
          OPTION_INTEGER,                                                                           \
-         offsetof(asking, questions),                                                              \
+         offsetof(query_arguments, questions),                                                     \
          "1000",                                                                                   \
          .low = 1,                                                                                 \
          .high = UINT32_MAX},                                                                      \
@@ -84,33 +82,33 @@ bool parse_relations(void *to, const char *text);
          "a fact: subject, relation and object, separated by tabs (or \\t), or by spaces with "    \
          "names that contain one in double quotes; may be given several times",                    \
          OPTION_TEXTS,                                                                             \
-         offsetof(asking, facts)},                                                                 \
+         offsetof(query_arguments, facts)},                                                        \
         {"facts",                                                                                  \
          0,                                                                                        \
          "FILE",                                                                                   \
          "facts about any number of new entities, from a source of any format that kith reads; - " \
          "for standard input",                                                                     \
          OPTION_TEXTS,                                                                             \
-         offsetof(asking, files)},                                                                 \
+         offsetof(query_arguments, files)},                                                        \
         OPTION_TOP("how many answers", "10"), {"new-only",  0,                                     \
                                                NULL,        "leave out answers that are known",    \
-                                               OPTION_FLAG, offsetof(asking, new_only)},           \
+                                               OPTION_FLAG, offsetof(query_arguments, new_only)},  \
         {"relations",                                                                              \
          0,                                                                                        \
          "N|all",                                                                                  \
          "how many relations 'S ? ?' considers, those first that the entity's own imply most",     \
          OPTION_CHECKED,                                                                           \
-         offsetof(asking, relations),                                                              \
+         offsetof(query_arguments, relations),                                                     \
          "64",                                                                                     \
          .take = parse_relations,                                                                  \
          .expected = "a positive integer or all"},                                                 \
         OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
 /* Add the facts of a source to the session. */
-kith_status say_source(asking *a, const char *path, kith_error *error);
+kith_status say_source(query_arguments *a, const char *path, kith_error *error);
 /* Open the run and say the facts; returns the exit status. */
-int begin_asking(asking *a, const command *self);
-void end_asking(asking *a);
+int begin_queries(query_arguments *a, const command *self);
+void end_queries(query_arguments *a);
 
 /* The questions, "*" standing for every newcomer with usable facts. `held` keeps their names. */
 typedef struct questions {
@@ -120,7 +118,7 @@ typedef struct questions {
     fields *held;
     size_t held_count;
 } questions;
-int read_questions(questions *out, const asking *a, const command *self);
+int read_questions(questions *out, const query_arguments *a, const command *self);
 void free_questions(questions *q);
 
 /* What a question gave. */
@@ -136,12 +134,13 @@ typedef struct result {
 } result;
 question_kind kind_of(const kith_question *q);
 /* Ask all questions. What is wrong with one is in its result; returns 0 where memory was short. */
-kith_status ask_questions(result *results, asking *a, const questions *q, kith_error *error);
+kith_status ask_questions(result *results, query_arguments *a, const questions *q,
+                          kith_error *error);
 void release_results(result *results, size_t count);
 
 /* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a terminal. */
-kith_status find_missing(kith_missing **missing, asking *a, const char *relation, size_t top,
-                         kith_error *error);
+kith_status find_missing(kith_missing **missing, query_arguments *a, const char *relation,
+                         size_t top, kith_error *error);
 
 /* A question with its answers, or the verdict on a fact, and the reasons. */
 typedef struct explained {
@@ -149,7 +148,7 @@ typedef struct explained {
     kith_explanation *why;
     kith_verdict *verdict; /* NULL where the question is no fact */
 } explained;
-kith_status explain_question(explained *out, asking *a, kith_question q, bool both,
+kith_status explain_question(explained *out, query_arguments *a, kith_question q, bool both,
                              kith_error *error);
 void release_explained(explained *e);
 void print_explained(const explained *e, const kith_graph *graph);
@@ -191,6 +190,7 @@ void print_explanation(const kith_explanation *e, const kith_question *q, const 
 void explanation_json(json_t *object, const kith_explanation *e, const kith_graph *graph);
 
 /* Open the run, read the questions and answer. */
-int ask_and(int (*answer)(asking *a, const questions *q), const command *self, asking *a);
+int ask_and(int (*answer)(query_arguments *a, const questions *q), const command *self,
+            query_arguments *a);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "cli/answers.h"
 #include "cli/progress.h"
-#include "core/rng.h"
 #include "core/numbers.h"
+#include "core/rng.h"
 
 typedef struct {
-    asking a; /* first: its arguments are read into it */
+    query_arguments a; /* first: its arguments are read into it */
     int graph;
     uint64_t sample;
 } checking;
@@ -117,8 +117,7 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
 
 /* Of a plain file of lines every line is told of, bad ones and repeated ones too. Lines of other files that
  * cannot be read are skipped, with a note. */
-static int read_file(facts *f, const char *path, const common_arguments *a,
-                     const kith_graph *known)
+static int read_file(facts *f, const char *path, const common_arguments *a, const kith_graph *known)
 {
     const kith_open_options options = {
         .skip_bad = 1, .threads = (unsigned)a->threads, .columns = a->columns};
@@ -244,16 +243,16 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
     for (size_t i = 0; i < shown; i++) {
         size_t at = order[i].fact;
         if (list)
-            json_array_append_new(list, row_json(&f->at[at], order[i].verdict, verdicts->errors[at]));
+            json_array_append_new(list,
+                                  row_json(&f->at[at], order[i].verdict, verdicts->errors[at]));
         else
             print_row(&f->at[at], order[i].verdict, verdicts->errors[at]);
     }
     if (!list)
         return EXIT_SUCCESS;
-    return print_json(json_pack("{so sI sI so}", "facts", list, "checked",
-                                (json_int_t)(f->count - verdicts->failed), "failed",
-                                (json_int_t)verdicts->failed,
-                                "ignored", ignored_json(c->a.session)));
+    return print_json(json_pack(
+        "{so sI sI so}", "facts", list, "checked", (json_int_t)(f->count - verdicts->failed),
+        "failed", (json_int_t)verdicts->failed, "ignored", ignored_json(c->a.session)));
 }
 
 static int check_facts(checking *c, const facts *f)
@@ -291,20 +290,21 @@ static int run(const command *self, void *arguments)
     facts f = {0};
 
     if (c->graph ? operands.count != 1 : operands.count != 2)
-        return usage_error(self, "%s", c->graph ? "found a file beside --graph, expected RUN alone"
-                                                : "expected RUN and FILE, or RUN and --graph");
-    int status = begin_asking(&c->a, self);
+        return usage_error(self, "%s",
+                           c->graph ? "found a file beside --graph, expected RUN alone"
+                                    : "expected RUN and FILE, or RUN and --graph");
+    int status = begin_queries(&c->a, self);
     if (status == EXIT_SUCCESS)
         print_ignored(c->a.session, kith_model_graph(c->a.model), 0);
     if (status == EXIT_SUCCESS)
-        status = c->graph ? read_graph(&f, kith_model_graph(c->a.model), (size_t)c->sample,
-                                       c->a.common.seed)
-                          : read_file(&f, operands.at[1], &c->a.common,
-                                      kith_model_graph(c->a.model));
+        status =
+            c->graph
+                ? read_graph(&f, kith_model_graph(c->a.model), (size_t)c->sample, c->a.common.seed)
+                : read_file(&f, operands.at[1], &c->a.common, kith_model_graph(c->a.model));
     if (status == EXIT_SUCCESS)
         status = check_facts(c, &f);
     free_facts(&f);
-    end_asking(&c->a);
+    end_queries(&c->a);
     return status;
 }
 
@@ -318,9 +318,9 @@ static const option_row options[] = {
      offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
     OPTION_SEED("of the draw"),
     {"fact", 0, "'S R O'", "a fact that is known beside the graph; may be given several times",
-     OPTION_TEXTS, offsetof(asking, facts)},
+     OPTION_TEXTS, offsetof(query_arguments, facts)},
     {"facts", 0, "FILE", "facts that are known beside the graph, in any format that kith reads",
-     OPTION_TEXTS, offsetof(asking, files)},
+     OPTION_TEXTS, offsetof(query_arguments, files)},
     OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,

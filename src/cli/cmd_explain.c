@@ -4,7 +4,7 @@
 #include "report/pages.h"
 
 /* Questions that failed have no part in it. */
-static int write_page(const asking *a, const json_t *results)
+static int write_page(const query_arguments *a, const json_t *results)
 {
     json_t *pages = json_array(), *one;
     kith_error error;
@@ -23,7 +23,7 @@ static int write_page(const asking *a, const json_t *results)
 }
 
 /* For people, or as one more of the results. */
-static void show_one(const asking *a, const explained *e, json_t *results, bool first)
+static void show_one(const query_arguments *a, const explained *e, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
 
@@ -37,7 +37,7 @@ static void show_one(const asking *a, const explained *e, json_t *results, bool 
 }
 
 /* What is wrong with one question does not stop the others; returns the status of the first failure. */
-static int explain_all(asking *a, const questions *q, json_t *results, size_t *shown)
+static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown)
 {
     int status = EXIT_SUCCESS;
 
@@ -61,7 +61,7 @@ static int explain_all(asking *a, const questions *q, json_t *results, size_t *s
     return status;
 }
 
-static int explain(asking *a, const questions *q)
+static int explain(query_arguments *a, const questions *q)
 {
     json_t *results = json_array();
     size_t shown;
@@ -72,8 +72,8 @@ static int explain(asking *a, const questions *q)
     if (a->html && shown > 0)
         written = write_page(a, results);
     if (a->common.json && shown > 0 && written == EXIT_SUCCESS)
-        written = print_json(json_pack("{sO so}", "results", results, "ignored",
-                                       ignored_json(a->session)));
+        written = print_json(
+            json_pack("{sO so}", "results", results, "ignored", ignored_json(a->session)));
     json_decref(results);
     return status != EXIT_SUCCESS ? status : written;
 }
@@ -85,7 +85,8 @@ static int run(const command *self, void *arguments)
 
 static const option_row options[] = {
     QUERY_OPTIONS,
-    {"html", 0, "FILE", "write a page with charts as well", OPTION_TEXT, offsetof(asking, html)},
+    {"html", 0, "FILE", "write a page with charts as well", OPTION_TEXT,
+     offsetof(query_arguments, html)},
 };
 
 const command cmd_explain = {
@@ -118,7 +119,7 @@ const command cmd_explain = {
         "known fact is judged with itself hidden. For '? R ?' it explains the likeliest missing\n"
         "fact.",
     OPTIONS(options),
-    .arguments_size = sizeof(asking),
+    .arguments_size = sizeof(query_arguments),
     .examples =
         "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
     .run = run,

@@ -21,7 +21,7 @@ enum { FORMAT_TEXT, FORMAT_TSV, FORMAT_JSONL, AT_ONCE = 256 };
 
 /* ---- questions of the command line ---- */
 
-static int print_all_json(const asking *a, const questions *q, const result *results)
+static int print_all_json(const query_arguments *a, const questions *q, const result *results)
 {
     int status = EXIT_SUCCESS;
 
@@ -37,7 +37,8 @@ static int print_all_json(const asking *a, const questions *q, const result *res
     return status;
 }
 
-static int print_one(const asking *a, const kith_question *q, const result *r, size_t number)
+static int print_one(const query_arguments *a, const kith_question *q, const result *r,
+                     size_t number)
 {
     const kith_graph *graph = kith_model_graph(a->model);
 
@@ -70,7 +71,7 @@ static int tell_failures(const questions *q, const result *results, size_t *fail
     return status;
 }
 
-static int print_results(const asking *a, const questions *q, const result *results)
+static int print_results(const query_arguments *a, const questions *q, const result *results)
 {
     size_t failed;
     int status = EXIT_SUCCESS, told;
@@ -86,7 +87,7 @@ static int print_results(const asking *a, const questions *q, const result *resu
     return status != EXIT_SUCCESS ? status : told;
 }
 
-static int answer(asking *a, const questions *q)
+static int answer(query_arguments *a, const questions *q)
 {
     result *results = calloc(q->count, sizeof *results);
     kith_error error;
@@ -106,7 +107,7 @@ static int answer(asking *a, const questions *q)
 /* ---- questions of a file ---- */
 
 typedef struct {
-    asking *a;
+    query_arguments *a;
     questions q;     /* of the batch at hand */
     result *results; /* AT_ONCE */
     size_t done, failed;
@@ -159,7 +160,7 @@ static int flush_batch(batch *b, char whys[][256])
 
 static int answer_lines(batch *b, FILE *in)
 {
-    char (*whys)[256] = calloc(AT_ONCE, sizeof *whys), *line = NULL;
+    char(*whys)[256] = calloc(AT_ONCE, sizeof *whys), *line = NULL;
     size_t capacity = 0;
     int status = whys ? EXIT_SUCCESS : out_of_memory();
 
@@ -179,12 +180,12 @@ static int answer_lines(batch *b, FILE *in)
     return status == EXIT_SUCCESS && b->failed > 0 ? EXIT_FAILED : status;
 }
 
-static int answer_file(asking *a)
+static int answer_file(query_arguments *a)
 {
-    batch b = {.a = a,
-               .q = {.at = calloc(AT_ONCE, sizeof *b.q.at),
-                     .held = calloc(AT_ONCE, sizeof *b.q.held)},
-               .results = calloc(AT_ONCE, sizeof *b.results)};
+    batch b = {
+        .a = a,
+        .q = {.at = calloc(AT_ONCE, sizeof *b.q.at), .held = calloc(AT_ONCE, sizeof *b.q.held)},
+        .results = calloc(AT_ONCE, sizeof *b.results)};
     bool is_stdin = strcmp(a->query_file, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(a->query_file, "r");
     int status = EXIT_FAILED;
@@ -209,7 +210,7 @@ static int answer_file(asking *a)
 
 static int run(const command *self, void *arguments)
 {
-    asking *a = arguments;
+    query_arguments *a = arguments;
 
     if (a->common.json && a->format != FORMAT_TEXT)
         return usage_error(self, "found --json and --format, expected one of them");
@@ -219,10 +220,10 @@ static int run(const command *self, void *arguments)
         return usage_error(self, "found --queries and --query or --about, expected one of them");
     if (a->common.json)
         a->format = FORMAT_JSONL;
-    int status = begin_asking(a, self);
+    int status = begin_queries(a, self);
     if (status == EXIT_SUCCESS)
         status = answer_file(a);
-    end_asking(a);
+    end_queries(a);
     return status;
 }
 
@@ -231,12 +232,12 @@ static const option_row options[] = {
     {"queries", 0, "FILE",
      "questions from a file, one per line, - for standard input; a question that fails does not "
      "stop the others, and the exit status is then 1",
-     OPTION_TEXT, offsetof(asking, query_file)},
+     OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per question",
-     OPTION_CHOICE, offsetof(asking, format), "text"},
+     OPTION_CHOICE, offsetof(query_arguments, format), "text"},
     {"min-probability", 0, "P", "leave out answers whose overall probability is below P",
-     OPTION_NUMBER, offsetof(asking, min_probability), .low = 0, .high = 1,
+     OPTION_NUMBER, offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
 
@@ -258,7 +259,7 @@ const command cmd_predict = {
              "'? R ?' and\n"
              "'? ? ?' for the likeliest facts that the graph lacks.",
     OPTIONS(options),
-    .arguments_size = sizeof(asking),
+    .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"
                 "  kith predict lan --fact 'dee plays_for \"LA Lakers\"' --query 'dee lives_in ?'\n"
                 "  kith predict lan --facts new.tsv --query '* lives_in ?' --top 3 --json\n"

@@ -8,8 +8,8 @@
 #include "core/numbers.h"
 
 typedef struct {
-    asking a;    /* first: its arguments are read into it */
-    fields last; /* the last question, for "why" */
+    query_arguments a; /* first: its arguments are read into it */
+    fields last;       /* the last question, for "why" */
     bool last_about;
     bool interactive, failed, finished;
 } shell;
@@ -500,7 +500,7 @@ static void read_script(shell *s)
 static int run(const command *self, void *arguments)
 {
     shell *s = arguments;
-    int status = begin_asking(&s->a, self);
+    int status = begin_queries(&s->a, self);
 
     s->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (status == EXIT_SUCCESS) {
@@ -513,12 +513,16 @@ static int run(const command *self, void *arguments)
         status = s->failed && !s->interactive ? EXIT_FAILED : EXIT_SUCCESS;
     }
     free(s->last.copy);
-    end_asking(&s->a);
+    end_queries(&s->a);
     return status;
 }
 
-static const option_row options[] = {OPTION_TOP("how many answers", "10"), OPTION_CANDIDATES, OPTION_ON,
-                                     OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET};
+static const option_row options[] = {OPTION_TOP("how many answers", "10"),
+                                     OPTION_CANDIDATES,
+                                     OPTION_ON,
+                                     OPTION_COLUMNS,
+                                     OPTION_THREADS,
+                                     OPTION_QUIET};
 
 const command cmd_shell = {
     .name = "shell",
@@ -544,7 +548,8 @@ const command cmd_shell = {
         "  top N, new-only on|off    how many answers, and which\n"
         "  help, quit\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
-        "Ctrl-C stops a question that takes long. Tab completes names. Lines are kept in ~/.kith_history, or in the file that KITH_HISTORY\n"
+        "Ctrl-C stops a question that takes long. Tab completes names. Lines are kept in "
+        "~/.kith_history, or in the file that KITH_HISTORY\n"
         "names. A script ends with status 1 if one of its lines failed.",
     OPTIONS(options),
     .arguments_size = sizeof(shell),

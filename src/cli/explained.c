@@ -4,8 +4,8 @@
 #include "cli/answers.h"
 
 /* Of missing facts, the likeliest is explained. */
-static kith_status likeliest_missing(kith_question *fact, asking *a, const kith_question *q,
-                                     kith_error *error)
+static kith_status likeliest_missing(kith_question *fact, query_arguments *a,
+                                     const kith_question *q, kith_error *error)
 {
     const kith_graph *graph = kith_model_graph(a->model);
     kith_missing *missing = NULL;
@@ -24,7 +24,7 @@ static kith_status likeliest_missing(kith_question *fact, asking *a, const kith_
     return status;
 }
 
-kith_status explain_question(explained *out, asking *a, kith_question q, bool both,
+kith_status explain_question(explained *out, query_arguments *a, kith_question q, bool both,
                              kith_error *error)
 {
     kith_ask_options ask = a->ask;

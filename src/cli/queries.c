@@ -20,7 +20,7 @@ bool parse_relations(void *to, const char *text)
     return true;
 }
 
-kith_status say_source(asking *a, const char *path, kith_error *error)
+kith_status say_source(query_arguments *a, const char *path, kith_error *error)
 {
     const kith_open_options open = {.threads = (unsigned)a->common.threads,
                                     .columns = a->common.columns,
@@ -37,7 +37,7 @@ kith_status say_source(asking *a, const char *path, kith_error *error)
 }
 
 /* Facts come first to be refused: reading a run takes longer than reading a command line. */
-static int say_facts(asking *a, const command *self)
+static int say_facts(query_arguments *a, const command *self)
 {
     kith_error error;
     char why[256];
@@ -61,7 +61,7 @@ static int say_facts(asking *a, const command *self)
     return EXIT_SUCCESS;
 }
 
-int begin_asking(asking *a, const command *self)
+int begin_queries(query_arguments *a, const command *self)
 {
     a->ask = (kith_ask_options){.top = (size_t)a->common.top,
                                 .new_only = a->new_only,
@@ -80,7 +80,7 @@ int begin_asking(asking *a, const command *self)
     return say_facts(a, self);
 }
 
-void end_asking(asking *a)
+void end_queries(query_arguments *a)
 {
     name_new_entities_by(NULL);
     kith_session_free(a->session);
@@ -89,7 +89,7 @@ void end_asking(asking *a)
 
 /* ---- questions ---- */
 
-static bool is_star(const asking *a, const char *name)
+static bool is_star(const query_arguments *a, const char *name)
 {
     uint32_t entity;
     return name && strcmp(name, "*") == 0 &&
@@ -111,7 +111,8 @@ static int add_question(questions *q, size_t *capacity, kith_question question)
 }
 
 /* A question about "*" becomes one about each newcomer. */
-static int spread_question(questions *q, size_t *capacity, const asking *a, kith_question question)
+static int spread_question(questions *q, size_t *capacity, const query_arguments *a,
+                           kith_question question)
 {
     bool subject = is_star(a, question.subject);
     int status = EXIT_SUCCESS;
@@ -127,8 +128,8 @@ static int spread_question(questions *q, size_t *capacity, const asking *a, kith
     return status;
 }
 
-static int read_question(questions *q, size_t *capacity, const asking *a, const command *self,
-                         const char *text)
+static int read_question(questions *q, size_t *capacity, const query_arguments *a,
+                         const command *self, const char *text)
 {
     fields *f = &q->held[q->held_count];
     char why[256];
@@ -139,7 +140,7 @@ static int read_question(questions *q, size_t *capacity, const asking *a, const 
     return spread_question(q, capacity, a, meant_question(kith_model_graph(a->model), f));
 }
 
-int read_questions(questions *q, const asking *a, const command *self)
+int read_questions(questions *q, const query_arguments *a, const command *self)
 {
     size_t capacity = 0;
     int status = EXIT_SUCCESS;
@@ -173,16 +174,17 @@ void free_questions(questions *q)
 
 /* ---- the whole command ---- */
 
-int ask_and(int (*answer)(asking *a, const questions *q), const command *self, asking *a)
+int ask_and(int (*answer)(query_arguments *a, const questions *q), const command *self,
+            query_arguments *a)
 {
     questions q = {0};
-    int status = begin_asking(a, self);
+    int status = begin_queries(a, self);
 
     if (status == EXIT_SUCCESS)
         status = read_questions(&q, a, self);
     if (status == EXIT_SUCCESS)
         status = answer(a, &q);
     free_questions(&q);
-    end_asking(a);
+    end_queries(a);
     return status;
 }

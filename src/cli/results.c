@@ -10,8 +10,8 @@ question_kind kind_of(const kith_question *q)
     return q->subject && q->relation && q->object ? ASKS_TRUTH : ASKS_ENTITIES;
 }
 
-kith_status find_missing(kith_missing **missing, asking *a, const char *relation, size_t top,
-                         kith_error *error)
+kith_status find_missing(kith_missing **missing, query_arguments *a, const char *relation,
+                         size_t top, kith_error *error)
 {
     kith_missing_options options;
 
@@ -25,7 +25,7 @@ kith_status find_missing(kith_missing **missing, asking *a, const char *relation
     return kith_session_find_missing(missing, a->session, relation, &options, error);
 }
 
-static kith_status ask_one(result *r, asking *a, const kith_question *q, bool both,
+static kith_status ask_one(result *r, query_arguments *a, const kith_question *q, bool both,
                            kith_error *error)
 {
     kith_ask_options ask = a->ask;
@@ -49,11 +49,11 @@ static bool can_ask_together(const questions *q)
     return q->count > 1 && q->about == q->count;
 }
 
-static kith_status ask_together(result *results, asking *a, const questions *q, kith_error *error)
+static kith_status ask_together(result *results, query_arguments *a, const questions *q,
+                                kith_error *error)
 {
     kith_answers_batch *batch = NULL;
-    kith_status status =
-        kith_session_ask_all(&batch, a->session, q->at, q->count, &a->ask, error);
+    kith_status status = kith_session_ask_all(&batch, a->session, q->at, q->count, &a->ask, error);
 
     for (size_t i = 0; status == KITH_OK && i < q->count; i++) {
         results[i] = (result){.kind = ASKS_ENTITIES, .answers = batch->at[i]};
@@ -64,7 +64,8 @@ static kith_status ask_together(result *results, asking *a, const questions *q, 
     return status;
 }
 
-kith_status ask_questions(result *results, asking *a, const questions *q, kith_error *error)
+kith_status ask_questions(result *results, query_arguments *a, const questions *q,
+                          kith_error *error)
 {
     a->ask.min_probability = a->min_probability > 0 ? a->min_probability : 0;
     if (can_ask_together(q))

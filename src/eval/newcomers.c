@@ -75,8 +75,8 @@ static void hide(kith__newcomer_fact *facts, size_t count, kith__rng *rng)
 }
 
 /* Random order, then the first that have facts enough. */
-static void draw(kith__newcomers *n, const uint32_t *count, bool (*is_wanted)(uint32_t), size_t most,
-                 kith__rng *rng)
+static void draw(kith__newcomers *n, const uint32_t *count, bool (*is_wanted)(uint32_t),
+                 size_t most, kith__rng *rng)
 {
     uint32_t seen = n->model->graph->seen_entities;
     uint32_t unseen = n->model->graph->entities.count - seen;
@@ -126,8 +126,8 @@ static kith_status make_apart(kith_model **out, const kith_model *model, kith_er
         TRY(kith__no_memory(error));
     m->fused->fusion = model->fused->fusion;
     m->fused->embedding = model->fused->embedding;
-    TRY(kith__evidence_over(&m->fused->evidence, model->graph, false,
-                            model->fused->evidence->rules, true, model->pool, error));
+    TRY(kith__evidence_over(&m->fused->evidence, model->graph, false, model->fused->evidence->rules,
+                            true, model->pool, error));
     if (!(m->fused->log_degree = kith__log_degrees(m->fused->evidence->base->index)))
         TRY(kith__no_memory(error));
     *out = m;
@@ -146,8 +146,7 @@ kith_status kith__newcomers_init(kith__newcomers *n, kith_model *model,
     kith__rng rng;
     kith_status status = KITH_OK;
 
-    *n = (kith__newcomers){.model = model,
-                           .entities = kith__alloc(unseen, sizeof *n->entities)};
+    *n = (kith__newcomers){.model = model, .entities = kith__alloc(unseen, sizeof *n->entities)};
     kith__rng_init(&rng, seed, UINT64_C(1) << 46);
     if (!count || !n->entities)
         TRY(kith__no_memory(error));
@@ -210,7 +209,7 @@ typedef struct {
     pthread_mutex_t lock; /* of what follows */
     kith_status status;
     kith_error error;
-} asking;
+} newcomer_queries;
 
 /* A name that the graph lacks. */
 static void choose_name(char name[MOST_NAME], const kith_graph *graph)
@@ -222,7 +221,7 @@ static void choose_name(char name[MOST_NAME], const kith_graph *graph)
         strcat(name, "'");
 }
 
-static kith_status describe(kith_session **session, const asking *k, size_t newcomer,
+static kith_status describe(kith_session **session, const newcomer_queries *k, size_t newcomer,
                             kith_error *error)
 {
     const kith__newcomers *n = k->newcomers;
@@ -242,8 +241,9 @@ static kith_status describe(kith_session **session, const asking *k, size_t newc
     return status;
 }
 
-static kith_status ask_side(const asking *k, size_t newcomer, kith_session *s, kith__workspace *a,
-                            const kith__query_entity *asked, bool subject_asked, kith_error *error)
+static kith_status ask_side(const newcomer_queries *k, size_t newcomer, kith_session *s,
+                            kith__workspace *a, const kith__query_entity *asked, bool subject_asked,
+                            kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
     size_t count = m < RELATIONS ? m : RELATIONS;
@@ -260,15 +260,15 @@ static kith_status ask_side(const asking *k, size_t newcomer, kith_session *s, k
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
-        TRY(k->call(k->context,
-                    &(kith__newcomer_question){newcomer, queries[i], order[i].has, a}, error));
+        TRY(k->call(k->context, &(kith__newcomer_question){newcomer, queries[i], order[i].has, a},
+                    error));
     }
 cleanup:
     kith__free(order);
     return status;
 }
 
-static kith_status ask_newcomer(const asking *k, size_t newcomer, kith_error *error)
+static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith_error *error)
 {
     kith_session *s = NULL;
     kith__workspace *a = NULL;
@@ -294,7 +294,7 @@ cleanup:
 
 static void ask_piece(void *context, size_t newcomer)
 {
-    asking *k = context;
+    newcomer_queries *k = context;
     kith_error error;
 
     if (kith__watch_add(k->watch, 1))
@@ -311,11 +311,8 @@ static void ask_piece(void *context, size_t newcomer)
 kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith__watch *watch,
                                 kith__newcomer_call call, void *context, kith_error *error)
 {
-    asking k = {.newcomers = n,
-                .least_has = least_has,
-                .watch = watch,
-                .call = call,
-                .context = context};
+    newcomer_queries k = {
+        .newcomers = n, .least_has = least_has, .watch = watch, .call = call, .context = context};
     kith__candidate_cache *cache;
     kith__pool *pool;
     kith_status status;

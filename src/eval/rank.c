@@ -29,7 +29,8 @@ void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candid
     *candidates = left;
 }
 
-_Static_assert((int)KITH_JUDGED == (int)KITH__JUDGED, "as many answers are judged as calibrated on");
+_Static_assert((int)KITH_JUDGED == (int)KITH__JUDGED,
+               "as many answers are judged as calibrated on");
 
 typedef struct {
     const kith_model *model;
@@ -72,16 +73,17 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
     const kith__query *q = &r->queries[query];
     kith_rank *rank = &r->ranks[query];
     kith__judged judged[KITH__JUDGED];
-    size_t count = kith__judge(judged, scores, r->among->width, shares, &r->filter[q->subject_hidden],
-                               kith__known_side(q), q->fact.relation, kith__hidden_side(q));
+    size_t count =
+        kith__judge(judged, scores, r->among->width, shares, &r->filter[q->subject_hidden],
+                    kith__known_side(q), q->fact.relation, kith__hidden_side(q));
 
     if (r->among->excluded && r->among->candidates == r->among->width)
         count = 0; /* those that are not candidates have scores too */
     rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         rank->judged[i].right = judged[i].right;
-        rank->judged[i].probability = (float)kith__probability(
-            &r->model->calibration, shares, scores[judged[i].entity]);
+        rank->judged[i].probability =
+            (float)kith__probability(&r->model->calibration, shares, scores[judged[i].entity]);
     }
 }
 
@@ -104,12 +106,12 @@ static void rank_one(void *context, size_t query, size_t slot, const float *scor
     judge(r, query, scores, &shares);
 }
 
-static void rank_fused(void *context, size_t query, kith__fusion_workspace *fusing)
+static void rank_fused(void *context, size_t query, kith__fusion_workspace *workspace)
 {
     const ranking *r = context;
 
-    rank_scores(r, query, fusing->room, fusing->scores);
-    judge(r, query, fusing->scores, &fusing->shares);
+    rank_scores(r, query, workspace->room, workspace->scores);
+    judge(r, query, workspace->scores, &workspace->shares);
 }
 
 static kith_status ranking_init(ranking *r, const kith_graph *filter, kith_error *error)

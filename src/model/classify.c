@@ -75,9 +75,9 @@ static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
     x += q->subject_hidden ? KITH__FACT_SUBJECT_SHARE : KITH__FACT_OBJECT_SHARE;
     x[OF_SHARE] = kith__log_share(&f->shares, f->scores[hidden]);
     if (!(f->without & KITH_PART_PROXIMITY))
-        x[OF_PROXIMITY] = kith__proximity_of(&f->asking.proximity, hidden);
-    x[OF_OFTEN] = log(.2 + kith__evidence_answered(&f->asking, hidden));
-    kith__evidence_type(&best, &all, &f->asking, hidden);
+        x[OF_PROXIMITY] = kith__proximity_of(&f->evidence_query.proximity, hidden);
+    x[OF_OFTEN] = log(.2 + kith__evidence_answered(&f->evidence_query, hidden));
+    kith__evidence_type(&best, &all, &f->evidence_query, hidden);
     x[OF_TYPE] = all;
 }
 
@@ -88,8 +88,7 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
     const kith__fused *fused = model->fused;
     kith__query *queries = kith__alloc(2 * count, sizeof *queries);
     looking l = {queries, samples};
-    const kith__answer_set among =
-        kith__answers_below(kith_graph_entity_count(model->graph));
+    const kith__answer_set among = kith__answers_below(kith_graph_entity_count(model->graph));
     kith_status status = KITH_OK;
 
     if (!queries)

@@ -45,13 +45,13 @@ kith_status kith__fusion_workspace_init(kith__fusion_workspace *f, const kith__f
     f->log_degree = log_degree;
     f->without = without;
     (void)error;
-    kith__evidence_query_init(&f->asking, evidence, NULL);
+    kith__evidence_query_init(&f->evidence_query, evidence, NULL);
     return KITH_OK;
 }
 
 void kith__fusion_workspace_release(kith__fusion_workspace *f)
 {
-    kith__evidence_query_release(&f->asking);
+    kith__evidence_query_release(&f->evidence_query);
     kith__free(f->scores);
     kith__free(f->alone);
     f->scores = f->alone = NULL;
@@ -119,11 +119,11 @@ static void score_untold(float *scores, const kith__case *c, const float *weight
 
 static void score_told(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
-    const kith__evidence_query *asking = c->asked;
+    const kith__evidence_query *evidence_query = c->asked;
     float feature[KITH__FEATURES_COUNT];
 
-    for (size_t i = 0; i < asking->count; i++) {
-        uint32_t e = asking->rows[i].entity;
+    for (size_t i = 0; i < evidence_query->count; i++) {
+        uint32_t e = evidence_query->rows[i].entity;
         if (e >= c->candidates)
             continue;
         kith__case_features(feature, c, e, without);
@@ -190,12 +190,14 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
     size_t width = f->unseen.width > candidates ? f->unseen.width : candidates;
     kith_status status;
 
-    f->asking.unseen = f->unseen.count > 0;
-    f->asking.proximity.through = candidates > f->asking.evidence->base->index->seen;
-    TRY(kith__evidence_query_run(&f->asking, facts, self, query, error));
+    f->evidence_query.unseen = f->unseen.count > 0;
+    f->evidence_query.proximity.through =
+        candidates > f->evidence_query.evidence->base->index->seen;
+    TRY(kith__evidence_query_run(&f->evidence_query, facts, self, query, error));
     if (kith__renew(&f->scores, &f->score_capacity, width, sizeof *f->scores))
         TRY(kith__no_memory(error));
-    kith__case_init(&f->at, &f->asking, facts, embedding, f->log_degree, candidates, f->without);
+    kith__case_init(&f->at, &f->evidence_query, facts, embedding, f->log_degree, candidates,
+                    f->without);
     const kith__weights *weights = kith__fusion_weights(f->fusion, query);
     f->weight = f->at.embedding ? weights->all : weights->alone;
     score_seen(f->scores, &f->at, f->weight, f->without);

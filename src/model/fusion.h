@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "model/features.h"
-#include "model/shares.h"
 #include "model/query.h"
+#include "model/shares.h"
 
 /* Of figures; and of those that are left without the embedding. */
 typedef struct kith__weights {
@@ -36,7 +36,8 @@ const kith__weights *kith__fusion_weights(const kith__fusion *fusion, uint32_t q
 
 /* Entities that may be answers beside those with an input embedding, or instead of them. */
 typedef struct kith__unseen_set {
-    const uint32_t *at; /* ids behind the candidates', each once; the entity asked about does not count */
+    const uint32_t
+        *at; /* ids behind the candidates', each once; the entity asked about does not count */
     size_t count;
     size_t width; /* scores are by id, of those below; NAN where it is not a candidate */
     bool only;    /* the seen ones are none */
@@ -46,8 +47,8 @@ typedef struct kith__unseen_set {
 typedef struct kith__fusion_workspace {
     size_t room; /* number among those of kith__fusion_sweep */
     const kith__fusion *fusion;
-    kith__evidence_query asking; /* its view's `added` may be set before any query */
-    kith__unseen_set unseen;     /* may be set before any query; zero: none */
+    kith__evidence_query evidence_query; /* its view's `added` may be set before any query */
+    kith__unseen_set unseen;             /* may be set before any query; zero: none */
     kith__case at;
     const float *log_degree;
     unsigned without;
@@ -62,10 +63,11 @@ typedef struct kith__fusion_workspace {
     kith__shares shares;
 } kith__fusion_workspace;
 
-kith_status kith__fusion_workspace_init(kith__fusion_workspace *fusing, const kith__fusion *fusion,
-                                        const kith__evidence *evidence, const float *log_degree,
-                                        unsigned without, kith_error *error);
-void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
+kith_status kith__fusion_workspace_init(kith__fusion_workspace *workspace,
+                                        const kith__fusion *fusion, const kith__evidence *evidence,
+                                        const float *log_degree, unsigned without,
+                                        kith_error *error);
+void kith__fusion_workspace_release(kith__fusion_workspace *workspace);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
  * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
@@ -74,13 +76,13 @@ void kith__fusion_workspace_release(kith__fusion_workspace *fusing);
  * Added facts count as those of the base do. Unseen candidates have no score by the embedding. How they stand to the seen ones
  * together is decided without it, and then the seen ones share what is theirs with it, so their order
  * is the same with unseen candidates and without. */
-kith_status kith__fusion_run(kith__fusion_workspace *fusing, kith__span facts, uint32_t self,
+kith_status kith__fusion_run(kith__fusion_workspace *workspace, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error);
 
 /* Afterwards: all features of a candidate, of the unseen set or not. */
-void kith__fusion_features(float feature[KITH__FEATURES_COUNT], const kith__fusion_workspace *fusing,
-                           uint32_t candidate);
+void kith__fusion_features(float feature[KITH__FEATURES_COUNT],
+                           const kith__fusion_workspace *workspace, uint32_t candidate);
 
 /* log(1 + facts) per entity. */
 float *kith__log_degrees(const kith__index *index);

@@ -45,8 +45,7 @@ static int add_embedding(kith__workspace *a, const kith_model *model)
 
     a->lists.seen = model->lists->seen;
     a->lists.relations = model->lists->relations;
-    a->lists.offset = a->lists.own_offset =
-        kith__calloc(together + 1, sizeof *a->lists.own_offset);
+    a->lists.offset = a->lists.own_offset = kith__calloc(together + 1, sizeof *a->lists.own_offset);
     a->lists.cap = SIZE_MAX; /* they are cut before they get there */
     a->pool = kith__pool_new(1);
     if (!a->lists.offset || !a->pool ||
@@ -54,8 +53,7 @@ static int add_embedding(kith__workspace *a, const kith_model *model)
                           a->pool, NULL) != KITH_OK)
         return -1;
     a->stride = kith__encoder_stride(a->encoder);
-    a->query_vectors =
-        kith__calloc_aligned((together + 2) * a->stride, sizeof *a->query_vectors);
+    a->query_vectors = kith__calloc_aligned((together + 2) * a->stride, sizeof *a->query_vectors);
     a->block = kith__calloc_aligned(together * KITH__PANEL, sizeof *a->block);
     return a->query_vectors && a->block ? 0 : -1;
 }
@@ -83,7 +81,7 @@ static void begin_anew(kith__workspace *a)
     a->width = a->candidates;
     a->unseen_count = 0;
     if (a->fusion) {
-        a->fusion->asking.view.added = NULL;
+        a->fusion->evidence_query.view.added = NULL;
         a->fusion->unseen = (kith__unseen_set){0};
     }
 }

@@ -20,9 +20,10 @@ typedef struct {
     pthread_mutex_t lock; /* of what follows */
     kith_status status;
     kith_error error;
-} asking;
+} question_batch;
 
-static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kith_error *error)
+static kith_status answer_chunk(question_batch *k, kith__workspace *a, size_t chunk,
+                                kith_error *error)
 {
     kith_session *s = k->session;
     kith__query_entity asked[KITH__QUERIES_TOGETHER];
@@ -48,14 +49,13 @@ static kith_status answer_chunk(asking *k, kith__workspace *a, size_t chunk, kit
             TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
         else
             TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->width,
-                                   &a->shares[i], query,
-                                   &k->options, error));
+                                   &a->shares[i], query, &k->options, error));
     }
 cleanup:
     return status;
 }
 
-static void fail(asking *k, kith_status status, const kith_error *error)
+static void fail(question_batch *k, kith_status status, const kith_error *error)
 {
     pthread_mutex_lock(&k->lock);
     k->status = status;
@@ -65,7 +65,7 @@ static void fail(asking *k, kith_status status, const kith_error *error)
 
 static void answer_piece(void *context, size_t piece)
 {
-    asking *k = context;
+    question_batch *k = context;
     kith__workspace *a = kith__workspace_take(k->session->cache);
     kith_error error;
     size_t chunk;
@@ -90,7 +90,7 @@ static void answer_piece(void *context, size_t piece)
 }
 
 /* Questions with one query in a row, a few at a time; pairs one by one. */
-static void cut_chunks(asking *k, size_t count)
+static void cut_chunks(question_batch *k, size_t count)
 {
     size_t in_chunk = 0;
 
@@ -108,7 +108,7 @@ static void cut_chunks(asking *k, size_t count)
     k->chunk[k->chunks] = count;
 }
 
-static kith_status order_all(asking *k, size_t count, kith_error *error)
+static kith_status order_all(question_batch *k, size_t count, kith_error *error)
 {
     uint32_t relations = 2 * k->session->model->graph->seen_relations;
     kith__item *spare = kith__alloc(count, sizeof *spare);
@@ -121,8 +121,8 @@ static kith_status order_all(asking *k, size_t count, kith_error *error)
     for (size_t i = 0; i < count; i++) {
         uint32_t query = k->resolved[i].query;
         k->order[i] = (kith__item){query == KITH__NO_ID ? relations : query, 0, (uint32_t)i};
-        k->answers[i] = (kith__answers){.subject_asked = k->resolved[i].subject_asked,
-                                        .relations = 1, .all_relations = 1};
+        k->answers[i] = (kith__answers){
+            .subject_asked = k->resolved[i].subject_asked, .relations = 1, .all_relations = 1};
     }
     kith__radix_sort(k->order, spare, count, (uint64_t)relations + 1, 1);
     cut_chunks(k, count);
@@ -131,11 +131,10 @@ cleanup:
     return status;
 }
 
-static kith_status run_asking(asking *k, unsigned threads, kith_error *error)
+static kith_status run_asking(question_batch *k, unsigned threads, kith_error *error)
 {
     kith__candidate_cache *cache = k->session->cache;
-    kith__pool *pool =
-        k->chunks > 1 && threads != 1 ? kith__cache_take_pool(cache, threads) : NULL;
+    kith__pool *pool = k->chunks > 1 && threads != 1 ? kith__cache_take_pool(cache, threads) : NULL;
 
     if (pool) {
         kith__pool_run(pool, answer_piece, k, kith__pool_size(pool));
@@ -166,10 +165,10 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *s,
                                const kith_ask_options *options, kith__watch *watch,
                                kith_error *error)
 {
-    asking k = {.session = s,
-                .resolved = resolved,
-                .watch = watch,
-                .answers = kith__calloc(count, sizeof *answers)};
+    question_batch k = {.session = s,
+                        .resolved = resolved,
+                        .watch = watch,
+                        .answers = kith__calloc(count, sizeof *answers)};
     kith_status status = KITH_OK;
 
     pthread_mutex_init(&k.lock, NULL);
@@ -198,8 +197,8 @@ cleanup:
  * which goes into their errors. Only a lack of memory hinders all. */
 static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
                                kith__errors *errors, const kith_session *s,
-                               const kith_question *questions, size_t count,
-                               kith_candidate_set set, kith__watch *watch, kith_error *error)
+                               const kith_question *questions, size_t count, kith_candidate_set set,
+                               kith__watch *watch, kith_error *error)
 {
     kith_error wrong;
     kith_status status;
@@ -347,7 +346,7 @@ kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_t
         (!named.relation && question.relation != UINT32_MAX) ||
         (!named.object && question.object != UINT32_MAX))
         return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "the graph has not all ids of the question %u, %u, %u",
-                          question.subject, question.relation, question.object);
+                          "the graph has not all ids of the question %u, %u, %u", question.subject,
+                          question.relation, question.object);
     return kith_session_ask(answers, s, &named, options, error);
 }

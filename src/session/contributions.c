@@ -6,8 +6,8 @@
 
 #include "core/lists.h"
 #include "core/mem.h"
-#include "graph/graph.h"
 #include "embed/query_vector.h"
+#include "graph/graph.h"
 
 typedef struct {
     kith__explanation *out;
@@ -84,19 +84,19 @@ static int stronger_first(const void *a, const void *b)
 }
 
 /* The points of each feature: its weight times its value. */
-static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *fusing,
+static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *workspace,
                              kith_error *error)
 {
-    bool unseen = to->entity >= fusing->at.candidates;
-    const float *weight = unseen ? fusing->unseen_weight : fusing->weight;
+    bool unseen = to->entity >= workspace->at.candidates;
+    const float *weight = unseen ? workspace->unseen_weight : workspace->weight;
     float feature[KITH__FEATURES_COUNT];
     kith_feature **features = kith__list_new(KITH__FEATURES_COUNT, sizeof **features);
 
     if (!features)
         return kith__no_memory(error);
     to->features = (const kith_feature *const *)features;
-    kith__case_features(feature, unseen ? &fusing->unseen_at : &fusing->at, to->entity, 0);
-    to->prior = unseen ? fusing->shift : 0;
+    kith__case_features(feature, unseen ? &workspace->unseen_at : &workspace->at, to->entity, 0);
+    to->prior = unseen ? workspace->shift : 0;
     for (int k = 0; k < KITH__FEATURES_COUNT; k++) {
         double points = (double)weight[k] * feature[k];
         kith_evidence_part part = kith__feature_part(k);
@@ -122,9 +122,9 @@ static kith_status add_path(finding *f, kith_contributions *to, kith_error *erro
     kith_status status;
     size_t count;
 
-    TRY(kith__proximity_path(path, &count, f->workspace->fusion->asking.view,
-                            (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
-                            to->entity, error));
+    TRY(kith__proximity_path(path, &count, f->workspace->fusion->evidence_query.view,
+                             (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
+                             to->entity, error));
     steps = kith__list_new(count, sizeof **steps);
     if (!steps)
         TRY(kith__no_memory(error));
@@ -132,7 +132,7 @@ static kith_status add_path(finding *f, kith_contributions *to, kith_error *erro
     to->path_count = count;
     for (size_t i = 0; i < count; i++)
         *steps[i] = (kith_step){kith__undirected(g, path[i].relation),
-                                  path[i].relation >= g->seen_relations, path[i].entity};
+                                path[i].relation >= g->seen_relations, path[i].entity};
 cleanup:
     return status;
 }
@@ -140,7 +140,7 @@ cleanup:
 /* The rules behind the scores: they are found once more, now that it is known whom to tell about. */
 static kith_status find_reasons(finding *f, kith_error *error)
 {
-    kith__evidence_query *rules = &f->workspace->fusion->asking;
+    kith__evidence_query *rules = &f->workspace->fusion->evidence_query;
 
     rules->report = take_reason;
     rules->context = f;
@@ -197,7 +197,8 @@ static float scale_of(const finding *f, const float *vector)
 
     for (size_t k = 0; k < f->workspace->stride; k++)
         length += (double)vector[k] * vector[k];
-    return kith__is_unit(&f->session->model->settings) && length > 0 ? (float)(1 / sqrt(length)) : 1;
+    return kith__is_unit(&f->session->model->settings) && length > 0 ? (float)(1 / sqrt(length))
+                                                                     : 1;
 }
 
 /* Add what each neighbour has in the score by this vector of the candidate, times `factor`. */
@@ -234,15 +235,15 @@ cleanup:
 /* How many points a score of the embedding is worth: all features are linear in it. */
 static double points_per_score(const finding *f, uint32_t candidate)
 {
-    const kith__fusion_workspace *fusing = f->workspace->fusion;
+    const kith__fusion_workspace *workspace = f->workspace->fusion;
     float change[KITH__FEATURES_COUNT];
     double sum = 0;
 
     if (!f->session->model->fused)
         return 1;
-    kith__case_slopes(change, &fusing->at, candidate, 0);
+    kith__case_slopes(change, &workspace->at, candidate, 0);
     for (int k = 0; k < KITH__FEATURES_COUNT; k++)
-        sum += (double)fusing->weight[k] * change[k];
+        sum += (double)workspace->weight[k] * change[k];
     return sum;
 }
 
@@ -257,11 +258,10 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, kith_err
                 kith__calloc(f->out->neighbor_count, sizeof *f->neighbors[i]);
         if (f->neighbors[i] && to->entity >= f->workspace->candidates)
             continue; /* the embedding has no say about it */
-        status = !f->neighbors[i]
-                     ? kith__no_memory(error)
-                     : add_neighbors(f, f->neighbors[i],
-                                     rows->rows + to->entity * f->workspace->stride,
-                                     points_per_score(f, to->entity), error);
+        status = !f->neighbors[i] ? kith__no_memory(error)
+                                  : add_neighbors(f, f->neighbors[i],
+                                                  rows->rows + to->entity * f->workspace->stride,
+                                                  points_per_score(f, to->entity), error);
     }
     return status;
 }
@@ -318,8 +318,13 @@ kith_status kith__find_contributions(kith__explanation *out, kith_session *s, ki
                                      const kith__query_entity *asked, uint32_t query,
                                      const float *scores, kith_error *error)
 {
-    finding f = {.out = out, .session = s, .workspace = a, .asked = asked, .query = query,
-                 .scores = scores, .count = out->compared};
+    finding f = {.out = out,
+                 .session = s,
+                 .workspace = a,
+                 .asked = asked,
+                 .query = query,
+                 .scores = scores,
+                 .count = out->compared};
     kith_status status = KITH_OK;
 
     if (make_room(&f))

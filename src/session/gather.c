@@ -32,7 +32,7 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, cons
 
     a->fact_count = 0;
     if (a->fusion)
-        a->fusion->asking.view.added =
+        a->fusion->evidence_query.view.added =
             s->used.count > 0 && kith__model_knows_unseen(s->model) ? &s->added : NULL;
     for (size_t i = 0; i < count; i++) {
         asked[i] = (kith__query_entity){.entity = entities[i]};
