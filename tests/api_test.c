@@ -311,6 +311,7 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     kith_answers_batch *batch = NULL;
     kith_verdicts *verdicts = NULL;
     kith_missing *missing = NULL;
+    kith_explanation *explanation = NULL;
 
     (void)state;
     check_watched(kith_ask_options, kith_session_ask(&answers, session, questions, &o, NULL),
@@ -322,6 +323,60 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     check_watched(kith_missing_options,
                   kith_session_find_missing(&missing, session, "knows", &o, NULL),
                   kith_missing_free(missing));
+    check_watched(kith_ask_options,
+                  kith_session_explain(&explanation, session, questions, &o, NULL),
+                  kith_explanation_free(explanation));
+    check_watched(kith_work_options, kith_session_add_graph(session, graph, &o, NULL), (void)0);
+    kith_session_free(session);
+}
+
+/* So slow that it is due again at every tick. */
+static int on_every_tick(void *context, const kith_stage *stage)
+{
+    watcher *w = context;
+
+    (void)stage;
+    usleep(60 * 1000);
+    w->calls++;
+    return w->stop && w->calls == 3;
+}
+
+static void watch__one_question_is_watched_inside(void **state)
+{
+    const kith_question pairs = {"p1", NULL, NULL}, one = {"p1", "knows", NULL};
+    kith_session *session = new_session();
+    kith_answers *answers = NULL;
+    kith_explanation *explanation = NULL;
+    watcher w = {0};
+    const kith_ask_options o = {.threads = 1, .watch = on_every_tick, .context = &w};
+
+    (void)state;
+    assert_int_equal(kith_session_ask(&answers, session, &pairs, &o, NULL), KITH_OK);
+    assert_true(w.calls >= 4); /* once per relation */
+    kith_answers_free(answers);
+    w = (watcher){.stop = true};
+    assert_int_equal(kith_session_ask(&answers, session, &pairs, &o, NULL), KITH_ERR_STOPPED);
+    assert_int_equal(w.calls, 3);
+    w = (watcher){.stop = true};
+    assert_int_equal(kith_session_explain(&explanation, session, &one, &o, NULL), KITH_ERR_STOPPED);
+    assert_int_equal(w.calls, 3);
+    assert_int_equal(kith_session_explain(&explanation, session, &one, NULL, NULL), KITH_OK);
+    kith_explanation_free(explanation);
+    kith_session_free(session);
+}
+
+static void add_graph__nothing_stays_of_what_was_stopped(void **state)
+{
+    kith_session *session = new_session();
+    watcher w = {.stop = true};
+    const kith_work_options o = {.watch = on_every_tick, .context = &w};
+
+    (void)state;
+    assert_int_equal(kith_session_add(NULL, session, "new", "knows", "p1", NULL), KITH_OK);
+    assert_int_equal(kith_session_add_graph(session, graph, &o, NULL), KITH_ERR_STOPPED);
+    assert_int_equal(kith_session_fact_count(session), 1);
+    assert_int_equal(kith_session_newcomer_count(session), 1);
+    assert_int_equal(kith_session_add_graph(session, graph, NULL, NULL), KITH_OK);
     kith_session_free(session);
 }
 
@@ -527,6 +582,8 @@ int main(void)
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
+        cmocka_unit_test(watch__one_question_is_watched_inside),
+        cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
         cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
         cmocka_unit_test(ask__min_probability_leaves_out_what_is_less_likely),
         cmocka_unit_test(parts__names_letters_and_forms_belong_together),

@@ -279,6 +279,7 @@ static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith
     uint32_t entity = kith__session_find(s, k->name);
     if (!(a = kith__workspace_take(s->cache)))
         TRY(kith__no_memory(error));
+    a->watch = k->watch;
     TRY(kith__choose_candidates(a, s, KITH_ANSWERS_SEEN, error));
     TRY(kith__gather_facts(&asked, NULL, s, a, &entity, 1, error));
     if (kith__workspace_reserve(a, 1))

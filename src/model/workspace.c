@@ -78,6 +78,7 @@ static kith__workspace *new_workspace(const kith_model *model)
 /* Nothing of the session that had it before. */
 static void begin_anew(kith__workspace *a)
 {
+    a->watch = NULL;
     a->width = a->candidates;
     a->unseen_count = 0;
     if (a->fusion) {

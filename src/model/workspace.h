@@ -9,6 +9,7 @@ enum { KITH__QUERIES_TOGETHER = 16 };
 
 typedef struct kith__workspace {
     const kith_model *model;
+    kith__watch *watch; /* of the questions at hand; NULL: none */
     size_t candidates; /* the entities 0 .. candidates - 1 */
     size_t width;      /* of a row of scores: `candidates`, or with unseen ones more */
     uint32_t *unseen;  /* candidates too, by the questions at hand */

@@ -76,6 +76,7 @@ static void answer_piece(void *context, size_t piece)
         fail(k, status, &error);
         return;
     }
+    a->watch = k->watch;
     kith_status chosen = kith__choose_candidates(a, k->session, k->options.candidates, &error);
     if (chosen != KITH_OK)
         fail(k, chosen, &error);

@@ -502,22 +502,28 @@ kith_status kith_session_explain(kith_explanation **explanation, kith_session *s
     kith__explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
-    kith_status status;
+    kith__watch watch;
+    kith_status status = kith__ask_options(&used, options, error);
 
-    TRY(kith__ask_options(&used, options, error));
+    kith__watch_init(&watch, used.watch, used.context);
+    TRY(status);
     TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
                 : kith__resolve(&resolved, session, question, used.candidates, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))
         TRY(kith__no_memory(error));
+    x.workspace->watch = &watch;
+    TRY(kith__watch_begin(&watch, "answering", 0, error));
     TRY(kith__choose_candidates(x.workspace, session, used.candidates, error));
     TRY(gather(&x, &resolved, is_fact, error));
     TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);
+    TRY(kith__watch_begin(&watch, "explaining", 0, error));
     TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
     TRY(find_ablations(&x, error));
     TRY(publish(explanation, &out, error));
 cleanup:
     kith__workspace_give(session->cache, x.workspace);
+    kith__watch_release(&watch);
     kith__free(x.facts);
     kith__free(x.sorted);
     release(&out);

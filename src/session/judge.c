@@ -158,6 +158,7 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
+    a->watch = &j->watch;
     kith_status chosen = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
     if (chosen != KITH_OK)
         fail(j, chosen, &error);
