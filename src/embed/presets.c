@@ -91,12 +91,12 @@ static const struct {
     const char *name, *help;
     void (*apply)(kith_settings *);
 } presets[] = {
-    {"kith", "rules and an embedding, fused", apply_kith},
-    {"triplets", "the same for facts with labels", apply_triplets},
-    {"rules", "no embedding", apply_rules},
-    {"embedding", "no rules", kith__settings_embedding},
-    {"release", "LAN as the authors' program has it", apply_release},
-    {"paper", "LAN as their text has it", apply_paper},
+    {"kith", "rules, proximity and an embedding, fused", apply_kith},
+    {"triplets", "the same for data sets whose dev and test have labels", apply_triplets},
+    {"rules", "rules and proximity, no embedding", apply_rules},
+    {"embedding", "an embedding alone, made to learn in few epochs", kith__settings_embedding},
+    {"release", "the Logic Attention Network as in the authors' program", apply_release},
+    {"paper", "the same as in their paper", apply_paper},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
