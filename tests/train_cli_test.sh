@@ -261,7 +261,7 @@ check 'a split that is none' 2 "--split: 'train' is not dev or test" "$kith" eva
 check 'candidates that are none' 2 "--candidates: 'some' is not seen, all or new" "$kith" eval run --candidates some
 check 'eval of what is no run' 1 'is no run' "$kith" eval mine
 cp -r run damaged && truncate -s 500 damaged/model.safetensors
-check 'eval of a damaged run' 1 'damaged/model.safetensors: .*cut off' "$kith" eval damaged
+check 'eval of a damaged run' 1 'damaged/model.safetensors: .*truncated' "$kith" eval damaged
 sed -i 's/"format": 3/"format": 99/' damaged/config.json
 check 'eval of a run whose settings were changed' 1 'config.json: its checksum is wrong' \
     "$kith" eval damaged

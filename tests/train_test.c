@@ -1184,7 +1184,7 @@ static void refused__weights_with_a_header_that_makes_no_sense(void **state)
     put_tensors(folder, "model.safetensors", "{}", UINT64_MAX, 100);
     check_refused(folder, false, "model.safetensors", "has no header");
     put_tensors(folder, "model.safetensors", "{}", 1 << 20, 100);
-    check_refused(folder, false, "model.safetensors", "cut off in its header");
+    check_refused(folder, false, "model.safetensors", "truncated in its header");
     put(folder, "model.safetensors", "\x89PNG\r\n\x1a\n not weights at all");
     check_refused(folder, false, "model.safetensors", "");
 }
