@@ -310,12 +310,13 @@ static const option_row options[] = {
     OPTION_ON,
     OPTION_COLUMNS,
     {"filter", 0, "SOURCE",
-     "more facts that are known to be true; such answers do not count as wrong", OPTION_TEXT,
+     "additional true facts; such answers are filtered, too", OPTION_TEXT,
      offsetof(arguments, filter)},
     {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
-     "measure overall probabilities on N unseen entities with hidden facts; 0: do not",
+     "measure overall probabilities on N unseen entities with hidden facts; 0: skip "
+     "this",
      OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,
@@ -330,9 +331,10 @@ const command cmd_eval = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
-        "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
-        "instead, with a threshold per relation, or weights for the evidence, tuned on dev.",
+        "Ranks the hidden entity of every fact among the candidates, without the other known\n"
+        "answers (filtered ranks); ties share the mean rank. If the split has labels, facts are\n"
+        "classified as true or false instead, with thresholds or weights per relation tuned on "
+        "dev.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith eval lan\n"

@@ -48,7 +48,7 @@ typedef struct kith__params {
     float *block;
 } kith__params;
 
-/* The tables of a model with these settings, for n seen entities, m relations and this many rules
+/* The tables for a model with these settings, with n seen entities, m relations and this many rules
  * between them, all 0. */
 kith_status kith__params_init(kith__params *params, const kith_settings *settings,
                               uint32_t entities, uint32_t relations, size_t rules,
