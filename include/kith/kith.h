@@ -728,6 +728,23 @@ typedef struct kith_eval {
     size_t rank_count;
 } kith_eval;
 
+/* What training measured: it holds entities out of train, hides some of their facts, and asks for
+ * these a model that has not seen the entities, with weights that were not fitted on them. Metrics
+ * are filtered, over the candidates of train without the held-out entities, ties share the mean
+ * rank. `reliability` is of answers whose probability was calibrated on other held-out entities. */
+typedef struct kith_held_out {
+    size_t entities; /* asked about */
+    const kith_metrics *metrics;
+    const kith_reliability *const *reliability; /* as in kith_eval; none where entities are few */
+    size_t reliability_count;
+    double calibration_error; /* below 0: none */
+} kith_held_out;
+/* Fails with KITH_ERR_NOT_FOUND for a model without: of a run without rules, an older one, one that
+ * was started from another run or opened on another graph, or with nothing to hold out. */
+KITH_API kith_status kith_model_held_out(kith_held_out **held_out, const kith_model *model,
+                                         kith_error *error);
+KITH_API void kith_held_out_free(kith_held_out *held_out);
+
 /* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
  * support facts, and a session's new ones. The seen ones are in the same order whether unseen ones
  * are among the candidates or not. For a session, a model without rules has no scores for unseen
