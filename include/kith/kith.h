@@ -1024,6 +1024,17 @@ KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_sessi
                                             const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
+/* A fact that nobody has said. Entities and relations are the graph's. */
+typedef struct kith_missing_fact {
+    kith_triple fact;
+    float score;
+    double probability, has, share; /* as in kith_verdict */
+} kith_missing_fact;
+
+/* Called on the caller's thread for each fact of the result, in its order: as soon as no other can
+ * come before it. Return 0 to go on; anything else stops the work, as a kith_watch_call does. */
+typedef int (*kith_missing_call)(void *context, const kith_missing_fact *fact);
+
 typedef struct kith_missing_options {
     size_t size;
     size_t top;             /* how many facts, 10 if 0 */
@@ -1032,17 +1043,12 @@ typedef struct kith_missing_options {
     unsigned threads;       /* 0: one per core */
     kith_watch_call watch;  /* NULL: none */
     void *context;
+    kith_missing_call found; /* NULL: none */
+    void *found_context;
 } kith_missing_options;
 /* All zero. */
 KITH_API void kith_missing_options_init(kith_missing_options *options, size_t size);
 #define kith_missing_options_init(options) kith_missing_options_init(options, sizeof *(options))
-
-/* A fact that nobody has said. Entities and relations are the graph's. */
-typedef struct kith_missing_fact {
-    kith_triple fact;
-    float score;
-    double probability, has, share; /* as in kith_verdict */
-} kith_missing_fact;
 
 typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */

@@ -82,27 +82,41 @@ json_t *verdict_json(const kith_verdict *v)
 
 /* ---- missing facts ---- */
 
-static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+void print_missing_head(const kith_question *q, const kith_graph *graph)
 {
     say("?  %s  ?\n", q->relation ? name_text(graph, q->relation) : "?");
-    for (size_t i = 0; i < m->count; i++) {
-        const kith_missing_fact *f = m->at[i];
-        char *subject = readable_entity(graph, f->fact.subject);
-        char *object = readable_entity(graph, f->fact.object);
-        say("%4zu  ", i + 1);
-        if (isnan(f->probability))
-            say("%8.4f", f->score);
-        else
-            say("%5.1f %%", 100 * f->probability);
-        say("  %s  %s  %s\n", subject ? subject : "",
-            relation_text(graph, f->fact.relation), object ? object : "");
-        free(subject);
-        free(object);
-    }
+}
+
+void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph)
+{
+    char *subject = readable_entity(graph, f->fact.subject);
+    char *object = readable_entity(graph, f->fact.object);
+
+    say("%4zu  ", rank);
+    if (isnan(f->probability))
+        say("%8.4f", f->score);
+    else
+        say("%5.1f %%", 100 * f->probability);
+    say("  %s  %s  %s\n", subject ? subject : "", relation_text(graph, f->fact.relation),
+        object ? object : "");
+    free(subject);
+    free(object);
+}
+
+void print_missing_end(const kith_missing *m)
+{
     if (m->count == 0)
         say("      no answer\n");
     say("      from %zu of %zu questions%s\n", m->asked, m->possible,
         m->complete ? "; no other has a likelier answer" : "; --questions N asks more");
+}
+
+static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+{
+    print_missing_head(q, graph);
+    for (size_t i = 0; i < m->count; i++)
+        print_missing_fact(m->at[i], i + 1, graph);
+    print_missing_end(m);
 }
 
 static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
@@ -181,6 +195,14 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
               isnan(a->overall) ? a->probability : a->overall, a->known);
 }
 
+void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
+                       const kith_graph *graph)
+{
+    print_row(number, rank, kith_graph_entity_name(graph, f->fact.subject),
+              kith_graph_relation_name(graph, f->fact.relation),
+              kith_graph_entity_name(graph, f->fact.object), f->probability, 0);
+}
+
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)
 {
     if (r->error.status != KITH_OK)
@@ -191,10 +213,6 @@ void print_rows(const result *r, const kith_question *q, size_t number, const ki
                   r->verdict->probability, r->verdict->known);
     for (size_t i = 0; r->answers && i < r->answers->count; i++)
         print_answer_row(r->answers->at[i], q, number, i + 1, graph);
-    for (size_t i = 0; r->missing && i < r->missing->count; i++) {
-        const kith_missing_fact *f = r->missing->at[i];
-        print_row(number, i + 1, kith_graph_entity_name(graph, f->fact.subject),
-                  kith_graph_relation_name(graph, f->fact.relation),
-                  kith_graph_entity_name(graph, f->fact.object), f->probability, 0);
-    }
+    for (size_t i = 0; r->missing && i < r->missing->count; i++)
+        print_missing_row(r->missing->at[i], number, i + 1, graph);
 }
