@@ -1002,6 +1002,10 @@ typedef struct kith_verdict {
     size_t rank;        /* among the candidates that are not known, from 1 */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
+    int classified; /* the run was fitted on labels: `probability` and `likely` are its classifier's,
+                       as kith_evaluate classifies */
+    int likely;     /* 1 or 0; by the classifier's threshold for the relation, else by a probability
+                       of .5 or more; -1 where the model cannot say */
 } kith_verdict;
 
 /* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT

@@ -10,9 +10,18 @@ const char *verdict_word(const kith_verdict *v)
 {
     if (v->known)
         return "known";
+    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+}
+
+/* By the classifier; without a probability where the run has none. */
+static void print_classified(const kith_verdict *v)
+{
     if (isnan(v->probability))
-        return "unknown";
-    return v->probability >= .5 ? "likely" : "unlikely";
+        say("      %s", v->likely ? "likely" : "unlikely");
+    else
+        say("      %5.1f %%  %s", 100 * v->probability, v->likely ? "likely" : "unlikely");
+    say(", by the classifier fitted on labels%s\n",
+        v->known ? ", judged with the fact itself hidden" : "");
 }
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph)
@@ -22,9 +31,11 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
     print_question(q, graph);
     if (v->known)
         say("      known: the graph or a fact that was given says so\n");
-    if (!isnan(v->probability)) {
+    if (v->classified) {
+        print_classified(v);
+    } else if (!isnan(v->probability)) {
         say("      %5.1f %%  %s%s\n", 100 * v->probability,
-            v->probability >= .5 ? "likely" : "unlikely",
+            v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
             name_text(graph, who), name_text(graph, q->relation));
@@ -77,6 +88,7 @@ json_t *verdict_json(const kith_verdict *v)
     set_real(object, "probability", v->probability);
     set_real(object, "has", v->has);
     set_real(object, "share", v->share);
+    json_object_set_new(object, "classified", json_boolean(v->classified));
     return object;
 }
 
