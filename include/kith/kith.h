@@ -728,6 +728,23 @@ typedef struct kith_eval {
     size_t rank_count;
 } kith_eval;
 
+/* What training measured: it holds entities out of train, hides some of their facts, and asks for
+ * these a model that has not seen the entities, with weights that were not fitted on them. Metrics
+ * are filtered, over the candidates of train without the held-out entities, ties share the mean
+ * rank. `reliability` is of answers whose probability was calibrated on other held-out entities. */
+typedef struct kith_held_out {
+    size_t entities; /* asked about */
+    const kith_metrics *metrics;
+    const kith_reliability *const *reliability; /* as in kith_eval; none where entities are few */
+    size_t reliability_count;
+    double calibration_error; /* below 0: none */
+} kith_held_out;
+/* Fails with KITH_ERR_NOT_FOUND for a model without: of a run without rules, an older one, one that
+ * was started from another run or opened on another graph, or with nothing to hold out. */
+KITH_API kith_status kith_model_held_out(kith_held_out **held_out, const kith_model *model,
+                                         kith_error *error);
+KITH_API void kith_held_out_free(kith_held_out *held_out);
+
 /* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
  * support facts, and a session's new ones. The seen ones are in the same order whether unseen ones
  * are among the candidates or not. For a session, a model without rules has no scores for unseen
@@ -987,6 +1004,10 @@ typedef struct kith_verdict {
     size_t rank;        /* among the candidates that are not known, from 1 */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
+    int classified; /* the run was fitted on labels: `probability` and `likely` are its classifier's,
+                       as kith_evaluate classifies */
+    int likely;     /* 1 or 0; by the classifier's threshold for the relation, else by a probability
+                       of .5 or more; -1 where the model cannot say */
 } kith_verdict;
 
 /* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT
@@ -1009,6 +1030,17 @@ KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_sessi
                                             const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
+/* A fact that nobody has said. Entities and relations are the graph's. */
+typedef struct kith_missing_fact {
+    kith_triple fact;
+    float score;
+    double probability, probability_if_any, has; /* as in kith_verdict */
+} kith_missing_fact;
+
+/* Called on the caller's thread for each fact of the result, in its order: as soon as no other can
+ * come before it. Return 0 to go on; anything else stops the work, as a kith_watch_call does. */
+typedef int (*kith_missing_call)(void *context, const kith_missing_fact *fact);
+
 typedef struct kith_missing_options {
     size_t size;
     size_t top;             /* how many facts, 10 if 0 */
@@ -1017,17 +1049,12 @@ typedef struct kith_missing_options {
     unsigned threads;       /* 0: one per core */
     kith_watch_call watch;  /* NULL: none */
     void *context;
+    kith_missing_call found; /* NULL: none */
+    void *found_context;
 } kith_missing_options;
 /* All zero. */
 KITH_API void kith_missing_options_init(kith_missing_options *options, size_t size);
 #define kith_missing_options_init(options) kith_missing_options_init(options, sizeof *(options))
-
-/* A fact that nobody has said. Entities and relations are the graph's. */
-typedef struct kith_missing_fact {
-    kith_triple fact;
-    float score;
-    double probability, probability_if_any, has; /* as in kith_verdict */
-} kith_missing_fact;
 
 typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
