@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,7 +60,7 @@ static void add_answers(draft *t, kith_session *session, const kith_question *qu
     }
     for (size_t i = 0; i < answers->count; i++)
         add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->probability, answers->at[i]->known);
+            (double)answers->at[i]->score, answers->at[i]->probability_if_any, answers->at[i]->known);
     kith_answers_free(answers);
 }
 
@@ -439,6 +440,7 @@ static void lock__one_left_by_a_process_that_was_killed_does_not_hold(void **sta
     pid_t child = fork();
     if (child == 0) {
         kith__run_lock lock;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where an assertion below fails */
         if (kith__run_lock_take(&lock, folder, NULL) != KITH_OK || write(pipes[1], "x", 1) != 1)
             _exit(1);
         pause();

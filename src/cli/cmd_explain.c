@@ -73,7 +73,9 @@ static int explain(query_arguments *a, const questions *q)
         written = write_page(a, results);
     if (a->common.json && shown > 0 && written == EXIT_SUCCESS)
         written = print_json(
-            json_pack("{sO so}", "results", results, "ignored", ignored_json(a->session)));
+            json_pack("{sO so so}", "results", results, "ignored",
+                                       ignored_json(a->session), "warnings",
+                                       warnings_json(a->model)));
     json_decref(results);
     return status != EXIT_SUCCESS ? status : written;
 }

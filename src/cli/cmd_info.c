@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/held_out.h"
 
 /* The weights for one relation, in both directions, or the common ones. */
 static void print_weights(const kith_model *model, uint32_t relation)
@@ -66,6 +67,7 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
             say("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
     if (kith_model_fusion(&info, model, NULL) == KITH_OK && info->fused)
         print_fusion(model, info, relation);
+    print_held_out(model);
     kith_fusion_info_free(info);
 }
 
@@ -123,6 +125,9 @@ static json_t *info_json(const kith_model *model, const char *folder, uint32_t r
     if (object && kith_model_fusion(&info, model, NULL) == KITH_OK && info->fused)
         json_object_set_new(object, "fusion", fusion_json(model, info, relation));
     kith_fusion_info_free(info);
+    json_t *held_out = held_out_json(model);
+    if (object && held_out)
+        json_object_set_new(object, "held_out", held_out);
     return object;
 }
 
@@ -173,7 +178,8 @@ const command cmd_info = {
     .most_operands = 1,
     .about =
         "Prints the run's graph and settings. If it has rules, also prints how many there are, on\n"
-        "what their fusion with the embedding was fitted, and the weights of its features.",
+        "what their fusion with the embedding was fitted, the weights of its features, and what\n"
+        "training measured on the held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith info run\n"

@@ -132,6 +132,16 @@ json_t *implication_json(const kith_implication *rule, const kith_graph *graph)
                      "confidence", rule->confidence, "support", (json_int_t)rule->support);
 }
 
+json_t *warnings_json(const kith_model *model)
+{
+    json_t *list = json_array();
+    const char *warning;
+
+    for (size_t i = 0; (warning = kith_model_warning(model, i)); i++)
+        json_array_append_new(list, text_json(warning));
+    return list;
+}
+
 int print_json(json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;

@@ -95,10 +95,11 @@ static char *find_foreign_in_run(const char *folder)
         "config.json",      "graph",           "model.safetensors", "checkpoint.safetensors",
         "calibration.json", "classifier.json", "has_relation.json", "metrics.json",
         "overall.json",     "fusion.json",     "rules.safetensors", "history.jsonl",
-        "cache.bin",        "lock",            "heldout",         "carried_fusion.json",
-        NULL};
+        "cache.bin",        "lock",            "heldout",           "carried_fusion.json",
+        "held_out.json",    NULL};
     static const char *const of_graph[] = {"train", "dev", "test", "aux", "entity2id.txt",
                                            "relation2id.txt", "entity_name.txt", "split.json",
+                                           "relation_name.txt", "prefixes.txt",
                                            NULL};
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
     char *foreign = find_foreign(folder, of_run);

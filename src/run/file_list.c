@@ -17,6 +17,8 @@ static const struct {
     {"rules.safetensors", true, true},
     {"fusion.json", true, true},
     {"has_relation.json", true, false},
+    {"overall.json", true, false},
+    {"held_out.json", true, false},
     {"classifier.json", false, true},
 };
 enum { FILES = sizeof files / sizeof *files };

@@ -359,6 +359,18 @@ bool kith__fusion_saved(const char *folder)
            kith__path_exists(folder, "rules.safetensors");
 }
 
+/* As kith train says at its end. */
+static void warn_of_few(kith_model *model, const kith__fusion *fusion)
+{
+    enum { FEW = 50 };
+
+    if (fusion->queries < FEW)
+        kith__model_warn(model,
+                         "the graph is small: the evidence was weighed on %u facts of held-out "
+                         "entities, so take probabilities as a guess",
+                         fusion->queries);
+}
+
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error)
 {
     uint32_t relations = 2 * kith_graph_seen_relation_count(model->graph);
@@ -375,6 +387,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "--resume %s",
                           folder, folder);
     TRY(load_fusion(&fusion, &calibration, required, folder, "fusion.json", error));
+    warn_of_few(model, &fusion);
     TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(kith__overall_open(model, folder, required, error));
     TRY(load_rules(&rules, relations, required, folder, error));

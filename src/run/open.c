@@ -11,6 +11,7 @@
 #include "run/classifier_file.h"
 #include "run/config.h"
 #include "run/fusion_files.h"
+#include "run/held_out_file.h"
 #include "run/run.h"
 
 /* ---- the graph ---- */
@@ -188,6 +189,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
             ? kith__run_load_calibration(folder, model, error)
             : kith__fused_open(model, folder, error));
     TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__held_out_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:

@@ -8,6 +8,7 @@
 #include "core/stages.h"
 #include "graph/graph.h"
 #include "session/answer.h"
+#include "session/classify.h"
 #include "session/errors.h"
 
 /* ---- hiding a fact ---- */
@@ -75,19 +76,20 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 {
     const float *scores = a->scores + row * a->width;
     const kith__shares *shares = &a->shares[row];
-    double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
+    double if_any = kith__probability(&a->model->calibration, shares, scores[r->other]);
 
     kith_verdict verdict = {
         .known = known,
         .subject_asked = r->subject_asked,
-        .probability = kith__overall_probability(&a->model->overall, shares, has, share),
+        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
         .has = has,
-        .share = share,
+        .probability_if_any = if_any,
         .score = scores[r->other],
         .rank = rank_of(scores, a->width, shares->known, r->other),
         .candidates = unknown_of(scores, a->width, shares->known)};
 
-    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, share);
+    verdict.likely = isnan(verdict.probability) ? -1 : verdict.probability >= .5;
+    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, if_any);
     return verdict;
 }
 
@@ -137,6 +139,22 @@ cleanup:
     return status;
 }
 
+/* By the classifier of a run that was fitted on labels. */
+static kith_status classify_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
+{
+    uint32_t m = j->session->model->graph->seen_relations;
+    kith_status status = KITH_OK;
+
+    for (size_t i = j->chunk[chunk]; status == KITH_OK && i < j->chunk[chunk + 1]; i++) {
+        const kith__resolved *r = &j->resolved[j->order[i].index];
+        kith_triple fact = {r->entity, r->query, r->other};
+        if (r->query >= m)
+            fact = (kith_triple){r->other, r->query - m, r->entity};
+        status = kith__classify_fact(&j->verdicts[j->order[i].index], j->session, a, fact, error);
+    }
+    return status;
+}
+
 static void fail(judging *j, kith_status status, const kith_error *error)
 {
     pthread_mutex_lock(&j->lock);
@@ -158,11 +176,13 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
-    kith_status chosen = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
-    if (chosen != KITH_OK)
-        fail(j, chosen, &error);
-    while (chosen == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
-        kith_status status = judge_chunk(j, a, chunk, &error);
+    kith_status status = KITH_OK;
+    while (status == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
+        status = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
+        if (status == KITH_OK)
+            status = judge_chunk(j, a, chunk, &error);
+        if (status == KITH_OK && j->session->model->classifier)
+            status = classify_chunk(j, a, chunk, &error);
         if (status != KITH_OK)
             fail(j, status, &error);
         if (kith__watch_add(&j->watch, j->chunk[chunk + 1] - j->chunk[chunk]))

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, BATCH = 128 };
+enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, FIRST_BATCH = 16, BATCH = 128 };
 
 /* A question S r ?, the most that an answer's probability can be, and how likely it has an answer that is
  * not known. */
@@ -31,6 +31,7 @@ typedef struct {
     kith_missing_fact *found; /* likeliest first, between batches */
     size_t found_count, found_capacity;
     size_t asked;
+    size_t told; /* of `found`, the first that the caller was told of */
     bool complete;
 } finding;
 
@@ -140,15 +141,15 @@ static int better_first(const void *a, const void *b)
 /* Scores are logarithms of likelihoods, so that they compare between questions. */
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
-    bool known = !isnan(answer->overall);
-    double share = answer->probability;
-    double likelihood = known ? answer->overall : isnan(share) ? 0 : from->has * share;
+    bool known = !isnan(answer->probability);
+    double if_any = answer->probability_if_any;
+    double likelihood = known ? answer->probability : isnan(if_any) ? 0 : from->has * if_any;
 
     return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
                                .score = (float)log(fmax(likelihood, 1e-30)),
-                               .probability = answer->overall,
+                               .probability = answer->probability,
                                .has = known ? from->has : NAN,
-                               .share = share};
+                               .probability_if_any = if_any};
 }
 
 static int take_answers(finding *f, const source *from, const kith__answers *answers)
@@ -197,20 +198,37 @@ static bool is_enough(const finding *f, double likely)
            f->found[f->found_count - 1].score >= (float)log(fmax(likely, 1e-30));
 }
 
+/* Tell the caller what no fact of a question that is this likely to have an answer can come before. */
+static kith_status tell_found(finding *f, double likely, kith_error *error)
+{
+    float most = (float)log(fmax(likely, 1e-30));
+
+    while (f->told < f->found_count && (likely <= 0 || f->found[f->told].score > most)) {
+        const kith_missing_fact *next = &f->found[f->told++];
+        if (f->options.found && f->options.found(f->options.found_context, next))
+            return kith__fail(error, KITH_ERR_STOPPED, "stopped");
+    }
+    return KITH_OK;
+}
+
 static kith_status ask_sources(finding *f, kith_error *error)
 {
-    size_t count;
+    size_t count, most = FIRST_BATCH; /* the first answers come soon */
     kith_status status;
 
     TRY(kith__watch_begin(&f->watch, "answering", f->source_count, error));
     for (size_t at = 0; at < f->source_count && !f->complete; at += count) {
-        count = f->source_count - at < BATCH ? f->source_count - at : BATCH;
+        count = f->source_count - at < most ? f->source_count - at : most;
+        most = most < BATCH ? 2 * most : BATCH;
         TRY(ask_batch(f, f->sources + at, count, error));
         f->asked += count;
         if (kith__watch_tick(&f->watch, f->asked, f->source_count))
             TRY(kith__watch_status(&f->watch, error));
-        f->complete = is_enough(f, f->sources[at + count - 1].likely);
+        size_t next = f->asked < f->source_count ? f->asked : f->asked - 1;
+        f->complete = is_enough(f, f->sources[next].likely);
+        TRY(tell_found(f, f->sources[next].likely, error));
     }
+    TRY(tell_found(f, 0, error));
     /* Fewer than the bound: there were no others. */
     f->complete = f->complete || f->source_count < f->options.queries;
 cleanup:

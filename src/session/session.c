@@ -10,6 +10,12 @@
 
 /* ---- making and freeing ---- */
 
+/* Whether rules read added facts: those of any question, or those of facts to classify. */
+static bool keeps_overlay(const kith_model *model)
+{
+    return model->fused && (model->settings.unseen_neighbors || model->classifier);
+}
+
 kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *error)
 {
     if (!out || !model)
@@ -24,7 +30,7 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
     if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
-    if (kith__model_knows_unseen(model))
+    if (keeps_overlay(model))
         TRY(kith__overlay_init(&s->added, model->fused->evidence->base->index, error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
@@ -360,7 +366,7 @@ static void drop_fact(kith_session *s)
     if (s->uses[s->fact_count] != KITH_FACT_USED)
         return;
     unlink_fact(s, t);
-    if (kith__model_knows_unseen(s->model))
+    if (keeps_overlay(s->model))
         kith__overlay_remove(&s->added, t, NULL);
 }
 
@@ -385,7 +391,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
     TRY(add_fact(&found, s, t, names, error));
-    if (found == KITH_FACT_USED && kith__model_knows_unseen(s->model) &&
+    if (found == KITH_FACT_USED && keeps_overlay(s->model) &&
         kith__overlay_add(&s->added, t, NULL, error) != KITH_OK)
         TRY(kith__no_memory(error));
     if (use)
@@ -469,7 +475,7 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
                                                 entities[t.object]}, names, error));
         }
     }
-    if (kith__model_knows_unseen(s->model) && s->fact_count > before.facts)
+    if (keeps_overlay(s->model) && s->fact_count > before.facts)
         TRY(index_facts(s, before.facts, error));
 cleanup:
     if (status != KITH_OK)
@@ -500,7 +506,7 @@ static kith_status say_but(kith_session *to, const kith_session *s, size_t but, 
             TRY(kith__no_memory(error));
         TRY(add_fact(&use, to, t, names, error));
     }
-    if (kith__model_knows_unseen(to->model) && to->fact_count > 0)
+    if (keeps_overlay(to->model) && to->fact_count > 0)
         TRY(index_facts(to, 0, error));
 cleanup:
     return status;

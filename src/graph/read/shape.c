@@ -1,8 +1,10 @@
 /* A first row is a header only if it is explicit: it has one word each that means subject, relation
  * and object, other rows follow, and none of the first of these has that relation. So a file
  * without a header loses no fact, unless its first fact links "subject" to "object" by a relation
- * "relation" that is used once. Single letters (s, p, o) count only between commas or semicolons,
- * or as SPARQL's ?s, and none of the three may occur again. */
+ * "relation" that is used once. Of three columns, a word for the relation between two others is
+ * enough ("dish,property,value"), if none of the three occurs again in its column. Single letters
+ * (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and none of the three may
+ * occur again. */
 #include "graph/read/shape.h"
 
 #include <stdio.h>
@@ -12,13 +14,13 @@
 enum { LOOKED_AT = 1000, COMPARED = 20 };
 
 /* The words that other programs use in headers. */
-static const char *const words[3][16] = {{"subject", "subj", "head", "source", "from", "item",
-                                          "node1", "entity1", "subjekt", ":start_id", "s", "h"},
-                                         {"relation", "rel", "predicate", "pred", "property",
-                                          "prop", "edge", "interaction", "beziehung", "prädikat",
-                                          ":type", "p", "r"},
-                                         {"object", "obj", "tail", "target", "to", "value", "node2",
-                                          "entity2", "objekt", ":end_id", "o", "t"}};
+static const char *const words[3][16] = {
+    {"subject", "subj", "head", "source", "from", "item", "node1", "entity1", "subjekt",
+     ":start_id", "s", "h"},
+    {"relation", "rel", "predicate", "pred", "property", "prop", "edge", "interaction", "beziehung",
+     "prädikat", "relationship", "attribute", ":type", "p", "r"},
+    {"object", "obj", "tail", "target", "to", "value", "node2", "entity2", "objekt", ":end_id", "o",
+     "t"}};
 
 /* ---- rows ---- */
 
@@ -165,17 +167,17 @@ static bool same(kith__field a, kith__field b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Whether one of the rows after the header uses its words as names. */
-static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header)
+/* Whether one of the rows after the header uses its words as names: that of the relation, or with
+ * `all` any of the three. */
+static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header, bool all)
 {
     kith__cell cells[KITH__MOST_COLUMNS];
-    bool letters = header[shape->place[1]].field.length <= 2;
     size_t count;
 
     for (size_t i = 0; i < LOOKED_AT && next_row(&r); i++) {
         if (kith__cut_row(cells, &count, r.row, shape) != KITH__CUT_WELL)
             continue;
-        for (int role = letters ? 0 : 1; role < (letters ? 3 : 2); role++)
+        for (int role = all ? 0 : 1; role < (all ? 3 : 2); role++)
             if (shape->place[role] < count &&
                 same(cells[shape->place[role]].field, header[shape->place[role]].field))
                 return true;
@@ -197,20 +199,39 @@ static bool find_roles(size_t place[3], const kith__cell *cells, size_t count, c
     return found[0] == 1 && found[1] == 1 && found[2] == 1;
 }
 
+/* "dish,property,value": of three columns, only that of the relation needs a word that is known. */
+static bool names_relation(const kith__shape *shape, const kith__cell *cells)
+{
+    kith__field name = cells[shape->place[1]].field;
+
+    return shape->separator != ' ' && name.length > 2 && means(name, 1, shape->separator);
+}
+
 static bool has_more(rows r)
 {
     return next_row(&r);
+}
+
+/* Whether a row is a header, given its columns; `named` says that it has a word for each. */
+static bool is_header(const rows *r, const kith__shape *shape, const kith__cell *cells, bool named)
+{
+    bool letters = cells[shape->place[1]].field.length <= 2;
+
+    return (named || names_relation(shape, cells)) && has_more(*r) &&
+           !occurs_again(*r, shape, cells, letters || !named);
 }
 
 static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells,
                              size_t count)
 {
     size_t place[3];
+    bool named = find_roles(place, cells, count, shape->separator);
 
-    if (!find_roles(place, cells, count, shape->separator) || !has_more(*r))
+    if (!named && count != 3)
         return;
-    memcpy(shape->place, place, sizeof place);
-    shape->chosen = shape->header = !occurs_again(*r, shape, cells);
+    for (size_t i = 0; i < 3; i++)
+        shape->place[i] = named ? place[i] : i;
+    shape->chosen = shape->header = is_header(r, shape, cells, named);
 }
 
 /* ---- columns chosen by the user ---- */
@@ -256,9 +277,9 @@ static kith_status choose_by_number(kith__shape *shape, kith__loader *loader, co
             return bad_choice(loader, wanted, "a number exceeds the columns of the first row");
         shape->place[i] = (size_t)numbers[i] - 1;
     }
-    shape->header = find_roles(place, cells, count, shape->separator) &&
-                    memcmp(place, shape->place, sizeof place) == 0 && has_more(*r) &&
-                    !occurs_again(*r, shape, cells);
+    bool named = find_roles(place, cells, count, shape->separator) &&
+                 memcmp(place, shape->place, sizeof place) == 0;
+    shape->header = is_header(r, shape, cells, named);
     return KITH_OK;
 }
 
