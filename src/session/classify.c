@@ -7,12 +7,12 @@
 #include "model/classify.h"
 #include "model/sweep.h"
 
-/* One end of a fact, and what is asked about it. */
+/* One end of a fact, and the query about it. */
 typedef struct {
     uint32_t entity, query, hidden;
 } side;
 
-/* What is known about the entity of a side, without the fact itself. */
+/* The known facts of a side's entity, without the fact itself. */
 static kith_status gather(kith__query_entity *asked, kith_session *s, kith__workspace *a, side at,
                           kith_error *error)
 {
@@ -39,15 +39,15 @@ cleanup:
     return status;
 }
 
-/* A new entity, as one candidate more: the session's facts tell of what kind it is. */
+/* Add a new entity as another candidate: the session's facts give its type score. */
 static void add_candidate(kith_session *s, kith__workspace *a, const uint32_t *hidden)
 {
     a->fusion->evidence_query.view.added = &s->added;
     a->fusion->unseen = (kith__unseen_set){hidden, 1, (size_t)*hidden + 1, false};
 }
 
-/* Classifiers are fitted with all entities of the graph as candidates. The embedding has a part in their
- * shares only where each has a vector to compare. */
+/* Classifiers are fitted with all entities of the graph as candidates. The embedding has a part in
+ * their shares only if each has a vector to compare. */
 static kith_status look_at_evidence(kith__sample *sample, kith_session *s, kith__workspace *a,
                                     side at, bool subject, kith_error *error)
 {
