@@ -174,12 +174,18 @@ static json_t *measured_json(const measured *m, const arguments *a)
     return object;
 }
 
-static int write_page(const measured *m, const arguments *a)
+static int write_page(const measured *m, const kith_model *model, const arguments *a)
 {
-    json_t *object = measured_json(m, a), *page = eval_page(object, a->common.operand);
+    json_t *object = measured_json(m, a), *page = NULL;
     kith_error error;
-    kith_status status = html_write(page, a->html, &error);
+    outcomes of;
+    kith_status status = outcomes_of_eval(&of, m->eval, kith_model_graph(model), &error);
 
+    if (status == KITH_OK) {
+        page = eval_page(object, a->common.operand, &of);
+        status = html_write(page, a->html, &error);
+    }
+    outcomes_release(&of);
     json_decref(object);
     json_decref(page);
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
@@ -190,10 +196,8 @@ static int write_page(const measured *m, const arguments *a)
 static kith_status measure_overall(measured *m, const kith_model *model, const arguments *a,
                                    kith_error *error)
 {
-    const kith_probability_options options = {.entities = a->newcomers,
-                                              .seed = 1,
-                                              .watch = show_stage,
-                                              .context = watching(&a->common)};
+    const kith_probability_options options = {
+        .entities = a->newcomers, .seed = 1, .watch = show_stage, .context = watching(&a->common)};
     kith_status status = KITH_OK;
 
     if (a->newcomers > 0 && !a->without && !a->common.on && !m->eval->classification)
@@ -282,7 +286,7 @@ static int evaluate(const arguments *a)
                                                    &work, &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
-            status = write_page(&found, a);
+            status = write_page(&found, model, a);
         if (a->common.json && status == EXIT_SUCCESS)
             status = print_json(measured_json(&found, a));
         else if (status == EXIT_SUCCESS)
