@@ -68,7 +68,7 @@ while before < delay and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHAN
     time.sleep(.01)
     before = used(process.pid)
 began = time.monotonic()
-process.send_signal(getattr(signal, "SIG" + name))
+os.kill(process.pid, getattr(signal, "SIG" + name))
 _, ended, usage = os.wait4(process.pid, 0)
 cpu = usage.ru_utime + usage.ru_stime
 took = min(time.monotonic() - began, max(0, cpu - before))
