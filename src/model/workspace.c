@@ -112,6 +112,16 @@ void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *a)
     pthread_mutex_unlock(&cache->lock);
 }
 
+size_t kith__queries_at_once(const kith_model *model)
+{
+    enum { MOST_SCORES = 4 << 20 };
+    size_t rows = MOST_SCORES / ((size_t)kith_graph_entity_count(model->graph) + 1);
+
+    if (!kith__model_scores_vectors(model) || rows < 1)
+        return 1;
+    return rows < KITH__QUERIES_TOGETHER ? rows : KITH__QUERIES_TOGETHER;
+}
+
 int kith__workspace_reserve(kith__workspace *a, size_t rows)
 {
     size_t floats;

@@ -44,6 +44,10 @@ void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *workspa
 
 void kith__workspaces_free(kith__workspace *workspaces);
 
+/* How many questions of one query are scored together, at most KITH__QUERIES_TOGETHER: with an embedding,
+ * several read the candidates' vectors once; but rows of scores take memory by the number of entities. */
+size_t kith__queries_at_once(const kith_model *model);
+
 /* Room for the scores of `rows` questions; -1 where memory is short. */
 int kith__workspace_reserve(kith__workspace *workspace, size_t rows);
 
