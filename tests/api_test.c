@@ -382,6 +382,51 @@ static void add_graph__nothing_stays_of_what_was_stopped(void **state)
     kith_session_free(session);
 }
 
+/* ---- failures that no other test sees ---- */
+
+static void failures__of_calls_about_graphs_and_models(void **state)
+{
+    kith_settings *settings = NULL;
+    kith_implications *implications = NULL;
+    kith_rules *rules = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_builder_new(NULL, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_implications(&implications, NULL, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_rules(&rules, NULL, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_true(!implications && !rules);
+    assert_int_equal(kith_model_tables(NULL, model, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_model_set_cache(NULL, 1, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_session_new(NULL, model, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_settings_new(&settings, "rules", NULL), KITH_OK);
+    /* The folder is not empty; the graph is freed nonetheless. */
+    assert_int_equal(kith_train_consuming(NULL, source, opened(source), settings, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_true(strstr(error.message, source) != NULL);
+    kith_settings_free(settings);
+}
+
+static void failures__of_calls_about_facts_and_questions(void **state)
+{
+    const kith_question wrong = {"p1", "knows", "nobody"};
+    kith_session *session = new_session();
+    kith_answers_batch *batch = NULL;
+    kith_verdict *verdict = NULL;
+    kith_verdicts *verdicts = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_judge(&verdict, session, &wrong, &error), KITH_ERR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "nobody"));
+    assert_int_equal(kith_session_ask_all(&batch, session, &wrong, SIZE_MAX, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_session_judge_all(&verdicts, session, &wrong, SIZE_MAX, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_true(!verdict && !batch && !verdicts);
+    kith_session_free(session);
+}
+
 /* ---- memory ---- */
 
 enum { MANY = 100000 };
@@ -686,6 +731,8 @@ int main(void)
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
         cmocka_unit_test(watch__one_question_is_watched_inside),
         cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
+        cmocka_unit_test(failures__of_calls_about_graphs_and_models),
+        cmocka_unit_test(failures__of_calls_about_facts_and_questions),
         cmocka_unit_test(light__questions_need_few_bytes_per_entity),
         cmocka_unit_test(light__a_session_with_rules_is_opened_in_microseconds),
         cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
