@@ -979,6 +979,10 @@ typedef struct kith_answers_batch {
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
+/* The same by ids, as in kith_session_ask_ids; an id that does not exist is that question's error. */
+KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
+                                              const kith_triple *questions, size_t count,
+                                              const kith_ask_options *options, kith_error *error);
 KITH_API void kith_answers_batch_free(kith_answers_batch *batch);
 
 /* The vector of an entity for a query relation, including the session's facts about it, `dim`
@@ -1028,6 +1032,10 @@ typedef struct kith_verdicts {
 KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *session,
                                             const kith_question *facts, size_t count,
                                             const kith_ask_options *options, kith_error *error);
+/* The same with facts by ids of the model's graph. */
+KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_session *session,
+                                                const kith_triple *facts, size_t count,
+                                                const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
 /* A fact that is not known. Entities and relations are the graph's. */
