@@ -60,7 +60,7 @@ static void add_answers(draft *t, kith_session *session, const kith_question *qu
     }
     for (size_t i = 0; i < answers->count; i++)
         add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->probability, answers->at[i]->known);
+            (double)answers->at[i]->score, answers->at[i]->probability_if_any, answers->at[i]->known);
     kith_answers_free(answers);
 }
 
@@ -272,7 +272,7 @@ static void check_deleted(const char *name, int which)
     }
     assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_contains(error.message, name);
-    assert_contains(error.message, "is gone");
+    assert_contains(error.message, "is missing");
     if (strstr(error.message, "--resume"))
         check_made_again(folder, name, which);
     else
@@ -741,11 +741,11 @@ static void create__an_error_leaves_the_folder_as_it_was(void **state)
         check_train_fails(around, in(around, "plain/x/run"), &s, replace, "plain");
         check_train_fails(around, in(around, "full"), &s, replace, "full");
         check_train_fails(around, in(around, "other"), &s, replace,
-                          replace ? "no run that kith made" : "holds a run");
+                          replace ? "not a run made by kith" : "contains a run");
         check_train_fails(around, in(around, "link"), &s, replace,
                           replace ? "symbolic link" : "holds a run");
     }
-    check_train_fails(around, run, &s, 0, "holds a run already");
+    check_train_fails(around, run, &s, 0, "already contains a run");
     put(around, "run/graph/notes.txt", "mine");
     check_train_fails(around, run, &s, 1, "notes.txt: is not part of a run");
     unlink(in(around, "run/graph/notes.txt"));
