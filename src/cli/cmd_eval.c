@@ -84,12 +84,12 @@ static void print_reliability(const kith_eval *e)
 
     if (e->calibration_error < 0)
         return;
-    say("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
+    say("\n%-14s %9s %9s %9s\n", "Prob. if any", "answers", "mean", "right");
     for (size_t i = 0; i < e->reliability_count; i++)
         if (e->reliability[i]->answers > 0)
             say("  .%zu to %-6s %9s %9.3f %9.3f\n", i,
                 i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
-                grouped(text, e->reliability[i]->answers), e->reliability[i]->probability,
+                grouped(text, e->reliability[i]->answers), e->reliability[i]->predicted,
                 e->reliability[i]->right);
     say("  expected calibration error %.4f\n", e->calibration_error);
 }
@@ -159,8 +159,8 @@ static json_t *reliability_json(const kith_eval *e)
 
     for (size_t i = 0; i < e->reliability_count; i++)
         json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
-                                              (json_int_t)e->reliability[i]->answers, "probability",
-                                              e->reliability[i]->probability, "right",
+                                              (json_int_t)e->reliability[i]->answers, "predicted",
+                                              e->reliability[i]->predicted, "right",
                                               e->reliability[i]->right));
     return json_pack("{sf so}", "expected_error", e->calibration_error, "bins", rows);
 }
@@ -319,7 +319,7 @@ static const option_row options[] = {
     {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
-     "measure overall probabilities on N unseen entities with hidden facts; 0: do not",
+     "measure probabilities on N unseen entities with hidden facts; 0: do not",
      OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,

@@ -139,12 +139,12 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
 static void add_judged(kith_reliability *table, const kith_rank *r)
 {
     for (uint32_t i = 0; i < r->judgements; i++) {
-        if (isnan(r->judged[i].probability))
+        if (isnan(r->judged[i].probability_if_any))
             continue;
-        int row = (int)(r->judged[i].probability * RELIABILITY_BINS);
+        int row = (int)(r->judged[i].probability_if_any * RELIABILITY_BINS);
         kith_reliability *to = &table[row < RELIABILITY_BINS ? row : RELIABILITY_BINS - 1];
         to->answers++;
-        to->probability += r->judged[i].probability;
+        to->predicted += r->judged[i].probability_if_any;
         to->right += r->judged[i].right;
     }
 }
@@ -156,9 +156,9 @@ static double sum_up_reliability(kith_reliability *table)
 
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         double n = (double)table[i].answers;
-        error += fabs(table[i].probability - table[i].right);
+        error += fabs(table[i].predicted - table[i].right);
         answers += n;
-        table[i].probability /= n > 0 ? n : 1;
+        table[i].predicted /= n > 0 ? n : 1;
         table[i].right /= n > 0 ? n : 1;
     }
     return answers > 0 ? error / answers : -1;

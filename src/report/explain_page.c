@@ -87,7 +87,7 @@ static json_t *probability_cell(const json_t *answer, const char *key)
 
     if (isfinite(probability))
         json_object_set_new(cell, "bar", json_real(probability));
-    if (isfinite(low) && strcmp(key, "overall") == 0)
+    if (isfinite(low) && strcmp(key, "probability") == 0)
         json_object_set_new(cell, "small",
                             json_pack("[o]", format_string("%.1f\xe2\x80\x93%.1f %%", 100 * low,
                                                            100 * number_of(answer, "high"))));
@@ -95,7 +95,7 @@ static json_t *probability_cell(const json_t *answer, const char *key)
 }
 
 typedef struct answer_columns {
-    bool relation, overall, probability;
+    bool relation, probability, if_any;
 } answer_columns;
 
 static json_t *answers_table(const answer_columns *shown)
@@ -105,12 +105,10 @@ static json_t *answers_table(const answer_columns *shown)
     if (shown->relation)
         table_add_column(table, "relation", 0);
     table_add_column(table, "answer", 0);
-    if (shown->overall)
+    if (shown->probability)
         table_add_column(table, "probability (95 % interval)", 0);
-    if (shown->probability && shown->overall)
-        table_add_column(table, "if one is missing", 1);
-    else if (shown->probability)
-        table_add_column(table, "probability", 0);
+    if (shown->if_any)
+        table_add_column(table, "probability if any", shown->probability);
     table_add_column(table, "score", 1);
     return table;
 }
@@ -126,12 +124,12 @@ static void add_answer(json_t *table, const json_t *answer, size_t i, const answ
     if (json_is_true(json_object_get(answer, "known")))
         json_object_set_new(cell, "small", json_pack("[s]", "known"));
     json_array_append_new(row, cell);
-    if (shown->overall)
-        json_array_append_new(row, probability_cell(answer, "overall"));
-    if (shown->probability && shown->overall)
-        json_array_append_new(row, percent(number_of(answer, "probability")));
-    else if (shown->probability)
+    if (shown->probability)
         json_array_append_new(row, probability_cell(answer, "probability"));
+    if (shown->if_any)
+        json_array_append_new(row, shown->probability
+                                       ? percent(number_of(answer, "probability_if_any"))
+                                       : probability_cell(answer, "probability_if_any"));
     row_text(row, number_of(answer, "score") < 0 ? "\xe2\x88\x92%.4f" : "%.4f",
              fabs(number_of(answer, "score")));
 }
@@ -141,8 +139,8 @@ static void add_answers(json_t *document, const json_t *explained)
     const json_t *answers = json_object_get(explained, "answers"), *answer;
     const json_t *first = json_array_get(answers, 0);
     const answer_columns shown = {json_object_get(first, "relation") != NULL,
-                                  json_object_get(first, "overall") != NULL,
-                                  json_object_get(first, "probability") != NULL};
+                                  json_object_get(first, "probability") != NULL,
+                                  json_object_get(first, "probability_if_any") != NULL};
     size_t i;
 
     add_verdict(document, json_object_get(explained, "verdict"));
