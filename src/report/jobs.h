@@ -4,7 +4,7 @@
 
 #include "report/plan.h"
 
-/* Called often while jobs run: with a job that has just ended and the seconds it took, or with NULL
+/* Called every second while jobs run: with a job that has just ended and the seconds it took, or with NULL
  * and the seconds that are left. */
 typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds);
 
@@ -21,8 +21,10 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal, kith_err
 size_t jobs_count(const plan *p, job_state state);
 /* How much of a running job is done, 0 to 1. */
 double job_fraction(const job *j);
-/* Seconds that are left of jobs that are not done. */
-double jobs_estimate(const plan *p);
+/* Seconds for a job on this machine, before any has been timed; several run at once. */
+double job_seconds(const plan *p, const job *j, unsigned at_once);
+/* The same for all that is left. */
+double jobs_seconds(const plan *p, unsigned at_once);
 /* "1:23:45" or "2:03". */
 const char *duration_text(char out[32], double seconds);
 /* {"processor", "cores", "system"} */

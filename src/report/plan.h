@@ -21,7 +21,7 @@ typedef struct job {
     json_t *identity;  /* results version, data's hash, settings: equal ones give equal results */
     json_t *info;      /* for people: experiment, model, data, seed */
     char *source, *on; /* paths of the data; `on` NULL unless another graph is evaluated on */
-    double estimate;   /* seconds, by the experiment's figures */
+    double estimate;   /* seconds of CPU time, by the experiment's figures */
     double epochs;
     size_t needs;  /* the job that must be done first, or SIZE_MAX */
     bool was_done; /* before this start */
@@ -31,6 +31,7 @@ typedef struct job {
     pid_t pid;
     int step;
     double began;
+    double before; /* how much of it an earlier start had done, 0 to 1 */
     json_t *commands; /* as one would type them */
 } job;
 
