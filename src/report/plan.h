@@ -9,7 +9,10 @@
 
 /* Raised only when a change of kith changes results, so that finished runs of earlier versions are
  * repeated. */
-enum { RESULTS_VERSION = 1 };
+enum {
+    RESULTS_VERSION = 1,
+    RULES_VERSION = 1 /* the same for results that rules take part in, so that others stay valid */
+};
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;
 typedef enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED } job_state;
@@ -31,7 +34,7 @@ typedef struct job {
     pid_t pid;
     int step;
     double began;
-    double before; /* how much of it an earlier start had done, 0 to 1 */
+    double before;    /* how much of it an earlier start had done, 0 to 1 */
     json_t *commands; /* as one would type them */
 } job;
 

@@ -35,7 +35,7 @@ kith_status section_charts(section *s, const json_t *models, const json_t *datas
 void section_statistics(section *s);
 /* Sample questions of a data set; the weights are those of the first model. */
 void section_cases(section *s, const char *data, const json_t *questions);
-/* Settings, seeds, commands and seconds, folded away; runs are added to `runs`. */
+/* Settings, seeds, commands and times, folded away; runs are added to `runs`. */
 void section_runs(section *s, json_t *runs);
 
 #endif
