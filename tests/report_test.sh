@@ -166,7 +166,7 @@ page 'eval --html of labelled facts says the accuracy' labelled.html 'accuracy'
 "$kith" explain rules --fact '<i>new</i> born_in lyon' --fact '<i>new</i> speaks french' \
     --query '<i>new</i> citizen_of ?' --html explain.html --threads 1 >/dev/null
 page 'explain --html makes a page with names escaped' explain.html '<i>new</i>' 'Lyon <b>&</b>' \
-    'Correct in' 'Facts about' '95 % interval' 'probability if any'
+    'Correct in' 'Facts about' '95 % interval' 'if one is missing'
 grep -Eq '<(b|i)>(&|new)' explain.html
 report $((! $?)) 'names of the page are no markup' "$(grep -o '.\{40\}<b>&.\{9\}' explain.html | head -3)"
 "$kith" explain lan --query 'p3 knows ?' --query 'p4 knows ?' --html two.html --threads 1 >/dev/null

@@ -10,9 +10,18 @@ const char *verdict_word(const kith_verdict *v)
 {
     if (v->known)
         return "known";
+    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+}
+
+/* By the classifier; without a probability where the run has none. */
+static void print_classified(const kith_verdict *v)
+{
     if (isnan(v->probability))
-        return "unknown";
-    return v->probability >= .5 ? "likely" : "unlikely";
+        say("      %s", v->likely ? "likely" : "unlikely");
+    else
+        say("      %5.1f %%  %s", 100 * v->probability, v->likely ? "likely" : "unlikely");
+    say(", by the classifier fitted on labels%s\n",
+        v->known ? ", judged with the fact itself hidden" : "");
 }
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph)
@@ -22,9 +31,11 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
     print_question(q, graph);
     if (v->known)
         say("      known: the graph or a fact that was given says so\n");
-    if (!isnan(v->probability)) {
+    if (v->classified) {
+        print_classified(v);
+    } else if (!isnan(v->probability)) {
         say("      %5.1f %%  %s%s\n", 100 * v->probability,
-            v->probability >= .5 ? "likely" : "unlikely",
+            v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
             name_text(graph, who), name_text(graph, q->relation));
@@ -77,32 +88,47 @@ json_t *verdict_json(const kith_verdict *v)
     set_real(object, "probability", v->probability);
     set_real(object, "has", v->has);
     set_real(object, "probability_if_any", v->probability_if_any);
+    json_object_set_new(object, "classified", json_boolean(v->classified));
     return object;
 }
 
 /* ---- missing facts ---- */
 
-static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+void print_missing_head(const kith_question *q, const kith_graph *graph)
 {
     say("?  %s  ?\n", q->relation ? name_text(graph, q->relation) : "?");
-    for (size_t i = 0; i < m->count; i++) {
-        const kith_missing_fact *f = m->at[i];
-        char *subject = readable_entity(graph, f->fact.subject);
-        char *object = readable_entity(graph, f->fact.object);
-        say("%4zu  ", i + 1);
-        if (isnan(f->probability))
-            say("%8.4f", f->score);
-        else
-            say("%5.1f %%", 100 * f->probability);
-        say("  %s  %s  %s\n", subject ? subject : "",
-            relation_text(graph, f->fact.relation), object ? object : "");
-        free(subject);
-        free(object);
-    }
+}
+
+void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph)
+{
+    char *subject = readable_entity(graph, f->fact.subject);
+    char *object = readable_entity(graph, f->fact.object);
+
+    say("%4zu  ", rank);
+    if (isnan(f->probability))
+        say("%8.4f", f->score);
+    else
+        say("%5.1f %%", 100 * f->probability);
+    say("  %s  %s  %s\n", subject ? subject : "", relation_text(graph, f->fact.relation),
+        object ? object : "");
+    free(subject);
+    free(object);
+}
+
+void print_missing_end(const kith_missing *m)
+{
     if (m->count == 0)
         say("      no answer\n");
     say("      from %zu of %zu questions%s\n", m->asked, m->possible,
         m->complete ? "; no other has a likelier answer" : "; --questions N asks more");
+}
+
+static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+{
+    print_missing_head(q, graph);
+    for (size_t i = 0; i < m->count; i++)
+        print_missing_fact(m->at[i], i + 1, graph);
+    print_missing_end(m);
 }
 
 static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
@@ -184,6 +210,15 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
               a->probability, a->probability_if_any, a->known);
 }
 
+void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
+                       const kith_graph *graph)
+{
+    print_row(number, rank, kith_graph_entity_name(graph, f->fact.subject),
+              kith_graph_relation_name(graph, f->fact.relation),
+              kith_graph_entity_name(graph, f->fact.object), f->probability,
+              f->probability_if_any, 0);
+}
+
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)
 {
     if (r->error.status != KITH_OK)
@@ -194,11 +229,6 @@ void print_rows(const result *r, const kith_question *q, size_t number, const ki
                   r->verdict->probability, r->verdict->probability_if_any, r->verdict->known);
     for (size_t i = 0; r->answers && i < r->answers->count; i++)
         print_answer_row(r->answers->at[i], q, number, i + 1, graph);
-    for (size_t i = 0; r->missing && i < r->missing->count; i++) {
-        const kith_missing_fact *f = r->missing->at[i];
-        print_row(number, i + 1, kith_graph_entity_name(graph, f->fact.subject),
-                  kith_graph_relation_name(graph, f->fact.relation),
-                  kith_graph_entity_name(graph, f->fact.object), f->probability,
-                  f->probability_if_any, 0);
-    }
+    for (size_t i = 0; r->missing && i < r->missing->count; i++)
+        print_missing_row(r->missing->at[i], number, i + 1, graph);
 }

@@ -202,7 +202,7 @@ static void add_ranking(json_t *page, const json_t *eval, const outcomes *of)
     const sample all = {of, GROUP_ALL, 0};
     json_t *figures = figures_new();
     json_t *reliability =
-        eval_reliability(eval, "Probability if any, and share of correct answers");
+        eval_reliability(eval, "Probability of an answer if exactly one is missing");
     const json_t *kinds = json_object_get(eval, "by_relation_kind");
     const json_t *known = json_object_get(eval, "by_known_answers");
 

@@ -107,8 +107,10 @@ static json_t *answers_table(const answer_columns *shown)
     table_add_column(table, "answer", 0);
     if (shown->probability)
         table_add_column(table, "probability (95 % interval)", 0);
-    if (shown->if_any)
-        table_add_column(table, "probability if any", shown->probability);
+    if (shown->if_any && shown->probability)
+        table_add_column(table, "if one is missing", 1);
+    else if (shown->if_any)
+        table_add_column(table, "probability if one is missing", 0);
     table_add_column(table, "score", 1);
     return table;
 }
@@ -126,10 +128,10 @@ static void add_answer(json_t *table, const json_t *answer, size_t i, const answ
     json_array_append_new(row, cell);
     if (shown->probability)
         json_array_append_new(row, probability_cell(answer, "probability"));
-    if (shown->if_any)
-        json_array_append_new(row, shown->probability
-                                       ? percent(number_of(answer, "probability_if_any"))
-                                       : probability_cell(answer, "probability_if_any"));
+    if (shown->if_any && shown->probability)
+        json_array_append_new(row, percent(number_of(answer, "probability_if_any")));
+    else if (shown->if_any)
+        json_array_append_new(row, probability_cell(answer, "probability_if_any"));
     row_text(row, number_of(answer, "score") < 0 ? "\xe2\x88\x92%.4f" : "%.4f",
              fabs(number_of(answer, "score")));
 }
