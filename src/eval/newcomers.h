@@ -1,32 +1,23 @@
-/* Newcomers whose facts are known: unseen entities of a graph, each described in a session by a random
- * share of its facts, between 10 and 90 %, and asked about as a user would. Overall probabilities are
- * fitted on these, and measured by them. */
+/* Newcomers whose facts are known: entities that a random share of their facts describes
+ * (graph/make/descriptions.h), each in a session of its own, and asked about as a user would. Overall
+ * probabilities are fitted on these, and measured by them. */
 #ifndef KITH_EVAL_NEWCOMERS_H
 #define KITH_EVAL_NEWCOMERS_H
 
+#include "graph/make/descriptions.h"
 #include "session/answer.h"
-
-/* A fact as the newcomer sees it. */
-typedef struct kith__newcomer_fact {
-    kith_neighbor neighbor; /* in the model's 2m numbering */
-    bool hidden;
-} kith__newcomer_fact;
 
 typedef struct kith__newcomers {
     kith_model *model;
     kith_model *apart; /* the same over train alone: what support facts say about a newcomer, also
                           those that are hidden, must not count as another entity's */
-    uint32_t *entities;
+    const kith__descriptions *described;
     size_t count;
-    size_t *first;              /* fact of each, and the end */
-    kith__newcomer_fact *facts; /* true, with a relation of train, that link it to a seen entity */
 } kith__newcomers;
 
-/* Draw at most `most` of the unseen entities with two facts or more, and hide some of each one's facts.
- * `is_wanted` may be NULL. */
+/* Of the model's graph; `described` has to outlive them. */
 kith_status kith__newcomers_init(kith__newcomers *newcomers, kith_model *model,
-                                 bool (*is_wanted)(uint32_t entity), size_t most, uint64_t seed,
-                                 kith_error *error);
+                                 const kith__descriptions *described, kith_error *error);
 void kith__newcomers_release(kith__newcomers *newcomers);
 /* Whether a fact with this answer was hidden: such an answer is right. */
 bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uint32_t query,

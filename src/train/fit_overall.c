@@ -7,10 +7,9 @@
 #include "core/mem.h"
 #include "eval/newcomers.h"
 #include "nn/logistic.h"
-#include "train/fit.h"
 
 /* Answers that are unlikelier than `least_likely` tell nothing: the first step goes on below. */
-enum { BEST = 10, MOST_ENTITIES = 600, FEWEST_ENTITIES = 50 };
+enum { BEST = 10 };
 static const double least_likely = .0005, least_has = .005;
 
 /* ---- examples ---- */
@@ -42,7 +41,7 @@ static kith_status collect(void *context, const kith__newcomer_question *q, kith
             continue;
         kith__overall_example *e = &list->at[list->count++];
         kith__overall_inputs(e->inputs, shares, q->has, p);
-        e->entity = (uint32_t)q->newcomer;
+        e->entity = (uint32_t)(q->newcomer % c->newcomers->described->distinct);
         e->right = kith__newcomer_hides(c->newcomers, q->newcomer, q->query, best[i]);
     }
     return KITH_OK;
@@ -258,19 +257,8 @@ cleanup:
     return status;
 }
 
-static kith_status draw(kith__newcomers *n, kith_model *model, kith_error *error)
-{
-    uint64_t seed = model->settings.seed;
-    kith_status status =
-        kith__newcomers_init(n, model, kith__is_calibration_entity, MOST_ENTITIES, seed, error);
-
-    if (status != KITH_OK || n->count >= FEWEST_ENTITIES)
-        return status;
-    kith__newcomers_release(n);
-    return kith__newcomers_init(n, model, NULL, MOST_ENTITIES, seed, error);
-}
-
-kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_error *error)
+kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
+                              const kith__descriptions *described, kith_error *error)
 {
     kith__newcomers newcomers;
     collecting c = {.newcomers = &newcomers};
@@ -281,7 +269,7 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_er
     *overall = (kith__overall){.fitted = false};
     if (!model->has.fitted || !model->calibration.fitted || !model->fused)
         return KITH_OK;
-    status = draw(&newcomers, model, error);
+    status = kith__newcomers_init(&newcomers, model, described, error);
     if (status != KITH_OK)
         return status;
     if (!(c.lists = kith__calloc(newcomers.count, sizeof *c.lists)))
@@ -289,7 +277,7 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_er
     TRY(kith__newcomers_ask(&newcomers, least_has, kith__pool_watch(model->pool), collect, &c,
                             error));
     TRY(join(&examples, &count, &c, error));
-    TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)newcomers.count, error));
+    TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)described->distinct, error));
 cleanup:
     for (size_t i = 0; c.lists && i < newcomers.count; i++)
         kith__free(c.lists[i].at);
