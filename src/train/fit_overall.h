@@ -16,6 +16,7 @@ typedef struct kith__overall_example {
     double inputs[KITH__OVERALL_INPUTS];
     uint32_t entity; /* which it is about, counted from 0 */
     bool right;
+    bool shown; /* among the ten best pairs of its description, which `S ? ?` shows */
 } kith__overall_example;
 /* From the examples of `entities` entities. */
 kith_status kith__overall_fit_examples(kith__overall *overall,
