@@ -9,7 +9,7 @@
 
 enum { RELATIONS = 64, MOST_NAME = 32 };
 
-/* ---- a model that knows train alone ---- */
+/* ---- a model that knows only train ---- */
 
 static void apart_free(kith_model *m)
 {
@@ -26,7 +26,7 @@ static void apart_free(kith_model *m)
     kith__free(m);
 }
 
-/* It borrows all that was learned. */
+/* It borrows everything that was learned. */
 static kith_status make_apart(kith_model **out, const kith_model *model, kith_error *error)
 {
     kith_model *m = kith__alloc(1, sizeof *m);
@@ -78,11 +78,11 @@ bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t qu
     return false;
 }
 
-/* ---- what ---- */
+/* ---- asking questions ---- */
 
 typedef struct {
     const kith__newcomers *newcomers;
-    char name[MOST_NAME]; /* that each of them has in its session */
+    char name[MOST_NAME]; /* the name of each newcomer in its session */
     double least_has;
     kith__watch *watch;
     kith__newcomer_call call;
@@ -92,7 +92,7 @@ typedef struct {
     kith_error error;
 } newcomer_queries;
 
-/* A name that the graph lacks. */
+/* Chooses a name that the graph lacks. */
 static void choose_name(char name[MOST_NAME], const kith_graph *graph)
 {
     uint32_t found;
@@ -203,7 +203,7 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
     TRY(kith__candidate_cache_of(&cache, n->apart, error));
-    /* Not the model's own threads: questions may need those. */
+    /* Not the model's own threads, because questions may need those. */
     if (!(pool = kith__cache_take_pool(cache, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, ask_piece, &k, n->count);

@@ -9,7 +9,7 @@ typedef struct {
     const kith_graph *source;
     const kith__holdout_options *options;
     kith__rng rng;
-    uint32_t *order;     /* train facts, shuffled */
+    uint32_t *order;
     uint8_t *out, *seen; /* per entity */
     uint32_t *links;     /* facts with seen entities, per held-out entity, */
     uint32_t *hide;      /* how many of them are still to be hidden, */
@@ -29,7 +29,7 @@ static uint32_t *shuffled(size_t count, kith__rng *rng)
     return order;
 }
 
-/* Draw facts until enough of their ends are out. */
+/* Draw facts until enough entities are held out. */
 static void choose(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
@@ -47,7 +47,7 @@ static void choose(holding *h)
     }
 }
 
-/* The end of a fact that is held out, where the other one is seen; else UINT32_MAX. */
+/* The held-out end of a fact whose other end is seen; else UINT32_MAX. */
 static uint32_t newcomer_of(const holding *h, kith_triple t)
 {
     if (h->out[t.subject] && h->seen[t.object])
