@@ -320,11 +320,14 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
         return KITH_OK;
     }
     pthread_mutex_lock(&s->making);
-    if (!s->rules)
+    if (s->too_many_rules)
+        status = KITH_ERR_ARGUMENT;
+    else if (!s->rules)
         status = kith__implications_new(&s->rules, s->model->graph, KITH__MOST_IMPLICATIONS, s->pool,
                                         error);
     if (status == KITH_OK)
         *rules = s->rules;
+    s->too_many_rules = status == KITH_ERR_ARGUMENT;
     pthread_mutex_unlock(&s->making);
     if (status == KITH_ERR_ARGUMENT)
         kith__fail(error, status,

@@ -34,6 +34,7 @@ typedef struct kith__candidate_cache {
     bool encoded; /* the encoder has all candidates, for one query or another */
     kith__panels inputs;  /* the candidates' input embeddings, where scores take them */
     kith__implications *rules;   /* where the model has none of its own */
+    bool too_many_rules;          /* there are too many of them, which is found out only once */
     kith__relation_counts counts; /* of the graph at hand; empty until they are needed */
 } kith__candidate_cache;
 
