@@ -173,7 +173,7 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
     if (failed > 0)
         say(", %zu failed", failed);
     if (missing > 0)
-        say(", %zu data sets missing", missing);
+        say(", %zu data set%s missing", missing, missing > 1 ? "s" : "");
     say("; report: %s/report.html\n", a->output);
     return status;
 }
