@@ -22,6 +22,10 @@ typedef struct kith__neighbor_lists {
     const kith__implications *rules; /* the rules of `packed` */
     bool one_plus;            /* whether 1 is added to their confidence */
     bool mapped;        /* the arrays are in the graph's file */
+    /* Neighbours from `seen` on are not entities: they are these rows, vectors that stand for input
+     * embeddings. In each list they come last. Lists that training reads have none. */
+    const float *vectors;
+    uint32_t vector_count;
 } kith__neighbor_lists;
 
 static inline size_t kith__list_count(const kith__neighbor_lists *lists, uint32_t entity)

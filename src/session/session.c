@@ -25,7 +25,7 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
     if (kith__model_knows_unseen(model))
-        TRY(kith__overlay_init(&s->added, model->fused->evidence->base->index, error));
+        TRY(kith__overlay_init(&s->added, kith__model_facts(model), error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
     s = NULL;
@@ -222,7 +222,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
-/* Whether an entity is of use as a neighbour: to rules any is. */
+/* Whether an entity is of use as a neighbour: to rules any is, and to encodings one that has seen
+ * neighbours itself. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
     return kith__model_knows_unseen(s->model) || is_seen(s, entity);
