@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,7 +60,7 @@ static void add_answers(draft *t, kith_session *session, const kith_question *qu
     }
     for (size_t i = 0; i < answers->count; i++)
         add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->probability, answers->at[i]->known);
+            (double)answers->at[i]->score, answers->at[i]->probability_if_any, answers->at[i]->known);
     kith_answers_free(answers);
 }
 
@@ -271,7 +272,7 @@ static void check_deleted(const char *name, int which)
     }
     assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
     assert_contains(error.message, name);
-    assert_contains(error.message, "is gone");
+    assert_contains(error.message, "is missing");
     if (strstr(error.message, "--resume"))
         check_made_again(folder, name, which);
     else
@@ -439,6 +440,7 @@ static void lock__one_left_by_a_process_that_was_killed_does_not_hold(void **sta
     pid_t child = fork();
     if (child == 0) {
         kith__run_lock lock;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where an assertion below fails */
         if (kith__run_lock_take(&lock, folder, NULL) != KITH_OK || write(pipes[1], "x", 1) != 1)
             _exit(1);
         pause();
@@ -639,11 +641,11 @@ static void create__an_error_leaves_the_folder_as_it_was(void **state)
         check_train_fails(around, in(around, "plain/x/run"), &s, replace, "plain");
         check_train_fails(around, in(around, "full"), &s, replace, "full");
         check_train_fails(around, in(around, "other"), &s, replace,
-                          replace ? "no run that kith made" : "holds a run");
+                          replace ? "not a run made by kith" : "contains a run");
         check_train_fails(around, in(around, "link"), &s, replace,
                           replace ? "symbolic link" : "holds a run");
     }
-    check_train_fails(around, run, &s, 0, "holds a run already");
+    check_train_fails(around, run, &s, 0, "already contains a run");
     put(around, "run/graph/notes.txt", "mine");
     check_train_fails(around, run, &s, 1, "notes.txt: is not part of a run");
     unlink(in(around, "run/graph/notes.txt"));

@@ -48,8 +48,8 @@ bool parse_relations(void *to, const char *text);
 #define OPTION_CANDIDATES                                                                          \
     {                                                                                              \
         "candidates", 0, "seen|all|new",                                                           \
-            "what may be an answer: the entities of train; new ones too, which are those that "    \
-            "only facts beside train tell about; or only these",                                   \
+            "which entities may be answers: those of train (seen), all, or only new ones, "        \
+            "which occur in added or support facts but not in train",                              \
             OPTION_CHOICE, offsetof(query_arguments, candidates), "all"                            \
     }
 
@@ -57,10 +57,10 @@ bool parse_relations(void *to, const char *text);
     {"query",                                                                                      \
      0,                                                                                            \
      "'S R ?'",                                                                                    \
-     "a question, ? for what is asked; may be given several times. 'S R ?' and '? R O' ask for "   \
-     "entities, 'S ? ?' for relations with entities, 'S ? O' for relations, 'S R O' whether it "   \
-     "is "                                                                                         \
-     "true, '? R ?' and '? ? ?' for missing facts; * as a name stands for every new entity",       \
+     "a question with ? for the unknown; may be given several times. 'S R ?' and '? "              \
+     "R O' ask for entities, 'S ? ?' for relations with entities, 'S ? O' for "                    \
+     "relations, 'S R O' whether it is true, '? R ?' and '? ? ?' for missing facts; "              \
+     "the name * stands for every new entity",                                                     \
      OPTION_TEXTS,                                                                                 \
      offsetof(query_arguments, queries)},                                                          \
         {"about",      0,                                                                          \
@@ -69,8 +69,8 @@ bool parse_relations(void *to, const char *text);
         {"questions",                                                                              \
          0,                                                                                        \
          "N",                                                                                      \
-         "how many questions 'S R ?' stand behind '? R ?' at most, those first whose entity most " \
-         "likely has another fact of the relation",                                                \
+         "'? R ?' asks at most N questions 'S R ?', beginning with the entities that "             \
+         "most likely have another fact of the relation",                                          \
          OPTION_INTEGER,                                                                           \
          offsetof(query_arguments, questions),                                                     \
          "1000",                                                                                   \
@@ -79,8 +79,8 @@ bool parse_relations(void *to, const char *text);
         {"fact",                                                                                   \
          0,                                                                                        \
          "'S R O'",                                                                                \
-         "a fact: subject, relation and object, separated by tabs (or \\t), or by spaces with "    \
-         "names that contain one in double quotes; may be given several times",                    \
+         "a fact: subject, relation and object, separated by tabs (or \\t) or by spaces; "         \
+         "put names that contain spaces in double quotes; may be given several times",             \
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, facts)},                                                        \
         {"facts",                                                                                  \
@@ -91,12 +91,13 @@ bool parse_relations(void *to, const char *text);
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, files)},                                                        \
         OPTION_TOP("how many answers", "10"), {"new-only",  0,                                     \
-                                               NULL,        "leave out answers that are known",    \
+                                               NULL,        "omit known answers",                  \
                                                OPTION_FLAG, offsetof(query_arguments, new_only)},  \
         {"relations",                                                                              \
          0,                                                                                        \
          "N|all",                                                                                  \
-         "how many relations 'S ? ?' considers, those first that the entity's own imply most",     \
+         "how many relations 'S ? ?' considers, beginning with those that the entity's "           \
+         "relations imply most strongly",                                                          \
          OPTION_CHECKED,                                                                           \
          offsetof(query_arguments, relations),                                                     \
          "64",                                                                                     \
@@ -127,20 +128,28 @@ typedef struct result {
     question_kind kind;
     kith_error error; /* KITH_OK where there is a result */
     const kith_answers *answers;
-    kith_verdict *verdict;
+    const kith_verdict *verdict;
     kith_missing *missing;
     kith_answers *own;         /* the answers, where they were asked for alone */
-    kith_answers_batch *batch; /* of the first result: where the answers of all are */
+    kith_verdict *own_verdict; /* likewise */
+    kith_answers_batch *batch; /* of the first result: where the answers and verdicts of all are */
+    kith_verdicts *verdicts;
 } result;
 question_kind kind_of(const kith_question *q);
-/* Ask all questions. What is wrong with one is in its result; returns 0 where memory was short. */
+/* Ask all questions. What is wrong with one is in its result; fails where memory is short or the user
+ * stops it. */
 kith_status ask_questions(result *results, query_arguments *a, const questions *q,
                           kith_error *error);
 void release_results(result *results, size_t count);
+/* Whether the questions are answered faster together than one by one. */
+bool can_ask_together(const questions *q);
+/* Question `index` alone. Missing facts are handed to `found` (or NULL) as soon as their place is sure. */
+kith_status ask_question(result *r, query_arguments *a, const questions *q, size_t index,
+                         kith_missing_call found, void *context, kith_error *error);
 
 /* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a terminal. */
 kith_status find_missing(kith_missing **missing, query_arguments *a, const char *relation,
-                         size_t top, kith_error *error);
+                         size_t top, kith_missing_call found, void *context, kith_error *error);
 
 /* A question with its answers, or the verdict on a fact, and the reasons. */
 typedef struct explained {
@@ -155,10 +164,16 @@ void print_explained(const explained *e, const kith_graph *graph);
 json_t *explained_json(const explained *e, const kith_graph *graph);
 
 void print_result(const result *r, const kith_question *q, const kith_graph *graph);
+/* Missing facts as they come: the question, one fact with its rank, and what was asked. */
+void print_missing_head(const kith_question *q, const kith_graph *graph);
+void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph);
+void print_missing_end(const kith_missing *m);
 json_t *result_json(const result *r, const kith_question *q, const kith_graph *graph);
 /* The columns of a table, and its rows for one result. */
 void print_table_head(void);
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph);
+void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
+                       const kith_graph *graph);
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph);
 /* What speaks against a fact: that its entity is unlikely to have one, and what ranks above it. */

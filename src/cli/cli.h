@@ -60,6 +60,8 @@ json_t *facts_json(const kith_graph *graph);
 /* {"relation": NAME, "inverse": false}: a relation as rules have it */
 json_t *relation_json(const kith_graph *graph, uint32_t relation, int inverse);
 json_t *implication_json(const kith_implication *rule, const kith_graph *graph);
+/* What there is to warn of, as a list of texts. */
+json_t *warnings_json(const kith_model *model);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
 

@@ -273,10 +273,11 @@ const command cmd_compare = {
     .summary = "compare trained models over the same queries",
     .operand = "RUN RUN...",
     .most_operands = MOST_RUNS,
-    .about = "Evaluates every run and shows its metrics beside those of the first one, over the\n"
-             "queries that all of them have, by kind of relation and by how many facts the known\n"
-             "entity has. Differences are paired, query by query; their standard errors stand in\n"
-             "brackets, * marks a difference beyond two standard errors and ** one beyond three.",
+    .about =
+        "Evaluates every run and compares its metrics with those of the first run, over the\n"
+        "queries that all runs have, by kind of relation and by the number of facts of the known\n"
+        "entity. Differences are paired, query by query; their standard errors are in brackets.\n"
+        "* marks a difference of more than two standard errors, ** one of more than three.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith compare mean lan\n"

@@ -327,12 +327,12 @@ static const option_row options[] = {
      "data"},
     {"output", 'o', "DIR", "the folder for runs and report", OPTION_TEXT,
      offsetof(arguments, output), "reproduction"},
-    {"quick", 0, NULL, "few epochs and sets: about ten minutes for each experiment", OPTION_FLAG,
-     offsetof(arguments, quick)},
-    {"jobs", 0, "N", "run N trainings side by side", OPTION_INTEGER, offsetof(arguments, jobs), "1",
-     .low = 1, .high = 1024},
+    {"quick", 0, NULL, "few epochs and data sets: about ten minutes for each experiment",
+     OPTION_FLAG, offsetof(arguments, quick)},
+    {"jobs", 0, "N", "run N trainings at the same time", OPTION_INTEGER, offsetof(arguments, jobs),
+     "1", .low = 1, .high = 1024},
     {"list", 0, NULL, "show the experiments", OPTION_FLAG, offsetof(arguments, list)},
-    {"dry-run", 0, NULL, "show what would be run, and for how long", OPTION_FLAG,
+    {"dry-run", 0, NULL, "show what would run, and how long it would take", OPTION_FLAG,
      offsetof(arguments, dry_run)},
     {"experiments", 0, "DIR", "where the experiments are", OPTION_TEXT,
      offsetof(arguments, experiments), .otherwise = "those installed with kith"},
@@ -349,9 +349,9 @@ const command cmd_reproduce = {
     .most_operands = -1,
     .about =
         "Trains and evaluates the models of the named experiments, or of 'all', and writes\n"
-        "report.html, report.md and report.json: our figures beside the published ones. A NAME is\n"
-        "one that --list shows, or the path of a JSON file of your own (docs/EXPERIMENTS.md). The\n"
-        "same command goes on where it was stopped or killed; finished runs are not repeated. A\n"
+        "report.html, report.md and report.json, which compare the results with published ones. A\n"
+        "NAME is one that --list shows, or the path of your own JSON file (docs/EXPERIMENTS.md).\n"
+        "After an interruption, the same command continues; finished runs are not repeated. A\n"
         "training that fails does not stop the others.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),

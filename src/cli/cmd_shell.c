@@ -292,7 +292,7 @@ static const struct {
 } lines[] = {
     {"check", "check SUBJECT RELATION OBJECT: is it true?", true, do_check},
     {"about", "about ENTITY: what else is likely, as subject and as object", true, do_about},
-    {"why", "reasons for the last answer; also why and a question or fact", false, do_why},
+    {"why", "reasons for the last answer, or: why QUESTION|FACT", false, do_why},
     {"undo", "remove the last fact", false, do_undo},
     {"remove", "remove SUBJECT RELATION OBJECT: remove this fact", true, do_remove},
     {"facts", "list the facts added", false, do_facts},
@@ -315,11 +315,11 @@ static const char *command_at(const void *context, size_t i)
 static void do_help(shell *s, const char *rest)
 {
     (void)s, (void)rest;
-    say("  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes\n"
+    say("  SUBJECT RELATION OBJECT   add a fact; put names that contain spaces in double quotes\n"
         "  SUBJECT RELATION ?        which entity; also ? RELATION OBJECT\n"
         "  SUBJECT ? OBJECT          which relation\n"
         "  SUBJECT ? ?               which relations with which entities; also ? ? OBJECT\n"
-        "  ? RELATION ?, ? ? ?       the likeliest facts that the graph lacks\n");
+        "  ? RELATION ?, ? ? ?       the likeliest missing facts\n");
     for (size_t i = 0; i < LINES; i++)
         say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
@@ -532,15 +532,15 @@ const command cmd_shell = {
     .most_operands = 1,
     .about =
         "Reads lines, from a person or from a script on standard input:\n\n"
-        "  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes, or\n"
-        "                            tabs between the names\n"
+        "  SUBJECT RELATION OBJECT   add a fact; put names that contain spaces in double quotes,\n"
+        "                            or separate the names by tabs\n"
         "  SUBJECT RELATION ?        ask which entity; also ? RELATION OBJECT\n"
         "  SUBJECT ? OBJECT          ask which relation\n"
         "  SUBJECT ? ?, ? ? OBJECT   ask which relations with which entities\n"
-        "  ? RELATION ?, ? ? ?       ask for the likeliest facts that the graph lacks\n"
+        "  ? RELATION ?, ? ? ?       ask for the likeliest missing facts\n"
         "  check SUBJECT RELATION OBJECT   ask whether it is true\n"
         "  about ENTITY              what else is likely, as subject and as object\n"
-        "  why                       reasons for the last answer; also why and a question or fact\n"
+        "  why                       reasons for the last answer, or: why QUESTION|FACT\n"
         "  undo                      remove the last fact\n"
         "  remove S R O              remove this fact\n"
         "  facts                     list the facts added\n"
@@ -548,9 +548,9 @@ const command cmd_shell = {
         "  top N, new-only on|off    how many answers, and which\n"
         "  help, quit\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
-        "Ctrl-C stops a question that takes long. Tab completes names. Lines are kept in "
-        "~/.kith_history, or in the file that KITH_HISTORY\n"
-        "names. A script ends with status 1 if one of its lines failed.",
+        "Ctrl-C stops a question that takes long. Tab completes names. The history is kept in\n"
+        "~/.kith_history, or in the file named by KITH_HISTORY. A script ends with status 1 if\n"
+        "one of its lines failed.",
     OPTIONS(options),
     .arguments_size = sizeof(shell),
     .examples = "  kith shell lan\n"

@@ -64,7 +64,7 @@ int print_help(const command *self)
     printf("\nexamples:\n%s", self->examples);
     if (self->takes_settings) {
         putchar('\n');
-        print_settings_help();
+        print_settings_help(self);
     }
     return EXIT_SUCCESS;
 }
@@ -130,6 +130,16 @@ json_t *implication_json(const kith_implication *rule, const kith_graph *graph)
                      relation_json(graph, rule->premise, rule->premise_inverse), "conclusion",
                      relation_json(graph, rule->conclusion, rule->conclusion_inverse),
                      "confidence", rule->confidence, "support", (json_int_t)rule->support);
+}
+
+json_t *warnings_json(const kith_model *model)
+{
+    json_t *list = json_array();
+    const char *warning;
+
+    for (size_t i = 0; (warning = kith_model_warning(model, i)); i++)
+        json_array_append_new(list, text_json(warning));
+    return list;
 }
 
 int print_json(json_t *value)

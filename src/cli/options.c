@@ -340,7 +340,7 @@ void dump_options(const command *self)
          i++) {
         char value[64];
         printf("setting\t%s\t--%s\t\t%s\t%s\t\t%s\n", self->name, name, choices,
-               setting_default(value, sizeof value, name), help);
+               setting_default(value, sizeof value, default_preset(self), name), help);
     }
 }
 

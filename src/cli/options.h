@@ -76,17 +76,17 @@ typedef struct common_arguments {
 #define OPTION_SKIP_BAD                                                                            \
     {                                                                                              \
         "skip-bad", 0, NULL,                                                                       \
-            "count lines that cannot be read and go on, instead of stopping at the "               \
+            "skip lines that cannot be read, and count them, instead of stopping at the "          \
             "first",                                                                               \
             OPTION_FLAG, offsetof(common_arguments, skip_bad)                                      \
     }
 #define OPTION_COLUMNS                                                                             \
     {                                                                                              \
         "columns", 0, "S,R,O",                                                                     \
-            "of a file in columns, read those with these names in its header row, or these "       \
-            "numbers: subject, relation, object",                                                  \
+            "which columns of a file are subject, relation and object, by their names in "         \
+            "the header row or by number",                                                         \
             OPTION_TEXT, offsetof(common_arguments, columns),                                      \
-            .otherwise = "a header row is recognised, else there are three columns"                \
+            .otherwise = "detected from a header row; without one, there must be three columns"    \
     }
 #define OPTION_TOP(what, count)                                                                    \
     {                                                                                              \
@@ -96,8 +96,8 @@ typedef struct common_arguments {
 #define OPTION_ON                                                                                  \
     {                                                                                              \
         "on", 0, "SOURCE",                                                                         \
-            "use the run's rules on another graph that shares its relations: the facts of its "    \
-            "train and aux are known, and its entities are the candidates",                        \
+            "use the run's rules on another graph that shares its relations: the facts of "        \
+            "its train and aux are known, its entities are the candidates",                        \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 /* Of the choices seen|all|new. */

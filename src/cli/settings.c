@@ -1,6 +1,7 @@
 #include "cli/settings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 kith_status make_settings(kith_settings **s, const char *preset, const setting_list *given,
                           kith_error *error)
@@ -14,11 +15,19 @@ kith_status make_settings(kith_settings **s, const char *preset, const setting_l
     return status;
 }
 
-const char *setting_default(char *out, size_t size, const char *name)
+const char *default_preset(const struct command *self)
+{
+    for (size_t i = 0; i < self->option_count; i++)
+        if (strcmp(self->options[i].name, "preset") == 0 && self->options[i].initial)
+            return self->options[i].initial;
+    return "kith";
+}
+
+const char *setting_default(char *out, size_t size, const char *preset, const char *name)
 {
     kith_settings *s = NULL;
 
-    if (kith_settings_new(&s, "kith", NULL) == KITH_OK)
+    if (kith_settings_new(&s, preset, NULL) == KITH_OK)
         kith_settings_get(out, size, s, name);
     else
         snprintf(out, size, "?");
@@ -26,13 +35,13 @@ const char *setting_default(char *out, size_t size, const char *name)
     return out;
 }
 
-void print_settings_help(void)
+void print_settings_help(const struct command *self)
 {
-    const char *name, *help, *choices;
+    const char *name, *help, *choices, *preset = default_preset(self);
     char value[64];
 
-    printf("settings (in brackets the value in the preset kith):\n");
+    printf("settings (in brackets the value in the preset %s):\n", preset);
     for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++)
         printf("  --%s %s\n        %s [%s]\n", name, choices, help,
-               setting_default(value, sizeof value, name));
+               setting_default(value, sizeof value, preset, name));
 }

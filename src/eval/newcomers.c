@@ -10,9 +10,9 @@
 
 enum { RELATIONS = 64, LEAST_FACTS = 2, MOST_NAME = 32 };
 
-/* ---- whom ---- */
+/* ---- choosing entities ---- */
 
-/* The newcomer of a fact that can be used, as the newcomer sees it; KITH__NO_ID for other facts. */
+/* The newcomer of a usable fact, and the fact from its side; KITH__NO_ID for other facts. */
 static uint32_t newcomer_of(kith_neighbor *seen_so, const kith_graph *g, const kith_facts *facts,
                             size_t i)
 {
@@ -42,7 +42,7 @@ static void count_facts(uint32_t *count, const kith_graph *g)
     }
 }
 
-/* `place`, per unseen entity, is its number among the drawn ones, or KITH__NO_ID. */
+/* `place`, per unseen entity, is its index among the drawn ones, or KITH__NO_ID. */
 static void place_facts(kith__newcomers *n, const uint32_t *place)
 {
     const kith_graph *g = n->model->graph;
@@ -74,7 +74,7 @@ static void hide(kith__newcomer_fact *facts, size_t count, kith__rng *rng)
         facts[kith__rng_below(rng, count)].hidden = false;
 }
 
-/* Random order, then the first that have facts enough. */
+/* Shuffle, then take the first ones that have enough facts. */
 static void draw(kith__newcomers *n, const uint32_t *count, bool (*is_wanted)(uint32_t),
                  size_t most, kith__rng *rng)
 {
@@ -93,7 +93,7 @@ static void draw(kith__newcomers *n, const uint32_t *count, bool (*is_wanted)(ui
     }
 }
 
-/* ---- a model that knows train alone ---- */
+/* ---- a model that knows only train ---- */
 
 static void apart_free(kith_model *m)
 {
@@ -110,7 +110,7 @@ static void apart_free(kith_model *m)
     kith__free(m);
 }
 
-/* It borrows all that was learned. */
+/* It borrows everything that was learned. */
 static kith_status make_apart(kith_model **out, const kith_model *model, kith_error *error)
 {
     kith_model *m = kith__alloc(1, sizeof *m);
@@ -197,11 +197,11 @@ bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t qu
     return false;
 }
 
-/* ---- what ---- */
+/* ---- asking questions ---- */
 
 typedef struct {
     const kith__newcomers *newcomers;
-    char name[MOST_NAME]; /* that each of them has in its session */
+    char name[MOST_NAME]; /* the name of each newcomer in its session */
     double least_has;
     kith__watch *watch;
     kith__newcomer_call call;
@@ -211,7 +211,7 @@ typedef struct {
     kith_error error;
 } newcomer_queries;
 
-/* A name that the graph lacks. */
+/* Chooses a name that the graph lacks. */
 static void choose_name(char name[MOST_NAME], const kith_graph *graph)
 {
     uint32_t found;
@@ -321,7 +321,7 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
     TRY(kith__candidate_cache_of(&cache, n->apart, error));
-    /* Not the model's own threads: questions may need those. */
+    /* Not the model's own threads, because questions may need those. */
     if (!(pool = kith__cache_take_pool(cache, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, ask_piece, &k, n->count);

@@ -83,9 +83,18 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, const kith_mod
 
 /* ---- candidates ---- */
 
+/* A classifier of encoded candidates is fitted with those that train lacks among them. */
+static size_t row_count(const kith__candidate_cache *s)
+{
+    const kith_model *model = s->model;
+
+    return kith__classifies_encoded(model) ? kith_graph_entity_count(model->graph)
+                                           : model->lists->seen;
+}
+
 static size_t row_bytes(const kith__candidate_cache *s)
 {
-    return (size_t)s->model->lists->seen * s->stride * sizeof(float);
+    return row_count(s) * s->stride * sizeof(float);
 }
 
 /* Under `lock`: let go of what was used longest ago while there is too much. */
@@ -136,7 +145,7 @@ static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries,
         goto cleanup;
     }
     kith__encoder_begin(e);
-    for (uint32_t i = 0; i < s->model->lists->seen; i++)
+    for (uint32_t i = 0; i < row_count(s); i++)
         kith__encoder_request(e, i, queries[0], NULL);
     TRY(kith__encoder_forward(e, error));
     s->encoded = true;
@@ -155,7 +164,7 @@ static void copy_piece(void *context, size_t piece)
     const copying *c = context;
     const kith__encoder *e = c->shared->encoder;
     size_t ds = c->shared->stride;
-    size_t n = c->shared->model->lists->seen;
+    size_t n = c->inputs ? c->shared->model->lists->seen : row_count(c->shared);
     bool unit = kith__is_unit(&c->shared->model->settings);
 
     for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {

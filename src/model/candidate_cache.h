@@ -37,6 +37,14 @@ typedef struct kith__candidate_cache {
     kith__relation_counts counts; /* of the graph at hand; empty until they are needed */
 } kith__candidate_cache;
 
+/* Whether the model's classifier needs the encodings of entities that train lacks, as candidates: then those
+ * of all the graph's entities are kept. */
+static inline bool kith__classifies_encoded(const kith_model *model)
+{
+    return model->classifier && model->fused && model->fused->embedding &&
+           model->settings.candidate_vectors == KITH_CANDIDATES_ENCODED;
+}
+
 /* The model's, made where it is not there yet; the model is as good as const for whoever reads it. */
 void kith__candidate_cache_free(kith__candidate_cache *cache);
 kith_status kith__candidate_cache_of(kith__candidate_cache **shared, const kith_model *model,

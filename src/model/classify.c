@@ -65,21 +65,26 @@ typedef struct {
     kith__sample *samples;
 } looking;
 
-static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
+void kith__side_features(kith__sample *sample, const kith__fusion_workspace *f, uint32_t hidden,
+                         bool subject)
 {
-    const looking *l = context;
-    const kith__query *q = &l->queries[query];
-    uint32_t hidden = kith__hidden_side(q);
-    double *x = l->samples[query / 2].x;
+    double *x = sample->x + (subject ? KITH__FACT_SUBJECT_SHARE : KITH__FACT_OBJECT_SHARE);
     float best, all;
 
-    x += q->subject_hidden ? KITH__FACT_SUBJECT_SHARE : KITH__FACT_OBJECT_SHARE;
     x[OF_SHARE] = kith__log_share(&f->shares, f->scores[hidden]);
     if (!(f->without & KITH_PART_PROXIMITY))
         x[OF_PROXIMITY] = kith__proximity_of(&f->evidence_query.proximity, hidden);
     x[OF_OFTEN] = log(.2 + kith__evidence_answered(&f->evidence_query, hidden));
     kith__evidence_type(&best, &all, &f->evidence_query, hidden);
     x[OF_TYPE] = all;
+}
+
+static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
+{
+    const looking *l = context;
+    const kith__query *q = &l->queries[query];
+
+    kith__side_features(&l->samples[query / 2], f, kith__hidden_side(q), q->subject_hidden);
 }
 
 static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
@@ -172,8 +177,19 @@ static float score_of(const kith__judgement *j, const kith__sample *sample, uint
     return (float)sum;
 }
 
-static kith_status choose(const kith__judgement **out, const kith_model *model, unsigned without,
-                          kith_error *error)
+bool kith__judge_fact(double *probability, const kith__judgement *j, const kith__sample *sample,
+                      uint32_t relation)
+{
+    float score = score_of(j, sample, relation), threshold = j->threshold[relation];
+
+    *probability = j->slope > 0 && isfinite(threshold)
+                       ? 1 / (1 + exp(-(double)j->slope * ((double)score - threshold)))
+                       : NAN;
+    return score >= threshold;
+}
+
+kith_status kith__choose_judgement(const kith__judgement **out, const kith_model *model,
+                                   unsigned without, kith_error *error)
 {
     bool vectors = kith__model_scores_vectors(model) && !(without & KITH_PART_EMBEDDING);
     kith__classify_by by = kith__only_embedding(model, without) ? KITH__BY_EMBEDDING
@@ -196,11 +212,12 @@ kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_tripl
 
     if (!samples)
         TRY(kith__no_memory(error));
-    TRY(choose(&j, model, without, error));
+    TRY(kith__choose_judgement(&j, model, without, error));
     TRY(kith__fact_features(samples, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
-        uint32_t r = facts[i].relation;
-        bool correct = (score_of(j, &samples[i], r) >= j->threshold[r]) == (truth[i] == 1);
+        double probability;
+        bool correct = kith__judge_fact(&probability, j, &samples[i], facts[i].relation) ==
+                       (truth[i] == 1);
         ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
     }
 cleanup:

@@ -37,6 +37,7 @@ const char *kith__classify_by_name(int by);
 typedef struct kith__judgement {
     float (*weight)[KITH__FACT_FEATURES_COUNT];
     float *threshold;
+    float slope; /* P(true) = 1 / (1 + exp(-slope (score - threshold))); 0: not known */
 } kith__judgement;
 
 typedef struct kith__classifier {
@@ -57,6 +58,17 @@ kith_status kith__classifier_fit(kith_model *model, kith_error *error);
  * and whether it was classified correctly. */
 kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error);
+
+/* What the model classifies by, without parts of the evidence. */
+kith_status kith__choose_judgement(const kith__judgement **judgement, const kith_model *model,
+                                   unsigned without, kith_error *error);
+/* The verdict on a fact by its features: whether its score reaches the relation's threshold, and the
+ * probability, NAN where the judgement has none. */
+bool kith__judge_fact(double *probability, const kith__judgement *judgement,
+                      const kith__sample *sample, uint32_t relation);
+/* The features of one side as the answer to the query that a workspace has run; `subject` says which. */
+void kith__side_features(kith__sample *sample, const kith__fusion_workspace *workspace,
+                         uint32_t hidden, bool subject);
 
 /* The threshold that classifies most of the scores right; the lowest such where several do. The
  * arrays are sorted by score on return. */

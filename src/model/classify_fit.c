@@ -65,6 +65,7 @@ static void fit_weights(kith__judgement *j, uint32_t relations, kith__sample *sa
     double mean[KITH__FACT_FEATURES_COUNT] = {0}, scale[KITH__FACT_FEATURES_COUNT] = {0}, common[KITH__FACT_FEATURES_COUNT] = {0}, pull[KITH__FACT_FEATURES_COUNT];
     size_t count = start[relations];
 
+    j->slope = 1; /* scores are log-odds */
     standardize(mean, scale, samples, count);
     for (int k = 0; k < KITH__FACT_BIAS; k++)
         pull[k] = 10;
@@ -140,6 +141,22 @@ static kith_status set_thresholds(kith__judgement *j, uint32_t relations,
     return KITH_OK;
 }
 
+/* How fast probabilities rise around the thresholds (Platt 1999, without its constant). */
+static void fit_slope(kith__judgement *j, uint32_t relations, kith__sample *samples,
+                      const size_t *start)
+{
+    double slope = 1;
+    size_t kept = 0;
+
+    for (uint32_t r = 0; r < relations; r++)
+        for (size_t i = start[r]; i < start[r + 1]; i++)
+            if (isfinite(j->threshold[r]))
+                samples[kept++] = (kith__sample){
+                    {samples[i].x[KITH__FACT_PHI] - j->threshold[r]}, samples[i].truth};
+    kith__logistic_fit(&slope, 1, &(double){1e-3}, samples, kept);
+    j->slope = kept > 0 && slope > 0 ? (float)slope : 0;
+}
+
 static kith_status fit_one(kith__classifier *c, kith_model *model, kith__classify_by by,
                            unsigned without, kith_error *error)
 {
@@ -153,10 +170,12 @@ static kith_status fit_one(kith__classifier *c, kith_model *model, kith__classif
         TRY(kith__no_memory(error));
     TRY(choose_dev(facts, samples, start, model, error));
     TRY(kith__fact_features(samples, model, facts, start[c->relations], without, error));
-    if (by == KITH__BY_EMBEDDING)
+    if (by == KITH__BY_EMBEDDING) {
         TRY(set_thresholds(&c->by[by], c->relations, samples, start, error));
-    else
+        fit_slope(&c->by[by], c->relations, samples, start);
+    } else {
         fit_weights(&c->by[by], c->relations, samples, start);
+    }
 cleanup:
     kith__free(facts);
     kith__free(samples);

@@ -7,6 +7,7 @@
 #include "embed/encoder/encoder.h"
 #include "model/fusion.h"
 #include "model/has_relation.h"
+#include "model/held_out.h"
 #include "model/overall.h"
 
 struct kith_model {
@@ -22,6 +23,7 @@ struct kith_model {
     kith__calibration calibration; /* what probabilities are made of scores by */
     kith__has_relation has; /* P(has r) */
     kith__overall overall;  /* what both together mean */
+    kith__held_out held_out; /* what training measured; no entities where it did not */
     struct kith__classifier *classifier; /* of facts, where dev has labels; else NULL */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
     kith__index *own_facts; /* of an embedding alone, which reads facts between unseen entities */
@@ -29,7 +31,7 @@ struct kith_model {
     pthread_mutex_t lock; /* of what follows */
     struct kith__candidate_cache *cache; /* what sessions share, made by the first of them */
     int run_format; /* of the run that it was read from; 0: none */
-    char warning[2][400];
+    char warning[4][400];
     size_t warnings;
 };
 

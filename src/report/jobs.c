@@ -18,7 +18,7 @@
 #include "report/commands.h"
 #include "report/document.h"
 
-static volatile sig_atomic_t received, signals; /* the last one, and how many */
+static volatile sig_atomic_t received, signals; /* the last signal, and how many came */
 
 static void on_signal(int number)
 {
@@ -69,7 +69,8 @@ json_t *machine_json(void)
 
 /* ---- child processes ---- */
 
-/* In the child: its own group, so that Ctrl-C reaches it once, through us; it ends with us. */
+/* In the child: its own process group, so that it receives Ctrl-C once, from us; it ends when we
+ * do. */
 static void become(const command_line *c, int output, int log, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -138,7 +139,7 @@ static void start_step(plan *p, job *j)
     if (j->step == 0)
         j->began = now();
     if (!make_folders(j->folder)) {
-        fail_job(j, "cannot make its folder: %s", strerror(errno));
+        fail_job(j, "cannot create its folder: %s", strerror(errno));
         return;
     }
     command_make(&c, p, j, j->step);
@@ -181,12 +182,13 @@ static double history_seconds(const job *j, double *epochs)
     return seconds;
 }
 
-/* All commands of a job went well: what they said becomes results.json, which makes it done. */
+/* All commands of a job succeeded: their output becomes results.json, which marks the job as
+ * done. */
 static void finish_job(plan *p, job *j)
 {
     static const char *const outputs[] = {
         [JOB_TRAIN] = "eval", [JOB_STATISTICS] = "stats", [JOB_EXPLAIN] = "explain"};
-    /* A resumed training has spent more time than has passed since this process took it up. */
+    /* A resumed training has taken longer than this process has run. */
     double epochs, training = history_seconds(j, &epochs), passed = now() - j->began;
     json_t *name = format_string("%s.json", outputs[j->kind]);
     json_t *output = load_output(j, json_string_value(name));
@@ -213,7 +215,7 @@ static void finish_job(plan *p, job *j)
     json_decref(name);
 }
 
-/* The last line that the command wrote to its log. */
+/* The last line of the command's log. */
 static void fail_with_log(job *j)
 {
     char *path = job_path(j, "log.txt"), *line = NULL, *last = NULL;
@@ -242,7 +244,7 @@ static void end_step(plan *p, job *j, int status)
     if (stopped || received) {
         j->state = JOB_WAITING;
         if (!received)
-            fail_job(j, "%s", "was stopped from outside; the next start goes on with it");
+            fail_job(j, "%s", "was stopped by another process; run the command again to continue");
     } else if (WIFSIGNALED(status)) {
         fail_job(j, "was ended by a signal: %s", strsignal(WTERMSIG(status)));
     } else if (status != 0) {
@@ -281,7 +283,7 @@ double jobs_estimate(const plan *p)
     return left;
 }
 
-/* How fast this machine is, by jobs that are finished. */
+/* The speed of this machine, from finished jobs. */
 typedef struct pace {
     double spent, estimated;
     unsigned at_once;
@@ -310,15 +312,15 @@ size_t jobs_count(const plan *p, job_state state)
 
 /* ---- the loop ---- */
 
-/* Held by us and by our commands, so that one start works in a folder at a time, also where an
- * earlier one was killed and its commands are still ending. */
+/* Held by this process and its commands, so that only one `kith reproduce` works in a folder, even
+ * if an earlier one was killed and its commands are still ending. */
 static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
 {
     enum { WAIT_SECONDS = 30 };
     char *path = NULL;
 
     if (!make_folders(folder) || asprintf(&path, "%s/lock", folder) < 0)
-        return kith__fail(error, KITH_ERR_IO, "%s: cannot make it: %s", folder, strerror(errno));
+        return kith__fail(error, KITH_ERR_IO, "%s: cannot create it: %s", folder, strerror(errno));
     *lock = open(path, O_RDWR | O_CREAT, 0666);
     free(path);
     if (*lock < 0)
@@ -330,7 +332,8 @@ static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
         usleep(100000);
     }
     close(*lock);
-    return kith__fail(error, KITH_ERR_IO, "%s: another kith reproduce is at work there", folder);
+    return kith__fail(error, KITH_ERR_IO, "%s: another kith reproduce is using this folder",
+                      folder);
 }
 
 static bool is_startable(const plan *p, job *j)
@@ -344,7 +347,7 @@ static bool is_startable(const plan *p, job *j)
     return false;
 }
 
-/* The commands of a job as a person would type them, kept while nothing of it exists yet. */
+/* The commands of a job as a user would type them, recorded before anything of it exists. */
 static void note_commands(plan *p, job *j)
 {
     char *path = job_path(j, "commands.json");

@@ -4,7 +4,7 @@
 
 static void runs_table(json_t *details, const plan *p, const json_t *experiment, json_t *runs)
 {
-    json_t *table = table_new("", "model|data|#seed|#epochs|#training|#in all|command");
+    json_t *table = table_new("", "model|data|#seed|#epochs|#training|#total|command");
     const json_t *cell;
     char training[32], all[32];
     size_t i;

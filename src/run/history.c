@@ -52,7 +52,7 @@ kith_status kith__run_cut_log(const char *folder, uint32_t epoch, kith_error *er
         json_t *entry = json_loads(line, 0, NULL);
         json_int_t at = json_integer_value(json_object_get(entry, "epoch"));
         line[strcspn(line, "\n")] = '\0';
-        if (entry && at > 0 && at <= epoch) /* a line that was cut off is no entry */
+        if (entry && at > 0 && at <= epoch) /* an incomplete line does not count */
             fprintf(file.stream, "%s\n", line);
         json_decref(entry);
     }

@@ -11,11 +11,12 @@
 #include "run/classifier_file.h"
 #include "run/config.h"
 #include "run/fusion_files.h"
+#include "run/held_out_file.h"
 #include "run/run.h"
 
 /* ---- the graph ---- */
 
-/* Names are files of their own; without them the graph could be read, but nobody would understand
+/* Names are in separate files; without them the graph could be read, but nobody would understand
  * it. */
 static kith_status check_names(const char *graph_folder, kith_error *error)
 {
@@ -34,10 +35,10 @@ static kith_status check_labels(const kith_graph *graph, const char *path,
 {
     if (config->format < 3 || kith__labels_hash(graph) == config->labels)
         return KITH_OK;
-    return kith__fail(error, KITH_ERR_INPUT,
-                      "%s/%s: has not the labels that config.json was made for (their hash differs)",
-                      path, graph->prefixes.count > 0 ? "prefixes.txt or entity_name.txt"
-                                                      : "entity_name.txt");
+    return kith__fail(
+        error, KITH_ERR_INPUT,
+        "%s/%s: does not have the labels that config.json was made for (their hash differs)", path,
+        graph->prefixes.count > 0 ? "prefixes.txt or entity_name.txt" : "entity_name.txt");
 }
 
 static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
@@ -62,7 +63,7 @@ cleanup:
     return status;
 }
 
-/* Prefixes are in no cache: they are few. */
+/* Prefixes are few, so no cache holds them. */
 static kith_status read_prefixes(kith_graph *graph, const char *inner, const kith__config *config,
                                  kith_error *error)
 {
@@ -79,7 +80,8 @@ static kith_status read_prefixes(kith_graph *graph, const char *inner, const kit
     return status == KITH_OK ? check_labels(graph, inner, config, error) : status;
 }
 
-/* From the cache where it is good; else from the folder, and then there is a cache for the next. */
+/* From the cache if it is valid; else from the folder, and then a cache is written for the next
+ * time. */
 static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
                                 const char *inner, const kith__config *config,
                                 const kith_work_options *options, kith_error *error)
@@ -104,7 +106,7 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     } else {
         status = open_graph(graph, inner, config, options, error);
     }
-    if (status != KITH_OK) { /* what a cache holds lies in its map, beside these */
+    if (status != KITH_OK) { /* arrays from a cache are in its map, next to these */
         kith__free(rules);
         kith__free(lists);
         goto cleanup;
@@ -123,9 +125,11 @@ static void warn_of_age(kith_model *model, const char *folder, const kith__confi
 {
     model->run_format = config->format;
     if (config->format < KITH__RUN_FORMAT)
-        kith__model_warn(model,
-                         "%s: was made by kith %s, without checksums: damage to its files would not "
-                         "be noticed; to have them, train it again", folder, config->version);
+        kith__model_warn(
+            model,
+            "%s: was made by kith %s, without checksums: damage to its files would not "
+            "be noticed; to have them, train it again",
+            folder, config->version);
 }
 
 kith_status kith__run_check(const char *folder, kith_error *error)
@@ -133,7 +137,8 @@ kith_status kith__run_check(const char *folder, kith_error *error)
     if (!kith__path_exists(folder, "config.json"))
         return kith__fail(
             error, KITH_ERR_INPUT,
-            "%s: is no run, expected a folder with config.json, as kith train makes it", folder);
+            "%s: is not a run, expected a folder with config.json, as kith train writes it",
+            folder);
     return KITH_OK;
 }
 
@@ -190,6 +195,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
     if (!model->fused && model->settings.unseen_neighbors)
         TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
     TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__held_out_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:
@@ -199,7 +205,7 @@ cleanup:
 
 /* ---- on another graph ---- */
 
-/* The graph with the relations of the run, by the ids that they have there. */
+/* The graph with the relations of the run, renumbered to their ids there. */
 static kith_status align(kith_graph **aligned, kith__alignment *report, const kith_graph *graph,
                          const char *folder, const kith__config *config,
                          const kith_work_options *options, kith_error *error)
@@ -240,9 +246,11 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     TRY(kith__run_check(folder, error));
     TRY(kith__config_load(&config, folder, KITH__TO_OPEN, error));
     if (config.settings.evidence == KITH_EVIDENCE_NONE)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "%s: is an embedding alone, which says nothing about the entities of another "
-                       "graph; expected a run with rules (--preset kith or rules)", folder));
+        TRY(kith__fail(
+            error, KITH_ERR_ARGUMENT,
+            "%s: is an embedding alone, which says nothing about the entities of another "
+            "graph; expected a run with rules (--preset kith or rules)",
+            folder));
     TRY(align(&aligned, &report, graph, folder, &config, &options, error));
     config.settings.evidence = KITH_EVIDENCE_RULES;
     config.settings.predict = KITH_PREDICT_BOTH;
@@ -255,7 +263,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     if (report.dropped_relations > 0)
         kith__model_warn(model,
                          "%zu relations of the graph are not among those that %s was trained on: "
-                         "%zu known facts with them are left out", report.dropped_relations, folder,
+                         "%zu known facts with them are ignored", report.dropped_relations, folder,
                          report.dropped_facts);
     TRY(kith__fused_open(model, folder, error));
     TRY(kith__classifier_open(model, folder, error));

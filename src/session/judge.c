@@ -1,4 +1,4 @@
-/* Whether a fact is true: the probability of one candidate, with the fact itself hidden. */
+/* Verdicts: the probability of one candidate, with the fact itself hidden. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -8,6 +8,7 @@
 #include "core/stages.h"
 #include "graph/graph.h"
 #include "session/answer.h"
+#include "session/classify.h"
 #include "session/errors.h"
 
 /* ---- hiding a fact ---- */
@@ -36,7 +37,7 @@ bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t que
 {
     bool known = drop_one(asked, a, (kith_neighbor){query, other});
 
-    if (asked->entity == other) /* it has the fact from both ends */
+    if (asked->entity == other) /* both ends have the fact */
         known |= drop_one(asked, a,
                           (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
     return known;
@@ -75,19 +76,20 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 {
     const float *scores = a->scores + row * a->width;
     const kith__shares *shares = &a->shares[row];
-    double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
+    double if_any = kith__probability(&a->model->calibration, shares, scores[r->other]);
 
     kith_verdict verdict = {
         .known = known,
         .subject_asked = r->subject_asked,
-        .probability = kith__overall_probability(&a->model->overall, shares, has, share),
+        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
         .has = has,
-        .share = share,
+        .probability_if_any = if_any,
         .score = scores[r->other],
         .rank = rank_of(scores, a->width, shares->known, r->other),
         .candidates = unknown_of(scores, a->width, shares->known)};
 
-    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, share);
+    verdict.likely = isnan(verdict.probability) ? -1 : verdict.probability >= .5;
+    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, if_any);
     return verdict;
 }
 
@@ -96,9 +98,9 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 typedef struct {
     kith_session *session;
     kith__resolved *resolved;
-    kith__item *order; /* of the facts that can be judged; major: query, index: fact */
+    kith__item *order; /* the facts that can be checked; major: query, index: fact */
     size_t count;
-    size_t *chunk; /* where each begins in `order`, and the end */
+    size_t *chunk; /* where each chunk begins in `order`, and the end */
     size_t chunks;
     kith_verdict *verdicts;
     kith__errors errors;
@@ -137,6 +139,22 @@ cleanup:
     return status;
 }
 
+/* Uses the classifier of a run that was fitted on labels. */
+static kith_status classify_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
+{
+    uint32_t m = j->session->model->graph->seen_relations;
+    kith_status status = KITH_OK;
+
+    for (size_t i = j->chunk[chunk]; status == KITH_OK && i < j->chunk[chunk + 1]; i++) {
+        const kith__resolved *r = &j->resolved[j->order[i].index];
+        kith_triple fact = {r->entity, r->query, r->other};
+        if (r->query >= m)
+            fact = (kith_triple){r->other, r->query - m, r->entity};
+        status = kith__classify_fact(&j->verdicts[j->order[i].index], j->session, a, fact, error);
+    }
+    return status;
+}
+
 static void fail(judging *j, kith_status status, const kith_error *error)
 {
     pthread_mutex_lock(&j->lock);
@@ -158,11 +176,13 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
-    kith_status chosen = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
-    if (chosen != KITH_OK)
-        fail(j, chosen, &error);
-    while (chosen == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
-        kith_status status = judge_chunk(j, a, chunk, &error);
+    kith_status status = KITH_OK;
+    while (status == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
+        status = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
+        if (status == KITH_OK)
+            status = judge_chunk(j, a, chunk, &error);
+        if (status == KITH_OK && j->session->model->classifier)
+            status = classify_chunk(j, a, chunk, &error);
         if (status != KITH_OK)
             fail(j, status, &error);
         if (kith__watch_add(&j->watch, j->chunk[chunk + 1] - j->chunk[chunk]))
@@ -171,7 +191,7 @@ static void judge_piece(void *context, size_t piece)
     kith__workspace_give(j->session->cache, a);
 }
 
-/* Facts with one query in a row, a few at a time. */
+/* Facts with the same query together, a few at a time. */
 static kith_status cut_chunks(judging *j, kith_error *error)
 {
     kith__item *spare = kith__alloc(j->count, sizeof *spare);
@@ -192,7 +212,7 @@ static kith_status cut_chunks(judging *j, kith_error *error)
     return KITH_OK;
 }
 
-/* What is wrong with a fact is kept beside it; only a lack of memory hinders the others. */
+/* An error of a fact is kept with it; only running out of memory stops the others. */
 static kith_status resolve_all(judging *j, const kith_question *facts, size_t count,
                                kith_error *error)
 {
@@ -272,7 +292,7 @@ static void end(judging *j)
     pthread_mutex_destroy(&j->lock);
 }
 
-/* The verdicts lie in a list of their own, of which those that failed are not shown. */
+/* The verdicts are in their own list, in which those that failed are hidden. */
 static kith_status publish(kith_verdicts **verdicts, judging *j, size_t count, kith_error *error)
 {
     kith_verdicts *out = kith__calloc(1, sizeof *out);

@@ -10,6 +10,12 @@
 
 /* ---- making and freeing ---- */
 
+/* Whether added facts are indexed: for all questions, or only to classify facts. */
+static bool keeps_overlay(const kith_model *model)
+{
+    return kith__model_knows_unseen(model) || (model->fused && model->classifier);
+}
+
 kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *error)
 {
     if (!out || !model)
@@ -24,7 +30,7 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
     if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
-    if (kith__model_knows_unseen(model))
+    if (keeps_overlay(model))
         TRY(kith__overlay_init(&s->added, kith__model_facts(model), error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
@@ -185,7 +191,7 @@ static void drop_link(kith_session *s, uint32_t entity)
     d->facts--;
 }
 
-/* ---- saying facts ---- */
+/* ---- adding facts ---- */
 
 const char *kith_fact_use_text(kith_fact_use use)
 {
@@ -200,8 +206,8 @@ static bool is_seen(const kith_session *s, uint32_t entity)
     return entity < s->model->graph->seen_entities;
 }
 
-/* Whether the graph gives it to one of its ends as a neighbour. An end that train lacks has it only
- * in its own list; else the shorter list is looked at. */
+/* Whether the graph has the fact in the neighbourhood of one of its ends. For an end that is not in
+ * train, only its own list has it; else the shorter list is searched. */
 static bool in_graph(const kith_session *s, kith_triple t)
 {
     const kith_graph *g = s->model->graph;
@@ -222,8 +228,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
-/* Whether an entity is of use as a neighbour: to rules any is, and to encodings one that has seen
- * neighbours itself. */
+/* Whether an entity is usable as a neighbour: with rules, any is; an encoding needs a neighbour that
+ * has seen neighbours itself. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
     return kith__model_knows_unseen(s->model) || is_seen(s, entity);
@@ -240,7 +246,7 @@ static kith_fact_use use_of(const kith_session *s, kith_triple t)
     return KITH_FACT_USED;
 }
 
-/* Each end that is described is so by the other, which must be of use as a neighbour. */
+/* Each described end is described by the other end, which must be usable as a neighbour. */
 static int link_fact(kith_session *s, kith_triple t, size_t fact)
 {
     uint32_t m = s->model->graph->seen_relations;
@@ -294,7 +300,7 @@ static uint64_t known_names(const kith_session *s)
 
 static void unlink_fact(kith_session *s, kith_triple t)
 {
-    /* In the reverse order, so that a fact about itself is taken back link by link. */
+    /* In reverse order, so that a loop is removed link by link. */
     if (is_neighbor(s, t.subject))
         drop_link(s, t.object);
     if (is_neighbor(s, t.object))
@@ -302,7 +308,7 @@ static void unlink_fact(kith_session *s, kith_triple t)
     kith__triple_set_remove(&s->used, t);
 }
 
-/* How far a session had come, to go back to where facts cannot be added. */
+/* The state of a session, to return to if adding facts fails. */
 typedef struct {
     size_t facts, described, newcomers;
 } mark;
@@ -314,7 +320,7 @@ static mark mark_of(const kith_session *s)
 
 static void drop_fact(kith_session *s);
 
-/* Names that no fact has stay in the tables, where nobody sees them. */
+/* Names without facts stay in the tables, where they are invisible. */
 static void go_back(kith_session *s, mark to)
 {
     while (s->fact_count > to.facts)
@@ -328,13 +334,13 @@ static void go_back(kith_session *s, mark to)
         s->slots[slot_of(s, s->described[i].entity)] = i + 1;
 }
 
-/* All but the index over added facts. */
+/* Everything except the index of added facts. */
 static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, uint64_t names,
                             kith_error *error)
 {
     kith_fact_use found = use_of(s, t);
 
-    /* Entities that train lacks are listed even if nothing of use is said about them. */
+    /* Entities that are not in train are listed even if no usable fact describes them. */
     if (room_for_fact(s) || (!is_seen(s, t.subject) && !describe(s, t.subject)) ||
         (!is_seen(s, t.object) && !describe(s, t.object)))
         return kith__no_memory(error);
@@ -361,7 +367,7 @@ static void drop_fact(kith_session *s)
     if (s->uses[s->fact_count] != KITH_FACT_USED)
         return;
     unlink_fact(s, t);
-    if (kith__model_knows_unseen(s->model))
+    if (keeps_overlay(s->model))
         kith__overlay_remove(&s->added, t, NULL);
 }
 
@@ -386,7 +392,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
     TRY(add_fact(&found, s, t, names, error));
-    if (found == KITH_FACT_USED && kith__model_knows_unseen(s->model) &&
+    if (found == KITH_FACT_USED && keeps_overlay(s->model) &&
         kith__overlay_add(&s->added, t, NULL, error) != KITH_OK)
         TRY(kith__no_memory(error));
     if (use)
@@ -408,7 +414,8 @@ static int by_relation(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Index the used facts from one on. In this order nearly all go to the end of both ends' lists. */
+/* Index the used facts beginning with one. In this order nearly all are appended to the lists of
+ * both ends. */
 static kith_status index_facts(kith_session *s, size_t from, kith_error *error)
 {
     kith_triple *used = kith__alloc(s->fact_count - from, sizeof *used);
@@ -470,7 +477,7 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith
                                                 entities[t.object]}, names, error));
         }
     }
-    if (kith__model_knows_unseen(s->model) && s->fact_count > before.facts)
+    if (keeps_overlay(s->model) && s->fact_count > before.facts)
         TRY(index_facts(s, before.facts, error));
 cleanup:
     if (status != KITH_OK)
@@ -480,9 +487,9 @@ cleanup:
     return status;
 }
 
-/* ---- taking facts back ---- */
+/* ---- removing facts ---- */
 
-/* Say all facts but one to an empty session. */
+/* Add all facts except one to an empty session. */
 static kith_status say_but(kith_session *to, const kith_session *s, size_t but, kith_error *error)
 {
     const kith_graph *g = s->model->graph;
@@ -501,14 +508,14 @@ static kith_status say_but(kith_session *to, const kith_session *s, size_t but, 
             TRY(kith__no_memory(error));
         TRY(add_fact(&use, to, t, names, error));
     }
-    if (kith__model_knows_unseen(to->model) && to->fact_count > 0)
+    if (keeps_overlay(to->model) && to->fact_count > 0)
         TRY(index_facts(to, 0, error));
 cleanup:
     return status;
 }
 
-/* New names go with the fact that brought them, and what was a repetition of it may come to be of use:
- * then all others are said anew. */
+/* New names are removed with the fact that introduced them, and a repetition of the fact may become
+ * usable: then all other facts are added again. */
 static kith_status take_back(kith_session *s, size_t fact, kith_error *error)
 {
     kith_session *fresh = NULL;

@@ -9,6 +9,7 @@
 #include "train/fit_has_relation.h"
 #include "train/fit_overall.h"
 #include "run/has_relation_file.h"
+#include "run/held_out_file.h"
 #include "run/overall_file.h"
 #include "run/fusion_files.h"
 #include "graph/make/holdout.h"
@@ -83,6 +84,7 @@ typedef struct {
     kith__fusion fusion;
     kith__calibration calibration;
     kith__overall overall;
+    kith__held_out held_out;
 } fitted;
 
 /* Overall probabilities, by the model that has not seen these entities, with the weights `some` that
@@ -112,8 +114,8 @@ static kith_status fit(fitted *out, const kith_model *model, kith_model *held_ou
 
     TRY(kith__evidence_new(&evidence, held_out->graph, held_out->settings.unseen_neighbors,
                            held_out->pool, error));
-    TRY(kith__fusion_fit_both(&out->fusion, &some, &out->calibration, held_out, evidence, embedding,
-                              error));
+    TRY(kith__fusion_fit_both(&out->fusion, &some, &out->calibration, &out->held_out, held_out,
+                              evidence, embedding, error));
     TRY(fit_overall(out, held_out, &evidence, &some, embedding, error));
     TRY(kith__fusion_translate(&out->fusion, held_out->graph, model->graph, error));
 cleanup:
@@ -201,6 +203,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     TRY(fit(&found, model, held_out, embedding, error));
     TRY(mine(folder, model, error));
     TRY(kith__overall_save(folder, &found.overall, error));
+    TRY(kith__held_out_save(folder, &found.held_out, error));
     TRY(kith__fusion_save(folder, &found.fusion, &found.calibration, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;

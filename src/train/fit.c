@@ -10,6 +10,7 @@
 #include "model/fusion_sweep.h"
 #include "model/linear.h"
 #include "graph/known.h"
+#include "train/held_out.h"
 
 /* A query brings its BEST candidates, and OTHERS drawn from the rest, which stand for all of it. */
 enum {
@@ -280,6 +281,7 @@ typedef struct {
 enum {
     ALL,
     NOT_ASIDE,
+    ASIDE,
     ONE_HALF,
     OTHER_HALF,
     LISTS
@@ -312,8 +314,8 @@ static int list_queries(fitting *f, const collecting *c)
         uint32_t q = f->lists[ALL].at[i];
         list *half = &f->lists[hash_of(kith__known_side(&c->queries[q])) >> 63 ? ONE_HALF : OTHER_HALF];
         half->at[half->count++] = q;
-        if (!f->rows->aside[q])
-            f->lists[NOT_ASIDE].at[f->lists[NOT_ASIDE].count++] = q;
+        list *split = &f->lists[f->rows->aside[q] ? ASIDE : NOT_ASIDE];
+        split->at[split->count++] = q;
     }
     f->lists[ALL].count = n;
     kith__free(start);
@@ -521,8 +523,6 @@ cleanup:
     return status;
 }
 
-/* ---- all of it ---- */
-
 /* On the rows at hand. Where there is nothing to fit on, weights stay. */
 static kith_status fit_weights(kith__fusion *fusion, const fitting *f, int which, float pull,
                                kith_error *error)
@@ -537,6 +537,66 @@ static kith_status fit_weights(kith__fusion *fusion, const fitting *f, int which
 cleanup:
     return status;
 }
+
+/* ---- how good it is ---- */
+
+/* Rank the queries of a list with weights that were not fitted on them. */
+static kith_status rank_list(kith__held_out_query *out, const collecting *c, const list *g,
+                             const kith__fusion *fusion, kith_error *error)
+{
+    const kith__held_out_data data = {c->model, c->evidence, c->embedding, c->candidates, c->known};
+    kith__query *queries = kith__alloc(g->count, sizeof *queries);
+
+    if (!queries)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < g->count; i++)
+        queries[i] = c->queries[g->at[i]];
+    kith_status status = kith__held_out_rank(out, &data, fusion, queries, g->count, error);
+    kith__free(queries);
+    return status;
+}
+
+/* Each half of the entities with weights fitted on the other. */
+static kith_status rank_halves(kith__held_out_query *out, const collecting *c, const fitting *f,
+                               float pull, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    for (int k = 0; k < 2 && status == KITH_OK; k++) {
+        kith__fusion half = {0};
+        start_weights(&half.common, c->embedding, 1);
+        status = fit_weights(&half, f, k ? OTHER_HALF : ONE_HALF, pull, error);
+        if (status == KITH_OK)
+            status = rank_list(out + (k ? f->lists[OTHER_HALF].count : 0), c,
+                               &f->lists[k ? ONE_HALF : OTHER_HALF], &half, error);
+        kith__fusion_release(&half);
+    }
+    return status;
+}
+
+/* By the calibration split; by all queries in two halves where that has fewer than ENOUGH. */
+static kith_status measure(kith__held_out *held_out, const collecting *c, const fitting *f,
+                           const kith__fusion *some, float pull, kith_error *error)
+{
+    enum { ENOUGH = 200 };
+    const list *aside = &f->lists[ASIDE];
+    bool halves = aside->count < ENOUGH;
+    size_t count = halves ? c->count : aside->count;
+    kith__held_out_query *queries = kith__alloc(count, sizeof *queries);
+    kith_status status;
+
+    TRY(queries ? KITH_OK : kith__no_memory(error));
+    TRY(kith__watch_begin(kith__pool_watch(c->model->pool), "measuring on held-out entities", count,
+                          error));
+    TRY(halves ? rank_halves(queries, c, f, pull, error)
+               : rank_list(queries, c, aside, some, error));
+    TRY(kith__held_out_sum_up(held_out, queries, count, error));
+cleanup:
+    kith__free(queries);
+    return status;
+}
+
+/* ---- all of it ---- */
 
 static float loss_aside(const kith__fusion *fusion, const kith__rows *rows)
 {
@@ -553,8 +613,8 @@ static float loss_aside(const kith__fusion *fusion, const kith__rows *rows)
 
 /* Rows are first collected by weights that are a guess, then by those that were fitted to them: only then
  * do all candidates that the weights are wrong about have a part in the fit. */
-static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, collecting *c,
-                              kith_error *error)
+static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__held_out *held_out,
+                              collecting *c, kith_error *error)
 {
     kith__rows rows = {0};
     fitting f = {0};
@@ -572,8 +632,10 @@ static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, collecti
     }
     TRY(fit_weights(some, &f, NOT_ASIDE, pull, error));
     fusion->queries = (uint32_t)f.lists[ALL].count;
-    fusion->calibration_queries = (uint32_t)(f.lists[ALL].count - f.lists[NOT_ASIDE].count);
+    fusion->calibration_queries = (uint32_t)f.lists[ASIDE].count;
     fusion->loss = loss_aside(some, &rows);
+    if (held_out)
+        TRY(measure(held_out, c, &f, some, pull, error));
 cleanup:
     fitting_release(&f);
     rows_release(&rows);
@@ -581,9 +643,9 @@ cleanup:
 }
 
 kith_status kith__fusion_fit_both(kith__fusion *out, kith__fusion *out_some,
-                                  kith__calibration *calibration, kith_model *model,
-                                  const kith__evidence *evidence, bool embedding,
-                                  kith_error *error)
+                                  kith__calibration *calibration, kith__held_out *held_out,
+                                  kith_model *model, const kith__evidence *evidence,
+                                  bool embedding, kith_error *error)
 {
     collecting c = {.model = model, .evidence = evidence, .embedding = embedding};
     kith__fusion fusion = {0}, some = {0};
@@ -592,7 +654,7 @@ kith_status kith__fusion_fit_both(kith__fusion *out, kith__fusion *out_some,
     TRY(collecting_init(&c, error));
     start_weights(&fusion.common, embedding, 1);
     some = fusion;
-    TRY(fit_rounds(&fusion, &some, &c, error));
+    TRY(fit_rounds(&fusion, &some, held_out, &c, error));
     TRY(calibrate(calibration, &c, &some, error));
     *out = fusion;
     *out_some = some;
@@ -609,7 +671,7 @@ kith_status kith__fusion_fit(kith__fusion *out, kith__calibration *calibration, 
 {
     kith__fusion some = {0};
     kith_status status =
-        kith__fusion_fit_both(out, &some, calibration, model, evidence, embedding, error);
+        kith__fusion_fit_both(out, &some, calibration, NULL, model, evidence, embedding, error);
 
     kith__fusion_release(&some);
     return status;

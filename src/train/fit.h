@@ -10,11 +10,13 @@
 kith_status kith__fusion_fit(kith__fusion *fusion, kith__calibration *calibration,
                              kith_model *model, const kith__evidence *evidence, bool embedding,
                              kith_error *error);
-/* The same; `some` is the fusion that was fitted without the calibration split. */
+/* The same; `some` is the fusion that was fitted without the calibration split. `held_out` (may be NULL)
+ * is how well hidden facts are found by weights that were not fitted on their entities: those of the
+ * calibration split, or where they are few all, each half with weights fitted on the other. */
 kith_status kith__fusion_fit_both(kith__fusion *fusion, kith__fusion *some,
-                                  kith__calibration *calibration, kith_model *model,
-                                  const kith__evidence *evidence, bool embedding,
-                                  kith_error *error);
+                                  kith__calibration *calibration, kith__held_out *held_out,
+                                  kith_model *model, const kith__evidence *evidence,
+                                  bool embedding, kith_error *error);
 /* Whether a held-out entity belongs to the calibration split. */
 bool kith__is_calibration_entity(uint32_t entity);
 /* Weights of relations come from the ids of the graph that was fitted on to those of another graph, which

@@ -9,7 +9,7 @@ typedef struct {
     const kith_graph *source;
     const kith__holdout_options *options;
     kith__rng rng;
-    uint32_t *order;     /* train facts, shuffled */
+    uint32_t *order;
     uint8_t *out, *seen; /* per entity */
     uint32_t *hide;      /* facts still to hide, per held-out entity */
     kith__facts split[KITH_SPLITS];
@@ -27,7 +27,7 @@ static uint32_t *shuffled(size_t count, kith__rng *rng)
     return order;
 }
 
-/* Draw facts until enough of their ends are out. */
+/* Draw facts until enough entities are held out. */
 static void choose(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
@@ -45,7 +45,7 @@ static void choose(holding *h)
     }
 }
 
-/* The end of a fact that is held out, where the other one is seen; else UINT32_MAX. */
+/* The held-out end of a fact whose other end is seen; else UINT32_MAX. */
 static uint32_t newcomer_of(const holding *h, kith_triple t)
 {
     if (h->out[t.subject] && h->seen[t.object])
@@ -53,7 +53,7 @@ static uint32_t newcomer_of(const holding *h, kith_triple t)
     return h->out[t.object] && h->seen[t.subject] ? t.object : UINT32_MAX;
 }
 
-/* One of the facts that link it to seen entities must stay, so that it is known by something. */
+/* At least one of the facts that link it to seen entities must stay visible. */
 static void count_hidden(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
@@ -86,8 +86,8 @@ static int keep_train(holding *h)
     return 0;
 }
 
-/* Facts that link a held-out entity to a seen one: the first of them in the shuffled order are
- * hidden, where the held-out end is one that may be. */
+/* Facts that link a held-out entity to a seen one: the first of them in shuffled order are hidden,
+ * if the held-out end is on a side that may be hidden. */
 static int part_facts(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
