@@ -174,7 +174,8 @@ static void same_scores(const kith_answers *answers, kith_model *model, const ki
     kept_scores kept = {calloc(candidates, sizeof(float)), candidates};
     const kith__query query = {r->fact, r->subject_hidden};
 
-    assert_int_equal(kith__score_all(model, &query, 1, candidates, keep_scores, &kept, NULL),
+    assert_int_equal(kith__score_all(model, &query, 1, candidates, kith__model_facts(model),
+                                     keep_scores, &kept, NULL),
                      KITH_OK);
     for (size_t i = 0; i < answers->count; i++)
         if (answers->at[i]->score != kept.at[answers->at[i]->entity])

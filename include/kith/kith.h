@@ -852,7 +852,7 @@ typedef enum kith_fact_use {
     KITH_FACT_USED,
     KITH_FACT_REPEATED,    /* added before, or already in the graph */
     KITH_FACT_NO_RELATION, /* training has no fact with this relation */
-    KITH_FACT_NO_NEIGHBOR, /* neither entity is in train, and the model has no rules to use it */
+    KITH_FACT_NO_NEIGHBOR, /* neither entity is in train, and the model uses seen neighbours only */
     KITH_FACT_USES
 } kith_fact_use;
 KITH_API const char *kith_fact_use_text(kith_fact_use use); /* for a person */

@@ -4,6 +4,7 @@
 #define KITH_MODEL_WORKSPACE_H
 
 #include "model/candidate_cache.h"
+#include "model/entity_encoder.h"
 
 enum { KITH__QUERIES_TOGETHER = 16 };
 
@@ -25,13 +26,11 @@ typedef struct kith__workspace {
     uint32_t *best;     /* candidates of one row of scores */
     size_t best_capacity;
     kith__fusion_workspace *fusion; /* NULL where the model has no rule evidence */
+    kith__view known; /* the facts known now; no base where only seen neighbours count */
     /* Of the embedding, where the model has one. */
     kith__pool *pool;           /* of one thread */
-    kith__neighbor_lists lists; /* of the entities at hand; `entities` says how many */
-    size_t at_capacity, denominator_capacity;
-    uint8_t *kept;
-    size_t kept_capacity;
-    kith__encoder *encoder;
+    kith__entity_encoder entities;
+    kith__encoder *encoder; /* that of `entities` */
     size_t stride; /* of vectors */
     float *query_vectors; /* of KITH__QUERIES_TOGETHER questions, and two more rows */
     float *block;         /* their scores in one panel of candidates */
