@@ -265,7 +265,7 @@ static void start_from__what_does_not_fit_is_refused_with_the_reason(void **stat
     other = s;
     set(&other, "attention-width", "5");
     not_started(graph, &other, folder, "has another shape");
-    not_started(strangers, &s, folder, "has no entity or no relation of the new graph");
+    not_started(strangers, &s, folder, "has no entity or no relation in common");
     not_started(graph, &s, "nowhere", "nowhere");
     assert_int_equal(kith__settings_init(&other, "rules", NULL), KITH_OK);
     not_started(graph, &s, old_run(&other), "has rules alone");

@@ -1,6 +1,6 @@
-/* Learning P(has r) (model/has_relation.h) from entities of train of whose facts a random share between
- * 10 and 90 % is hidden. The counts of the graph leave the entity itself out, so that it is judged as if
- * it had come later. This assumes that what is missing about a newcomer is missing at random. */
+/* Fitting P(has r) (model/has_relation.h) on entities of train with 10 to 90 % of their facts
+ * hidden at random. The counts of the graph exclude the entity itself, as if it had been added
+ * later. This assumes that facts about a newcomer are missing at random. */
 #ifndef KITH_TRAIN_FIT_HAS_RELATION_H
 #define KITH_TRAIN_FIT_HAS_RELATION_H
 

@@ -9,7 +9,7 @@
 #include "nn/logistic.h"
 #include "train/fit.h"
 
-/* Answers that are unlikelier than `least_likely` tell nothing: the first step goes on below. */
+/* Answers below this probability are not used: the first step extrapolates below. */
 enum { BEST = 10, MOST_ENTITIES = 600, FEWEST_ENTITIES = 50 };
 static const double least_likely = .0005, least_has = .005;
 
@@ -67,7 +67,8 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
 
 /* ---- the first step ---- */
 
-/* Answers about one entity are much alike, so with few entities the product is left more as it is. */
+/* Answers about one entity are much alike, so with few entities the product is left more as it
+ * is. */
 static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double to_has)
 {
     static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
@@ -107,8 +108,9 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
 
 /* ---- the second step ---- */
 
-/* Groups hold GROUP answers at the top and more below, where there are many and little depends on each;
- * fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for it. */
+/* Groups hold GROUP answers at the top and more below, where there are many and little depends on
+ * each; fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for
+ * it. */
 enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
 

@@ -1,12 +1,13 @@
-/* Fitting the second calibration (model/overall.h) on held-out entities of whose facts a random share is
- * hidden (eval/newcomers.h), whether or not any hidden fact has the relation that is asked for. */
+/* Fitting the second calibration (model/overall.h) on held-out entities with some of their facts
+ * hidden (eval/newcomers.h), whether or not any hidden fact has the relation of the question. */
 #ifndef KITH_TRAIN_FIT_OVERALL_H
 #define KITH_TRAIN_FIT_OVERALL_H
 
 #include "model/model.h"
 
-/* `model` has not seen these entities, and neither its weights nor its first calibration were fitted on
- * those of the calibration split; where that is too small, all of them are asked about. */
+/* `model` has not seen these entities, and neither its weights nor its first calibration were
+ * fitted on those of the calibration split; where that is too small, all of them are asked
+ * about. */
 kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_error *error);
 
 /* An answer to fit on. */
