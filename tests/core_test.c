@@ -299,7 +299,7 @@ static bool crowded_after(kith__pool *pool, struct rusage *used, long millisecon
     used->ru_utime.tv_usec += 1000 * milliseconds;
     used->ru_nivcsw += interrupted;
     pool->next_check = 0;
-    see_who_else_is_there(pool);
+    check_crowding(pool);
     return pool->crowded;
 }
 

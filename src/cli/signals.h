@@ -4,13 +4,13 @@
 
 #include <stdbool.h>
 
-/* From here on these signals end the program at once, with that status. */
+/* After this call, these signals end the program at once, with that status. */
 void catch_signals(void);
-/* From here on the first one asks to stop, so that nothing is left half-written, and ends the program
- * 0.4 seconds later where it has not stopped by then. */
+/* From here on the first one asks to stop, so that nothing is left half-written, and ends the
+ * program 0.4 seconds later where it has not stopped by then. */
 void stop_soon(void);
-/* From here on the first one only asks to stop, so that what can be kept is kept. In either case a second
- * one ends the program. */
+/* From here on the first one only asks to stop, so that what can be kept is kept. In either case a
+ * second one ends the program. */
 void stop_gently(void);
 void stop_at_once(void); /* as in the beginning */
 /* What it was to stop has stopped, and the program goes on. */
