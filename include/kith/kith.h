@@ -590,7 +590,7 @@ KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, u
 KITH_API kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                                       kith_error *error);
 
-/* What the fusion of a model with rules was fitted on; `fused` is 0 for a model without rules. */
+/* What the fusion was fitted on, for a model with rules; `fused` is 0 for a model without rules. */
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether it has rules, and an embedding fused with them */
     size_t direct_rules, path_rules;
