@@ -36,7 +36,7 @@ assert not check.stack, check.stack
 assert "://" not in page and "url(" not in page and "@import" not in page
 for svg in re.findall(r"<svg.*?</svg>", page, re.S):
     xml.dom.minidom.parseString(svg)
-whole = " ".join(check.texts)
+whole = " ".join(" ".join(check.texts).split())
 for text in sys.argv[2:]:
     assert text in whole, (text, whole[:3000])
 PYTHON

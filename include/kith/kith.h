@@ -864,9 +864,9 @@ KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
                                       const char *subject, const char *relation,
                                       const char *object, kith_error *error);
 /* Add all facts of a graph's train and aux, which may come from any source; false facts are
- * ignored. */
+ * ignored. Either all are added or, on failure, none. Of the options, `watch` counts. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
-                                            kith_error *error);
+                                            const kith_work_options *options, kith_error *error);
 /* Remove the last fact; KITH_ERR_NOT_FOUND if there is none. Afterwards the session is as if it had
  * never been added: ids of other new names may have changed. */
 KITH_API kith_status kith_session_undo(kith_session *session);

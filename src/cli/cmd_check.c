@@ -43,7 +43,8 @@ static bool add_line(facts *f, char *line, const kith_graph *graph)
     char why[256];
     fields cut = {0};
 
-    line[strcspn(line, "\r\n")] = '\0';
+    size_t length = strcspn(line, "\n");
+    line[length > 0 && line[length - 1] == '\r' ? length - 1 : length] = '\0';
     if (!line[0] || line[0] == '#')
         return true;
     if (f->count == f->capacity && !grow(f))

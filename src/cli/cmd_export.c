@@ -269,6 +269,7 @@ static int export_encodings(const arguments *a, kith_model *model)
                                     .columns = a->common.columns,
                                     .watch = show_stage,
                                     .context = watching(&a->common)};
+    const kith_work_options work = work_options(&a->common);
     kith_session *session = NULL;
     kith_graph *facts = NULL;
     kith_error error;
@@ -278,7 +279,7 @@ static int export_encodings(const arguments *a, kith_model *model)
         (a->facts_file &&
          (kith_graph_open(&facts, strcmp(a->facts_file, "-") == 0 ? "/dev/stdin" : a->facts_file,
                           &open, &error) != KITH_OK ||
-          kith_session_add_graph(session, facts, &error) != KITH_OK)))
+          kith_session_add_graph(session, facts, &work, &error) != KITH_OK)))
         status = failure(&error);
     else
         print_ignored(session, kith_model_graph(model), 0);

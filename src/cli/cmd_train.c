@@ -155,7 +155,7 @@ static int run(const command *self, void *given)
 static const option_row options[] = {
     {"output", 'o', "DIR", "the folder for the run; created with its parents", OPTION_TEXT,
      offsetof(arguments, folder)},
-    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
+    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
      .otherwise = "kith; triplets if dev has labels"},
     {"force", 0, NULL, "replace DIR if it is a run made by kith", OPTION_FLAG,
      offsetof(arguments, force)},
@@ -183,15 +183,7 @@ const command cmd_train = {
     .about =
         "Trains on the source's train facts and writes all that later commands need to the run's\n"
         "folder. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume continues\n"
-        "and gives the same bytes as an uninterrupted run.\n\n"
-        "presets:\n"
-        "  kith        rules, proximity and an embedding, fused\n"
-        "  triplets    the same for data sets whose dev and test have labels\n"
-        "  rules       rules and proximity, no embedding\n"
-        "  embedding   an embedding only, tuned for training in few epochs\n"
-        "  release     the Logic Attention Network as in the authors' program\n"
-        "  paper       the same as in their paper\n"
-        "Settings given as options override those of the preset.",
+        "and gives the same bytes as an uninterrupted run.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

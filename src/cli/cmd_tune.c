@@ -330,7 +330,7 @@ static const option_row options[] = {
     {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
      OPTION_TEXTS, offsetof(arguments, grid),
      .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
-    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
+    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
      "release"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,

@@ -17,13 +17,14 @@ typedef enum option_type {
     OPTION_INTEGER, /* uint64_t from `low` to `high` */
     OPTION_NUMBER,  /* double from `low` to `high`; NAN where it is not given */
     OPTION_CHOICE,  /* int: the place among `argument`, "a|b|c" */
+    OPTION_PRESET,  /* const char *: the name of a preset; the choices are the library's */
     OPTION_CHECKED  /* whatever `take` makes of it */
 } option_type;
 
 typedef struct option_row {
     const char *name;
     char letter;          /* the short form; 0: none */
-    const char *argument; /* "N", or the choices "a|b"; NULL for a flag */
+    const char *argument; /* "N", or the choices "a|b"; NULL for a flag and a preset */
     const char *help;     /* what it does, to stand behind the name */
     option_type type;
     size_t to;             /* where the value goes: offset in the command's arguments */

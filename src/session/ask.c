@@ -76,6 +76,7 @@ static void answer_piece(void *context, size_t piece)
         fail(k, status, &error);
         return;
     }
+    a->watch = k->watch;
     kith_status chosen = kith__choose_candidates(a, k->session, k->options.candidates, &error);
     if (chosen != KITH_OK)
         fail(k, chosen, &error);
@@ -92,13 +93,13 @@ static void answer_piece(void *context, size_t piece)
 /* Questions with the same query together, a few at a time; pairs one by one. */
 static void cut_chunks(question_batch *k, size_t count)
 {
-    size_t in_chunk = 0;
+    size_t in_chunk = 0, most = kith__queries_at_once(k->session->model);
 
     k->chunks = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t query = k->resolved[k->order[i].index].query;
         bool same = i > 0 && query != KITH__NO_ID && k->order[i].major == k->order[i - 1].major &&
-                    in_chunk < KITH__QUERIES_TOGETHER;
+                    in_chunk < most;
         if (!same) {
             k->chunk[k->chunks++] = i;
             in_chunk = 0;
