@@ -314,7 +314,7 @@ typedef struct kith_stats {
     /* train facts whose subject and object another relation links in the same direction */
     size_t duplicate_facts;
     size_t inverse_facts; /* train facts for which some fact links the object back to the subject */
-    size_t duplicate_relations;    /* relations of whose facts 80 % or more are such */
+    size_t duplicate_relations;    /* relations for which that holds for 80 % or more */
     size_t inverse_relations;
     size_t bucket_count;
     const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,

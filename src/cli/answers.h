@@ -108,7 +108,7 @@ bool parse_relations(void *to, const char *text);
 
 /* Add the facts of a source to the session. */
 kith_status say_source(query_arguments *a, const char *path, kith_error *error);
-/* Open the run and say the facts; returns the exit status. */
+/* Open the run and add the facts; returns the exit status. */
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);
 
@@ -137,7 +137,7 @@ typedef struct result {
     kith_verdicts *verdicts;
 } result;
 question_kind kind_of(const kith_question *q);
-/* Ask all questions. What is wrong with one is in its result; fails where memory is short or the
+/* Ask all questions. What is wrong with one is in its result; fails if out of memory or the
  * user stops it. */
 kith_status ask_questions(result *results, query_arguments *a, const questions *q,
                           kith_error *error);
@@ -158,7 +158,7 @@ kith_status find_missing(kith_missing **missing, query_arguments *a, const char 
 typedef struct explained {
     kith_question question; /* of '? R ?', the likeliest missing fact */
     kith_explanation *why;
-    kith_verdict *verdict; /* NULL where the question is no fact */
+    kith_verdict *verdict; /* NULL if the question is not a fact */
 } explained;
 kith_status explain_question(explained *out, query_arguments *a, kith_question q, bool both,
                              kith_error *error);

@@ -137,8 +137,8 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
  * it. */
 enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
-/* `S ? ?` shows the best pairs of an entity. They are correct less often than other answers with the same
- * score, which stand behind ten that are likelier, so they count more. */
+/* `S ? ?` shows the best pairs of an entity. They are correct less often than other answers with
+ * the same score, which stand behind ten that are likelier, so they count more. */
 static const double weight_of_shown = 5;
 
 /* Sums over answers of one group, each by its weight. */

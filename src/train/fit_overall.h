@@ -6,8 +6,8 @@
 #include "graph/make/descriptions.h"
 #include "model/model.h"
 
-/* `model` has not seen these entities, and neither its weights nor its first calibration were fitted
- * on them, unless they are too few. */
+/* `model` has not seen these entities, and neither its weights nor its first calibration were
+ * fitted on them, unless they are too few. */
 kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
                               const kith__descriptions *described, kith_error *error);
 
