@@ -28,13 +28,6 @@ static const char *choice(const char *setting, size_t i)
     return choices ? format("%.*s", (int)strcspn(choices, "|"), choices) : NULL;
 }
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings quick(const char *aggregator)
 {
     kith_settings s;

@@ -37,7 +37,7 @@ typedef struct kith__workspace {
     struct kith__workspace *next;
 } kith__workspace;
 
-/* One that nobody uses, made where there is none; NULL where memory is short. */
+/* One that nobody uses, made where there is none; NULL if out of memory. */
 kith__workspace *kith__workspace_take(kith__candidate_cache *cache);
 void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *workspace);
 
@@ -47,7 +47,7 @@ void kith__workspaces_free(kith__workspace *workspaces);
  * several read the candidates' vectors once; but rows of scores take memory by the number of entities. */
 size_t kith__queries_at_once(const kith_model *model);
 
-/* Room for the scores of `rows` questions; -1 where memory is short. */
+/* Room for the scores of `rows` questions; -1 if out of memory. */
 int kith__workspace_reserve(kith__workspace *workspace, size_t rows);
 
 #endif
