@@ -670,6 +670,19 @@ static void ask__min_probability_leaves_out_what_is_less_likely(void **state)
 
 /* ---- parts and weights ---- */
 
+static void ask__no_questions_give_an_empty_batch(void **state)
+{
+    kith_session *session = new_session();
+    kith_answers_batch *batch = NULL;
+
+    (void)state;
+    assert_int_equal(kith_session_ask_all(&batch, session, NULL, 0, NULL, NULL), KITH_OK);
+    assert_int_equal(batch->count, 0);
+    assert_int_equal(batch->failed, 0);
+    kith_answers_batch_free(batch);
+    kith_session_free(session);
+}
+
 static void parts__names_letters_and_forms_belong_together(void **state)
 {
     (void)state;
@@ -821,6 +834,7 @@ int main(void)
         cmocka_unit_test(light__a_session_with_rules_is_opened_in_microseconds),
         cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
         cmocka_unit_test(ask__min_probability_leaves_out_what_is_less_likely),
+        cmocka_unit_test(ask__no_questions_give_an_empty_batch),
         cmocka_unit_test(parts__names_letters_and_forms_belong_together),
         cmocka_unit_test(fusion__info_and_weights_are_those_of_the_run),
         cmocka_unit_test(probabilities__are_measured_on_unseen_entities),
