@@ -339,7 +339,7 @@ sleep 1
 kill -TERM $parent
 wait $parent
 found=$?
-[ $found = 143 ] && grep -q 'goes on from here' err
+[ $found = 143 ] && grep -q 'run the same command again' err
 report $? 'SIGTERM stops with status 143' "$found $(cat err)"
 
 echo "1..$number"
