@@ -189,6 +189,8 @@ KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t 
 /* The label that entity_name.txt, a column of labels, rdfs:label or skos:prefLabel gives, or the
  * name where there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
+/* The same of a relation, from relation_name.txt, a column of labels or RDF. */
+KITH_API const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation);
 
 /* Many names at once, not copied: name i, with a NUL behind it, begins at bytes + start[i]. */
 typedef struct kith_name_list {
@@ -214,8 +216,7 @@ KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_gra
 KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph,
                                       const char *name);
 
-/* What a person means by `text`: a name, <IRI> or prefix:name; of entities also a label, if only
- * one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
+/* What a person means by `text`: a name, <IRI> or prefix:name, or a label, if only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
  * have, which the message lists. */
 KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                                const char *text, kith_error *error);

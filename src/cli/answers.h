@@ -22,7 +22,9 @@ bool cut_any_question(fields *out, const char *text, char why[256]);
 
 /* A name as people read it, an IRI by its prefix; lives until some later calls. */
 const char *name_text(const kith_graph *graph, const char *name);
+/* "Label (name)", or the name alone. */
 const char *relation_text(const kith_graph *graph, uint32_t relation);
+const char *relation_name_text(const kith_graph *graph, const char *name);
 /* The names that people mean by fields: prefixed names and labels become names of the graph; NULL stays. */
 kith_question meant_question(const kith_graph *graph, const fields *f);
 
@@ -195,6 +197,8 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
 /* On stderr, the first few with what may have been meant. */
 void print_ignored(const kith_session *session, const kith_graph *graph, size_t from);
 
+/* "relation_label", where the relation has one. */
+void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation);
 json_t *question_json(const kith_question *q);
 json_t *answers_json(const kith_answers *answers, const kith_question *q, const kith_graph *graph);
 json_t *ignored_json(const kith_session *session);

@@ -58,7 +58,7 @@ void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
-    say("%s  %s  %s\n", subject ? subject : "", q->relation ? name_text(graph, q->relation) : "?",
+    say("%s  %s  %s\n", subject ? subject : "", q->relation ? relation_name_text(graph, q->relation) : "?",
         object ? object : "");
     free(subject);
     free(object);

@@ -38,7 +38,7 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
-            name_text(graph, who), name_text(graph, q->relation));
+            name_text(graph, who), relation_name_text(graph, q->relation));
         say("      %5.1f %%  that it is this one, if there is one\n", 100 * v->share);
     }
     say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
@@ -56,7 +56,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
     if (v->has < .5)
         say("  against: %s is unlikely to have another %s fact\n",
             name_text(graph, v->subject_asked ? q->object : q->subject),
-            name_text(graph, q->relation));
+            relation_name_text(graph, q->relation));
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
         e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
@@ -96,7 +96,7 @@ json_t *verdict_json(const kith_verdict *v)
 
 void print_missing_head(const kith_question *q, const kith_graph *graph)
 {
-    say("?  %s  ?\n", q->relation ? name_text(graph, q->relation) : "?");
+    say("?  %s  ?\n", q->relation ? relation_name_text(graph, q->relation) : "?");
 }
 
 void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph)
@@ -141,6 +141,7 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
             "{so so so sf}", "subject", text_json(kith_graph_entity_name(graph, f->fact.subject)),
             "relation", text_json(kith_graph_relation_name(graph, f->fact.relation)), "object",
             text_json(kith_graph_entity_name(graph, f->fact.object)), "score", f->score);
+        set_relation_label(one, graph, f->fact.relation);
         set_real(one, "probability", f->probability);
         set_real(one, "has", f->has);
         set_real(one, "share", f->share);
