@@ -121,12 +121,13 @@ static void add_answers(kith__checksum *sum, const kith_answers *answers)
         const kith_answer *a = answers->at[i];
         require(isfinite(a->score), "a score is finite");
         require(!(a->probability < 0 || a->probability > 1), "a probability is one");
+        require(!(a->probability_if_any < 0 || a->probability_if_any > 1), "a probability is one");
         kith__checksum_add(sum, &a->entity, sizeof a->entity);
         kith__checksum_add(sum, &a->relation, sizeof a->relation);
         kith__checksum_add(sum, &a->score, sizeof a->score);
         kith__checksum_add(sum, &(int){a->known}, sizeof(int));
-        if (!isnan(a->probability))
-            kith__checksum_add(sum, &a->probability, sizeof a->probability);
+        if (!isnan(a->probability_if_any))
+            kith__checksum_add(sum, &a->probability_if_any, sizeof a->probability_if_any);
     }
 }
 

@@ -81,6 +81,7 @@ static void check_answers(const kith_answers *answers, int sorted)
         require(isfinite(a->score), "a score is finite");
         require(!sorted || i == 0 || answers->at[i - 1]->score >= a->score, "answers are sorted");
         require(!(a->probability < 0 || a->probability > 1), "a probability is one");
+        require(!(a->probability_if_any < 0 || a->probability_if_any > 1), "a probability is one");
     }
 }
 

@@ -372,14 +372,14 @@ static void ask__min_probability_leaves_out_what_is_less_likely(void **state)
     (void)state;
     kith_ask_options_init(&options);
     assert_int_equal(kith_session_ask(&all, session, &question, &options, NULL), KITH_OK);
-    options.min_probability = (all->at[2]->overall + all->at[3]->overall) / 2;
+    options.min_probability = (all->at[2]->probability + all->at[3]->probability) / 2;
     assert_int_equal(kith_session_ask(&some, session, &question, &options, NULL), KITH_OK);
     size_t expected = 0;
     for (size_t i = 0; i < all->count; i++)
-        expected += all->at[i]->overall >= options.min_probability;
+        expected += all->at[i]->probability >= options.min_probability;
     assert_int_equal(some->count, expected);
     for (size_t i = 0; i < some->count; i++)
-        assert_true(some->at[i]->overall >= options.min_probability);
+        assert_true(some->at[i]->probability >= options.min_probability);
     kith_answers_free(all);
     kith_answers_free(some);
     kith_session_free(session);

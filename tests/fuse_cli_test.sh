@@ -264,12 +264,12 @@ for run in "rules", "fused":
     answers = sum(b["answers"] for b in bins)
     assert len(bins) == 10 and o["queries"] < answers <= 10 * o["queries"], answers
     for i, b in enumerate(bins):
-        assert b["answers"] == 0 or i / 10 - 1e-6 <= b["probability"] <= (i + 1) / 10 + 1e-6, (i, b)
+        assert b["answers"] == 0 or i / 10 - 1e-6 <= b["predicted"] <= (i + 1) / 10 + 1e-6, (i, b)
         assert 0 <= b["right"] <= 1
     # No query has more than one right answer.
     right = sum(b["answers"] * b["right"] for b in bins)
     assert abs(right - round(right)) < 1e-6 and right <= o["queries"], right
-    error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / answers
+    error = sum(b["answers"] * abs(b["predicted"] - b["right"]) for b in bins) / answers
     assert abs(error - o["reliability"]["expected_error"]) < 1e-9
 PYTHON
 holds 'overall probabilities are measured on unseen entities' <<'PYTHON'
@@ -282,7 +282,7 @@ for run in "rules", "fused":
         bins = table["bins"]
         assert len(bins) == 10 and sum(b["answers"] for b in bins) == table["answers"] > 0, table
         assert abs(sum(b["answers"] * b["right"] for b in bins) - table["right"]) < 1e-6, table
-        error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / table["answers"]
+        error = sum(b["answers"] * abs(b["predicted"] - b["right"]) for b in bins) / table["answers"]
         assert abs(error - table["expected_error"]) < 1e-9, table
         assert table["given_half_right"] <= table["given_half"] == sum(b["answers"] for b in bins[5:]), table
 PYTHON

@@ -1315,13 +1315,13 @@ static void check_reliability(const kith_eval *e)
     assert_int_equal(e->reliability_count, RELIABILITY_BINS);
     for (size_t i = 0; i < e->realistic->queries; i++)
         for (uint32_t k = 0; k < e->ranks[i]->judgements; k++)
-            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability * 10))]++;
+            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability_if_any * 10))]++;
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         const kith_reliability *r = e->reliability[i];
         assert_int_equal(r->answers, answers[i]);
         assert_true(r->answers == 0 ||
-                    (r->probability >= i / 10. - 1e-6 && r->probability <= (i + 1) / 10. + 1e-6));
-        error += (double)r->answers * fabs(r->probability - r->right);
+                    (r->predicted >= i / 10. - 1e-6 && r->predicted <= (i + 1) / 10. + 1e-6));
+        error += (double)r->answers * fabs(r->predicted - r->right);
         total += (double)r->answers;
     }
     assert_true(fabs(e->calibration_error - error / total) < 1e-9);

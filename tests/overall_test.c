@@ -286,9 +286,9 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     assert_int_equal(answers->count, w.list.count);
     for (size_t i = 0; i < answers->count; i++) {
         assert_int_equal(answers->at[i]->entity, w.list.at[i].entity);
-        assert_true(answers->at[i]->overall == w.list.at[i].overall);
-        assert_true(answers->at[i]->low <= answers->at[i]->overall &&
-                    answers->at[i]->overall <= answers->at[i]->high);
+        assert_true(answers->at[i]->probability == w.list.at[i].probability);
+        assert_true(answers->at[i]->low <= answers->at[i]->probability &&
+                    answers->at[i]->probability <= answers->at[i]->high);
     }
     kith_answers_free(answers);
     kith_session_free(session);

@@ -254,9 +254,9 @@ static size_t same_probabilities(const kith_answers *answers, const kith_graph *
             continue;
         assert_true(judged < r->judgements);
         assert_int_equal(r->judged[judged].right, a->entity == gold);
-        if (r->judged[judged].probability != (float)a->probability)
-            fail_msg("found the probability %.9g, expected %.9g", a->probability,
-                     (double)r->judged[judged].probability);
+        if (r->judged[judged].probability_if_any != (float)a->probability_if_any)
+            fail_msg("found the probability %.9g, expected %.9g", a->probability_if_any,
+                     (double)r->judged[judged].probability_if_any);
         judged++;
     }
     assert_int_equal(judged, r->judgements);
@@ -583,7 +583,7 @@ static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
         const kith_question question = {name(graph, 0), kith_graph_relation_name(graph, 0), NULL};
         assert_int_equal(kith_session_explain(&e, session, &question, NULL, &error), KITH_OK);
         for (size_t i = 0; i < e->answers->count; i++)
-            assert_true(e->answers->at[i]->probability >= 0 && e->answers->at[i]->probability <= 1);
+            assert_true(e->answers->at[i]->probability_if_any >= 0 && e->answers->at[i]->probability_if_any <= 1);
         assert_int_equal(e->weighing, k == 0 ? KITH_WEIGH_NONE : KITH_WEIGH_ATTENTION);
         kith_explanation_free(e);
         kith_session_free(session);
@@ -848,7 +848,7 @@ static void questions__known_answers_are_marked_or_left_out(void **state)
     for (size_t i = 0; i < fresh->count; i++)
         assert_true(!fresh->at[i]->known && fresh->at[i]->entity != bob);
     for (size_t i = 0; i < fresh->count; i++)
-        assert_true(isnan(fresh->at[i]->probability));
+        assert_true(isnan(fresh->at[i]->probability_if_any));
     kith_answers_free(own);
     kith_answers_free(known);
     kith_answers_free(fresh);

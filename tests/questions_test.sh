@@ -40,7 +40,7 @@ report $? 'a run of an embedding is made' "$(cat err)"
 
 json 'a true fact that nobody has said is likely' \
     '(o["results"][0]["verdict"] == "likely" and o["results"][0]["rank"] == 1 and not o["results"][0]["known"]
-     and o["results"][0]["has"] > .5 and o["results"][0]["share"] > .5)' \
+     and o["results"][0]["has"] > .5 and o["results"][0]["probability_if_any"] > .5)' \
     "$kith" predict rules --query 'p8 lives_in Chicago' --json
 json 'a second home is unlikely' \
     'o["results"][0]["verdict"] == "unlikely" and o["results"][0]["probability"] < .1 and o["results"][0]["has"] < .2' \
@@ -56,7 +56,7 @@ import json
 asked = json.load(open("asked"))["results"][0]["answers"]
 judged = json.load(open("judged"))["results"][0]
 rank, answer = next((i + 1, a) for i, a in enumerate(asked) if a["entity"] == "Boston")
-assert (rank, answer["overall"], answer["score"]) == (judged["rank"], judged["probability"], judged["score"]), \
+assert (rank, answer["probability"], answer["score"]) == (judged["rank"], judged["probability"], judged["score"]), \
     (rank, answer, judged)
 PYTHON
 report $? 'rank, score and probability are those of the answer to S R ?' "$(cat out)"
@@ -94,7 +94,7 @@ json 'known relations can be left out' '"lives_in" not in [a["relation"] for a i
 check 'relations are explained' 0 '^  Chicago: ' "$kith" explain rules --query 'p8 ? Chicago'
 json 'about asks in both directions, likeliest first' \
     '({a["is_subject"] for a in o["results"][0]["answers"]} == {True, False}
-     and [a["overall"] for a in o["results"][0]["answers"]] == sorted((a["overall"] for a in o["results"][0]["answers"]), reverse=True))' \
+     and [a["probability"] for a in o["results"][0]["answers"]] == sorted((a["probability"] for a in o["results"][0]["answers"]), reverse=True))' \
     "$kith" predict rules --about p8 --json
 check 'the entity stands in its place' 0 '%\]?  p[0-9]+  knows  p8$' "$kith" predict rules --about p8
 json 'S ? ? asks for objects alone' 'not any(a["is_subject"] for a in o["results"][0]["answers"])' \
@@ -124,11 +124,11 @@ printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Bo
 "$kith" predict rules --queries questions --format tsv --top 2 >out 2>err
 [ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
 rows = [line.rstrip("\n").split("\t") for line in open("out")]
-assert rows[0] == "question rank subject relation object probability known status".split(), rows[0]
+assert rows[0] == "question rank subject relation object probability probability_if_any known status".split(), rows[0]
 assert [r[0] for r in rows[1:]] == list("1123455"), rows
-assert all(len(r) == 8 for r in rows), rows
-assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5
-assert "nothing is known about 'nobody'" in rows[3][7] and "found 1 field" in rows[5][7], rows
+assert all(len(r) == 9 for r in rows), rows
+assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5 and 0 < float(rows[1][6]) < 1
+assert "nothing is known about 'nobody'" in rows[3][8] and "found 1 field" in rows[5][8], rows
 PYTHON
 report $? 'a question that fails does not stop the others' "$(cat said out err)"
 "$kith" predict rules --queries - --format jsonl --min-probability 0.5 <questions >out 2>err

@@ -238,8 +238,8 @@ static json_t *hostile_document(void)
                 json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile, "y", "MRR",
                           "bars", "name", hostile, "value", .3, "note", hostile));
     figures_add(figures, json_pack("{ss ss s[{si sf sf}{si sf sf}]}", "type", "reliability",
-                                   "title", hostile, "bins", "answers", 0, "probability", 0.,
-                                   "right", 0., "answers", 4, "probability", .9, "right", 1.));
+                                   "title", hostile, "bins", "answers", 0, "predicted", 0.,
+                                   "right", 0., "answers", 4, "predicted", .9, "right", 1.));
     figures_add(figures,
                 json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type", "graph",
                           "title", hostile, "center", hostile, "edges", "relation", hostile,

@@ -59,7 +59,7 @@ static void add_answers(draft *t, kith_session *session, const kith_question *qu
     }
     for (size_t i = 0; i < answers->count; i++)
         add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->probability, answers->at[i]->known);
+            (double)answers->at[i]->score, answers->at[i]->probability_if_any, answers->at[i]->known);
     kith_answers_free(answers);
 }
 

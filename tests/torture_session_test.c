@@ -85,7 +85,7 @@ static void show_answers(draft *t, const kith_answers *answers)
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = answers->at[i];
         add(t, "%u %u %.9g %.9g %.9g %d\n", a->relation, a->entity, (double)a->score,
-            a->probability, a->overall, a->known);
+            a->probability, a->probability_if_any, a->known);
     }
 }
 

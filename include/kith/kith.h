@@ -694,7 +694,7 @@ typedef struct kith_rank {
     /* For models with calibrated probabilities: the best answers that are not known already. */
     uint32_t judgements;
     struct {
-        float probability;
+        float probability_if_any; /* as in kith_answer */
         int right;
     } judged[KITH_JUDGED];
 } kith_rank;
@@ -702,7 +702,7 @@ typedef struct kith_rank {
 /* How often answers turned out right that were given a probability of about so much. */
 typedef struct kith_reliability {
     size_t answers;
-    double probability, right; /* means */
+    double predicted, right; /* means: of the probability, and the share that was right */
 } kith_reliability;
 
 typedef struct kith_eval {
@@ -716,9 +716,9 @@ typedef struct kith_eval {
     const kith_metrics *const *by_known; /* known answers of the query, in the same buckets */
     size_t bucket_count;
     const kith_metrics *linked, *not_linked; /* some fact links the two entities; none does */
-    const kith_reliability *const *reliability; /* by probability: below .1, below .2 ... */
+    const kith_reliability *const *reliability; /* by `probability_if_any`: below .1 ... */
     size_t reliability_count;
-    double calibration_error; /* mean of |probability - right| over them; below 0: none given */
+    double calibration_error; /* mean of |predicted - right| over them; below 0: none given */
     double accuracy;
     size_t facts;        /* of the split */
     size_t unusable;     /* left out: their relation is not in train */
@@ -784,14 +784,14 @@ KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_g
 KITH_API const char *kith_eval_kind_name(int kind);
 KITH_API const char *kith_eval_bucket_name(int bucket);
 
-/* How well overall probabilities hold. Entities that training has not seen (those of aux and test;
- * where there are none, nothing is measured) are described anew by a random share of 10 to 90 % of
- * their facts, and asked about. Answers count as right where they are among the other facts. */
+/* How well `probability` of answers holds. Entities that training has not seen (those of aux and
+ * test; where there are none, nothing is measured) are described anew by a random share of 10 to
+ * 90 % of their facts, and asked about. Answers count as right where they are among the other facts. */
 typedef struct kith_probability_table {
     size_t answers, right;
-    const kith_reliability *const *bins; /* by probability: below .1, below .2 ... */
+    const kith_reliability *const *bins; /* by `probability`: below .1, below .2 ... */
     size_t bin_count;
-    double calibration_error;  /* mean of |probability - right| over the bins */
+    double calibration_error;  /* mean of |predicted - right| over the bins */
     double log_loss;           /* mean of -log P(what was the case) */
     double base_rate_log_loss; /* the same where each answer gets the share of right ones */
     size_t given_half;         /* answers with .5 or more; of those, right ones */
@@ -917,7 +917,7 @@ typedef struct kith_ask_options {
     unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
-    double min_probability; /* leave out answers whose overall probability is below this or NAN */
+    double min_probability; /* leave out answers whose probability is below this or NAN */
     kith_watch_call watch;  /* NULL: none */
     void *context;          /* for watch */
 } kith_ask_options;
@@ -929,16 +929,17 @@ KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
 typedef struct kith_answer {
     uint32_t relation, entity;
     float score;        /* larger is likelier; comparable within one question. Of pairs it is the
-                           logarithm of `overall`, or where that is NAN of: the largest confidence
-                           with which the entity's relations imply this one, times the share that
-                           the pair has of the exp(score) of all candidates for the relation */
-    double probability; /* that it is true, given that the question has an answer which is not known
-                           yet; NAN where the model has none */
-    double overall;     /* that it is true at all, by `probability` and by how likely there is
-                           such an answer; NAN likewise */
+                           logarithm of `probability`, or where that is NAN of: the largest
+                           confidence with which the entity's relations imply this one, times the
+                           share that the pair has of the exp(score) of all candidates for the
+                           relation */
+    double probability; /* that it is true: by `probability_if_any`, by how likely there is an
+                           answer that is not known yet, and by what is known; NAN where the model
+                           cannot say */
+    double probability_if_any; /* that it is true if exactly one answer is missing; NAN likewise */
     int known;          /* the graph or the session says so */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
-    double low, high;   /* between which the overall probability of such answers lies, with 95 %
+    double low, high;   /* between which the probability of such answers lies, with 95 %
                            confidence; 0 and 1 where that was not measured */
 } kith_answer;
 
@@ -996,9 +997,10 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 typedef struct kith_verdict {
     int known;          /* the graph or the session says so */
     int subject_asked;  /* judged as an answer to ? r O */
-    double probability; /* that it is true, by `has` and `share`; NAN where the model has none */
-    double has;         /* that there is an answer to S r ? (? r O) which is not known */
-    double share;       /* that it is true, given that there is such an answer */
+    double probability; /* as in kith_answer: that it is true, by `has` and the next */
+    double probability_if_any; /* as in kith_answer: that it is true if exactly one is missing */
+    double has;         /* that there is an answer to S r ? (? r O) which is not known; NAN where
+                           the model cannot say */
     float score;        /* among the candidates, larger is likelier */
     size_t rank;        /* among the candidates that are not known, from 1 */
     size_t candidates;  /* that are not known */
@@ -1033,7 +1035,7 @@ KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;
-    double probability, has, share; /* as in kith_verdict */
+    double probability, probability_if_any, has; /* as in kith_verdict */
 } kith_missing_fact;
 
 /* Called on the caller's thread for each fact of the result, in its order: as soon as no other can

@@ -50,10 +50,10 @@ json_t *answers_json(const kith_answers *answers, const kith_question *q, const 
         }
         set_entity(answer, graph, a->entity);
         json_object_set_new(answer, "score", json_real(a->score));
-        if (!isnan(a->probability))
+        if (!isnan(a->probability_if_any))
+            json_object_set_new(answer, "probability_if_any", json_real(a->probability_if_any));
+        if (!isnan(a->probability)) {
             json_object_set_new(answer, "probability", json_real(a->probability));
-        if (!isnan(a->overall)) {
-            json_object_set_new(answer, "overall", json_real(a->overall));
             json_object_set_new(answer, "low", json_real(a->low));
             json_object_set_new(answer, "high", json_real(a->high));
         }

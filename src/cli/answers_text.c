@@ -80,23 +80,23 @@ static void print_pair(const kith_answer *a, const kith_question *q, const kith_
         say("  %s  %s", relation, entity);
 }
 
-/* Overall, where the model knows how likely there is an answer at all; else only if there is one.
- * With the interval where it is wide, so that few cases do not look like many. The probability if
- * there is one assumes that a single answer is missing; where several may be, it can be below the
- * overall one and says nothing. */
+/* The overall probability, where the model knows how likely there is an answer at all, with the
+ * interval where it is wide, so that few cases do not look like many. `if any` assumes that exactly
+ * one answer is missing; where several may be, it can be below the overall one and says nothing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
     static const double wide = .1;
 
-    if (isnan(a->probability))
+    if (isnan(a->probability)) {
+        if (!isnan(a->probability_if_any))
+            say("  %5.1f %% if any", 100 * a->probability_if_any);
         return;
-    say("  %5.1f %%", 100 * (isnan(a->overall) ? a->probability : a->overall));
-    if (isnan(a->overall))
-        return;
+    }
+    say("  %5.1f %%", 100 * a->probability);
     if (a->high - a->low >= wide && a->high - a->low < 1)
         say(" [%.0f-%.0f %%]", 100 * a->low, 100 * a->high);
-    if (q->relation && a->probability > a->overall)
-        say(" (%.1f %% if there is one)", 100 * a->probability);
+    if (q->relation && a->probability_if_any > a->probability)
+        say(" (%.1f %% if any)", 100 * a->probability_if_any);
 }
 
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph)

@@ -322,7 +322,7 @@ static const option_row options[] = {
     {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
-     "measure overall probabilities on N unseen entities with hidden facts; 0: do not",
+     "measure probabilities on N unseen entities with hidden facts; 0: do not",
      OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,

@@ -334,7 +334,7 @@ static const option_row options[] = {
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per question",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "leave out answers whose overall probability is below P",
+    {"min-probability", 0, "P", "leave out answers whose probability is below P",
      OPTION_NUMBER, offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };

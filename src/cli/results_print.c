@@ -39,7 +39,7 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
             name_text(graph, who), relation_name_text(graph, q->relation));
-        say("      %5.1f %%  that it is this one, if there is one\n", 100 * v->share);
+        say("      %5.1f %%  that it is this one, if any\n", 100 * v->probability_if_any);
     }
     say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
         v->subject_asked ? "subjects" : "objects", v->score);
@@ -66,8 +66,8 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
             continue;
         char *entity = readable_entity(graph, a->entity);
         say("  against: %s ranks above it", entity ? entity : "");
-        if (!isnan(a->overall))
-            say(", %.1f %%", 100 * a->overall);
+        if (!isnan(a->probability))
+            say(", %.1f %%", 100 * a->probability);
         say("\n");
         free(entity);
         shown++;
@@ -87,7 +87,7 @@ json_t *verdict_json(const kith_verdict *v)
                                "candidates", (json_int_t)v->candidates, "score", v->score);
     set_real(object, "probability", v->probability);
     set_real(object, "has", v->has);
-    set_real(object, "share", v->share);
+    set_real(object, "probability_if_any", v->probability_if_any);
     json_object_set_new(object, "classified", json_boolean(v->classified));
     return object;
 }
@@ -144,7 +144,7 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
         set_relation_label(one, graph, f->fact.relation);
         set_real(one, "probability", f->probability);
         set_real(one, "has", f->has);
-        set_real(one, "share", f->share);
+        set_real(one, "probability_if_any", f->probability_if_any);
         json_array_append_new(list, one);
     }
     return list;
@@ -185,15 +185,18 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
 
 void print_table_head(void)
 {
-    say("question\trank\tsubject\trelation\tobject\tprobability\tknown\tstatus\n");
+    say("question\trank\tsubject\trelation\tobject\tprobability\tprobability_if_any\tknown\tstatus\n");
 }
 
 static void print_row(size_t number, size_t rank, const char *subject, const char *relation,
-                      const char *object, double probability, int known)
+                      const char *object, double probability, double if_any, int known)
 {
     say("%zu\t%zu\t%s\t%s\t%s\t", number, rank, subject, relation, object);
     if (!isnan(probability))
         say("%.6g", probability);
+    say("\t");
+    if (!isnan(if_any))
+        say("%.6g", if_any);
     say("\t%d\tok\n", known);
 }
 
@@ -205,7 +208,7 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
 
     print_row(number, rank, a->is_subject ? entity : asked,
               kith_graph_relation_name(graph, a->relation), a->is_subject ? asked : entity,
-              isnan(a->overall) ? a->probability : a->overall, a->known);
+              a->probability, a->probability_if_any, a->known);
 }
 
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
@@ -213,17 +216,18 @@ void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
 {
     print_row(number, rank, kith_graph_entity_name(graph, f->fact.subject),
               kith_graph_relation_name(graph, f->fact.relation),
-              kith_graph_entity_name(graph, f->fact.object), f->probability, 0);
+              kith_graph_entity_name(graph, f->fact.object), f->probability,
+              f->probability_if_any, 0);
 }
 
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)
 {
     if (r->error.status != KITH_OK)
-        say("%zu\t\t%s\t%s\t%s\t\t\t%s\n", number, q->subject ? q->subject : "?",
+        say("%zu\t\t%s\t%s\t%s\t\t\t\t%s\n", number, q->subject ? q->subject : "?",
             q->relation ? q->relation : "?", q->object ? q->object : "?", r->error.message);
     else if (r->kind == ASKS_TRUTH)
         print_row(number, r->verdict->rank, q->subject, q->relation, q->object,
-                  r->verdict->probability, r->verdict->known);
+                  r->verdict->probability, r->verdict->probability_if_any, r->verdict->known);
     for (size_t i = 0; r->answers && i < r->answers->count; i++)
         print_answer_row(r->answers->at[i], q, number, i + 1, graph);
     for (size_t i = 0; r->missing && i < r->missing->count; i++)

@@ -31,7 +31,7 @@ void kith__reliability_add(kith_reliability *bins, double probability, int right
     kith_reliability *to = &bins[row < KITH__RELIABILITY_BINS ? row : KITH__RELIABILITY_BINS - 1];
 
     to->answers++;
-    to->probability += probability;
+    to->predicted += probability;
     to->right += right;
 }
 
@@ -41,9 +41,9 @@ double kith__reliability_finish(kith_reliability *bins)
 
     for (int i = 0; i < KITH__RELIABILITY_BINS; i++) {
         double n = (double)bins[i].answers;
-        error += fabs(bins[i].probability - bins[i].right);
+        error += fabs(bins[i].predicted - bins[i].right);
         answers += n;
-        bins[i].probability /= n > 0 ? n : 1;
+        bins[i].predicted /= n > 0 ? n : 1;
         bins[i].right /= n > 0 ? n : 1;
     }
     return answers > 0 ? error / answers : -1;

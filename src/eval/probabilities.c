@@ -44,7 +44,7 @@ static void add_answer(sums *t, double p, bool right)
     double bounded = fmin(fmax(p, 1e-6), 1 - 1e-6);
 
     bin->answers++;
-    bin->probability += p;
+    bin->predicted += p;
     bin->right += right;
     t->answers++;
     t->right += right;
@@ -57,7 +57,7 @@ static void add_sums(sums *to, const sums *t)
 {
     for (int i = 0; i < BINS; i++) {
         to->bins[i].answers += t->bins[i].answers;
-        to->bins[i].probability += t->bins[i].probability;
+        to->bins[i].predicted += t->bins[i].predicted;
         to->bins[i].right += t->bins[i].right;
     }
     to->answers += t->answers;
@@ -77,9 +77,9 @@ static void sum_up_bins(result *out, int table, const sums *s)
         kith_reliability *bin = &out->bins[table][i];
         *bin = s->bins[i];
         out->list[table][i] = bin;
-        t->calibration_error += fabs(bin->probability - bin->right);
+        t->calibration_error += fabs(bin->predicted - bin->right);
         if (bin->answers > 0) {
-            bin->probability /= (double)bin->answers;
+            bin->predicted /= (double)bin->answers;
             bin->right /= (double)bin->answers;
         }
     }
@@ -115,7 +115,7 @@ static void count_answers(sums *t, const measuring *m, size_t newcomer,
 {
     for (size_t i = 0; i < list->count; i++) {
         const kith_answer *a = &list->at[i];
-        add_answer(t, a->overall,
+        add_answer(t, a->probability,
                    kith__newcomer_hides(m->newcomers, newcomer,
                                         query_of(a, m->newcomers->model->graph), a->entity));
     }

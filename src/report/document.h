@@ -11,7 +11,7 @@
  *   lines        "x", "y", "series" ({"name", "points": [[x, y]...]}), and "categories" where x are
  *                indices of names
  *   bars         "y", "bars" ({"name", "value", "note"})
- *   reliability  "bins" ({"answers", "probability", "right"})
+ *   reliability  "bins" ({"answers", "predicted", "right"})
  *   graph        "center", "edges" ({"relation", "entity", "weight", "inverse", "note"}) */
 #ifndef KITH_REPORT_DOCUMENT_H
 #define KITH_REPORT_DOCUMENT_H

@@ -100,14 +100,14 @@ static json_t *groups_bars(const char *title, const char *x, const json_t *group
 static void add_probabilities(json_t *page, const json_t *overall)
 {
     static const char *const keys[] = {"one_relation", "any_relation"};
-    static const char *const titles[] = {"S r ?: overall probability, and share of correct answers",
-                                         "S ? ?: overall probability, and share of correct answers"};
+    static const char *const titles[] = {"S r ?: predicted probability, and share of correct answers",
+                                         "S ? ?: predicted probability, and share of correct answers"};
     json_t *figures;
 
     if (!overall)
         return;
     figures = figures_new();
-    document_heading(page, 2, "Overall probabilities");
+    document_heading(page, 2, "Probabilities");
     for (int i = 0; i < 2; i++)
         figures_add(figures, reliability_chart(json_object_get(overall, keys[i]), titles[i]));
     document_add(page, figures);
@@ -129,7 +129,7 @@ static void add_ranking(json_t *page, const json_t *eval)
                               metrics_columns);
     json_t *figures = figures_new();
     json_t *reliability =
-        eval_reliability(eval, "Predicted probability, and share of correct answers");
+        eval_reliability(eval, "Probability if any, and share of correct answers");
     const json_t *kinds = json_object_get(eval, "by_relation_kind");
     const json_t *known = json_object_get(eval, "by_known_answers");
 

@@ -60,7 +60,10 @@ static void add_answers(json_t *document, const json_t *explained)
 {
     const json_t *answers = json_object_get(explained, "answers"), *answer;
     bool pairs = json_object_get(json_array_get(answers, 0), "relation") != NULL;
-    bool probable = json_object_get(json_array_get(answers, 0), "probability") != NULL;
+    const char *key = json_object_get(json_array_get(answers, 0), "probability")
+                          ? "probability"
+                          : "probability_if_any";
+    bool probable = json_object_get(json_array_get(answers, 0), key) != NULL;
     json_t *table = table_new("", "#");
     size_t i;
 
@@ -68,11 +71,11 @@ static void add_answers(json_t *document, const json_t *explained)
         table_add_column(table, "relation", 0);
     table_add_column(table, "answer", 0);
     if (probable)
-        table_add_column(table, "probability", 0);
+        table_add_column(table, strcmp(key, "probability") ? "probability if any" : key, 0);
     table_add_column(table, "score", 1);
     json_array_foreach(answers, i, answer) {
         json_t *row = table_row(table), *name = entity_title(answer);
-        double probability = number_of(answer, "probability");
+        double probability = number_of(answer, key);
         bool known = json_is_true(json_object_get(answer, "known"));
         row_text(row, "%zu", i + 1);
         if (pairs)

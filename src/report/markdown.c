@@ -149,7 +149,7 @@ static void put_reliability(text_buffer *out, const json_t *chart)
         if (!(number_of(bin, "answers") > 0))
             continue;
         json_t *row = table_row(table);
-        row_text(row, "%.3f", number_of(bin, "probability"));
+        row_text(row, "%.3f", number_of(bin, "predicted"));
         row_text(row, "%.3f", number_of(bin, "right"));
         row_text(row, "%.0f", number_of(bin, "answers"));
     }

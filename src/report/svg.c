@@ -269,7 +269,7 @@ static void put_reliability(text_buffer *out, const json_t *chart)
     json_array_foreach(bins, i, bin)
         most = fmax(most, number_of(bin, "answers"));
     json_array_foreach(bins, i, bin) {
-        double n = number_of(bin, "answers"), p = number_of(bin, "probability");
+        double n = number_of(bin, "answers"), p = number_of(bin, "predicted");
         double right = number_of(bin, "right");
         if (!(n > 0))
             continue;

@@ -16,7 +16,7 @@ static json_t *bins_json(const kith__held_out *h)
     for (int i = 0; i < KITH__RELIABILITY_BINS; i++)
         json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
                                               (json_int_t)h->bins[i].answers, "predicted",
-                                              h->bins[i].probability, "right", h->bins[i].right));
+                                              h->bins[i].predicted, "right", h->bins[i].right));
     return rows;
 }
 
@@ -80,7 +80,7 @@ static bool read_bins(kith__held_out *h, const json_t *object)
     for (size_t i = 0; good && i < KITH__RELIABILITY_BINS; i++) {
         const json_t *row = json_array_get(rows, i);
         good = read_count(&h->bins[i].answers, row, "answers") &&
-               read_share(&h->bins[i].probability, row, "predicted", 1) &&
+               read_share(&h->bins[i].predicted, row, "predicted", 1) &&
                read_share(&h->bins[i].right, row, "right", 1);
     }
     return good;

@@ -155,7 +155,7 @@ static void keep_likely(kith__answers *answers, double least)
     if (!(least > 0))
         return;
     for (size_t i = 0; i < answers->count; i++)
-        if (answers->at[i].overall >= least)
+        if (answers->at[i].probability >= least)
             answers->at[kept++] = answers->at[i];
     answers->count = kept;
 }

@@ -345,7 +345,7 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
 {
     kith__workspace *a = x->workspace;
     const kith__shares *shares = &a->shares[0];
-    double has, share = kith__probability(&a->model->calibration, shares, x->scores[other]);
+    double has, if_any = kith__probability(&a->model->calibration, shares, x->scores[other]);
     kith_ask_options unknown = *options;
     kith_status status;
 
@@ -357,11 +357,11 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
         .relation = x->out->relation,
         .entity = other,
         .score = x->scores[other],
-        .probability = share,
-        .overall = kith__overall_probability(&a->model->overall, shares, has, share),
+        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
+        .probability_if_any = if_any,
         .known = x->known,
         .is_subject = x->out->answers.subject_asked};
-    kith__overall_interval(&own.low, &own.high, &a->model->overall, shares, has, share);
+    kith__overall_interval(&own.low, &own.high, &a->model->overall, shares, has, if_any);
     put_first(&x->out->answers, &own);
 cleanup:
     return status;

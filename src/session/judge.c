@@ -76,20 +76,20 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 {
     const float *scores = a->scores + row * a->width;
     const kith__shares *shares = &a->shares[row];
-    double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
+    double if_any = kith__probability(&a->model->calibration, shares, scores[r->other]);
 
     kith_verdict verdict = {
         .known = known,
         .subject_asked = r->subject_asked,
-        .probability = kith__overall_probability(&a->model->overall, shares, has, share),
+        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
         .has = has,
-        .share = share,
+        .probability_if_any = if_any,
         .score = scores[r->other],
         .rank = rank_of(scores, a->width, shares->known, r->other),
         .candidates = unknown_of(scores, a->width, shares->known)};
 
     verdict.likely = isnan(verdict.probability) ? -1 : verdict.probability >= .5;
-    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, share);
+    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, if_any);
     return verdict;
 }
 

@@ -141,15 +141,15 @@ static int better_first(const void *a, const void *b)
 /* Scores are logarithms of likelihoods, so that they compare between questions. */
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
-    bool known = !isnan(answer->overall);
-    double share = answer->probability;
-    double likelihood = known ? answer->overall : isnan(share) ? 0 : from->has * share;
+    bool known = !isnan(answer->probability);
+    double if_any = answer->probability_if_any;
+    double likelihood = known ? answer->probability : isnan(if_any) ? 0 : from->has * if_any;
 
     return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
                                .score = (float)log(fmax(likelihood, 1e-30)),
-                               .probability = answer->overall,
+                               .probability = answer->probability,
                                .has = known ? from->has : NAN,
-                               .share = share};
+                               .probability_if_any = if_any};
 }
 
 static int take_answers(finding *f, const source *from, const kith__answers *answers)
