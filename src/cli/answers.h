@@ -183,6 +183,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
                    const kith_graph *graph);
 json_t *verdict_json(const kith_verdict *v);
 const char *verdict_word(const kith_verdict *v); /* "known", "likely", "unlikely", "unknown" */
+const char *likely_word(const kith_verdict *v);  /* the same, whether or not it is known */
 
 /* Names of entities that the graph lacks are those of this session, until another is given or NULL. */
 void name_new_entities_by(const kith_session *session);

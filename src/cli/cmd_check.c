@@ -210,7 +210,14 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     return count < c->a.common.top ? count : (size_t)c->a.common.top;
 }
 
-static void print_row(const kith_question *q, const kith_verdict *v, const kith_error *error)
+/* All facts of the graph are known. */
+static const char *word_of(const checking *c, const kith_verdict *v)
+{
+    return c->graph ? likely_word(v) : verdict_word(v);
+}
+
+static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
+                      const kith_error *error)
 {
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
@@ -219,10 +226,11 @@ static void print_row(const kith_question *q, const kith_verdict *v, const kith_
     }
     if (!isnan(v->probability))
         say("%.6g", v->probability);
-    say("\t%zu\t%s\tok\n", v->rank, verdict_word(v));
+    say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
 }
 
-static json_t *row_json(const kith_question *q, const kith_verdict *v, const kith_error *error)
+static json_t *row_json(const checking *c, const kith_question *q, const kith_verdict *v,
+                        const kith_error *error)
 {
     json_t *object = question_json(q);
 
@@ -230,6 +238,8 @@ static json_t *row_json(const kith_question *q, const kith_verdict *v, const kit
         json_object_set_new(object, "error", text_json(error->message));
     else
         json_object_update_new(object, verdict_json(v));
+    if (!error)
+        json_object_set_new(object, "verdict", json_string(word_of(c, v)));
     return object;
 }
 
@@ -244,9 +254,9 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
         size_t at = order[i].fact;
         if (list)
             json_array_append_new(list,
-                                  row_json(&f->at[at], order[i].verdict, verdicts->errors[at]));
+                                  row_json(c, &f->at[at], order[i].verdict, verdicts->errors[at]));
         else
-            print_row(&f->at[at], order[i].verdict, verdicts->errors[at]);
+            print_row(c, &f->at[at], order[i].verdict, verdicts->errors[at]);
     }
     if (!list)
         return EXIT_SUCCESS;
@@ -342,7 +352,7 @@ const command cmd_check = {
         "itself hidden. A line that cannot be judged gets the reason in the last column, does not\n"
         "stop the others, and makes the exit status 1.\n\n"
         "With --graph, it checks the facts of the run's own graph and lists the least plausible:\n"
-        "candidates for errors. It hides each fact from what is known about its entities, but\n"
+        "candidates for errors, with the verdict likely or unlikely. It hides each fact from what is known about its entities, but\n"
         "rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),

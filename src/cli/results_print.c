@@ -6,11 +6,16 @@
 
 /* ---- verdicts ---- */
 
+const char *likely_word(const kith_verdict *v)
+{
+    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+}
+
 const char *verdict_word(const kith_verdict *v)
 {
     if (v->known)
         return "known";
-    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+    return likely_word(v);
 }
 
 /* By the classifier; without a probability where the run has none. */
