@@ -1002,7 +1002,8 @@ typedef struct kith_verdict {
     double has;         /* that there is an answer to S r ? (? r O) which is not known; NAN where
                            the model cannot say */
     float score;        /* among the candidates, larger is likelier */
-    size_t rank;        /* among the candidates that are not known, from 1 */
+    size_t rank;        /* among the candidates that are not known, from 1; 0 where neither entity
+                           is a candidate and the classifier alone judges, `score` is NAN then */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
     int classified; /* the run was fitted on labels: `probability` and `likely` are its classifier's,

@@ -226,7 +226,10 @@ static void print_row(const checking *c, const kith_question *q, const kith_verd
     }
     if (!isnan(v->probability))
         say("%.6g", v->probability);
-    say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
+    if (v->candidates == 0)
+        say("\t\t%s\tok\n", word_of(c, v));
+    else
+        say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
 }
 
 static json_t *row_json(const checking *c, const kith_question *q, const kith_verdict *v,

@@ -46,7 +46,8 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             name_text(graph, who), relation_name_text(graph, q->relation));
         say("      %5.1f %%  that it is this one, if any\n", 100 * v->probability_if_any);
     }
-    say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
+    if (v->candidates > 0)
+        say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
         v->subject_asked ? "subjects" : "objects", v->score);
 }
 
@@ -87,9 +88,10 @@ static void set_real(json_t *object, const char *key, double value)
 
 json_t *verdict_json(const kith_verdict *v)
 {
-    json_t *object = json_pack("{ss sb sb sI sI sf}", "verdict", verdict_word(v), "known", v->known,
+    json_t *object = json_pack("{ss sb sb sI sI}", "verdict", verdict_word(v), "known", v->known,
                                "subject_asked", v->subject_asked, "rank", (json_int_t)v->rank,
-                               "candidates", (json_int_t)v->candidates, "score", v->score);
+                               "candidates", (json_int_t)v->candidates);
+    set_real(object, "score", (double)v->score);
     set_real(object, "probability", v->probability);
     set_real(object, "has", v->has);
     set_real(object, "probability_if_any", v->probability_if_any);

@@ -27,6 +27,7 @@ typedef struct kith__resolved {
     bool subject_asked;
     uint32_t other; /* the candidate, where relations are asked for or a fact is judged; else
                        KITH__NO_ID */
+    bool unranked;  /* neither end of the fact is a candidate: only a classifier can judge it */
 } kith__resolved;
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
                           const kith_question *question, kith_candidate_set set,
@@ -35,6 +36,10 @@ kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
                                const kith_question *fact, kith_candidate_set set,
                                kith_error *error);
+/* A fact that cannot be ranked, but classified: its entities need not be candidates, and those of the graph
+ * need no facts. */
+kith_status kith__resolve_unranked(kith__resolved *resolved, const kith_session *session,
+                                   const kith_question *fact, kith_error *error);
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 
