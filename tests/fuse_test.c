@@ -1295,7 +1295,7 @@ static kith_eval *evaluated(setup *s, const kith_eval_options *options)
 /* ---- what training measures ---- */
 
 /* The queries of test that hide a seen entity; returns how many. */
-static size_t test_queries(kith__query **queries, const setup *s)
+static size_t seen_queries(kith__query **queries, const setup *s)
 {
     kith_facts test = kith_graph_facts(s->graph, KITH_TEST);
 
@@ -1320,7 +1320,7 @@ static void held_out__ranks_are_those_of_evaluation(void **state)
     kith__fusion fusion = {.pull = 0};
     fusion.common.all[KITH__F_PRIOR] = fusion.common.alone[KITH__F_PRIOR] = .7f;
     fusion.common.all[KITH__F_ALL] = fusion.common.alone[KITH__F_ALL] = 1.3f;
-    size_t count = test_queries(&queries, &s);
+    size_t count = seen_queries(&queries, &s);
     kith__held_out_query *ranked = calloc(count, sizeof *ranked);
     assert_int_equal(kith__held_out_rank(ranked, &data, &fusion, queries, count, &error), KITH_OK);
     give(&s, &fusion);

@@ -240,7 +240,7 @@ static kith_status resolve_all(judging *j, const kith_question *facts, size_t co
     kith_error wrong;
     kith_status status;
 
-    j->resolved = kith__alloc(count, sizeof *j->resolved);
+    j->resolved = kith__calloc(count, sizeof *j->resolved);
     j->order = kith__alloc(count, sizeof *j->order);
     j->verdicts = kith__calloc(count, sizeof *j->verdicts);
     if (!j->resolved || !j->order || !j->verdicts || kith__errors_init(&j->errors, count))
