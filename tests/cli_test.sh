@@ -191,7 +191,7 @@ for bad in -0.1 1 x '' nan; do
 done
 check 'split --strategy nonsense' 2 'nonsense. is not subject, object or both' \
     "$kith" split folder -o c --strategy nonsense
-check 'split --count past the end' 2 'asked for 9 test facts' "$kith" split folder -o c --count 9
+check 'split --count past the end' 2 '9 test facts requested' "$kith" split folder -o c --count 9
 check 'split of a bad file' 1 'bad.tsv:2:' "$kith" split bad.tsv -o c
 check 'split into a missing parent' 1 'no/such' "$kith" split folder -o no/such --rate 100
 [ ! -e c ] && [ ! -e no ] && ! ls -d ./*.tmp-* >/dev/null 2>&1

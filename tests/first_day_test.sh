@@ -127,10 +127,10 @@ check 'a mistyped option gets a suggestion' 2 "did you mean '--columns'" "$kith"
 
 # ---- folders of runs ----
 
-check 'a run is not replaced without --force' 2 'holds a run already' "$kith" train wikidata.csv -o a/b/wikidata -q
+check 'a run is not replaced without --force' 2 'already contains a run' "$kith" train wikidata.csv -o a/b/wikidata -q
 check 'with it, it is' 0 'finished' "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
 mkdir own && echo mine >own/notes
-check 'a folder of the user is never replaced' 2 'not empty and holds no run.*only runs that kith made' \
+check 'a folder of the user is never replaced' 2 'not empty and not a run.*only runs made by kith' \
     "$kith" train wikidata.csv -o own --preset rules --force -q
 [ "$(cat own/notes)" = mine ]
 report $? 'and keeps what is in it' "$(ls own)"

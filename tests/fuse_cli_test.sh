@@ -145,7 +145,7 @@ cp -r fused torn && rm torn/fusion.json
 head -c 300 fused/checkpoint.safetensors >torn/checkpoint.safetensors
 check 'a damaged checkpoint is refused' 1 'torn/checkpoint.safetensors' "$kith" train --resume torn
 cp -r fused cut2 && rm cut2/fusion.json cut2/rules.safetensors
-check 'a run without fusion is not opened' 1 'cut2: its (fusion.json|rules.safetensors) is gone; .*kith train --resume cut2' \
+check 'a run without fusion is not opened' 1 'cut2: its (fusion.json|rules.safetensors) is missing; .*kith train --resume cut2' \
     "$kith" eval cut2
 check 'but can be finished' 0 finished "$kith" train --resume cut2 --quiet
 same 'with the same result' fused/fusion.json cut2/fusion.json
@@ -178,12 +178,12 @@ damaged 'an empty fusion' fusion.json
 head -c 1000 rules/rules.safetensors >bad/rules.safetensors
 damaged 'rules cut off' rules.safetensors
 rm bad/rules.safetensors
-check 'a run without its rules is refused' 1 'bad: its rules.safetensors is gone; .*kith train --resume bad' \
+check 'a run without its rules is refused' 1 'bad: its rules.safetensors is missing; .*kith train --resume bad' \
     "$kith" eval bad
 check 'but can be finished' 0 finished "$kith" train --resume bad --quiet
 same 'with the same rules' rules/rules.safetensors bad/rules.safetensors
 rm -rf bad && cp -r fused bad && rm bad/model.safetensors
-check 'a run without its model' 1 'bad: its model.safetensors is gone; .*kith train bad.graph -o NEW' \
+check 'a run without its model' 1 'bad: its model.safetensors is missing; .*kith train bad.graph -o NEW' \
     "$kith" train --resume bad
 rm -rf bad && cp -r rules bad
 "$kith" train one-relation.tsv -o foreign --preset rules --quiet >out 2>err
@@ -512,8 +512,8 @@ check 'for people too' 0 'Weights for likes, objects asked for: its own; subject
     "$kith" info own --relation likes
 check 'a relation that train lacks' 2 "no relation 'nothing'" "$kith" info own --relation nothing
 json 'a run without rules has no fusion' '"fusion" not in o' "$kith" info embedding --json
-check 'a folder that is no run' 1 'source: is no run' "$kith" info source
-check 'a folder that is not there' 1 'nowhere: is no run' "$kith" info nowhere
+check 'a folder that is no run' 1 'source: is not a run' "$kith" info source
+check 'a folder that is not there' 1 'nowhere: is not a run' "$kith" info nowhere
 check 'info needs a run' 2 'missing RUN' "$kith" info
 check 'info takes one run' 2 'found 2 arguments' "$kith" info rules fused
 check 'an option that info lacks' 2 "'--top'" "$kith" info rules --top

@@ -161,7 +161,7 @@ check 'a bad line of a file' 1 'bad.tsv:1: found 2 columns' \
     "$kith" predict lan --facts bad.tsv --query 'n1 knows ?'
 check 'a file that is not there' 1 'nowhere.tsv: cannot open' \
     "$kith" predict lan --facts nowhere.tsv --query 'n1 knows ?'
-check 'a folder that is no run' 1 'is no run' "$kith" predict source --query 'p0 knows ?'
+check 'a folder that is no run' 1 'is not a run' "$kith" predict source --query 'p0 knows ?'
 for file in entity2id.txt relation2id.txt; do
     rm -rf nameless && cp -r lan nameless && rm "nameless/graph/$file"
     check "a run without $file" 1 "nameless/graph: has no $file" \
@@ -374,7 +374,7 @@ script 'undo of nothing' 1 '' 'undo\n'
 script 'why of nothing' 1 '' 'why\n'
 script 'an entity may have the name of a command' 0 '\[known\]' 'undo knows p1\nundo knows ?\n'
 check 'shell without a run' 2 'missing RUN' "$kith" shell
-check 'shell on what is no run' 1 'is no run' "$kith" shell source
+check 'shell on what is no run' 1 'is not a run' "$kith" shell source
 
 # A person at a terminal: completion, history, the end of input.
 # Keys are typed only when the prompt is there. The end of input is typed until it is heard, because

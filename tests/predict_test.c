@@ -726,7 +726,7 @@ static void facts__a_graph_can_be_said_as_a_whole(void **state)
                                                 "eve\tdances with\tann\n"));
 
     (void)state;
-    assert_int_equal(kith_session_add_graph(one, plain, NULL), KITH_OK);
+    assert_int_equal(kith_session_add_graph(one, plain, NULL, NULL), KITH_OK);
     assert_int_equal(kith_session_fact_count(one), 3);
     say(other, "dee", "plays for", "bulls");
     say(other, "eve", "lives in", "chicago");

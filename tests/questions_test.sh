@@ -237,7 +237,7 @@ check 'what takes facts of the split fails' 2 'no test facts, which --ranks need
 cp -r rules damaged && sed -i 's/"queries": [0-9]*/"queries": 7/' damaged/metrics.json
 check 'damage to it is noticed' 1 'metrics.json.*checksum' "$kith" eval damaged
 rm damaged/metrics.json
-check 'and its loss' 1 'metrics.json is gone' "$kith" eval damaged
+check 'and its loss' 1 'metrics.json is missing' "$kith" eval damaged
 
 # ---- small graphs ----
 

@@ -383,7 +383,7 @@ static void verify_disjoint(const trial *t)
     assert_int_equal(kith_graph_report(t->made)->duplicates, 0);
 }
 
-static void split__nothing_is_in_two_parts(void **state)
+static void split__no_fact_is_in_two_splits(void **state)
 {
     (void)state;
     over_random_splits(verify_disjoint, false);
@@ -1356,7 +1356,7 @@ int main(void)
         cmocka_unit_test(split__entities_without_a_seen_neighbor_are_in_no_part),
         cmocka_unit_test(split__report_counts_what_the_oracle_counts),
         cmocka_unit_test(split__nothing_is_invented),
-        cmocka_unit_test(split__nothing_is_in_two_parts),
+        cmocka_unit_test(split__no_fact_is_in_two_splits),
         cmocka_unit_test(split__train_never_mentions_an_unseen_entity),
         cmocka_unit_test(split__rate_samples_that_share_of_the_test_facts),
         cmocka_unit_test(split__count_samples_that_many_test_facts),

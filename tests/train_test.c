@@ -1056,10 +1056,10 @@ static void refused__a_folder_that_is_no_run(void **state)
     const char *folder = a_run();
 
     (void)state;
-    check_refused(new_folder(), true, "is no run", "config.json");
-    check_refused("/nonexistent", true, "/nonexistent", "is no run");
+    check_refused(new_folder(), true, "is not a run", "config.json");
+    check_refused("/nonexistent", true, "/nonexistent", "is not a run");
     unlink(in(folder, "config.json"));
-    check_refused(folder, true, folder, "is no run");
+    check_refused(folder, true, folder, "is not a run");
 }
 
 static void refused__a_config_that_is_not_one(void **state)
@@ -1184,7 +1184,7 @@ static void refused__weights_with_a_header_that_makes_no_sense(void **state)
     put_tensors(folder, "model.safetensors", "{}", UINT64_MAX, 100);
     check_refused(folder, false, "model.safetensors", "has no header");
     put_tensors(folder, "model.safetensors", "{}", 1 << 20, 100);
-    check_refused(folder, false, "model.safetensors", "cut off in its header");
+    check_refused(folder, false, "model.safetensors", "truncated in its header");
     put(folder, "model.safetensors", "\x89PNG\r\n\x1a\n not weights at all");
     check_refused(folder, false, "model.safetensors", "");
 }
@@ -1272,7 +1272,7 @@ static void refused__a_new_run_where_something_is(void **state)
 
     (void)state;
     assert_int_equal(kith_train(&end, run, graph, &s, NULL, &error), KITH_ERR_ARGUMENT);
-    assert_contains(error.message, "holds a run already");
+    assert_contains(error.message, "already contains a run");
     assert_true(same_model(run, copy));
     put(full, "precious", "mine");
     assert_true(kith_train(&end, full, graph, &s, NULL, &error) != KITH_OK);

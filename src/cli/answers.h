@@ -51,8 +51,8 @@ bool parse_relations(void *to, const char *text);
 #define OPTION_CANDIDATES                                                                          \
     {                                                                                              \
         "candidates", 0, "seen|all|new",                                                           \
-            "what may be an answer: the entities of train; new ones too, which are those that "    \
-            "only facts beside train tell about; or only these",                                   \
+            "which entities may be answers: those of train (seen), all, or only new ones, "        \
+            "which occur in added or support facts but not in train",                              \
             OPTION_CHOICE, offsetof(query_arguments, candidates), "all"                            \
     }
 
@@ -60,10 +60,10 @@ bool parse_relations(void *to, const char *text);
     {"query",                                                                                      \
      0,                                                                                            \
      "'S R ?'",                                                                                    \
-     "a question, ? for what is asked; may be given several times. 'S R ?' and '? R O' ask for "   \
-     "entities, 'S ? ?' for relations with entities, 'S ? O' for relations, 'S R O' whether it "   \
-     "is "                                                                                         \
-     "true, '? R ?' and '? ? ?' for missing facts; * as a name stands for every new entity",       \
+     "a question with ? for the unknown; may be given several times. 'S R ?' and '? "              \
+     "R O' ask for entities, 'S ? ?' for relations with entities, 'S ? O' for "                    \
+     "relations, 'S R O' whether it is true, '? R ?' and '? ? ?' for missing facts; "              \
+     "the name * stands for every new entity",                                                     \
      OPTION_TEXTS,                                                                                 \
      offsetof(query_arguments, queries)},                                                          \
         {"about",      0,                                                                          \
@@ -72,8 +72,8 @@ bool parse_relations(void *to, const char *text);
         {"questions",                                                                              \
          0,                                                                                        \
          "N",                                                                                      \
-         "how many questions 'S R ?' stand behind '? R ?' at most, those first whose entity most " \
-         "likely has another fact of the relation",                                                \
+         "'? R ?' asks at most N questions 'S R ?', beginning with the entities that "             \
+         "most likely have another fact of the relation",                                          \
          OPTION_INTEGER,                                                                           \
          offsetof(query_arguments, questions),                                                     \
          "1000",                                                                                   \
@@ -82,8 +82,8 @@ bool parse_relations(void *to, const char *text);
         {"fact",                                                                                   \
          0,                                                                                        \
          "'S R O'",                                                                                \
-         "a fact: subject, relation and object, separated by tabs (or \\t), or by spaces with "    \
-         "names that contain one in double quotes; may be given several times",                    \
+         "a fact: subject, relation and object, separated by tabs (or \\t) or by spaces; "         \
+         "put names that contain spaces in double quotes; may be given several times",             \
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, facts)},                                                        \
         {"facts",                                                                                  \
@@ -94,12 +94,13 @@ bool parse_relations(void *to, const char *text);
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, files)},                                                        \
         OPTION_TOP("how many answers", "10"), {"new-only",  0,                                     \
-                                               NULL,        "leave out answers that are known",    \
+                                               NULL,        "omit known answers",                  \
                                                OPTION_FLAG, offsetof(query_arguments, new_only)},  \
         {"relations",                                                                              \
          0,                                                                                        \
          "N|all",                                                                                  \
-         "how many relations 'S ? ?' considers, those first that the entity's own imply most",     \
+         "how many relations 'S ? ?' considers, beginning with those that the entity's "           \
+         "relations imply most strongly",                                                          \
          OPTION_CHECKED,                                                                           \
          offsetof(query_arguments, relations),                                                     \
          "64",                                                                                     \

@@ -42,7 +42,8 @@ static bool add_line(facts *f, char *line, const kith_graph *graph)
     char why[256];
     fields cut = {0};
 
-    line[strcspn(line, "\r\n")] = '\0';
+    size_t length = strcspn(line, "\n");
+    line[length > 0 && line[length - 1] == '\r' ? length - 1 : length] = '\0';
     if (!line[0] || line[0] == '#')
         return true;
     if (f->count == f->capacity && !grow(f))
@@ -324,16 +325,16 @@ static int run(const command *self, void *arguments)
 
 static const option_row options[] = {
     {"graph", 0, NULL,
-     "check the facts that the run was trained on, each judged with itself hidden, and list the "
-     "least plausible",
+     "check the facts that the run was trained on, each with itself hidden, and list "
+     "the least plausible ones",
      OPTION_FLAG, offsetof(checking, graph)},
     OPTION_TOP("with --graph: how many facts to list", "50"),
-    {"sample", 0, "N", "with --graph: check so many facts drawn at random", OPTION_INTEGER,
+    {"sample", 0, "N", "with --graph: check a random sample of N facts", OPTION_INTEGER,
      offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
-    OPTION_SEED("of the draw"),
-    {"fact", 0, "'S R O'", "a fact that is known beside the graph; may be given several times",
+    OPTION_SEED("seed of the sample"),
+    {"fact", 0, "'S R O'", "a known fact to add to the graph; may be given several times",
      OPTION_TEXTS, offsetof(query_arguments, facts)},
-    {"facts", 0, "FILE", "facts that are known beside the graph, in any format that kith reads",
+    {"facts", 0, "FILE", "known facts to add to the graph, in any format that kith reads",
      OPTION_TEXTS, offsetof(query_arguments, files)},
     OPTION_COLUMNS,
     OPTION_THREADS,
@@ -349,14 +350,13 @@ const command cmd_check = {
     .most_operands = -1,
     .about =
         "Reads facts from FILE, in any format of a SOURCE, or from standard input (-), one per\n"
-        "line with fields separated by tabs,\n"
-        "and prints a table with the probability of each, its rank among the candidates and a\n"
-        "verdict: known, likely (50 % or more) or unlikely. A fact that is known is judged with\n"
-        "itself hidden. A line that cannot be judged gets the reason in the last column, does not\n"
-        "stop the others, and makes the exit status 1.\n\n"
-        "With --graph, it checks the facts of the run's own graph and lists the least plausible:\n"
-        "candidates for errors, with the verdict likely or unlikely. It hides each fact from what is known about its entities, but\n"
-        "rules, weights and embeddings were learned with it.",
+        "line with tab-separated fields. Prints a table with the probability of each fact, its\n"
+        "rank among the candidates and a verdict: known, likely (50 % or more) or unlikely. A\n"
+        "known fact is classified with itself hidden. A line that cannot be classified has the\n"
+        "reason in its last column, does not stop the others, and makes the exit status 1.\n\n"
+        "With --graph, checks the facts of the run's own graph and lists the least plausible\n"
+        "ones, likely or unlikely: candidates for errors. Each fact is hidden from the known\n"
+        "facts of its entities, but rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),
     .examples = "  kith check lan facts.tsv\n"

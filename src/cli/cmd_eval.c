@@ -174,12 +174,18 @@ static json_t *measured_json(const measured *m, const arguments *a)
     return object;
 }
 
-static int write_page(const measured *m, const arguments *a)
+static int write_page(const measured *m, const kith_model *model, const arguments *a)
 {
-    json_t *object = measured_json(m, a), *page = eval_page(object, a->common.operand);
+    json_t *object = measured_json(m, a), *page = NULL;
     kith_error error;
-    kith_status status = html_write(page, a->html, &error);
+    outcomes of;
+    kith_status status = outcomes_of_eval(&of, m->eval, kith_model_graph(model), &error);
 
+    if (status == KITH_OK) {
+        page = eval_page(object, a->common.operand, &of);
+        status = html_write(page, a->html, &error);
+    }
+    outcomes_release(&of);
     json_decref(object);
     json_decref(page);
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
@@ -190,10 +196,8 @@ static int write_page(const measured *m, const arguments *a)
 static kith_status measure_overall(measured *m, const kith_model *model, const arguments *a,
                                    kith_error *error)
 {
-    const kith_probability_options options = {.entities = a->newcomers,
-                                              .seed = 1,
-                                              .watch = show_stage,
-                                              .context = watching(&a->common)};
+    const kith_probability_options options = {
+        .entities = a->newcomers, .seed = 1, .watch = show_stage, .context = watching(&a->common)};
     kith_status status = KITH_OK;
 
     if (a->newcomers > 0 && !a->without && !a->common.on && !m->eval->classification)
@@ -285,7 +289,7 @@ static int evaluate(const arguments *a)
                                                    &work, &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
-            status = write_page(&found, a);
+            status = write_page(&found, model, a);
         if (a->common.json && status == EXIT_SUCCESS)
             status = print_json(measured_json(&found, a));
         else if (status == EXIT_SUCCESS)
@@ -320,12 +324,12 @@ static const option_row options[] = {
     OPTION_ON,
     OPTION_COLUMNS,
     {"filter", 0, "SOURCE",
-     "more facts that are known to be true; such answers do not count as wrong", OPTION_TEXT,
+     "additional true facts; such answers are filtered, too", OPTION_TEXT,
      offsetof(arguments, filter)},
     {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
-     "measure probabilities on N unseen entities with hidden facts; 0: do not",
+     "measure probabilities on N unseen entities with hidden facts; 0: skip this",
      OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,
@@ -340,9 +344,10 @@ const command cmd_eval = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
-        "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
-        "instead, with a threshold per relation, or weights for the evidence, tuned on dev.",
+        "Ranks the hidden entity of every fact among the candidates, without the other known\n"
+        "answers (filtered ranks); ties share the mean rank. If the split has labels, facts are\n"
+        "classified as true or false instead, with thresholds or weights per relation tuned on "
+        "dev.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith eval lan\n"

@@ -40,7 +40,8 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
     say("\nRules\n  direct %19s\n", grouped(text, info->direct_rules));
     say("  path   %19s\n", grouped(text, info->path_rules));
     say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
-    say("  calibrate %16s of them: the calibration split\n", grouped(text, info->calibration_queries));
+    say("  calibrate %16s of them: the calibration split\n",
+        grouped(text, info->calibration_queries));
     say("  loss there %15.4f\n", info->loss);
     if (info->own_weights > 0)
         say("  own weights %14s directed relations; regularisation strength %g\n",
@@ -163,7 +164,7 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"relation", 0, "NAME", "show the weights of this relation beside the common ones", OPTION_TEXT,
+    {"relation", 0, "NAME", "also show the weights of this relation", OPTION_TEXT,
      offsetof(arguments, relation)},
     OPTION_QUIET,
     OPTION_JSON,
@@ -176,9 +177,9 @@ const command cmd_info = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Prints the run's graph, its settings and, where it has rules, how many there are, what\n"
-        "their fusion with the embedding was fitted on and how it weighs them; and what training\n"
-        "measured on the entities that it held out.",
+        "Prints the run's graph and settings. If it has rules, also prints how many there are, on\n"
+        "what their fusion with the embedding was fitted, the weights of its features, and what\n"
+        "training measured on the held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith info run\n"

@@ -328,13 +328,13 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "questions from a file, one per line, - for standard input; a question that fails does not "
-     "stop the others, and the exit status is then 1",
+     "questions from a file, one per line; - for standard input. A question that "
+     "fails does not stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per question",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "leave out answers whose probability is below P",
+    {"min-probability", 0, "P", "omit answers whose probability is below P",
      OPTION_NUMBER, offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
@@ -345,17 +345,14 @@ const command cmd_predict = {
     .summary = "predict what is likely true of a new entity",
     .operand = "RUN",
     .most_operands = 1,
-    .about = "Answers questions about an entity from a few facts about it, at once and without\n"
-             "retraining. The entity may be new or one of the graph; answers are entities that "
-             "training\n"
-             "has seen, best first. Facts with a relation or a neighbour that training has not "
-             "seen are\n"
-             "named and ignored.\n\n"
-             "'S R ?' and '? R O' ask for entities, 'S ? ?' and '? ? O' for relations with "
-             "entities,\n"
-             "--about S for both at once, 'S ? O' for relations, 'S R O' whether it is true, "
-             "'? R ?' and\n"
-             "'? ? ?' for the likeliest facts that the graph lacks.",
+    .about =
+        "Answers questions about an entity from a few facts about it, without retraining. The\n"
+        "entity may be new or part of the graph. Answers are listed best first. Facts that cannot\n"
+        "be used, for example because training had no such relation, are reported and ignored.\n\n"
+        "'S R ?' and '? R O' ask for entities, 'S ? ?' and '? ? O' for relations with entities,\n"
+        "--about S for both at once, 'S ? O' for relations, 'S R O' whether it is true, '? R ?' "
+        "and\n"
+        "'? ? ?' for the likeliest facts missing from the graph.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"

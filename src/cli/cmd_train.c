@@ -152,19 +152,19 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"output", 'o', "DIR", "the folder for the run, made with its parents", OPTION_TEXT,
+    {"output", 'o', "DIR", "the folder for the run; created with its parents", OPTION_TEXT,
      offsetof(arguments, folder)},
-    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
-     .otherwise = "kith; triplets where dev has labels"},
-    {"force", 0, NULL, "replace DIR if it is a run that kith made", OPTION_FLAG,
+    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
+     .otherwise = "kith; triplets if dev has labels"},
+    {"force", 0, NULL, "replace DIR if it is a run made by kith", OPTION_FLAG,
      offsetof(arguments, force)},
     {"from", 0, "RUN",
-     "start from a finished run of the same graph or a smaller one; without --preset, with its "
-     "settings",
+     "start from a finished run on the same graph or a smaller version of it; "
+     "without --preset, use its settings",
      OPTION_TEXT, offsetof(arguments, from)},
-    {"resume", 0, "RUN", "go on with a run that was stopped", OPTION_TEXT,
+    {"resume", 0, "RUN", "continue a run that was stopped", OPTION_TEXT,
      offsetof(arguments, resume)},
-    {"checkpoint-every", 0, "SECONDS", "least time between checkpoints", OPTION_NUMBER,
+    {"checkpoint-every", 0, "SECONDS", "minimum time between checkpoints", OPTION_NUMBER,
      offsetof(arguments, checkpoint_seconds), "10", .high = 1e9, .expected = "a number of seconds"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -180,17 +180,9 @@ const command cmd_train = {
     .operand = "SOURCE",
     .most_operands = 0,
     .about =
-        "Trains on the source's train facts and keeps all that later commands need in the run's\n"
-        "folder. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on\n"
-        "and gives the same bytes as a run without a break.\n\n"
-        "presets:\n"
-        "  kith        rules, proximity and an embedding, combined\n"
-        "  triplets    the same for data sets whose dev and test have labels\n"
-        "  rules       rules and proximity, no embedding\n"
-        "  embedding   an embedding alone, made to learn in few epochs\n"
-        "  release     the Logic Attention Network as in the authors' program\n"
-        "  paper       the same as in their paper\n"
-        "Settings given as options override those of the preset.",
+        "Trains on the source's train facts and writes all that later commands need to the run's\n"
+        "folder. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume continues\n"
+        "and gives the same bytes as an uninterrupted run.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

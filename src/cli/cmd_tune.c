@@ -326,11 +326,11 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    OPTION_OUTPUT("where the runs go, each in a folder of its own", arguments, folder),
+    OPTION_OUTPUT("the folder for the runs, each in its own subfolder", arguments, folder),
     {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
      OPTION_TEXTS, offsetof(arguments, grid),
      .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
-    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
+    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
      "release"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -347,8 +347,8 @@ const command cmd_tune = {
     .most_operands = 1,
     .about =
         "Trains one run for each combination of the values and prints a table with the best\n"
-        "result of each on dev, best first. Test is never used. The same command goes on where\n"
-        "it was stopped.",
+        "result of each on dev, best first. Test is never used. After an interruption, the same\n"
+        "command continues.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

@@ -64,7 +64,7 @@ int print_help(const command *self)
     printf("\nexamples:\n%s", self->examples);
     if (self->takes_settings) {
         putchar('\n');
-        print_settings_help();
+        print_settings_help(self);
     }
     return EXIT_SUCCESS;
 }

@@ -15,7 +15,7 @@
 
 enum { RELATION_KINDS = 4, FACT_BUCKETS = 7 };
 
-/* What the caller sees, and what it points to. */
+/* The caller's result, and the arrays it points to. */
 typedef struct {
     kith_eval shown;
     kith_metrics realistic, optimistic, pessimistic, linked, not_linked;
@@ -57,7 +57,7 @@ static int bucket_of(uint64_t facts)
 
 /* ---- metrics ---- */
 
-/* Kinds of relations as Bordes et al. 2013 have them: "N" where a side has 1.5 entities or more on
+/* Kinds of relations as in Bordes et al. 2013: a side is "N" if it has 1.5 or more entities on
  * average for each entity on the other. */
 static kith_status find_kinds(uint8_t **out, const kith_graph *graph, kith_error *error)
 {
@@ -99,7 +99,7 @@ cleanup:
     return status;
 }
 
-/* What the neighbourhood of the known side says of a query: whether some fact links it to the hidden
+/* From the neighbourhood of the known side of a query: whether some fact links it to the hidden
  * one, and how many answers are known. */
 static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, const kith_rank *r)
 {
@@ -169,7 +169,7 @@ static kith_status sum_up(evaluation *result, const kith_model *model, kith_erro
 
 /* ---- queries ---- */
 
-/* The facts to look at: usable ones, or a random choice of them, in the order of the file. */
+/* The usable facts, or a random sample of them, in file order. */
 static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count, kith_eval *result,
                                 const kith_model *model, const kith_eval_options *options,
                                 kith_error *error)
@@ -202,7 +202,7 @@ static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count
     return KITH_OK;
 }
 
-/* Of the queries, those that hide a candidate; returns how many. */
+/* Keep the queries whose hidden side is a candidate; returns how many. */
 static size_t with_candidates(kith__query *queries, size_t count, const kith__answer_set *among)
 {
     size_t kept = 0;
@@ -253,7 +253,7 @@ cleanup:
     return status;
 }
 
-/* The group that each classified fact belongs to, and how many are right. */
+/* The group of each classified fact, and how many are correct. */
 static kith_status sum_up_classified(evaluation *e, const kith_model *model, kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
@@ -301,10 +301,10 @@ static kith_status check_without(const kith_model *model, unsigned without, kith
 {
     if (without && !model->fused)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "the run has no rules, so there is nothing that can be left out");
+                          "the run has no rules, so no part of the evidence can be left out");
     if (without == KITH_PART_ALL)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "all evidence is left out, expected some to stay");
+                          "all evidence is left out, expected some to remain");
     if (without & ~(unsigned)KITH_PART_ALL)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the evidence has no part %u that can be left out", without);
@@ -415,7 +415,7 @@ kith_status kith_evaluate(kith_eval **out, const kith_model *shown, const kith_e
     return status;
 }
 
-/* Ids that the graph lacks are another's. */
+/* Ids that the graph lacks belong to another graph. */
 static kith_status check_names(const kith_eval *result, const kith_graph *graph, kith_error *error)
 {
     uint32_t entities = kith_graph_entity_count(graph);

@@ -1,4 +1,4 @@
-/* Metrics over ranks, and how often answers of some probability are right. */
+/* Metrics over ranks, and the reliability of probabilities. */
 #ifndef KITH_EVAL_METRICS_H
 #define KITH_EVAL_METRICS_H
 
@@ -10,9 +10,9 @@ enum { KITH__RELIABILITY_BINS = 10 };
 void kith__metrics_add(kith_metrics *metrics, double rank);
 void kith__metrics_finish(kith_metrics *metrics);
 
-/* The same for answers, in KITH__RELIABILITY_BINS bins by probability; one that is NAN is left out. */
+/* The same for answers, in KITH__RELIABILITY_BINS bins by probability; NAN is ignored. */
 void kith__reliability_add(kith_reliability *bins, double probability, int right);
-/* Returns the expected calibration error (Naeini et al. 2015), below 0 where there are no answers. */
+/* Returns the expected calibration error (Naeini et al. 2015), below 0 if there are no answers. */
 double kith__reliability_finish(kith_reliability *bins);
 
 #endif

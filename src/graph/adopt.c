@@ -1,4 +1,4 @@
-/* A new graph of some facts of another one. */
+/* A new graph made of some facts of another graph. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, u
     return ids[old];
 }
 
-/* Names get their ids in the order of the parts, as they would when the folder is read again. */
+/* Names get their ids in the order of the splits, as they would if the folder were read again. */
 static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *splits, uint32_t *ids)
 {
     uint32_t *relation_ids = ids + old->entities.count;

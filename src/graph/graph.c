@@ -45,7 +45,7 @@ void kith_graph_free(kith_graph *graph)
     kith__free(graph);
 }
 
-/* The count stays, and may be asked for. */
+/* The count stays available. */
 static void forget_names(kith__names *names)
 {
     uint32_t count = names->count;
@@ -56,7 +56,7 @@ static void forget_names(kith__names *names)
 
 void kith__graph_keep_neighborhoods(kith_graph *graph)
 {
-    if (graph->map) /* nothing is freed by parts */
+    if (graph->map) /* all parts belong to the map */
         return;
     forget_names(&graph->entities);
     forget_names(&graph->relations);
@@ -125,11 +125,11 @@ char *kith__path_join(const char *folder, const char *name)
 
 bool kith__path_exists(const char *folder, const char *name)
 {
-    char path[PATH_MAX]; /* the system takes no longer ones, and an allocation could fail */
+    char path[PATH_MAX]; /* PATH_MAX is enough for the system, and an allocation could fail */
     struct stat info;
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
 
-    /* A link that leads nowhere is there: it is for the reader to complain about. */
+    /* A dangling link counts as existing: the reader reports it. */
     return length > 0 && (size_t)length < sizeof path && lstat(path, &info) == 0;
 }
 

@@ -37,7 +37,7 @@ uint32_t kith_graph_seen_relation_count(const kith_graph *graph)
 
 /* ---- names ---- */
 
-/* A graph of which training keeps only the neighbourhoods has counts but no names. */
+/* A graph that training reduced to its neighbourhoods has counts but no names. */
 static const char *name_of(const kith__names *names, uint32_t id)
 {
     return id < names->count && names->start ? kith__names_get(names, id) : NULL;

@@ -1,4 +1,4 @@
-/* Names as people read and type them: short ones for IRIs, and labels. */
+/* Names as people read and type them: short names for IRIs, and labels. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph, c
     if (!graph || !name || (size > 0 && !text))
         return 0;
     size_t length = kith__prefixes_shorten(shortened, sizeof shortened, &graph->prefixes, name);
-    /* What is another name as it stands would be misread. */
+    /* A short name that is also another entity's name would be ambiguous. */
     if (length == 0 || length >= size || find(&graph->entities, shortened, length) != KITH__NO_ID ||
         find(&graph->relations, shortened, length) != KITH__NO_ID)
         return 0;
@@ -113,7 +113,7 @@ kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                       kith_error *error)
 {
     if (!entity || !graph || !text)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no name to look up");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no name given to look up");
     uint32_t id = find_name(graph, &graph->entities, text);
     if (id != KITH__NO_ID) {
         *entity = id;
@@ -127,7 +127,7 @@ kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *gr
                                         const char *text, kith_error *error)
 {
     if (!relation || !graph || !text)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no name to look up");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no name given to look up");
     uint32_t id = find_name(graph, &graph->relations, text);
     if (id != KITH__NO_ID) {
         *relation = id;

@@ -9,7 +9,8 @@
 #include "model/query.h"
 #include "model/shares.h"
 
-/* Of figures; and of those that are left without the embedding. */
+/* Of all features, for seen candidates; and of those that are left without the embedding, for seen and
+ * unseen candidates. */
 typedef struct kith__weights {
     float all[KITH__FEATURES_COUNT], alone[KITH__FEATURES_COUNT];
 } kith__weights;

@@ -14,6 +14,7 @@ typedef struct kith__rows {
     uint32_t *right; /* per query: the row of the right answer */
     float *feature;  /* rows x KITH__FEATURES_COUNT */
     float *offset;   /* per row: log of how many candidates it stands for */
+    uint8_t *unseen; /* per row: 1 where the candidate is unseen; not looked at by what follows */
     uint8_t *aside;  /* per query: 1 where it is in the calibration split */
     uint32_t *relation; /* per query: what is asked for */
 } kith__rows;

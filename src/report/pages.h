@@ -16,7 +16,8 @@ void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name);
 /* A reliability diagram, or NULL where the evaluation has no probabilities. */
 json_t *eval_reliability(const json_t *eval, const char *title);
 
-json_t *eval_page(const json_t *eval, const char *run);
+/* The page of an evaluation; the outcomes of its queries give the standard errors. */
+json_t *eval_page(const json_t *eval, const char *run, const outcomes *of);
 
 /* One explained question: its answers, neighbourhood and reasons. Labels are the graph's. */
 void explain_blocks(json_t *document, const json_t *explained, const kith_graph *graph);

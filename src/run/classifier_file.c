@@ -9,9 +9,9 @@
 
 enum { FORMAT = 1 };
 static const char file_name[] = "classifier.json";
-/* Of the embedding alone; the scores of the others are log-odds. */
+/* For the embedding alone; the scores of the others are log-odds. */
 static const char slope_name[] = "embedding_slope";
-/* Thresholds that no number says. */
+/* Thresholds that are not numbers. */
 static const char always[] = "always true", never[] = "never true";
 
 /* ---- writing ---- */
@@ -82,7 +82,7 @@ static bool read_judgement(kith__judgement *j, const json_t *list, uint32_t rela
     return good;
 }
 
-/* Runs of earlier versions have none: their verdicts come without a probability. */
+/* Runs of earlier versions have none: their verdicts have no probability. */
 static bool read_slopes(kith__classifier *c, const json_t *object)
 {
     const json_t *value = json_object_get(object, slope_name);
@@ -112,8 +112,8 @@ static kith_status load(kith_model *model, const char *folder, kith_error *error
     }
     if (!good || !read_slopes(c, object))
         TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s/%s: is no classifier of format %d for %u relations", folder, file_name,
-                       FORMAT, relations));
+                       "%s/%s: is not a classifier of format %d for %u relations", folder,
+                       file_name, FORMAT, relations));
     model->classifier = c;
     c = NULL;
 cleanup:

@@ -14,7 +14,8 @@
 #include "run/json_file.h"
 
 enum { FORMAT = 2, BY_POSITION = 1 };
-static const float LARGEST = 1e6f; /* of a weight: with more, scores would not be finite */
+/* the largest weight; with larger ones, scores would not be finite */
+static const float LARGEST = 1e6f;
 
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
                              const kith__fusion *fusion, const kith__calibration *calibration,
@@ -90,7 +91,7 @@ kith_status kith__rules_save(const char *folder, const kith__rule_set *e, kith_e
 static kith_status bad_rule(const char *path, const char *name, size_t row, kith_error *error)
 {
     return kith__fail(error, KITH_ERR_INPUT,
-                      "%s: row %zu of the table '%s' is no rule of this run, expected rows by "
+                      "%s: row %zu of the table '%s' is not a rule of this run, expected rows by "
                       "relation, with relations that the run has", path, row + 1, name);
 }
 
@@ -102,7 +103,7 @@ static int compare_rows(const uint32_t *a, const uint32_t *b, size_t columns)
     return 0;
 }
 
-/* Rules are looked for by halving, so their order must be what it should. */
+/* Rules are found by binary search, so their order must be right. */
 static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t relations,
                              const char *path, kith_error *error)
 {
@@ -210,8 +211,8 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
     return kith__json_save(folder, "fusion.json", fusion_json(fusion, calibration), error);
 }
 
-/* What every file has; of later features the weight is 0 in files that lack them. Files of format 1
- * have the weights of relations in this order. */
+/* The features that every file has; later features that a file lacks have the weight 0. Files of
+ * format 1 have the weights of relations in this order. */
 static const char *const first_features[] = {
     "a", "log a", "a all", "a mined", "a count", "links", "b", "log b", "b all", "b count", "c",
     "log c", "c second", "c all", "c count", "d", "log d", "d shared", "d sum", "best",
@@ -245,7 +246,7 @@ static bool read_weight(float *weight, const char *name, const json_t *value)
     return fabsf(weight[feature]) <= LARGEST;
 }
 
-/* By name, or in a list by position. A name that is no feature is one of a later version. */
+/* By name, or in a list by position. An unknown name is a feature of a later version. */
 static bool read_weights(float *weight, const json_t *weights)
 {
     const char *name;
@@ -311,15 +312,17 @@ static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, 
     TRY(kith__json_load(&object, NULL, folder, file, required, error));
     int format = (int)json_integer_value(json_object_get(object, "format"));
     if (format != FORMAT && format != BY_POSITION)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder, file,
-                       format, FORMAT));
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder,
+                       file, format, FORMAT));
     f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
     if (!read_numbers(f, calibration, object))
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: lacks a weight or the calibration, or one is no "
-                       "finite number", folder, file));
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s/%s: lacks a weight or the calibration, or one is no "
+                       "finite number",
+                       folder, file));
 cleanup:
     json_decref(object);
     return status;
@@ -359,7 +362,7 @@ bool kith__fusion_saved(const char *folder)
            kith__path_exists(folder, "rules.safetensors");
 }
 
-/* As kith train says at its end. */
+/* The same warning as at the end of kith train. */
 static void warn_of_few(kith_model *model, const kith__fusion *fusion)
 {
     enum { FEW = 50 };
@@ -377,7 +380,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
     kith__rule_set *rules = NULL;
     kith__evidence *evidence = NULL;
     kith__fusion fusion = {0};
-    bool required = model->run_format >= 3; /* a checksum */
+    bool required = model->run_format >= 3; /* whether a checksum is required */
     kith__calibration calibration = {0};
     kith_status status;
 

@@ -60,12 +60,12 @@ static bool read_metrics(kith__held_out *h, const json_t *object)
 {
     kith_metrics *m = &h->metrics;
     size_t entities = 0;
-    bool good = read_count(&entities, object, "entities") && entities > 0 &&
-                read_count(&m->queries, object, "queries") &&
-                read_share(&m->mr, object, "mr", UINT32_MAX) &&
-                read_share(&m->mrr, object, "mrr", 1) && read_share(&m->hits1, object, "hits1", 1) &&
-                read_share(&m->hits3, object, "hits3", 1) &&
-                read_share(&m->hits10, object, "hits10", 1);
+    bool good =
+        read_count(&entities, object, "entities") && entities > 0 &&
+        read_count(&m->queries, object, "queries") &&
+        read_share(&m->mr, object, "mr", UINT32_MAX) && read_share(&m->mrr, object, "mrr", 1) &&
+        read_share(&m->hits1, object, "hits1", 1) && read_share(&m->hits3, object, "hits3", 1) &&
+        read_share(&m->hits10, object, "hits10", 1);
 
     h->entities = (uint32_t)entities;
     return good;

@@ -12,7 +12,7 @@ typedef struct {
     kith_ask_options options;
     const kith__resolved *resolved;
     kith__item *order; /* major: query, index: question */
-    size_t *chunk;     /* where each begins in `order`, and the end */
+    size_t *chunk;     /* where each chunk begins in `order`, and the end */
     size_t chunks;
     kith__answers *answers;
     kith__watch *watch;
@@ -76,6 +76,7 @@ static void answer_piece(void *context, size_t piece)
         fail(k, status, &error);
         return;
     }
+    a->watch = k->watch;
     kith_status chosen = kith__choose_candidates(a, k->session, k->options.candidates, &error);
     if (chosen != KITH_OK)
         fail(k, chosen, &error);
@@ -89,16 +90,16 @@ static void answer_piece(void *context, size_t piece)
     kith__workspace_give(k->session->cache, a);
 }
 
-/* Questions with one query in a row, a few at a time; pairs one by one. */
+/* Questions with the same query together, a few at a time; pairs one by one. */
 static void cut_chunks(question_batch *k, size_t count)
 {
-    size_t in_chunk = 0;
+    size_t in_chunk = 0, most = kith__queries_at_once(k->session->model);
 
     k->chunks = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t query = k->resolved[k->order[i].index].query;
         bool same = i > 0 && query != KITH__NO_ID && k->order[i].major == k->order[i - 1].major &&
-                    in_chunk < KITH__QUERIES_TOGETHER;
+                    in_chunk < most;
         if (!same) {
             k->chunk[k->chunks++] = i;
             in_chunk = 0;
@@ -147,7 +148,7 @@ static kith_status run_asking(question_batch *k, unsigned threads, kith_error *e
     return k->status != KITH_OK ? k->status : kith__watch_status(k->watch, error);
 }
 
-/* Where a least probability is wanted, answers without one are not likely enough either. */
+/* If a minimum probability is given, answers without one are dropped too. */
 static void keep_likely(kith__answers *answers, double least)
 {
     size_t kept = 0;
@@ -193,8 +194,8 @@ cleanup:
 
 /* ---- many ---- */
 
-/* Those that can be asked: the names of the others are wrong, or nothing is known about their entities,
- * which goes into their errors. Only a lack of memory hinders all. */
+/* Resolve the questions that can be asked. For others, with wrong names or without known facts, the
+ * reason goes into their errors. Only running out of memory stops all of them. */
 static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
                                kith__errors *errors, const kith_session *s,
                                const kith_question *questions, size_t count, kith_candidate_set set,

@@ -7,7 +7,7 @@
 #include "model/classify.h"
 #include "model/sweep.h"
 
-/* One end of a fact, and what is asked about it. */
+/* One end of a fact, and the query about it. */
 typedef struct {
     uint32_t entity, query, hidden;
 } side;
@@ -39,7 +39,7 @@ cleanup:
     return status;
 }
 
-/* A new entity, as one candidate more: the session's facts tell of what kind it is. */
+/* Add a new entity as another candidate: the session's facts give its type score. */
 static void add_candidate(kith_session *s, kith__workspace *a, const uint32_t *hidden)
 {
     a->fusion->evidence_query.view.added = &s->added;

@@ -1,8 +1,8 @@
-/* The facts about entities, the graph's and the session's together. */
+/* The facts about entities, from the graph and the session. */
 #include "core/mem.h"
 #include "session/answer.h"
 
-/* Those of the graph first. */
+/* Facts of the graph come first. */
 static kith_status add_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
                              const kith_session *s, uint32_t entity, kith_error *error)
 {

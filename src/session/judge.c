@@ -1,4 +1,4 @@
-/* Whether a fact is true: the probability of one candidate, with the fact itself hidden. */
+/* Verdicts: the probability of one candidate, with the fact itself hidden. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -37,7 +37,7 @@ bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t que
 {
     bool known = drop_one(asked, a, (kith_neighbor){query, other});
 
-    if (asked->entity == other) /* it has the fact from both ends */
+    if (asked->entity == other) /* both ends have the fact */
         known |= drop_one(asked, a,
                           (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
     return known;
@@ -98,9 +98,9 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 typedef struct {
     kith_session *session;
     kith__resolved *resolved;
-    kith__item *order; /* of the facts that can be judged; major: query, index: fact */
+    kith__item *order; /* the facts that can be checked; major: query, index: fact */
     size_t count;
-    size_t *chunk; /* where each begins in `order`, and the end */
+    size_t *chunk; /* where each chunk begins in `order`, and the end */
     size_t chunks;
     kith_verdict *verdicts;
     kith__errors errors;
@@ -155,7 +155,7 @@ cleanup:
     return status;
 }
 
-/* By the classifier of a run that was fitted on labels. */
+/* Uses the classifier of a run that was fitted on labels. */
 static kith_status classify_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
 {
     uint32_t m = j->session->model->graph->seen_relations;
@@ -192,6 +192,7 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
+    a->watch = &j->watch;
     kith_status status = KITH_OK;
     while (status == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
         status = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
@@ -207,11 +208,12 @@ static void judge_piece(void *context, size_t piece)
     kith__workspace_give(j->session->cache, a);
 }
 
-/* Facts with one query in a row, a few at a time. */
+/* Facts with the same query together, a few at a time. */
 static kith_status cut_chunks(judging *j, kith_error *error)
 {
     kith__item *spare = kith__alloc(j->count, sizeof *spare);
     uint32_t relations = 2 * j->session->model->graph->seen_relations;
+    size_t most = kith__queries_at_once(j->session->model);
 
     j->chunk = kith__alloc(j->count + 1, sizeof *j->chunk);
     if (!spare || !j->chunk) {
@@ -221,7 +223,7 @@ static kith_status cut_chunks(judging *j, kith_error *error)
     kith__radix_sort(j->order, spare, j->count, relations, 1);
     for (size_t i = 0, first = 0; i < j->count; i++)
         if (i == 0 || j->order[i].major != j->order[i - 1].major ||
-            i - first == KITH__QUERIES_TOGETHER)
+            i - first == most)
             j->chunk[j->chunks++] = first = i;
     j->chunk[j->chunks] = j->count;
     kith__free(spare);
@@ -315,7 +317,7 @@ static void end(judging *j)
     pthread_mutex_destroy(&j->lock);
 }
 
-/* The verdicts lie in a list of their own, of which those that failed are not shown. */
+/* The verdicts are in their own list, in which those that failed are hidden. */
 static kith_status publish(kith_verdicts **verdicts, judging *j, size_t count, kith_error *error)
 {
     kith_verdicts *out = kith__calloc(1, sizeof *out);

@@ -1,6 +1,6 @@
-/* The likeliest missing facts of the graph. How likely an answer to S r ? can be is bounded by
- * P(has r), that S has another fact of r. So questions are asked in the order of this bound, in batches,
- * which ends when no later one can give a likelier fact. */
+/* The likeliest missing facts of the graph. P(has r), the probability that S has another fact of r,
+ * bounds the probability of an answer to S r ?. So questions are asked in the order of this bound,
+ * in batches, until no later one can give a likelier fact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, FIRST_BATCH = 16, BATCH = 128 };
 
-/* A question S r ?, the most that an answer's probability can be, and how likely it has an answer that is
- * not known. */
+/* A question S r ?, the upper bound of an answer's probability, and the probability that it has an
+ * answer that is not known. */
 typedef struct {
     double likely, has;
     uint32_t entity, relation;
@@ -26,7 +26,7 @@ typedef struct {
     kith_missing_options options;
     kith__watch watch;
     uint32_t first, count; /* of the relations asked for */
-    source *sources;       /* a heap, the least likely first; at last sorted, likeliest first */
+    source *sources;       /* a heap, the least likely first; finally sorted, likeliest first */
     size_t source_count;
     kith_missing_fact *found; /* likeliest first, between batches */
     size_t found_count, found_capacity;
@@ -36,7 +36,7 @@ typedef struct {
     bool complete;
 } finding;
 
-/* ---- which questions ---- */
+/* ---- choosing questions ---- */
 
 static bool is_likelier(const source *a, const source *b)
 {
@@ -76,7 +76,7 @@ static void offer(finding *f, source next)
     }
 }
 
-/* Where the model has not learned P(has r), what implications say takes its place. */
+/* If the model has not learned P(has r), the confidence of implications takes its place. */
 static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
                                 kith__likely *order, kith_error *error)
 {
@@ -125,7 +125,7 @@ cleanup:
     return status;
 }
 
-/* ---- their answers ---- */
+/* ---- answers ---- */
 
 static int better_first(const void *a, const void *b)
 {
@@ -140,7 +140,7 @@ static int better_first(const void *a, const void *b)
     return (x->fact.object > y->fact.object) - (x->fact.object < y->fact.object);
 }
 
-/* Scores are logarithms of likelihoods, so that they compare between questions. */
+/* Scores are log-likelihoods, so that questions can be compared. */
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
     bool known = !isnan(answer->probability);
@@ -193,14 +193,14 @@ cleanup:
     return status;
 }
 
-/* Whether no question that is this likely to have an answer can give a fact that belongs in the list. */
+/* Whether no question with this bound can give a fact that belongs in the list. */
 static bool is_enough(const finding *f, double likely)
 {
     return f->found_count == f->options.top &&
            f->found[f->found_count - 1].score >= (float)log(fmax(likely, 1e-30));
 }
 
-/* Tell the caller what no fact of a question that is this likely to have an answer can come before. */
+/* Tell the caller about the facts that no question with this bound can precede. */
 static kith_status tell_found(finding *f, double likely, kith_error *error)
 {
     float most = (float)log(fmax(likely, 1e-30));
@@ -215,7 +215,7 @@ static kith_status tell_found(finding *f, double likely, kith_error *error)
 
 static kith_status ask_sources(finding *f, kith_error *error)
 {
-    size_t count, most = FIRST_BATCH; /* the first answers come soon */
+    size_t count, most = FIRST_BATCH; /* a small first batch, so that answers come soon */
     kith_status status;
 
     TRY(kith__watch_begin(&f->watch, "answering", f->source_count, error));
@@ -266,7 +266,7 @@ static kith_status begin(finding *f, kith_session *s, const char *relation,
     }
     if (!s->model->calibration.fitted)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "missing facts are ordered by probability, and this run has none"));
+                       "missing facts are ordered by probability, which this run does not have"));
 cleanup:
     return status;
 }

@@ -11,7 +11,7 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
     *entity = kith__session_find(s, name);
     if (*entity == KITH__NO_ID)
         return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "nothing is known about %s: neither the graph nor a fact that was given "
+                          "nothing is known about %s: neither the graph nor any given fact "
                           "has this name%s", kith__quote(text, name, strlen(name)),
                           kith__did_you_mean(meant, s, name, false));
     return KITH_OK;
@@ -59,15 +59,15 @@ static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uin
     return entity < s->model->candidates && set != KITH_ANSWERS_NEW;
 }
 
-/* Rules score unseen entities too, by their facts, but not as answers about themselves. */
+/* Rules also score unseen entities, by their facts, but not as answers about themselves. */
 static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity,
                                 uint32_t other)
 {
-    return entity >= s->model->candidates && kith__model_knows_unseen(s->model) && set != KITH_ANSWERS_SEEN &&
-           entity != other && has_facts(s, entity);
+    return entity >= s->model->candidates && kith__model_knows_unseen(s->model) &&
+           set != KITH_ANSWERS_SEEN && entity != other && has_facts(s, entity);
 }
 
-/* Of two entities, which one is asked about: the other must be a candidate, a seen one if possible. */
+/* Which of two entities is queried: the other must be a candidate, a seen one if possible. */
 static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_candidate_set set,
                                uint32_t subject, uint32_t object, kith_error *error)
 {

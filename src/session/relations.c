@@ -6,7 +6,8 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-/* One relation with the candidate as its answer. Scores are as those of pairs (kith__answers_add). */
+/* One relation with the candidate as its answer. Scores are as those of pairs
+ * (kith__answers_add). */
 static kith_answer judge_relation(const kith__workspace *a, const kith__likely *likely,
                                   uint32_t other)
 {

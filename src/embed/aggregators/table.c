@@ -17,9 +17,9 @@ enum { PIECES = 16 };
 #define LEAST_WEIGHT 1e-6f
 
 typedef struct {
-    uint32_t *pair; /* per visit: T's parameter + 1, 0 where it has none */
+    uint32_t *pair; /* per visit: T's parameter + 1, 0 if it has none */
     size_t pair_capacity;
-    uint32_t *column; /* per piece: the same by relation, for one query */
+    uint32_t *column; /* per piece: parameters by relation, for one query */
     const kith__table *t, *b;
 } table_state;
 

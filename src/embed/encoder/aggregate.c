@@ -1,5 +1,5 @@
-/* Encodings as sums over their visits, by what the aggregator does; and back to the gradients by the
- * visits' weights. */
+/* Encodings as sums over their visits, by what the aggregator does; and back to the gradients by
+ * the visits' weights. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -16,9 +16,10 @@ void kith__encode_piece(void *context, size_t piece)
         e->aggregator->forward(e, i);
 }
 
-/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share is
- * done once. Places go by relation, not by the batch's row of it: an encoding is the same in every
- * batch. Two relations that share a place are now and then listed twice, which does no harm. */
+/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share
+ * is done once. Places go by relation, not by the batch's row of it: an encoding is the same in
+ * every batch. Two relations that share a place are now and then listed twice, which does no
+ * harm. */
 static size_t find_relations(kith__encoder *e, size_t from, size_t to)
 {
     uint8_t last[256] = {0};

@@ -1,9 +1,10 @@
-/* A first row is taken for a header only where it says so: it has one word each that means subject, relation
- * and object, other rows follow, and none of the first of these has that relation. So a file without a
- * header loses no fact, unless its first fact links "subject" to "object" by a relation "relation" that is
- * used once. Of three columns, a relation's word between two others is enough ("dish,property,value"), where
- * none of the three occurs again in its column. Single letters (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and
- * none of the three may occur again. */
+/* A first row is a header only if it is explicit: it has one word each that means subject, relation
+ * and object, other rows follow, and none of the first of these has that relation. So a file
+ * without a header loses no fact, unless its first fact links "subject" to "object" by a relation
+ * "relation" that is used once. Of three columns, a word for the relation between two others is
+ * enough ("dish,property,value"), if none of the three occurs again in its column. Single letters
+ * (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and none of the three may
+ * occur again. */
 #include "graph/read/shape.h"
 
 #include <stdio.h>
@@ -12,10 +13,10 @@
 
 enum { LOOKED_AT = 1000, COMPARED = 20 };
 
-/* What headers of other programs call the three. */
+/* The words that other programs use in headers. */
 static const char *const words[3][16] = {
-    {"subject", "subj", "head", "source", "from", "item", "node1", "entity1", "subjekt", ":start_id",
-     "s", "h"},
+    {"subject", "subj", "head", "source", "from", "item", "node1", "entity1", "subjekt",
+     ":start_id", "s", "h"},
     {"relation", "rel", "predicate", "pred", "property", "prop", "edge", "interaction", "beziehung",
      "prädikat", "relationship", "attribute", ":type", "p", "r"},
     {"object", "obj", "tail", "target", "to", "value", "node2", "entity2", "objekt", ":end_id", "o",
@@ -42,7 +43,7 @@ kith__cut_problem kith__cut_row(kith__cell *cells, size_t *count, kith__field li
                            shape->separator == '\t');
 }
 
-/* The beginning of a file, row by row. */
+/* The first rows of a file. */
 typedef struct {
     const char *at, *end;
     size_t lines;
@@ -62,7 +63,8 @@ static bool next_row(rows *r)
 
 /* ---- separators ---- */
 
-/* In how many of the first rows a separator gives as many columns, three or more, as in the first. */
+/* The number of first rows in which a separator gives as many columns as in the first row, at least
+ * three. */
 static size_t agreement(rows r, char separator, size_t *columns)
 {
     kith__cell cells[1];
@@ -119,7 +121,7 @@ static char find_separator(rows r, const char *path)
     return by_semicolon >= by_comma ? ';' : ',';
 }
 
-/* "sep=;", which spreadsheets write for each other. */
+/* "sep=;", which spreadsheet programs write as a hint. */
 static bool is_separator_line(char *separator, kith__field row)
 {
     if (row.length != 5 || strncasecmp(row.text, "sep=", 4) != 0 || !row.text[4] ||
@@ -165,8 +167,8 @@ static bool same(kith__field a, kith__field b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Whether one of the rows behind the header uses its words as names: that of the relation, or with `all` any
- * of the three. */
+/* Whether one of the rows after the header uses its words as names: that of the relation, or with
+ * `all` any of the three. */
 static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header, bool all)
 {
     kith__cell cells[KITH__MOST_COLUMNS];
@@ -183,7 +185,7 @@ static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *hea
     return false;
 }
 
-/* One column for each role; false where one is missing or may be meant twice. */
+/* Find one column for each role; false if one is missing or ambiguous. */
 static bool find_roles(size_t place[3], const kith__cell *cells, size_t count, char separator)
 {
     size_t found[3] = {0};
@@ -210,7 +212,7 @@ static bool has_more(rows r)
     return next_row(&r);
 }
 
-/* Whether a row is a header, whose columns are chosen; `named` says that it has a word for each. */
+/* Whether a row is a header, given its columns; `named` says that it has a word for each. */
 static bool is_header(const rows *r, const kith__shape *shape, const kith__cell *cells, bool named)
 {
     bool letters = cells[shape->place[1]].field.length <= 2;
@@ -219,7 +221,8 @@ static bool is_header(const rows *r, const kith__shape *shape, const kith__cell 
            !occurs_again(*r, shape, cells, letters || !named);
 }
 
-static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells, size_t count)
+static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells,
+                             size_t count)
 {
     size_t place[3];
     bool named = find_roles(place, cells, count, shape->separator);
@@ -231,7 +234,7 @@ static void recognise_header(kith__shape *shape, const rows *r, const kith__cell
     shape->chosen = shape->header = is_header(r, shape, cells, named);
 }
 
-/* ---- columns that were asked for ---- */
+/* ---- columns chosen by the user ---- */
 
 static kith_status bad_choice(kith__loader *loader, const char *wanted, const char *why)
 {
@@ -271,7 +274,7 @@ static kith_status choose_by_number(kith__shape *shape, kith__loader *loader, co
 
     for (int i = 0; i < 3; i++) {
         if (numbers[i] < 1 || numbers[i] > count)
-            return bad_choice(loader, wanted, "a number is not that of a column of the first row");
+            return bad_choice(loader, wanted, "a number exceeds the columns of the first row");
         shape->place[i] = (size_t)numbers[i] - 1;
     }
     bool named = find_roles(place, cells, count, shape->separator) &&
@@ -291,8 +294,8 @@ static kith_status choose_by_name(kith__shape *shape, kith__loader *loader, cons
         shape->place[i] = find_name(name, cells, count);
         if (shape->place[i] == KITH__NO_COLUMN)
             return kith__fail(loader->error, KITH_ERR_INPUT,
-                              "%s:%zu: found %s as the header row, expected a column %s among them", path,
-                              line, kith__quote(quoted[0], row.text, row.length),
+                              "%s:%zu: found %s as the header row, expected a column %s among them",
+                              path, line, kith__quote(quoted[0], row.text, row.length),
                               kith__quote(quoted[1], name.text, name.length));
     }
     shape->header = true;
@@ -325,7 +328,7 @@ static kith_status choose(kith__shape *shape, kith__loader *loader, const char *
     return status;
 }
 
-/* ---- labels, in columns named as Wikidata's query service names them: item, itemLabel ---- */
+/* ---- labels, in columns named as in Wikidata's query service: item, itemLabel ---- */
 
 static bool is_label_of(kith__field field, kith__field name)
 {
@@ -352,7 +355,7 @@ static void find_labels(kith__shape *shape, const kith__cell *cells, size_t coun
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole shape ---- */
 
 kith_status kith__find_shape(kith__shape *shape, kith__loader *loader, const char *path,
                              const char *text, size_t length, const char *wanted)
