@@ -14,6 +14,7 @@
 #include "support.h"
 #include "train/fit.h"
 #include "train/held_out.h"
+#include "train/holdout.h"
 
 enum { N = KITH__FEATURES_COUNT };
 
@@ -1347,13 +1348,18 @@ static void held_out__measures_the_calibration_split_or_both_halves(void **state
         kith__fusion f, some;
         kith__calibration c = {0};
         kith__held_out h = {0}, again = {0};
+        kith__holdout holdout;
         kith_error error;
         for (unsigned threads = 1; threads < 3; threads++) {
             setup s;
             setup_open(&s, contrary_folder_of(true, large ? 700 : 60), "rules", threads);
+            assert_int_equal(kith__holdout_init(&holdout, s.graph, s.model->settings.predict, 1,
+                                                &error), KITH_OK);
             assert_int_equal(kith__fusion_fit_both(&f, &some, &c, threads == 1 ? &h : &again,
-                                                   s.model, s.evidence, false, &error), KITH_OK);
+                                                   s.model, s.evidence, &holdout, false, &error),
+                             KITH_OK);
             assert_int_equal(h.metrics.queries, large ? f.calibration_queries : f.queries);
+            kith__holdout_release(&holdout);
             kith__fusion_release(&f);
             kith__fusion_release(&some);
             setup_close(&s);
