@@ -743,7 +743,7 @@ static void create__an_error_leaves_the_folder_as_it_was(void **state)
         check_train_fails(around, in(around, "other"), &s, replace,
                           replace ? "not a run made by kith" : "contains a run");
         check_train_fails(around, in(around, "link"), &s, replace,
-                          replace ? "symbolic link" : "holds a run");
+                          replace ? "symbolic link" : "contains a run");
     }
     check_train_fails(around, run, &s, 0, "already contains a run");
     put(around, "run/graph/notes.txt", "mine");
