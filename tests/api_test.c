@@ -438,6 +438,69 @@ static void add_graph__nothing_stays_of_what_was_stopped(void **state)
     kith_session_free(session);
 }
 
+/* ---- ids ---- */
+
+static uint32_t entity(const char *name)
+{
+    uint32_t id = UINT32_MAX;
+
+    assert_int_equal(kith_graph_find_entity(&id, kith_model_graph(model), name), KITH_OK);
+    return id;
+}
+
+static void ids__give_the_answers_of_names_and_each_an_error_of_its_own(void **state)
+{
+    const kith_question named[] = {{"p1", "knows", NULL}, {NULL, "knows", "p2"}};
+    kith_session *session = new_session();
+    kith_answers_batch *by_name = NULL, *by_id = NULL;
+    kith_error error;
+    uint32_t knows;
+
+    (void)state;
+    assert_int_equal(kith_graph_find_relation(&knows, kith_model_graph(model), "knows"), KITH_OK);
+    const kith_triple ids[] = {{entity("p1"), knows, UINT32_MAX},
+                               {UINT32_MAX, knows, entity("p2")},
+                               {entity("p1"), 1000, UINT32_MAX}};
+    assert_int_equal(kith_session_ask_all(&by_name, session, named, 2, NULL, NULL), KITH_OK);
+    assert_int_equal(kith_session_ask_all_ids(&by_id, session, ids, 3, NULL, NULL), KITH_OK);
+    assert_int_equal(by_id->failed, 1);
+    assert_int_equal(by_id->errors[2]->status, KITH_ERR_NOT_FOUND);
+    assert_contains(by_id->errors[2]->message, "1000");
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < by_name->at[i]->count; k++)
+            assert_true(by_name->at[i]->at[k]->entity == by_id->at[i]->at[k]->entity &&
+                        by_name->at[i]->at[k]->score == by_id->at[i]->at[k]->score);
+    assert_int_equal(kith_session_ask_all_ids(&by_id, session, NULL, 3, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    kith_answers_batch_free(by_name);
+    kith_answers_batch_free(by_id);
+    kith_session_free(session);
+}
+
+static void ids__of_facts_are_judged_as_names_are(void **state)
+{
+    kith_session *session = new_session();
+    kith_verdict *one = NULL;
+    kith_verdicts *many = NULL;
+    kith_error error;
+    uint32_t knows;
+
+    (void)state;
+    assert_int_equal(kith_graph_find_relation(&knows, kith_model_graph(model), "knows"), KITH_OK);
+    const kith_triple facts[] = {{entity("p1"), knows, entity("p8")},
+                                 {entity("p1"), knows, UINT32_MAX - 1}};
+    assert_int_equal(
+        kith_session_judge(&one, session, &(kith_question){"p1", "knows", "p8"}, NULL), KITH_OK);
+    assert_int_equal(kith_session_judge_all_ids(&many, session, facts, 2, NULL, NULL), KITH_OK);
+    assert_true(many->at[0]->probability == one->probability && many->at[0]->rank == one->rank);
+    assert_int_equal(many->errors[1]->status, KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_session_judge_all_ids(&many, session, NULL, 2, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    kith_verdict_free(one);
+    kith_verdicts_free(many);
+    kith_session_free(session);
+}
+
 /* ---- failures that no other test sees ---- */
 
 static void failures__of_calls_about_graphs_and_models(void **state)
@@ -645,6 +708,19 @@ static void ask__min_probability_leaves_out_what_is_less_likely(void **state)
 
 /* ---- parts and weights ---- */
 
+static void ask__no_questions_give_an_empty_batch(void **state)
+{
+    kith_session *session = new_session();
+    kith_answers_batch *batch = NULL;
+
+    (void)state;
+    assert_int_equal(kith_session_ask_all(&batch, session, NULL, 0, NULL, NULL), KITH_OK);
+    assert_int_equal(batch->count, 0);
+    assert_int_equal(batch->failed, 0);
+    kith_answers_batch_free(batch);
+    kith_session_free(session);
+}
+
 static void parts__names_letters_and_forms_belong_together(void **state)
 {
     (void)state;
@@ -788,12 +864,15 @@ int main(void)
         cmocka_unit_test(missing__facts_are_told_as_they_are_found),
         cmocka_unit_test(watch__one_question_is_watched_inside),
         cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
+        cmocka_unit_test(ids__give_the_answers_of_names_and_each_an_error_of_its_own),
+        cmocka_unit_test(ids__of_facts_are_judged_as_names_are),
         cmocka_unit_test(failures__of_calls_about_graphs_and_models),
         cmocka_unit_test(failures__of_calls_about_facts_and_questions),
         cmocka_unit_test(light__questions_need_few_bytes_per_entity),
         cmocka_unit_test(light__a_session_with_rules_is_opened_in_microseconds),
         cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
         cmocka_unit_test(ask__min_probability_leaves_out_what_is_less_likely),
+        cmocka_unit_test(ask__no_questions_give_an_empty_batch),
         cmocka_unit_test(parts__names_letters_and_forms_belong_together),
         cmocka_unit_test(fusion__info_and_weights_are_those_of_the_run),
         cmocka_unit_test(probabilities__are_measured_on_unseen_entities),

@@ -60,7 +60,8 @@ static void add_answers(draft *t, kith_session *session, const kith_question *qu
     }
     for (size_t i = 0; i < answers->count; i++)
         add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->probability_if_any, answers->at[i]->known);
+            (double)answers->at[i]->score, answers->at[i]->probability_if_any,
+            answers->at[i]->known);
     kith_answers_free(answers);
 }
 
@@ -83,16 +84,6 @@ static char *answers_of(kith_model *model)
         }
     kith_session_free(session);
     return t.at;
-}
-
-static kith_model *opened_run(const char *folder)
-{
-    kith_model *model = NULL;
-    kith_error error;
-
-    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
-        fail_msg("found the error \"%s\", expected a model", error.message);
-    return model;
 }
 
 static const char *new_run(void)
@@ -139,7 +130,7 @@ static int make_runs(void **state)
         runs[i] = new_run();
         if (kith_train(&end, runs[i], graph, &s, NULL, &error) != KITH_OK)
             fail_msg("%s", error.message);
-        kith_model *model = opened_run(runs[i]);
+        kith_model *model = opened_model(runs[i]);
         assert_null(warning_of(model, 0));
         expected[i] = answers_of(model);
         kith_model_free(model);
@@ -249,7 +240,7 @@ static void check_made_again(const char *folder, const char *name, int which)
 
     assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
     assert_true(exists(in(folder, name)));
-    kith_model *model = opened_run(folder);
+    kith_model *model = opened_model(folder);
     char *found = answers_of(model);
     assert_string_equal(found, expected[which]);
     free(found);
@@ -265,12 +256,13 @@ static void check_deleted(const char *name, int which)
 
     unlink(in(folder, name));
     if (strcmp(name, "checkpoint.safetensors") == 0) {
-        kith_model_free(opened_run(folder));
+        kith_model_free(opened_model(folder));
         assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
         assert_contains(error.message, name);
         return;
     }
-    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
+                     KITH_ERR_INPUT);
     assert_contains(error.message, name);
     assert_contains(error.message, "is missing");
     if (strstr(error.message, "--resume"))
@@ -359,12 +351,14 @@ static void damaged__weights_that_make_scores_useless_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         const char *folder = copy_run(runs[0]);
-        kith_model *model = opened_run(folder);
+        kith_model *model = opened_model(folder);
         kith_error error = {KITH_OK, ""};
         kith__row(&model->params.table[0], 1)[2] = values[i];
         assert_int_equal(kith__run_save_model(folder, model, NULL), KITH_OK);
         kith_model_free(model);
-        assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+        assert_int_equal(
+            kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
+            KITH_ERR_INPUT);
         assert_contains(error.message, "the table 'ent'");
         assert_contains(error.message, "finite");
     }
@@ -520,7 +514,7 @@ static void lock__readers_are_not_blocked(void **state)
 
     (void)state;
     assert_int_equal(kith__run_lock_take(&lock, folder, NULL), KITH_OK);
-    kith_model *model = opened_run(folder);
+    kith_model *model = opened_model(folder);
     char *found = answers_of(model);
     assert_string_equal(found, expected[0]);
     free(found);
@@ -608,7 +602,7 @@ static void format__a_run_of_kith_0_1_opens_with_a_warning(void **state)
         const char *folder = copy_run(runs[i]);
         make_older(folder, "2");
         for (int again = 0; again < 2; again++) { /* with a cache too */
-            kith_model *model = opened_run(folder);
+            kith_model *model = opened_model(folder);
             assert_non_null(warning_of(model, 0));
             assert_contains(warning_of(model, 0), "without checksums");
             assert_null(warning_of(model, 1));
@@ -628,7 +622,8 @@ static void format__an_older_one_is_refused_with_what_to_do(void **state)
 
     (void)state;
     make_older(folder, "1");
-    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
+                     KITH_ERR_INPUT);
     assert_contains(error.message, "has format 1");
     assert_contains(error.message, format("train it again: kith train %s/graph -o", folder));
 }
@@ -647,7 +642,9 @@ static void format__a_file_without_its_checksum_is_refused(void **state)
             if (!exists(in(folder, files[f])))
                 continue;
             unseal(folder, files[f]);
-            assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+            assert_int_equal(
+                kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
+                KITH_ERR_INPUT);
             assert_contains(error.message, files[f]);
             assert_contains(error.message, "has no checksum");
         }
@@ -674,8 +671,10 @@ static char *snapshot(const char *folder)
     size_t length;
     const char *list = keep(format("%s/list", new_folder()));
 
-    if (system(format("cd '%s' && { find . -printf '%%P %%y %%l\\n' | sort; find . -type f | sort | "
-                      "xargs -r cksum; } > '%s'", folder, list)) != 0)
+    if (system(
+            format("cd '%s' && { find . -printf '%%P %%y %%l\\n' | sort; find . -type f | sort | "
+                   "xargs -r cksum; } > '%s'",
+                   folder, list)) != 0)
         fail_msg("%s: cannot be listed", folder);
     return contents(list, &length);
 }
@@ -760,7 +759,7 @@ static void create__force_replaces_a_run_that_kith_made(void **state)
 
     (void)state;
     train_replacing(folder, &s);
-    kith_model *model = opened_run(folder);
+    kith_model *model = opened_model(folder);
     char *found = answers_of(model);
     assert_string_equal(found, expected[0]);
     free(found);

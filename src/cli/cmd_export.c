@@ -133,7 +133,7 @@ static bool has_table(const kith_tables *tables, const char *name)
 static int check_tables(const arguments *a, const command *self, const kith_tables *tables)
 {
     if (tables->count == 0) {
-        put(stderr, "kith: %s: has rules alone and no embedding, so there are no vectors\n",
+        put(stderr, "kith: %s: has rules only and no embedding, so there are no vectors\n",
             a->common.operand);
         return EXIT_FAILED;
     }
@@ -305,7 +305,7 @@ static int export_run(const arguments *a, const command *self)
     }
     status = check_tables(a, self, tables);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
-        put(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
+        put(stderr, "kith: %s: cannot create the folder: %s\n", a->output, strerror(errno));
         status = EXIT_FAILED;
     }
     if (status == EXIT_SUCCESS)

@@ -88,7 +88,7 @@ static void tell_one(const json_t *missing, const char **form)
     const char *data = text_of(missing, "data"), *path = text_of(missing, "path");
 
     if (json_is_true(json_object_get(missing, "optional"))) {
-        put(stderr, "kith: %s is not at %s and is left out\n", data, path);
+        put(stderr, "kith: %s is not at %s and is skipped\n", data, path);
         return;
     }
     put(stderr, "kith: %s is missing at %s\n", data, path);
@@ -147,7 +147,7 @@ static int print_plan(const plan *p, const arguments *a)
     if (a->common.json)
         return print_json(
             json_pack("{so sf}", "runs", list, "estimate_seconds", estimate_left(p, a)));
-    say("\nabout %s in all, %u at once\n", duration_text(text, estimate_left(p, a)),
+    say("\nabout %s in total, %u at once\n", duration_text(text, estimate_left(p, a)),
         (unsigned)a->jobs);
     return EXIT_SUCCESS;
 }
@@ -173,7 +173,7 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
     if (failed > 0)
         say(", %zu failed", failed);
     if (missing > 0)
-        say(", %zu data sets missing", missing);
+        say(", %zu data set%s missing", missing, missing > 1 ? "s" : "");
     say("; report: %s/report.html\n", a->output);
     return status;
 }
@@ -246,7 +246,7 @@ static void refuse_on(plan *p)
             j->message = strdup("this version of kith cannot evaluate a run on another graph "
                                 "(kith eval --on)");
             json_t *title = job_title(j);
-            put(stderr, "kith: %s is left out: %s\n", json_string_value(title),
+            put(stderr, "kith: %s is skipped: %s\n", json_string_value(title),
                 j->message ? j->message : "");
             json_decref(title);
         }
@@ -271,7 +271,7 @@ static int run_plan(plan *p, const arguments *a, size_t missing)
     if (status != KITH_OK)
         return failure(&error);
     if (number) {
-        put(stderr, "kith: stopped; the same command goes on from here\n");
+        put(stderr, "kith: stopped; run the same command again to continue\n");
         return 128 + number;
     }
     if (report_write(p, &error) != KITH_OK)

@@ -73,8 +73,8 @@ static void add_fact(shell *s, const char *text)
     free(f.copy);
 }
 
-/* The question at hand is over. Ctrl-C stops it alone where a person is at the prompt; else signals end
- * the shell. */
+/* The question at hand is over. Ctrl-C stops it alone where a person is at the prompt; else signals
+ * end the shell. */
 static void note_signal(shell *s)
 {
     int status = was_stopped() ? stopped_status() : 0;
@@ -123,7 +123,7 @@ static void ask(shell *s, fields f, bool about, bool why)
     answer(s, why);
 }
 
-/* False where the text is no question; three names are one only where `facts`. */
+/* False if the text is not a question; three names are one only if `facts` is set. */
 static bool ask_text(shell *s, const char *text, bool facts, bool why)
 {
     fields f;
@@ -407,7 +407,7 @@ static const char *name_at(size_t index, bool relation)
     return relation ? NULL : kith_session_newcomer_at(completing, index - all).name;
 }
 
-/* A name from `skip` on, with the quotes that it needs; NULL where it cannot be completed. */
+/* A name from `skip` on, with the quotes that it needs; NULL if it cannot be completed. */
 static char *quoted_rest(const char *name, size_t skip, bool open)
 {
     char *text = NULL;

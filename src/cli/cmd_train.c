@@ -15,13 +15,13 @@ typedef struct {
 
 /* ---- training ---- */
 
-/* Without a preset, what the data asks for: ranking, or classification where dev has labels. */
+/* The default preset: for ranking, or for classification if dev has labels. */
 static const char *preset_for(const kith_graph *graph)
 {
     return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
 }
 
-/* The settings of the run that training starts from, with those of the command line over them. */
+/* The settings of the run that training starts from, overridden by those of the command line. */
 static kith_status settings_of_run(kith_settings **settings, const arguments *a, kith_error *error)
 {
     const setting_list none = {0}, *given = &a->common.settings;
@@ -53,7 +53,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
         stop_gently();
         return kith_train_resume(end, a->resume, options, error);
     }
-    /* What is wrong with the settings is said before a large source is read. */
+    /* Report problems of the settings before reading a large source. */
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
@@ -70,7 +70,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
-/* The next command that works: eval where there are test facts, else a question about the graph. */
+/* Suggest a next command that works: eval if there are test facts, else a question about the
+ * graph. */
 static void tell_next(const char *folder)
 {
     char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);
@@ -94,7 +95,7 @@ static int tell_end(kith_train_end end, const arguments *a)
         return print_json(json_pack("{ss ss}", "run", folder, "state", words[end]));
     if (end == KITH_TRAIN_STOPPED) {
         char *run = shell_word(folder);
-        say("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder,
+        say("%s: stopped with a checkpoint; continue with: kith train --resume %s\n", folder,
             run ? run : "");
         free(run);
     }
@@ -104,8 +105,8 @@ static int tell_end(kith_train_end end, const arguments *a)
         tell_next(folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)
-        say("The graph is small: the evidence was weighed on %lld facts of held-out entities, so "
-            "take probabilities as a guess.\n",
+        say("The graph is small: the weights were fitted on %lld facts of held-out entities, so "
+            "probabilities are rough estimates.\n",
             fitted);
     return EXIT_SUCCESS;
 }

@@ -128,7 +128,7 @@ void print_options(const struct command *self);
 /* One line per option for scripts: command, name, letter, argument, default, required, help. */
 void dump_options(const struct command *self);
 
-/* The nearest of some names to one that is none of them; NULL where none is near. */
+/* The nearest of some names to one that is none of them; NULL if none is near. */
 const char *nearest_name(const char *text, const char *(*name_at)(const void *, size_t),
                          const void *context);
 

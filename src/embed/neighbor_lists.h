@@ -25,6 +25,10 @@ typedef struct kith__neighbor_lists {
     const kith__implications *rules; /* the rules of `packed` */
     bool one_plus;            /* whether 1 is added to their confidence */
     bool mapped;        /* the arrays belong to the mapped file */
+    /* Neighbours from `seen` on are no entities but rows of these vectors, which take the place of
+     * input embeddings; in each list they come last. Lists for training have none. */
+    const float *vectors;
+    uint32_t vector_count;
 } kith__neighbor_lists;
 
 static inline size_t kith__list_count(const kith__neighbor_lists *lists, uint32_t entity)

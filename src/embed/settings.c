@@ -52,7 +52,7 @@ static const setting table[] = {
     {"evidence", CHOICE, AT(evidence), "none|rules|fused", 0, 0,
      "no rules, rules alone, or rules fused with the embedding", ANY},
     {"unseen-neighbors", SWITCH, AT(unseen_neighbors), "on|off", 0, 0,
-     "rules: also use facts of unseen entities for other entities", ANY},
+     "use facts of unseen entities for other entities too", ANY},
     {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0, "how neighbours become one vector",
      EMBEDDING},
     {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored", EMBEDDING},

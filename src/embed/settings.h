@@ -56,7 +56,7 @@ enum { KITH_WIDTH_D = -1, KITH_WIDTH_2D = -2 };
 /* Aggregator, decoder and loss are rows of tables: set them by name. */
 struct kith_settings {
     kith_evidence_mode evidence;
-    int unseen_neighbors; /* rules: facts of unseen entities also count for all other entities */
+    int unseen_neighbors; /* facts of unseen entities count for other entities too */
     int aggregator;
     int decoder;
     int loss;

@@ -78,7 +78,7 @@ bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t qu
     return false;
 }
 
-/* ---- asking questions ---- */
+/* ---- questions ---- */
 
 typedef struct {
     const kith__newcomers *newcomers;

@@ -152,7 +152,8 @@ kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__quer
 
     TRY(ranking_init(&r, options->filter, error));
     if (kith__only_embedding(model, options->without))
-        TRY(kith__score_all(model, queries, count, among->width, rank_one, &r, error));
+        TRY(kith__score_all(model, queries, count, among->width, kith__model_facts(model), rank_one,
+                            &r, error));
     else
         TRY(kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, count, among,
                                options->without, fused->embedding, rank_fused, &r, error));

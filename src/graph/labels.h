@@ -32,7 +32,7 @@ int kith__label_set_apply(kith_graph *graph, const kith__label_set *set);
 
 /* The label of a name, NULL where there is none; the set may be NULL. */
 const char *kith__label_find(const kith__label_set *set, const char *name, size_t length);
-/* A label for a relation of the graph, in place of none; -1 where memory is short. */
+/* A label for a relation of the graph, in place of none; -1 if out of memory. */
 int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
                              size_t label_length);
 /* Those of another graph, for the relations that this one has. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/entity_encoder.h"
 #include "model/fusion_sweep.h"
 
 enum { AT_ONCE = 1024 };
@@ -106,33 +107,47 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
     return status;
 }
 
+/* Both ends of some facts, and the scores of these. */
+static kith_status score_ends(kith__sample *samples, kith__entity_encoder *e, float *vectors,
+                              const kith_triple *facts, size_t count, kith_error *error)
+{
+    const kith_model *model = e->model;
+    uint32_t m = model->lists->relations / 2;
+    size_t ds = kith__encoder_stride(e->encoder);
+    kith__encode_request ends[2 * AT_ONCE];
+    kith_status status;
+
+    for (size_t i = 0; i < count; i++) {
+        ends[2 * i] = (kith__encode_request){facts[i].subject, facts[i].relation};
+        ends[2 * i + 1] = (kith__encode_request){facts[i].object, facts[i].relation + m};
+    }
+    TRY(kith__encode_from_graph(vectors, e, kith__model_facts(model), ends, 2 * count, error));
+    for (size_t i = 0; i < count; i++)
+        samples[i].x[KITH__FACT_PHI] =
+            kith__score_fact(model, facts[i], vectors + 2 * i * ds, vectors + (2 * i + 1) * ds,
+                             vectors + 2 * AT_ONCE * ds);
+cleanup:
+    return status;
+}
+
 static kith_status look_at_embedding(kith__sample *samples, kith_model *model,
                                      const kith_triple *facts, size_t count, kith_error *error)
 {
-    kith__encoder *e = model->encoder;
-    uint32_t m = model->lists->relations / 2;
-    float *scratch = kith__calloc_aligned(6 * kith__encoder_stride(e), sizeof *scratch);
-    kith_status status = KITH_OK;
+    kith__entity_encoder e;
+    float *vectors = NULL;
+    kith_status status;
 
-    if (!scratch)
-        return kith__no_memory(error);
-    for (size_t from = 0; from < count; from += AT_ONCE) {
-        size_t to = from + AT_ONCE < count ? from + AT_ONCE : count;
-        kith__encoder_begin(e);
-        for (size_t i = from; i < to; i++) {
-            kith__encoder_request(e, facts[i].subject, facts[i].relation, NULL);
-            kith__encoder_request(e, facts[i].object, facts[i].relation + m, NULL);
-        }
-        TRY(kith__encoder_forward(e, error));
-        for (size_t i = from; i < to; i++) {
-            size_t subject = 2 * (i - from);
-            samples[i].x[KITH__FACT_PHI] =
-                kith__score_fact(model, facts[i], kith__encoder_answer(e, subject),
-                                 kith__encoder_answer(e, subject + 1), scratch);
-        }
-    }
+    TRY(kith__entity_encoder_init(&e, model, model->pool, error));
+    vectors = kith__calloc_aligned((2 * AT_ONCE + 6) * kith__encoder_stride(e.encoder),
+                                   sizeof *vectors);
+    if (!vectors)
+        TRY(kith__no_memory(error));
+    for (size_t from = 0; from < count; from += AT_ONCE)
+        TRY(score_ends(samples + from, &e, vectors, facts + from,
+                       count - from < AT_ONCE ? count - from : AT_ONCE, error));
 cleanup:
-    kith__free(scratch);
+    kith__free(vectors);
+    kith__entity_encoder_release(&e);
     return status;
 }
 

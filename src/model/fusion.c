@@ -82,7 +82,8 @@ static void score_touched(float *scores, const kith__case *c, const float *weigh
     }
 }
 
-/* Candidates without a supporting rule: features in which they differ, by the effect of a change of 1. */
+/* Candidates without a supporting rule: features in which they differ, by the effect of a change of
+ * 1. */
 static void score_untold(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
     const kith__relation_table *table = c->asked->table;
@@ -139,8 +140,8 @@ static void score_seen(float *scores, const kith__case *c, const float *weight, 
 
 /* ---- unseen candidates ---- */
 
-/* By how much the seen candidates together are raised by weights of their own: unseen ones must be raised
- * by as much, so that their share stays what the weights for both make it. */
+/* By how much the seen candidates together are raised by weights of their own: unseen ones must be
+ * raised by as much, so that their share stays what the weights for both make it. */
 static kith_status find_shift(kith__fusion_workspace *f, kith__span facts, uint32_t query,
                               kith_error *error)
 {

@@ -26,6 +26,7 @@ struct kith_model {
     kith__held_out held_out; /* what training measured; no entities where it did not */
     struct kith__classifier *classifier; /* of facts, where dev has labels; else NULL */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
+    kith__index *own_facts; /* of an embedding alone, which reads facts between unseen entities */
     pthread_mutex_t sweeping; /* evaluations take turns: they use the pool and the encoder */
     pthread_mutex_t lock; /* of what follows */
     struct kith__candidate_cache *cache; /* what sessions share, made by the first of them */
@@ -45,10 +46,23 @@ static inline bool kith__model_scores_vectors(const kith_model *model)
     return kith__model_embeds(model) && (!model->fused || model->fused->embedding);
 }
 
-/* Whether facts between unseen entities count, and unseen entities may be answers. */
+/* All facts that are known, those of unseen entities as the setting says; NULL where nothing reads
+ * them. */
+static inline const kith__index *kith__model_facts(const kith_model *model)
+{
+    return model->fused ? model->fused->evidence->base->index : model->own_facts;
+}
+
+/* Whether facts between unseen entities count. */
 static inline bool kith__model_knows_unseen(const kith_model *model)
 {
-    return model->fused && model->settings.unseen_neighbors;
+    return kith__model_facts(model) && model->settings.unseen_neighbors;
+}
+
+/* Whether unseen entities may be answers: rules rank them. */
+static inline bool kith__model_answers_unseen(const kith_model *model)
+{
+    return model->fused && kith__model_knows_unseen(model);
 }
 
 /* Fails with the reason where it has none. */

@@ -83,12 +83,15 @@ cleanup:
     return status;
 }
 
-bool kith__has_seen_neighbor(const kith__workspace *a, const kith__query_entity *asked)
+bool kith__embedding_speaks(const kith__workspace *a, const kith__query_entity *asked)
 {
-    for (size_t i = 0; i < asked->count; i++)
-        if (asked->facts[i].entity < a->lists.seen)
-            return true;
-    return false;
+    const kith__span facts = {asked->facts, asked->count};
+
+    if (!kith__model_scores_vectors(a->model))
+        return false;
+    if (a->fusion)
+        return kith__has_seen_neighbor(facts, a->model->lists->seen);
+    return kith__is_near_seen(a->known.base ? &a->known : NULL, facts, a->model->lists->seen);
 }
 
 kith_status kith__final_scores(const float **scores, kith__shares *shares, kith__workspace *a,
@@ -96,7 +99,7 @@ kith_status kith__final_scores(const float **scores, kith__shares *shares, kith_
                                kith_error *error)
 {
     const kith_model *model = a->model;
-    bool embedding = kith__model_scores_vectors(model) && kith__has_seen_neighbor(a, asked);
+    bool embedding = kith__embedding_speaks(a, asked);
     kith_status status = KITH_OK;
 
     if (model->fused) {

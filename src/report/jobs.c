@@ -226,7 +226,10 @@ static void fail_with_log(job *j)
         free(last);
         last = strndup(line, strcspn(line, "\n"));
     }
-    fail_job(j, "%s", last && *last ? last : "ended without a message");
+    const char *message = last ? last : "";
+    if (strncmp(message, "kith: ", 6) == 0)
+        message += 6; /* ours begins with it */
+    fail_job(j, "%s", *message ? message : "ended without a message");
     if (in)
         fclose(in);
     free(last);

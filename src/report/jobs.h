@@ -4,8 +4,8 @@
 
 #include "report/plan.h"
 
-/* Called while jobs run: with a job that has just ended and its duration in seconds, or, every second,
- * with NULL and the estimated remaining seconds. */
+/* Called while jobs run: with a job that has just ended and its duration in seconds, or, every
+ * second, with NULL and the estimated remaining seconds. */
 typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds);
 
 typedef struct jobs_options {

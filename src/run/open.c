@@ -230,6 +230,8 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
     TRY(model->settings.evidence == KITH_EVIDENCE_NONE
             ? kith__run_load_calibration(folder, model, error)
             : kith__fused_open(model, folder, error));
+    if (!model->fused && model->settings.unseen_neighbors)
+        TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
     TRY(kith__classifier_open(model, folder, error));
     TRY(kith__held_out_open(model, folder, error));
     *out = model;

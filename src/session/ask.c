@@ -331,23 +331,3 @@ cleanup:
     kith__watch_release(&watch);
     return status;
 }
-
-kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_triple question,
-                                 const kith_ask_options *options, kith_error *error)
-{
-    if (!answers || !s)
-        return kith__null_argument(error, __func__);
-
-    const kith_graph *g = s->model->graph;
-    const kith_question named = {kith_graph_entity_name(g, question.subject),
-                                 kith_graph_relation_name(g, question.relation),
-                                 kith_graph_entity_name(g, question.object)};
-
-    if ((!named.subject && question.subject != UINT32_MAX) ||
-        (!named.relation && question.relation != UINT32_MAX) ||
-        (!named.object && question.object != UINT32_MAX))
-        return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "the graph has not all ids of the question %u, %u, %u", question.subject,
-                          question.relation, question.object);
-    return kith_session_ask(answers, s, &named, options, error);
-}

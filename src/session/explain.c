@@ -84,8 +84,7 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 static bool embedding_counts(const explaining *x)
 {
-    return kith__model_scores_vectors(x->session->model) &&
-           kith__has_seen_neighbor(x->workspace, &x->asked);
+    return kith__embedding_speaks(x->workspace, &x->asked);
 }
 
 static kith_weighing weighing_of(const explaining *x)
@@ -164,10 +163,11 @@ static kith_status weigh_neighbors(explaining *x, kith_error *error)
     TRY(make_neighbors(x, count, error));
     mark_relations(x, 1);
     for (size_t v = 0; v < count; v++, fact++) {
-        while (x->asked.facts[fact].relation != at[v].relation ||
-               x->asked.facts[fact].entity != at[v].entity)
+        kith_neighbor next = kith__encoded_neighbor(&x->workspace->entities, at[v]);
+        while (x->asked.facts[fact].relation != next.relation ||
+               x->asked.facts[fact].entity != next.entity)
             fact++;
-        x->out->neighbors[v] = weighed_at(x, at[v], v);
+        x->out->neighbors[v] = weighed_at(x, next, v);
         x->out->neighbors[v].added = fact >= x->of_graph;
     }
     mark_relations(x, 0);

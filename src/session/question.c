@@ -17,15 +17,21 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
     return KITH_OK;
 }
 
+/* An embedding alone needs a seen entity near. */
 static bool has_facts(const kith_session *s, uint32_t entity)
 {
     const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
     bool known = entity < g->entities.count && g->offset[entity + 1] > g->offset[entity];
 
-    if (!known && entity < g->entities.count && s->model->fused)
-        known = kith__facts_of(s->model->fused->evidence->base->index, entity).count > 0;
-    return known || (d && d->facts > 0);
+    if (known || !kith__model_knows_unseen(s->model))
+        return known || (d && d->facts > 0);
+    const kith__view view = {kith__model_facts(s->model), &s->added};
+    kith__spans facts = kith__view_facts(&view, entity);
+    if (s->model->fused)
+        return facts.count > 0;
+    return kith__is_near_seen(&view, facts.base, s->model->lists->seen) ||
+           kith__is_near_seen(&view, facts.added, s->model->lists->seen);
 }
 
 static kith_status check_facts(const kith_session *s, uint32_t entity, kith_error *error)
@@ -63,7 +69,7 @@ static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uin
 static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity,
                                 uint32_t other)
 {
-    return entity >= s->model->candidates && kith__model_knows_unseen(s->model) &&
+    return entity >= s->model->candidates && kith__model_answers_unseen(s->model) &&
            set != KITH_ANSWERS_SEEN && entity != other && has_facts(s, entity);
 }
 
@@ -83,7 +89,7 @@ static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_ca
                           "neither the subject nor the object is among the candidates: %s",
                           set == KITH_ANSWERS_NEW ? "entities that training has not seen, with a "
                                                     "usable fact"
-                          : kith__model_knows_unseen(s->model) && set == KITH_ANSWERS_ALL
+                          : kith__model_answers_unseen(s->model) && set == KITH_ANSWERS_ALL
                               ? "entities with a usable fact"
                               : "entities that training has seen");
     r->subject_asked =

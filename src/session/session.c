@@ -14,10 +14,10 @@ enum { TICK = 1024 }; /* facts or names between two looks at the clock */
 
 /* ---- making and freeing ---- */
 
-/* Whether rules read added facts: for all questions, or only to classify facts. */
+/* Whether added facts are indexed: for all questions, or only to classify facts. */
 static bool keeps_overlay(const kith_model *model)
 {
-    return model->fused && (model->settings.unseen_neighbors || model->classifier);
+    return kith__model_knows_unseen(model) || (model->fused && model->classifier);
 }
 
 kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *error)
@@ -35,7 +35,7 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
     if (keeps_overlay(model))
-        TRY(kith__overlay_init(&s->added, model->fused->evidence->base->index, error));
+        TRY(kith__overlay_init(&s->added, kith__model_facts(model), error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
     s = NULL;
@@ -232,7 +232,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
-/* Whether an entity is usable as a neighbour: with rules, any is. */
+/* Whether an entity is usable as a neighbour: with rules, any is; an encoding needs a neighbour that
+ * has seen neighbours itself. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
     return kith__model_knows_unseen(s->model) || is_seen(s, entity);

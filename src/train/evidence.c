@@ -52,7 +52,8 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)
-        TRY(kith_model_open(model, folder, &(kith_work_options){.threads = options ? options->threads : 0}, error));
+        TRY(kith_model_open(
+            model, folder, &(kith_work_options){.threads = options ? options->threads : 0}, error));
 cleanup:
     return status;
 }
@@ -90,9 +91,10 @@ typedef struct {
     kith__held_out held_out;
 } fitted;
 
-/* Overall probabilities, by the model that has not seen these entities, with the weights `some` that
- * were not fitted on its calibration split. It takes evidence and weights over. P(has r) is learned over
- * the facts of train alone: support facts are those of held-out entities, of which some are hidden. */
+/* Overall probabilities, by the model that has not seen these entities, with the weights `some`
+ * that were not fitted on its calibration split. It takes evidence and weights over. P(has r) is
+ * learned over the facts of train alone: support facts are those of held-out entities, of which
+ * some are hidden. */
 static kith_status fit_overall(fitted *out, kith_model *held_out, const kith__holdout *holdout,
                                kith__evidence **evidence, kith__fusion *some, bool embedding,
                                kith_error *error)
@@ -206,13 +208,15 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     settings.eval_every = 0;
     TRY(kith__watch_begin(watch, "holding out entities", 0, error));
     TRY(hold_out(&graph, model, error));
-    /* Nothing is left of train where all facts touch the entities held out, as those of a star do. */
+    /* Nothing is left of train where all facts touch the entities held out, as those of a star
+     * do. */
     bool trains = embedding && kith_graph_facts(graph, KITH_TRAIN).count > 0;
     if (trains)
         TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, watch,
                            error));
     else
-        TRY(kith_model_new(&held_out, graph, &settings, &(kith_work_options){.threads = options ? options->threads : 0}, error));
+        TRY(kith_model_new(&held_out, graph, &settings,
+                           &(kith_work_options){.threads = options ? options->threads : 0}, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
     kith__pool_set_watch(held_out->pool, watch);

@@ -804,7 +804,7 @@ static kith_status calibrate_on(kith_model *model, const kith__query *queries, s
         TRY(kith__no_memory(error));
     for (int side = 0; side < 2; side++)
         TRY(kith__known_init(&c.filter[side], model->graph, NULL, side, error));
-    TRY(kith__score_all(model, queries, count, c.candidates, take_plain_samples, &c, error));
+    TRY(kith__score_all(model, queries, count, c.candidates, NULL, take_plain_samples, &c, error));
     if (kith__flag_raised(&c.no_memory))
         TRY(kith__no_memory(error));
     kith__calibration_fit(&model->calibration, c.samples, pack_samples(c.samples, c.count, count));

@@ -16,8 +16,8 @@ typedef struct {
     kith__rng rng;
     kith_neighbor *known; /* of the entity at hand, sorted */
     size_t known_capacity;
-    /* Per relation: whether the entity at hand has a known fact, one at all that the counts have, and a
-     * hidden one. */
+    /* Per relation: whether the entity at hand has a known fact, one at all that the counts have,
+     * and a hidden one. */
     uint8_t *has, *counted, *hidden;
     kith__sample *samples;
     size_t count, capacity;
@@ -74,8 +74,8 @@ static int add_samples(fitting *f, size_t kept, kith__span counted)
     return 0;
 }
 
-/* Half of the entities are drawn alike, half as the ends of random facts, as newcomers of data sets are:
- * those with many facts more often. */
+/* Half of the entities are drawn alike, half as the ends of random facts, as newcomers of data sets
+ * are: those with many facts more often. */
 static uint32_t draw_entity(fitting *f, size_t turn)
 {
     const kith__index *x = f->index;
@@ -95,7 +95,7 @@ static uint32_t draw_entity(fitting *f, size_t turn)
     return low;
 }
 
-/* An entity of train, left out of the counts; -1 where memory is short. */
+/* An entity of train, left out of the counts; -1 if out of memory. */
 static int collect_seen(fitting *f, kith__has_relation *model, uint32_t entity)
 {
     kith__span facts = kith__facts_of(f->index, entity);
@@ -110,7 +110,7 @@ static int collect_seen(fitting *f, kith__has_relation *model, uint32_t entity)
     return failed;
 }
 
-/* A held-out entity; -1 where memory is short. */
+/* A held-out entity; -1 if out of memory. */
 static int collect_held_out(fitting *f, kith__has_relation *model,
                             const kith__described_fact *facts, size_t count)
 {

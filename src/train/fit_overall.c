@@ -8,7 +8,7 @@
 #include "eval/newcomers.h"
 #include "nn/logistic.h"
 
-/* Answers that are unlikelier than `least_likely` tell nothing: the first step goes on below. */
+/* Answers below `least_likely` are not used: the first step extrapolates below. */
 enum { BEST = 10 };
 static const double least_likely = .0005, least_has = .005;
 
@@ -91,7 +91,8 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
 
 /* ---- the first step ---- */
 
-/* Answers about one entity are much alike, so with few entities the product is left more as it is. */
+/* Answers about one entity are much alike, so with few entities the product is left more as it
+ * is. */
 static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double to_has)
 {
     static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
@@ -131,12 +132,13 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
 
 /* ---- the second step ---- */
 
-/* Groups hold GROUP answers at the top and more below, where there are many and little depends on each;
- * fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for it. */
+/* Groups hold GROUP answers at the top and more below, where there are many and little depends on
+ * each; fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for
+ * it. */
 enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
-/* `S ? ?` shows the best pairs of an entity. They are correct less often than other answers with the same
- * score, which stand behind ten that are likelier, so they count more. */
+/* `S ? ?` shows the best pairs of an entity. They are correct less often than other answers with
+ * the same score, which stand behind ten that are likelier, so they count more. */
 static const double weight_of_shown = 5;
 
 /* Sums over answers of one group, each by its weight. */

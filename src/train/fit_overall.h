@@ -1,13 +1,13 @@
-/* Fitting the second calibration (model/overall.h) on held-out entities of whose facts a random share is
- * hidden (train/holdout.h), whether or not any hidden fact has the relation that is asked for. */
+/* Fitting the second calibration (model/overall.h) on held-out entities with some of their facts
+ * hidden (train/holdout.h), whether or not any hidden fact has the relation of the question. */
 #ifndef KITH_TRAIN_FIT_OVERALL_H
 #define KITH_TRAIN_FIT_OVERALL_H
 
 #include "graph/make/descriptions.h"
 #include "model/model.h"
 
-/* `model` has not seen these entities, and neither its weights nor its first calibration were fitted on
- * them, unless they are too few. */
+/* `model` has not seen these entities, and neither its weights nor its first calibration were
+ * fitted on them, unless they are too few. */
 kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
                               const kith__descriptions *described, kith_error *error);
 

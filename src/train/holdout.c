@@ -4,7 +4,13 @@
 
 #include "core/mem.h"
 
-enum { SPLITS = 5, MOST_FITTING = 2000, MOST_CALIBRATION = 600, FEWEST_CALIBRATION = 50, TIMES = 3 };
+enum {
+    SPLITS = 5,
+    MOST_FITTING = 2000,
+    MOST_CALIBRATION = 600,
+    FEWEST_CALIBRATION = 50,
+    TIMES = 3
+};
 
 /* ---- who is for what ---- */
 
@@ -30,8 +36,8 @@ static bool is_fitting_entity(uint32_t entity)
 
 /* ---- queries ---- */
 
-/* A hidden fact is asked from its held-out end; from both, in the directions that are predicted, where
- * both are held out. */
+/* A hidden fact is asked from its held-out end; from both, in the directions that are predicted,
+ * where both are held out. */
 static size_t add_queries(kith__query *to, kith_triple fact, uint32_t seen, kith_predict predict)
 {
     size_t made = 0;

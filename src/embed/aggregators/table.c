@@ -102,8 +102,9 @@ static int prepare(kith__encoder *e)
 static float logit_of(const kith__encoder *e, const table_state *s, size_t v)
 {
     float logic = e->visits.logic[v], t = s->pair[v] ? *value_at(s->t, s->pair[v] - 1) : 0;
-    return logf(logic > LEAST_WEIGHT ? logic : LEAST_WEIGHT) + t +
-           *value_at(s->b, e->visits.neighbor[v].entity);
+    uint32_t neighbor = e->visits.neighbor[v].entity;
+    float b = neighbor < e->lists->seen ? *value_at(s->b, neighbor) : 0;
+    return logf(logic > LEAST_WEIGHT ? logic : LEAST_WEIGHT) + t + b;
 }
 
 static void forward(kith__encoder *e, size_t i)

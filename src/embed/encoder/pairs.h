@@ -29,7 +29,7 @@ static inline void kith__piece_of(size_t *from, size_t *to, size_t count, size_t
 
 static inline const float *kith__entity_row(const kith__encoder *e, size_t row)
 {
-    return kith__row(kith__ent(e->params), e->visits.items[e->visits.row_start[row]].major);
+    return kith__input(e, e->visits.items[e->visits.row_start[row]].major);
 }
 
 /* Rows are cut so that pieces take about equally long: a row costs its items and `extra` more. */
@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) void kith__fetch_neighbors(const ki
                                                                         size_t visit)
 {
     for (size_t v = visit; v < visit + 8 && v < e->visits.count; v++)
-        kith__fetch_row(kith__row(kith__ent(e->params), e->visits.neighbor[v].entity), e->ds);
+        kith__fetch_row(kith__input(e, e->visits.neighbor[v].entity), e->ds);
 }
 
 /* Prefetch the rows of w and B w, which are scattered over their tables. */

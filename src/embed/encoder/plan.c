@@ -244,8 +244,8 @@ kith_status kith__encoder_plan(kith__encoder *e, kith_error *error)
     if (room_for_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
-    kith__radix_sort_on(e->pool, e->visits.items, e->visits.spare, e->visits.count, e->lists->seen,
-                        e->lists->relations);
+    kith__radix_sort_on(e->pool, e->visits.items, e->visits.spare, e->visits.count,
+                        e->lists->seen + e->lists->vector_count, e->lists->relations);
     find_rows(e);
     return KITH_OK;
 }

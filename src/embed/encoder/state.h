@@ -120,6 +120,13 @@ struct kith__encoder {
     bool no_memory;
 };
 
+/* The vector of a neighbour: its input embedding, or what stands for it. */
+static inline const float *kith__input(const kith__encoder *e, uint32_t neighbor)
+{
+    return neighbor < e->lists->seen
+               ? kith__row(kith__ent(e->params), neighbor)
+               : e->lists->vectors + (size_t)(neighbor - e->lists->seen) * e->ds;
+}
 static inline size_t kith__degree(const kith__encoder *e, size_t i)
 {
     return e->plan.first_visit[i + 1] - e->plan.first_visit[i];

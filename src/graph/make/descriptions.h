@@ -1,6 +1,6 @@
-/* Entities whose facts are known, each described as a user would: by a random share of its facts, between
- * 10 and 90 %. The others are hidden. This assumes that what is missing about a newcomer is missing at
- * random. */
+/* Entities whose facts are known, each described as a user would: by a random share of its facts,
+ * between 10 and 90 %. The others are hidden. This assumes that what is missing about a newcomer is
+ * missing at random. */
 #ifndef KITH_GRAPH_MAKE_DESCRIPTIONS_H
 #define KITH_GRAPH_MAKE_DESCRIPTIONS_H
 
@@ -23,12 +23,13 @@ typedef struct kith__descriptions {
 typedef struct kith__description_options {
     bool (*is_wanted)(uint32_t entity); /* NULL: any */
     size_t most;                        /* descriptions */
-    size_t times; /* that an entity is described, with other facts hidden; fewer where that were too many */
+    /* that an entity is described, with other facts hidden; fewer where that were too many */
+    size_t times;
     uint64_t seed;
 } kith__description_options;
 
-/* Draw some of a graph's unseen entities with two facts or more, and hide some of each one's facts: of
- * support facts and test alike. */
+/* Draw some of a graph's unseen entities with two facts or more, and hide some of each one's facts:
+ * of support facts and test alike. */
 kith_status kith__descriptions_init(kith__descriptions *descriptions, const kith_graph *graph,
                                     const kith__description_options *options, kith_error *error);
 void kith__descriptions_release(kith__descriptions *descriptions);
