@@ -131,7 +131,7 @@ static int make_runs(void **state)
         if (kith_train(&end, runs[i], graph, &s, NULL, &error) != KITH_OK)
             fail_msg("%s", error.message);
         kith_model *model = opened_model(runs[i]);
-        assert_null(kith_model_warning(model, 0));
+        assert_null(warning_of(model, 0));
         expected[i] = answers_of(model);
         kith_model_free(model);
     }
@@ -603,9 +603,9 @@ static void format__a_run_of_kith_0_1_opens_with_a_warning(void **state)
         make_older(folder, "2");
         for (int again = 0; again < 2; again++) { /* with a cache too */
             kith_model *model = opened_model(folder);
-            assert_non_null(kith_model_warning(model, 0));
-            assert_contains(kith_model_warning(model, 0), "without checksums");
-            assert_null(kith_model_warning(model, 1));
+            assert_non_null(warning_of(model, 0));
+            assert_contains(warning_of(model, 0), "without checksums");
+            assert_null(warning_of(model, 1));
             char *found = answers_of(model);
             assert_string_equal(found, expected[i]);
             free(found);
@@ -742,7 +742,7 @@ static void create__an_error_leaves_the_folder_as_it_was(void **state)
         check_train_fails(around, in(around, "other"), &s, replace,
                           replace ? "not a run made by kith" : "contains a run");
         check_train_fails(around, in(around, "link"), &s, replace,
-                          replace ? "symbolic link" : "holds a run");
+                          replace ? "symbolic link" : "contains a run");
     }
     check_train_fails(around, run, &s, 0, "already contains a run");
     put(around, "run/graph/notes.txt", "mine");

@@ -28,6 +28,7 @@ typedef struct kith__resolved {
     bool subject_asked;
     /* the candidate, if relations are asked for or a fact is checked; else KITH__NO_ID */
     uint32_t other;
+    bool unranked; /* neither end of the fact is a candidate: only a classifier can judge it */
 } kith__resolved;
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
                           const kith_question *question, kith_candidate_set set,
@@ -36,6 +37,10 @@ kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
                                const kith_question *fact, kith_candidate_set set,
                                kith_error *error);
+/* A fact that cannot be ranked, but classified: its entities need not be candidates, and those of the graph
+ * need no facts. */
+kith_status kith__resolve_unranked(kith__resolved *resolved, const kith_session *session,
+                                   const kith_question *fact, kith_error *error);
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 
