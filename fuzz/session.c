@@ -177,7 +177,7 @@ static void say_graph(conversation *c)
     if (!c->graph)
         return;
     if (kith_builder_finish(&graph, c->graph, NULL, &error) == KITH_OK)
-        check_refusal(kith_session_add_graph(c->session, graph, &error), &error);
+        check_refusal(kith_session_add_graph(c->session, graph, NULL, &error), &error);
     kith_graph_free(graph);
     kith_builder_free(c->graph);
     c->graph = NULL;

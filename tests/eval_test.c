@@ -7,13 +7,6 @@
 #include "tables.h"
 
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings quick(const char *aggregator, const char *predict)
 {
     kith_settings s;
@@ -775,16 +768,6 @@ static void accuracies(double out[3], const kith_model *model)
         if (done)
             kith_eval_free(result);
     }
-}
-
-static kith_model *opened_model(const char *folder)
-{
-    kith_model *model = NULL;
-    kith_error error;
-
-    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-    return model;
 }
 
 static const char *trained(const kith_graph *graph, const char *evidence)

@@ -545,7 +545,7 @@ json 'with the counts of training' \
 check 'rules of an embedding alone' 2 'is an embedding alone' "$kith" rules embedding --on renamed
 check 'and explanations' 0 'new-' "$kith" explain rules --on renamed --query 'new-e1 likes ?'
 check 'an embedding alone cannot' 2 'is an embedding alone' "$kith" eval embedding --on renamed
-check 'rules have no vectors' 1 'has rules alone and no embedding' "$kith" export rules -o vectors
+check 'rules have no vectors' 1 'has rules only and no embedding' "$kith" export rules -o vectors
 
 echo "1..$number"
 [ "$failed" = 0 ]

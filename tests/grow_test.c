@@ -251,7 +251,7 @@ static void grow__support_facts_are_as_added_ones(void **state)
     for (int k = 0; k < 2; k++) {
         kith_model *a = trained(one, evidence[k]), *b = trained(other, evidence[k]);
         kith_session *graph = session_with(a, NULL, 0), *session = session_with(b, NULL, 0);
-        assert_int_equal(kith_session_add_graph(session, added, &error), KITH_OK);
+        assert_int_equal(kith_session_add_graph(session, added, NULL, &error), KITH_OK);
         for (int q = 0; q < 5; q++) {
             kith_answers *x = ask(graph, questions[q], KITH_ANSWERS_ALL);
             kith_answers *y = ask(session, questions[q], KITH_ANSWERS_ALL);
@@ -480,7 +480,7 @@ static void grow__facts_are_saved_and_read_again(void **state)
         if (kith_session_save(session, path, &error) != KITH_OK)
             fail_msg("%s", error.message);
     read = opened(path);
-    assert_int_equal(kith_session_add_graph(again, read, &error), KITH_OK);
+    assert_int_equal(kith_session_add_graph(again, read, NULL, &error), KITH_OK);
     assert_int_equal(kith_session_fact_count(again), 4); /* each once */
     assert_int_equal(kith_session_remove(session, "Lyon", "located_in", "a b\"c", &error), KITH_OK);
     same_session(session, again, questions, 2);

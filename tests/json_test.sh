@@ -100,7 +100,9 @@ for run in kith lan; do
     fits predict "$kith" predict $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
     fits explain "$kith" explain $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
 done
-for aggregator in max mean lstm; do
+aggregators=$("$kith" help --dump | awk -F '\t' '$1 == "setting" && $2 == "train" && $3 == "--aggregator" {
+    gsub(/\|/, " ", $5); print $5 }')
+for aggregator in $aggregators; do
     "$kith" train source -o $aggregator --preset release --aggregator $aggregator "${small[@]}" >out 2>&1
     fits explain "$kith" explain $aggregator --query 'p0 knows ?' --json
 done

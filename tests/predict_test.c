@@ -28,13 +28,6 @@ static const char *choice(const char *setting, size_t i)
     return choices ? format("%.*s", (int)strcspn(choices, "|"), choices) : NULL;
 }
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings quick(const char *aggregator)
 {
     kith_settings s;
@@ -727,7 +720,7 @@ static void facts__a_graph_can_be_said_as_a_whole(void **state)
                                                 "eve\tdances with\tann\n"));
 
     (void)state;
-    assert_int_equal(kith_session_add_graph(one, plain, NULL), KITH_OK);
+    assert_int_equal(kith_session_add_graph(one, plain, NULL, NULL), KITH_OK);
     assert_int_equal(kith_session_fact_count(one), 3);
     say(other, "dee", "plays for", "bulls");
     say(other, "eve", "lives in", "chicago");
@@ -1914,6 +1907,49 @@ static void pairs__too_many_relations_of_one_entity_are_refused(void **state)
     kith_graph_free(graph);
 }
 
+/* ---- a hub with more relations than can be counted in pairs ---- */
+
+static size_t bytes_to_ask_pairs(kith_session *session)
+{
+    kith_answers *answers = NULL;
+    kith_error error;
+
+    kith__mem_count(1);
+    assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"hub", NULL, NULL}, NULL,
+                                      &error),
+                     KITH_ERR_ARGUMENT);
+    kith__mem_count(0);
+    assert_contains(error.message, "pairs of relations");
+    return kith__mem_counted();
+}
+
+static void hub__a_session_counts_its_pairs_once_and_in_bounded_memory(void **state)
+{
+    enum { RELATIONS = 4200 }; /* whose pairs are more than KITH__MOST_IMPLICATIONS */
+    const char *folder = new_folder();
+    kith_session *session = NULL;
+    kith_model *model = NULL;
+    kith_settings s;
+    draft t = {0};
+
+    (void)state;
+    for (int r = 0; r < RELATIONS; r++)
+        add(&t, "hub\tr%d\te%d\n", r, r % 7);
+    kith_graph *graph = opened(put(folder, "hub.tsv", t.at));
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "aggregator", "mean", NULL), KITH_OK);
+    s.dim = 4;
+    assert_int_equal(kith_model_new(&model, graph, &s, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
+    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    assert_true(bytes_to_ask_pairs(session) < (size_t)256 << 20); /* all pairs would be 400 MB */
+    assert_true(bytes_to_ask_pairs(session) < (size_t)8 << 20);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    draft_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1954,6 +1990,7 @@ int main(void)
         cmocka_unit_test(sharing__sessions_on_many_threads_give_the_same_answers),
         cmocka_unit_test(sharing__the_cache_keeps_to_its_bytes),
         cmocka_unit_test(suggestions__go_by_letters_beginnings_and_labels),
+        cmocka_unit_test(hub__a_session_counts_its_pairs_once_and_in_bounded_memory),
         cmocka_unit_test(memory__any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,8 +238,8 @@ static json_t *hostile_document(void)
                 json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile, "y", "MRR",
                           "bars", "name", hostile, "value", .3, "note", hostile));
     figures_add(figures, json_pack("{ss ss s[{si sf sf}{si sf sf}]}", "type", "reliability",
-                                   "title", hostile, "bins", "answers", 0, "predicted", 0.,
-                                   "right", 0., "answers", 4, "predicted", .9, "right", 1.));
+                                   "title", hostile, "bins", "answers", 0, "predicted", 0., "right",
+                                   0., "answers", 4, "predicted", .9, "right", 1.));
     figures_add(figures,
                 json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type", "graph",
                           "title", hostile, "center", hostile, "edges", "relation", hostile,
@@ -284,6 +284,18 @@ static void markdown__has_the_same_content_with_names_escaped(void **state)
     assert_contains(page.at, "| 0.900 | 1.000 | 4 |");
     text_release(&page);
     json_decref(document);
+}
+
+static void eval__results_of_an_earlier_version_have_a_reliability_diagram(void **state)
+{
+    json_t *eval = json_pack("{s{sf s[{si sf sf}]}}", "reliability", "expected_error", .1, "bins",
+                             "answers", 4, "probability", .75, "right", .5);
+    json_t *chart = eval_reliability(eval, "t");
+
+    (void)state;
+    assert_near(number_of(json_array_get(json_object_get(chart, "bins"), 0), "predicted"), .75);
+    json_decref(chart);
+    json_decref(eval);
 }
 
 static void svg__an_empty_chart_is_still_a_chart(void **state)
@@ -372,13 +384,13 @@ static json_t *explained_question(void)
         "{s{ss ss sn} s[{ss sf sf sf sf sf sb}] s[{ss sb ss}{ss sb ss}] s[{ss sf sf s[{ss}] "
         "s[{ss s{ss sb} s{ss sb} ss sf si si}{ss s{ss sb} s{ss sb} ss sf si si}] s[]}]}",
         "query", "subject", "s", "relation", "q", "object", "answers", "entity", "a", "score", 2.,
-        "probability", .99, "overall", .04, "low", .01, "high", .16, "known", 0, "neighbors",
-        "relation", "other", "inverse", 0, "entity", "x", "relation", "r", "inverse", 1, "entity",
-        "m", "contributions", "entity", "a", "score", 2., "rules", 2., "features", "name", "b",
-        "reasons", "kind", "path", "first", "relation", "r", "inverse", 1, "second", "relation",
-        "t", "inverse", 0, "between", "m", "confidence", .7, "support", 7, "body_count", 9, "kind",
-        "path", "first", "relation", "r", "inverse", 1, "second", "relation", "t", "inverse", 0,
-        "between", "n", "confidence", .7, "support", 7, "body_count", 9, "path");
+        "probability_if_any", .99, "probability", .04, "low", .01, "high", .16, "known", 0,
+        "neighbors", "relation", "other", "inverse", 0, "entity", "x", "relation", "r", "inverse",
+        1, "entity", "m", "contributions", "entity", "a", "score", 2., "rules", 2., "features",
+        "name", "b", "reasons", "kind", "path", "first", "relation", "r", "inverse", 1, "second",
+        "relation", "t", "inverse", 0, "between", "m", "confidence", .7, "support", 7, "body_count",
+        9, "kind", "path", "first", "relation", "r", "inverse", 1, "second", "relation", "t",
+        "inverse", 0, "between", "n", "confidence", .7, "support", 7, "body_count", 9, "path");
 }
 
 static void explain__the_fact_behind_a_rule_is_the_thickest(void **state)
@@ -395,7 +407,7 @@ static void explain__the_fact_behind_a_rule_is_the_thickest(void **state)
     json_decref(question);
 }
 
-static void explain__a_rule_is_told_once_and_the_overall_probability_shown(void **state)
+static void explain__a_rule_is_told_once_and_both_probabilities_are_shown(void **state)
 {
     json_t *list = json_pack("[o]", explained_question());
     json_t *page = explain_page(list, 1, "run", NULL);
@@ -426,12 +438,13 @@ int main(void)
         cmocka_unit_test(compare__reads_a_file_of_ranks_and_refuses_a_bad_one),
         cmocka_unit_test(html__is_well_formed_with_hostile_names_and_asks_for_nothing),
         cmocka_unit_test(markdown__has_the_same_content_with_names_escaped),
+        cmocka_unit_test(eval__results_of_an_earlier_version_have_a_reliability_diagram),
         cmocka_unit_test(svg__an_empty_chart_is_still_a_chart),
         cmocka_unit_test(svg__a_series_has_the_colour_of_its_place_among_all_models),
         cmocka_unit_test(svg__names_are_cut_by_their_width),
         cmocka_unit_test(svg__bars_show_errors_up_to_the_largest_mean),
         cmocka_unit_test(explain__the_fact_behind_a_rule_is_the_thickest),
-        cmocka_unit_test(explain__a_rule_is_told_once_and_the_overall_probability_shown),
+        cmocka_unit_test(explain__a_rule_is_told_once_and_both_probabilities_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

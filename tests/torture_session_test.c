@@ -289,7 +289,7 @@ static kith_status call_add(draft *out, kith_session *s, kith_error *error)
 static kith_status call_add_graph(draft *out, kith_session *s, kith_error *error)
 {
     char *before = facts_of(s);
-    kith_status status = changed(out, s, kith_session_add_graph(s, said, error), before);
+    kith_status status = changed(out, s, kith_session_add_graph(s, said, NULL, error), before);
 
     free(before);
     return status == KITH_OK ? call_ask(out, s, error) : status;

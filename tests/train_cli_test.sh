@@ -362,7 +362,7 @@ interrupt() { # signal, command...: sent once training is under way; the status 
     kill $guard
 }
 interrupt INT "$kith" train source -o stopped "${endless[@]}"
-[ $ended = 130 ] && grep -q 'stopped with a checkpoint; go on with: kith train --resume stopped' out
+[ $ended = 130 ] && grep -q 'stopped with a checkpoint; continue with: kith train --resume stopped' out
 report $? 'Ctrl-C stops with a checkpoint and status 130' "status $ended $(cat out err)"
 [ -s stopped/checkpoint.safetensors ]
 report $? 'the checkpoint is there' "$(ls stopped)"

@@ -314,7 +314,7 @@ typedef struct kith_stats {
     /* train facts whose subject and object another relation links in the same direction */
     size_t duplicate_facts;
     size_t inverse_facts; /* train facts for which some fact links the object back to the subject */
-    size_t duplicate_relations;    /* relations of whose facts 80 % or more are such */
+    size_t duplicate_relations;    /* relations for which that holds for 80 % or more */
     size_t inverse_relations;
     size_t bucket_count;
     const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,
@@ -590,7 +590,7 @@ KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, u
 KITH_API kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                                       kith_error *error);
 
-/* What the fusion of a model with rules was fitted on; `fused` is 0 for a model without rules. */
+/* What the fusion was fitted on, for a model with rules; `fused` is 0 for a model without rules. */
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether it has rules, and an embedding fused with them */
     size_t direct_rules, path_rules;
@@ -864,9 +864,9 @@ KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
                                       const char *subject, const char *relation,
                                       const char *object, kith_error *error);
 /* Add all facts of a graph's train and aux, which may come from any source; false facts are
- * ignored. */
+ * ignored. Either all are added or, on failure, none. Of the options, `watch` counts. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
-                                            kith_error *error);
+                                            const kith_work_options *options, kith_error *error);
 /* Remove the last fact; KITH_ERR_NOT_FOUND if there is none. Afterwards the session is as if it had
  * never been added: ids of other new names may have changed. */
 KITH_API kith_status kith_session_undo(kith_session *session);
@@ -979,6 +979,10 @@ typedef struct kith_answers_batch {
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
+/* The same by ids, as in kith_session_ask_ids; an id that does not exist is that question's error. */
+KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
+                                              const kith_triple *questions, size_t count,
+                                              const kith_ask_options *options, kith_error *error);
 KITH_API void kith_answers_batch_free(kith_answers_batch *batch);
 
 /* The vector of an entity for a query relation, including the session's facts about it, `dim`
@@ -1028,6 +1032,10 @@ typedef struct kith_verdicts {
 KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *session,
                                             const kith_question *facts, size_t count,
                                             const kith_ask_options *options, kith_error *error);
+/* The same with facts by ids of the model's graph. */
+KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_session *session,
+                                                const kith_triple *facts, size_t count,
+                                                const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
 /* A fact that is not known. Entities and relations are the graph's. */

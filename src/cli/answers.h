@@ -23,7 +23,8 @@ bool cut_any_question(fields *out, const char *text, char why[256]);
 /* A name as people read it, an IRI by its prefix; lives until some later calls. */
 const char *name_text(const kith_graph *graph, const char *name);
 const char *relation_text(const kith_graph *graph, uint32_t relation);
-/* The names that people mean by fields: prefixed names and labels become names of the graph; NULL stays. */
+/* The names that people mean by fields: prefixed names and labels become names of the graph; NULL
+ * stays. */
 kith_question meant_question(const kith_graph *graph, const fields *f);
 
 /* The arguments of predict, explain and shell, and what they open. */
@@ -107,7 +108,7 @@ bool parse_relations(void *to, const char *text);
 
 /* Add the facts of a source to the session. */
 kith_status say_source(query_arguments *a, const char *path, kith_error *error);
-/* Open the run and say the facts; returns the exit status. */
+/* Open the run and add the facts; returns the exit status. */
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);
 
@@ -136,18 +137,20 @@ typedef struct result {
     kith_verdicts *verdicts;
 } result;
 question_kind kind_of(const kith_question *q);
-/* Ask all questions. What is wrong with one is in its result; fails where memory is short or the user
- * stops it. */
+/* Ask all questions. What is wrong with one is in its result; fails if out of memory or the
+ * user stops it. */
 kith_status ask_questions(result *results, query_arguments *a, const questions *q,
                           kith_error *error);
 void release_results(result *results, size_t count);
 /* Whether the questions are answered faster together than one by one. */
 bool can_ask_together(const questions *q);
-/* Question `index` alone. Missing facts are handed to `found` (or NULL) as soon as their place is sure. */
+/* Question `index` alone. Missing facts are handed to `found` (or NULL) as soon as their place is
+ * sure. */
 kith_status ask_question(result *r, query_arguments *a, const questions *q, size_t index,
                          kith_missing_call found, void *context, kith_error *error);
 
-/* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a terminal. */
+/* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a
+ * terminal. */
 kith_status find_missing(kith_missing **missing, query_arguments *a, const char *relation,
                          size_t top, kith_missing_call found, void *context, kith_error *error);
 
@@ -155,7 +158,7 @@ kith_status find_missing(kith_missing **missing, query_arguments *a, const char 
 typedef struct explained {
     kith_question question; /* of '? R ?', the likeliest missing fact */
     kith_explanation *why;
-    kith_verdict *verdict; /* NULL where the question is no fact */
+    kith_verdict *verdict; /* NULL if the question is not a fact */
 } explained;
 kith_status explain_question(explained *out, query_arguments *a, kith_question q, bool both,
                              kith_error *error);
@@ -182,7 +185,8 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
 json_t *verdict_json(const kith_verdict *v);
 const char *verdict_word(const kith_verdict *v); /* "known", "likely", "unlikely", "unknown" */
 
-/* Names of entities that the graph lacks are those of this session, until another is given or NULL. */
+/* Names of entities that the graph lacks are those of this session, until another is given or
+ * NULL. */
 void name_new_entities_by(const kith_session *session);
 /* Of the graph, or new. The label is the name where it has none. */
 const char *name_of_entity(const kith_graph *graph, uint32_t entity);

@@ -151,7 +151,8 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
         if (n->rule)
             json_object_set_new(entry, "rule", implication_json(n->rule, graph));
         if (n->redundant_with)
-            json_object_set_new(entry, "redundant_with", implication_json(n->redundant_with, graph));
+            json_object_set_new(entry, "redundant_with",
+                                implication_json(n->redundant_with, graph));
         json_array_append_new(list, entry);
     }
     json_object_set_new(object, "neighbors", list);
@@ -166,9 +167,10 @@ static void ablations_json(json_t *object, const kith_explanation *e, const kith
         const kith_ablation *l = e->ablations[i];
         json_t *moves = json_array();
         for (size_t k = 0; k < e->compared; k++) {
-            json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->changes[k]->rank,
-                                     "rank_masked", (json_int_t)l->changes[k]->rank_masked, "score",
-                                     l->changes[k]->score, "score_masked", l->changes[k]->score_masked);
+            json_t *move =
+                json_pack("{sI sI sf sf}", "rank", (json_int_t)l->changes[k]->rank, "rank_masked",
+                          (json_int_t)l->changes[k]->rank_masked, "score", l->changes[k]->score,
+                          "score_masked", l->changes[k]->score_masked);
             set_entity(move, graph, e->answers->at[k]->entity);
             json_array_append_new(moves, move);
         }

@@ -132,12 +132,13 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
              !(count = kith_graph_suggest_entities(ids, 3, graph, f->object)))
         count = kith_graph_suggest_entities(ids, 3, graph, f->subject);
     for (size_t i = 0; i < count && used < 400; i++)
-        used += (size_t)snprintf(out + used, 512 - used, "%s'%.100s'",
-                                 i == 0          ? "; did you mean "
-                                 : i + 1 < count ? ", "
-                                                 : " or ",
-                                 relation ? relation_text(graph, ids[i])
-                                          : name_text(graph, kith_graph_entity_name(graph, ids[i])));
+        used +=
+            (size_t)snprintf(out + used, 512 - used, "%s'%.100s'",
+                             i == 0          ? "; did you mean "
+                             : i + 1 < count ? ", "
+                                             : " or ",
+                             relation ? relation_text(graph, ids[i])
+                                      : name_text(graph, kith_graph_entity_name(graph, ids[i])));
     if (count > 0)
         snprintf(out + used, 512 - used, "?");
     return out;
@@ -228,7 +229,8 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
         char *to = readable_entity(graph, g->path[i]->entity);
         say("  %-40s ", i == 0 ? "shortest path" : "");
-        print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "", to ? to : "");
+        print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "",
+                   to ? to : "");
         putchar('\n');
         free(from);
         from = to;

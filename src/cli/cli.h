@@ -39,8 +39,8 @@ typedef struct command {
 
 #define OPTIONS(rows) .options = (rows), .option_count = sizeof(rows) / sizeof *(rows)
 
-extern const command cmd_check, cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict,
-    cmd_reproduce, cmd_rules, cmd_shell, cmd_split, cmd_stats, cmd_train, cmd_tune;
+extern const command cmd_check, cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info,
+    cmd_predict, cmd_reproduce, cmd_rules, cmd_shell, cmd_split, cmd_stats, cmd_train, cmd_tune;
 
 /* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */
 int usage_error(const command *self, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -9,15 +9,15 @@
 #include "core/rng.h"
 
 typedef struct {
-    query_arguments a; /* first: its arguments are read into it */
+    query_arguments a; /* first, because arguments are read into it */
     int graph;
     uint64_t sample;
 } checking;
 
-/* Facts to judge; the names of the graph's are its own, those of a file are held. */
+/* Facts to check; names of the graph's facts belong to the graph, those of a file are held. */
 typedef struct {
     kith_question *at;
-    fields *held; /* NULL where nothing is held */
+    fields *held; /* NULL if nothing is held */
     size_t count, capacity;
 } facts;
 
@@ -36,13 +36,15 @@ static bool grow(facts *f)
     return held != NULL;
 }
 
-/* A line that is no fact stays, with no relation and object: it is told like other errors. */
+/* A line that is not a fact stays, without relation and object: it is reported like other
+ * errors. */
 static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
     char why[256];
     fields cut = {0};
 
-    line[strcspn(line, "\r\n")] = '\0';
+    size_t length = strcspn(line, "\n");
+    line[length > 0 && line[length - 1] == '\r' ? length - 1 : length] = '\0';
     if (!line[0] || line[0] == '#')
         return true;
     if (f->count == f->capacity && !grow(f))
@@ -78,7 +80,8 @@ static bool add_named(facts *f, const kith_graph *graph, kith_triple t)
     return held.copy != NULL;
 }
 
-/* A file that is more than names between tabs or spaces, such as CSV or RDF: what reads sources reads it. */
+/* A file that needs more than splitting at tabs or spaces, such as CSV or RDF, is read as a
+ * source. */
 static int read_source(facts *f, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
@@ -115,8 +118,8 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-/* Of a plain file of lines every line is told of, bad ones and repeated ones too. Lines of other files that
- * cannot be read are skipped, with a note. */
+/* Every line of a plain file is reported, including bad and repeated ones. In other files, lines
+ * that cannot be read are skipped, with a note. */
 static int read_file(facts *f, const char *path, const common_arguments *a, const kith_graph *known)
 {
     const kith_open_options options = {
@@ -139,7 +142,7 @@ static int read_file(facts *f, const char *path, const common_arguments *a, cons
     return status;
 }
 
-/* The facts of train, or so many of them drawn at random. */
+/* The facts of train, or a random sample of them. */
 static int read_graph(facts *f, const kith_graph *graph, size_t sample, uint64_t seed)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
@@ -195,7 +198,8 @@ static int least_plausible_first(const void *a, const void *b)
     return (x->fact > y->fact) - (x->fact < y->fact);
 }
 
-/* Which facts to show, in which order: a file's in its own, the least plausible of a graph. */
+/* Which facts to show, and in which order: those of a file in its order, or the least plausible of
+ * a graph. */
 static size_t order_facts(place *order, const checking *c, const facts *f,
                           const kith_verdicts *verdicts)
 {
@@ -278,7 +282,7 @@ static int check_facts(checking *c, const facts *f)
         status = print_checked(c, f, order, shown, verdicts);
     }
     if (failed > 0)
-        note("%zu of %zu facts cannot be judged\n", failed, f->count);
+        note("%zu of %zu facts cannot be checked\n", failed, f->count);
     kith_verdicts_free(verdicts);
     free(order);
     return status == EXIT_SUCCESS && failed > 0 ? EXIT_FAILED : status;
@@ -292,7 +296,7 @@ static int run(const command *self, void *arguments)
 
     if (c->graph ? operands.count != 1 : operands.count != 2)
         return usage_error(self, "%s",
-                           c->graph ? "found a file beside --graph, expected RUN alone"
+                           c->graph ? "found a file and --graph, expected one of them"
                                     : "expected RUN and FILE, or RUN and --graph");
     int status = begin_queries(&c->a, self);
     if (status == EXIT_SUCCESS)

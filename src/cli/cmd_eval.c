@@ -246,8 +246,9 @@ static int report_held_out(const arguments *a, const kith_model *model)
     }
     if (a->common.json) {
         json_t *held_out = held_out_json(model);
-        return print_json(json_pack("{ss ss sI so}", "split", split_name(a), "task",
-                                    "held-out", "facts", (json_int_t)0, "held_out", held_out ? held_out : json_null()));
+        return print_json(json_pack("{ss ss sI so}", "split", split_name(a), "task", "held-out",
+                                    "facts", (json_int_t)0, "held_out",
+                                    held_out ? held_out : json_null()));
     }
     say("%s: no %s facts\n", a->common.operand, split_name(a));
     print_held_out(model);

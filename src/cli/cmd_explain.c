@@ -3,7 +3,7 @@
 #include "cli/answers.h"
 #include "report/pages.h"
 
-/* Questions that failed have no part in it. */
+/* Questions that failed are not on it. */
 static int write_page(const query_arguments *a, const json_t *results)
 {
     json_t *pages = json_array(), *one;
@@ -22,7 +22,7 @@ static int write_page(const query_arguments *a, const json_t *results)
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
-/* For people, or as one more of the results. */
+/* As text, or appended to the results. */
 static void show_one(const query_arguments *a, const explained *e, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
@@ -36,7 +36,7 @@ static void show_one(const query_arguments *a, const explained *e, json_t *resul
     print_explained(e, graph);
 }
 
-/* What is wrong with one question does not stop the others; returns the status of the first failure. */
+/* A question that fails does not stop the others; returns the status of the first failure. */
 static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown)
 {
     int status = EXIT_SUCCESS;

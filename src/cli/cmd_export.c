@@ -133,7 +133,7 @@ static bool has_table(const kith_tables *tables, const char *name)
 static int check_tables(const arguments *a, const command *self, const kith_tables *tables)
 {
     if (tables->count == 0) {
-        put(stderr, "kith: %s: has rules alone and no embedding, so there are no vectors\n",
+        put(stderr, "kith: %s: has rules only and no embedding, so there are no vectors\n",
             a->common.operand);
         return EXIT_FAILED;
     }
@@ -269,6 +269,7 @@ static int export_encodings(const arguments *a, kith_model *model)
                                     .columns = a->common.columns,
                                     .watch = show_stage,
                                     .context = watching(&a->common)};
+    const kith_work_options work = work_options(&a->common);
     kith_session *session = NULL;
     kith_graph *facts = NULL;
     kith_error error;
@@ -278,7 +279,7 @@ static int export_encodings(const arguments *a, kith_model *model)
         (a->facts_file &&
          (kith_graph_open(&facts, strcmp(a->facts_file, "-") == 0 ? "/dev/stdin" : a->facts_file,
                           &open, &error) != KITH_OK ||
-          kith_session_add_graph(session, facts, &error) != KITH_OK)))
+          kith_session_add_graph(session, facts, &work, &error) != KITH_OK)))
         status = failure(&error);
     else
         print_ignored(session, kith_model_graph(model), 0);
@@ -304,7 +305,7 @@ static int export_run(const arguments *a, const command *self)
     }
     status = check_tables(a, self, tables);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
-        put(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
+        put(stderr, "kith: %s: cannot create the folder: %s\n", a->output, strerror(errno));
         status = EXIT_FAILED;
     }
     if (status == EXIT_SUCCESS)

@@ -193,7 +193,7 @@ typedef struct {
     size_t done, failed;
 } batch;
 
-/* A line that is no question keeps its place, with the reason. */
+/* A line that is not a question keeps its place, with the reason. */
 static void add_line(batch *b, char *line, char whys[][256])
 {
     fields *f = &b->q.held[b->q.count];
@@ -210,7 +210,7 @@ static void add_line(batch *b, char *line, char whys[][256])
     b->q.count++;
 }
 
-/* What a line gave, once more with the reason where it is no question. */
+/* The result of a line, with the reason if it is not a question. */
 static int print_line(batch *b, size_t i, const char *why)
 {
     result *r = &b->results[i];

@@ -10,7 +10,7 @@ typedef struct {
     const char *folder;
     int strategy, labels, ids, force;
     uint64_t count;
-    double rate, valid, test; /* NAN where not given */
+    double rate, valid, test; /* NAN if not given */
 } arguments;
 
 #define STRATEGIES "subject|object|both"
@@ -33,7 +33,7 @@ static kith_dataset_options dataset_options(const arguments *a)
     return o;
 }
 
-/* What split.json says and --json prints. */
+/* The content of split.json and of --json. */
 static json_t *split_json(const arguments *a, const kith_dataset_report *r, const kith_graph *graph)
 {
     const kith_dataset_options o = dataset_options(a);
@@ -84,7 +84,7 @@ static void print_split(const arguments *a, const kith_dataset_report *r, const 
         grouped(b[7], kith_graph_facts(graph, KITH_AUX).count));
 }
 
-/* A share that would change nothing is a misunderstanding. */
+/* A share that would have no effect is a misunderstanding. */
 static kith_status check_shares(const arguments *a, const kith_graph *source, kith_error *error)
 {
     bool dev = !isnan(a->valid) && kith_graph_facts(source, KITH_DEV).count > 0;
@@ -93,7 +93,7 @@ static kith_status check_shares(const arguments *a, const kith_graph *source, ki
     if (!dev && !test)
         return KITH_OK;
     snprintf(error->message, sizeof error->message,
-             "%s has its own %s facts, so none are split off: leave out --%s", a->common.operand,
+             "%s has its own %s facts, so none are held out: omit --%s", a->common.operand,
              dev ? "dev" : "test", dev ? "valid" : "test");
     return error->status = KITH_ERR_ARGUMENT;
 }

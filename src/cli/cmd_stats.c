@@ -62,7 +62,7 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
     char text[GROUPED];
     size_t train = s->facts[KITH_TRAIN];
 
-    say("\nCommonest relations\n");
+    say("\nMost common relations\n");
     for (size_t i = 0; i < s->common_count; i++)
         say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i]->facts),
             100 * share(s->common[i]->facts, train), relation_text(graph, s->common[i]->relation));

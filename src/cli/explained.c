@@ -3,7 +3,7 @@
 
 #include "cli/answers.h"
 
-/* Of missing facts, the likeliest is explained. */
+/* For missing facts, the likeliest one is explained. */
 static kith_status likeliest_missing(kith_question *fact, query_arguments *a,
                                      const kith_question *q, kith_error *error)
 {

@@ -39,7 +39,8 @@ void print_held_out(const kith_model *model)
     char text[GROUPED];
 
     if (kith_model_held_out(&h, model, NULL) != KITH_OK) {
-        say("\n  Training measured nothing on held-out entities: it does so for runs with rules that "
+        say("\n  Training measured nothing on held-out entities: it does so for runs with rules "
+            "that "
             "are\n  trained from scratch, where enough entities can be held out.\n");
         return;
     }

@@ -6,7 +6,7 @@
 
 /* A table, or why there is none. */
 void print_held_out(const kith_model *model);
-/* NULL where training measured nothing. */
+/* NULL if training measured nothing. */
 json_t *held_out_json(const kith_model *model);
 
 void print_reliability(const kith_reliability *const *bins, size_t count, double error);

@@ -17,13 +17,14 @@ typedef enum option_type {
     OPTION_INTEGER, /* uint64_t from `low` to `high` */
     OPTION_NUMBER,  /* double from `low` to `high`; NAN where it is not given */
     OPTION_CHOICE,  /* int: the place among `argument`, "a|b|c" */
+    OPTION_PRESET,  /* const char *: the name of a preset; the choices are the library's */
     OPTION_CHECKED  /* whatever `take` makes of it */
 } option_type;
 
 typedef struct option_row {
     const char *name;
     char letter;          /* the short form; 0: none */
-    const char *argument; /* "N", or the choices "a|b"; NULL for a flag */
+    const char *argument; /* "N", or the choices "a|b"; NULL for a flag and a preset */
     const char *help;     /* what it does, to stand behind the name */
     option_type type;
     size_t to;             /* where the value goes: offset in the command's arguments */
@@ -127,7 +128,7 @@ void print_options(const struct command *self);
 /* One line per option for scripts: command, name, letter, argument, default, required, help. */
 void dump_options(const struct command *self);
 
-/* The nearest of some names to one that is none of them; NULL where none is near. */
+/* The nearest of some names to one that is none of them; NULL if none is near. */
 const char *nearest_name(const char *text, const char *(*name_at)(const void *, size_t),
                          const void *context);
 

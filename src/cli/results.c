@@ -28,7 +28,8 @@ kith_status find_missing(kith_missing **missing, query_arguments *a, const char 
     return kith_session_find_missing(missing, a->session, relation, &options, error);
 }
 
-/* Missing facts are searched for on several threads anyway; entities and facts are few together. */
+/* The search for missing facts uses several threads itself; the other questions are better asked
+ * together. */
 bool can_ask_together(const questions *q)
 {
     for (size_t i = 0; i < q->count; i++)
@@ -37,7 +38,7 @@ bool can_ask_together(const questions *q)
     return q->count > 1 && q->about == q->count;
 }
 
-/* The questions of one kind, and where they stand; returns how many. */
+/* The questions of one kind, and their places; returns how many. */
 static size_t choose_kind(kith_question *chosen, size_t *places, const questions *q,
                           question_kind kind)
 {

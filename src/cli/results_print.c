@@ -184,7 +184,8 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
 
 void print_table_head(void)
 {
-    say("question\trank\tsubject\trelation\tobject\tprobability\tprobability_if_any\tknown\tstatus\n");
+    say("question\trank\tsubject\trelation\tobject\tprobability\tprobability_if_"
+        "any\tknown\tstatus\n");
 }
 
 static void print_row(size_t number, size_t rank, const char *subject, const char *relation,

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/files.h"
 
 static FILE *open_file(const char *folder, const char *name)
 {
     char *path = NULL;
-    FILE *in = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "re");
+    FILE *in = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : kith__regular_open(path, false);
 
     free(path);
     return in;

@@ -35,11 +35,34 @@ const char *setting_default(char *out, size_t size, const char *preset, const ch
     return out;
 }
 
+const char *preset_names(void)
+{
+    static char names[256];
+    const char *name;
+
+    if (names[0] == '\0')
+        for (size_t i = 0, used = 0; (name = kith_settings_preset(i, NULL)); i++)
+            used += (size_t)snprintf(names + used, used < sizeof names ? sizeof names - used : 0,
+                                     "%s%s", i ? "|" : "", name);
+    return names;
+}
+
+static void print_presets_help(void)
+{
+    const char *name, *help;
+
+    printf("presets:\n");
+    for (size_t i = 0; (name = kith_settings_preset(i, &help)); i++)
+        printf("  %-11s %s\n", name, help);
+    printf("Settings given as options override those of the preset.\n\n");
+}
+
 void print_settings_help(const struct command *self)
 {
     const char *name, *help, *choices, *preset = default_preset(self);
     char value[64];
 
+    print_presets_help();
     printf("settings (in brackets the value in the preset %s):\n", preset);
     for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++)
         printf("  --%s %s\n        %s [%s]\n", name, choices, help,

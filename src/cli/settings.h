@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-#define PRESETS "kith|triplets|rules|embedding|release|paper"
+/* "a|b|c", from the library's table. */
+const char *preset_names(void);
 
 /* A preset, then the settings given on the command line, in place of those that are there. */
 kith_status make_settings(kith_settings **s, const char *preset, const setting_list *given,

@@ -195,10 +195,9 @@ static FILE *open_drawn(char *name, const char *path)
     return NULL;
 }
 
-kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
+static kith_status open_new(kith__new_file *file, const char *path, bool special,
+                            kith_error *error)
 {
-    bool special = is_special(path);
-
     memset(file, 0, sizeof *file);
     file->path = kith__strdup(path);
     file->temporary = special ? NULL : alloc_name(path);
@@ -215,6 +214,16 @@ kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_err
         return status;
     }
     return KITH_OK;
+}
+
+kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
+{
+    return open_new(file, path, is_special(path), error);
+}
+
+kith_status kith__new_file_replace(kith__new_file *file, const char *path, kith_error *error)
+{
+    return open_new(file, path, false, error);
 }
 
 void kith__new_file_abandon(kith__new_file *file)
@@ -269,6 +278,27 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
         unlink(file->temporary);
     kith__new_file_abandon(file);
     return status;
+}
+
+FILE *kith__regular_open(const char *path, bool append)
+{
+    int flags = append ? O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW : O_RDONLY;
+    int file = open(path, flags | O_NONBLOCK | O_CLOEXEC, 0666);
+    struct stat info = {0};
+    FILE *stream = NULL;
+
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode))
+        stream = fdopen(file, append ? "a" : "r");
+    else
+        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    if (!stream) {
+        int why = errno;
+        close(file);
+        errno = why;
+    }
+    return stream;
 }
 
 /* ---- folders ---- */

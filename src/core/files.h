@@ -20,10 +20,18 @@ typedef struct kith__new_file {
 } kith__new_file;
 
 kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error);
+/* The same for kith's own files, in a folder that may come from a stranger: replaces whatever has
+ * the name, also a link or a pipe, and never writes to it. */
+kith_status kith__new_file_replace(kith__new_file *file, const char *path, kith_error *error);
 /* Flush, sync, rename. On failure nothing is left behind and an existing file stays unchanged. */
 kith_status kith__new_file_commit(kith__new_file *file, kith_error *error);
 /* Give up; does nothing after a commit. */
 void kith__new_file_abandon(kith__new_file *file);
+
+/* A file in a folder that may come from a stranger, to read or to add lines to; NULL and errno
+ * where that fails. What is no regular file is refused, as a pipe would be waited for without end,
+ * and who adds lines follows no link. */
+FILE *kith__regular_open(const char *path, bool append);
 
 /* Make the entries of a folder durable. */
 kith_status kith__sync_folder(const char *path, kith_error *error);

@@ -219,6 +219,15 @@ unsigned kith__pool_size(const kith__pool *pool)
     return pool->helpers + 1;
 }
 
+size_t kith__pool_pieces(const kith__pool *pool, size_t items, size_t least, size_t most)
+{
+    size_t pieces = kith__pool_size(pool), worth = items / least + 1;
+
+    if (pieces > worth)
+        pieces = worth;
+    return pieces > most ? most : pieces;
+}
+
 void kith__pool_run(kith__pool *pool, void (*work)(void *, size_t), void *context, size_t pieces)
 {
     pool->work = work;

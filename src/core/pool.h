@@ -15,6 +15,9 @@ enum { KITH__MOST_THREADS = 1024 };
 kith__pool *kith__pool_new(unsigned threads);
 void kith__pool_free(kith__pool *pool);
 unsigned kith__pool_size(const kith__pool *pool);
+/* Into how many pieces to cut `items`: one per thread, but at most `most`, and no more than give
+ * each piece about `least` items, because waking a thread has a cost. */
+size_t kith__pool_pieces(const kith__pool *pool, size_t items, size_t least, size_t most);
 
 /* Call work(context, piece) for every piece 0..pieces-1, the caller's thread helping, and return
  * when all are done. Which thread takes which piece is not defined: results must not depend on

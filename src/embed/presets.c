@@ -91,12 +91,12 @@ static const struct {
     const char *name, *help;
     void (*apply)(kith_settings *);
 } presets[] = {
-    {"kith", "rules and embedding, fused", apply_kith},
-    {"triplets", "fused, for true and false facts (triplet classification)", apply_triplets},
-    {"rules", "rules only, no embedding", apply_rules},
-    {"embedding", "embedding only, no rules", kith__settings_embedding},
-    {"release", "LAN as in the authors' program", apply_release},
-    {"paper", "LAN as in the paper", apply_paper},
+    {"kith", "rules, proximity and an embedding, fused", apply_kith},
+    {"triplets", "the same for data sets whose dev and test have labels", apply_triplets},
+    {"rules", "rules and proximity, no embedding", apply_rules},
+    {"embedding", "an embedding only, tuned for training in few epochs", kith__settings_embedding},
+    {"release", "the Logic Attention Network as in the authors' program", apply_release},
+    {"paper", "the same as in their paper", apply_paper},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 

@@ -101,7 +101,7 @@ static kith_status write_file(const char *path, json_t *header,
     emit_header(&to, text);
     data(&to, context);
     kith__checksum_print(digits, kith__checksum_value(&to.sum));
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     to.out = file.stream;
     emit_header(&to, text);
     data(&to, context);
@@ -319,7 +319,7 @@ kith_status kith__tensors_load(const char *path, const kith__tensor_group *group
                                kith__note *notes, size_t note_count, bool required,
                                kith_error *error)
 {
-    reading r = {.path = path, .in = fopen(path, "re")};
+    reading r = {.path = path, .in = kith__regular_open(path, false)};
     kith_status status = KITH_OK;
 
     if (!r.in)
@@ -403,7 +403,7 @@ kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t coun
                               kith__note *notes, size_t note_count, bool required,
                               kith_error *error)
 {
-    reading r = {.path = path, .in = fopen(path, "re")};
+    reading r = {.path = path, .in = kith__regular_open(path, false)};
     kith_status status = KITH_OK;
 
     if (!r.in)

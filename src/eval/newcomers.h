@@ -1,34 +1,24 @@
-/* Newcomers whose answers are known: unseen entities of a graph, each described in a session by 10
- * to 90 % of its facts, chosen at random, and queried as by a user. Overall probabilities are
- * fitted and measured on these. */
+/* Newcomers whose answers are known: entities that 10 to 90 % of their facts describe
+ * (graph/make/descriptions.h), each in a session of its own, and queried as by a user. Overall
+ * probabilities are fitted and measured on these. */
 #ifndef KITH_EVAL_NEWCOMERS_H
 #define KITH_EVAL_NEWCOMERS_H
 
+#include "graph/make/descriptions.h"
 #include "session/answer.h"
-
-/* A fact from the newcomer's side. */
-typedef struct kith__newcomer_fact {
-    kith_neighbor neighbor; /* in the model's 2m numbering */
-    bool hidden;
-} kith__newcomer_fact;
 
 typedef struct kith__newcomers {
     kith_model *model;
     /* the same model over train only: support facts about a newcomer, including hidden ones, must
      * not count as facts of another entity */
     kith_model *apart;
-    uint32_t *entities;
+    const kith__descriptions *described;
     size_t count;
-    size_t *first;              /* fact of each, and the end */
-    /* true facts with a relation of train that link it to a seen entity */
-    kith__newcomer_fact *facts;
 } kith__newcomers;
 
-/* Draw at most `most` of the unseen entities with at least two facts, and hide some facts of each.
- * `is_wanted` may be NULL. */
+/* Of the model's graph; `described` has to outlive them. */
 kith_status kith__newcomers_init(kith__newcomers *newcomers, kith_model *model,
-                                 bool (*is_wanted)(uint32_t entity), size_t most, uint64_t seed,
-                                 kith_error *error);
+                                 const kith__descriptions *described, kith_error *error);
 void kith__newcomers_release(kith__newcomers *newcomers);
 /* Whether a fact with this answer was hidden: then the answer is correct. */
 bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uint32_t query,

@@ -193,6 +193,7 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
     if (!shown || !model)
         return kith__null_argument(error, __func__);
 
+    kith__descriptions described = {0};
     kith__newcomers newcomers = {0};
     result *out = NULL;
     kith_probability_options options;
@@ -204,8 +205,10 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
     kith__watch_init(&watch, options.watch, options.context);
     TRY(status);
     TRY(check_model(model, error));
-    TRY(kith__newcomers_init(&newcomers, (kith_model *)model, NULL, options.entities, options.seed,
-                             error));
+    const kith__description_options drawn = {
+        .most = options.entities, .times = 1, .seed = options.seed};
+    TRY(kith__descriptions_init(&described, model->graph, &drawn, error));
+    TRY(kith__newcomers_init(&newcomers, (kith_model *)model, &described, error));
     if (newcomers.count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
                        "the graph has no unseen entities with at least two facts"));
@@ -217,6 +220,7 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
 cleanup:
     kith__free(out);
     kith__newcomers_release(&newcomers);
+    kith__descriptions_release(&described);
     kith__watch_release(&watch);
     return status;
 }

@@ -97,16 +97,6 @@ static void compact(kith__facts *facts, const uint8_t *drop)
     facts->count = to;
 }
 
-/* Waking a thread costs more than a few thousand facts. */
-static size_t pieces_for(const kith__pool *pool, size_t facts)
-{
-    size_t size = kith__pool_size(pool), worth = facts / FACTS_PER_PIECE + 1;
-
-    if (size > worth)
-        size = worth;
-    return size > MOST_RANGES ? MOST_RANGES : size;
-}
-
 kith_status kith__drop_duplicates(size_t *all, kith__facts *facts, kith__pool *pool,
                                   kith_error *error)
 {
@@ -120,7 +110,7 @@ kith_status kith__drop_duplicates(size_t *all, kith__facts *facts, kith__pool *p
         return kith__fail(error, KITH_ERR_INPUT,
                           "a split has %zu facts, expected fewer than 2^32 - 1", facts->count);
     if (pool)
-        d.pieces = pieces_for(pool, facts->count);
+        d.pieces = kith__pool_pieces(pool, facts->count, FACTS_PER_PIECE, MOST_RANGES);
     d.drop = kith__calloc(facts->count, 1);
     if (!d.drop)
         return kith__no_memory(error);

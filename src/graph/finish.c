@@ -8,16 +8,6 @@
 
 enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096, TICK = 1 << 14 };
 
-/* Waking a thread costs more than a few thousand facts. */
-static size_t pieces_for(const kith__pool *pool, size_t facts)
-{
-    size_t size = kith__pool_size(pool), worth = facts / FACTS_PER_PIECE + 1;
-
-    if (size > worth)
-        size = worth;
-    return size > MOST_RANGES ? MOST_RANGES : size;
-}
-
 /* ---- seen ids first ---- */
 
 /* New ids, marked entries first, in order. Returns how many are marked. */
@@ -227,7 +217,7 @@ static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith
 {
     uint32_t n = graph->entities.count;
     size_t facts = graph->splits[KITH_TRAIN].count + graph->splits[KITH_AUX].count;
-    size_t pieces = pieces_for(pool, facts);
+    size_t pieces = kith__pool_pieces(pool, facts, FACTS_PER_PIECE, MOST_RANGES);
     connect c = {.graph = graph, .watch = watch};
     kith_status status;
 
@@ -332,8 +322,10 @@ static void search_piece(void *context, size_t piece)
 static kith_status find_repeats(bool *found, const kith_graph *graph, kith__pool *pool,
                                 kith__watch *watch, kith_error *error)
 {
-    search s = {.graph = graph, .watch = watch,
-                .pieces = 4 * pieces_for(pool, graph->splits[KITH_TRAIN].count)};
+    search s = {.graph = graph,
+                .watch = watch,
+                .pieces = 4 * kith__pool_pieces(pool, graph->splits[KITH_TRAIN].count,
+                                                FACTS_PER_PIECE, MOST_RANGES)};
 
     *found = false;
     kith__pool_run(pool, search_piece, &s, s.pieces);

@@ -25,7 +25,7 @@ static kith_status write_file(const char *folder, const char *name, writer write
 
     if (!path)
         TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     TRY(write(file.stream, graph, context, error));
     TRY(kith__new_file_commit(&file, error));
 cleanup:
@@ -316,7 +316,7 @@ kith_status kith__write_text(const char *folder, const char *name, const char *t
 
     if (!path || !text)
         TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     fprintf(file.stream, "%s\n", text);
     TRY(kith__new_file_commit(&file, error));
 cleanup:

@@ -1,7 +1,7 @@
 #include "core/mem.h"
 #include "model/model.h"
 
-/* What the caller sees, and what it points to. */
+/* The caller's result, and the arrays it points to. */
 typedef struct {
     kith_held_out shown;
     kith__held_out own;

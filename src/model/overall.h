@@ -4,7 +4,7 @@
  * is isotonic: answers in the order of the first step, in groups, each with the share that was right,
  * and straight lines between them in log-odds.
  *
- * Both are fitted on held-out entities of whose facts a random share is hidden (train/fit_overall.h), so
+ * Both are fitted on held-out entities with some of their facts hidden (train/fit_overall.h), so
  * several answers may be missing, or none. */
 #ifndef KITH_MODEL_OVERALL_H
 #define KITH_MODEL_OVERALL_H

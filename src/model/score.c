@@ -128,6 +128,8 @@ kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache, kit
     for (size_t i = 0; i < count; i++) {
         float *row = scores + i * a->width;
         const float *final;
+        if (kith__watch_add(a->watch, 0))
+            TRY(kith__watch_status(a->watch, error));
         TRY(kith__final_scores(&final, &a->shares[i], a, &asked[i], queries[0], row, error));
         if (final != row)
             memcpy(row, final, a->width * sizeof *row);

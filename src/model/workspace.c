@@ -70,6 +70,7 @@ static kith__workspace *new_workspace(const kith_model *model)
 /* Nothing of the session that had it before. */
 static void begin_anew(kith__workspace *a)
 {
+    a->watch = NULL;
     a->width = a->candidates;
     a->unseen_count = 0;
     a->known.added = NULL;
@@ -102,6 +103,16 @@ void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *a)
     a->next = cache->workspaces;
     cache->workspaces = a;
     pthread_mutex_unlock(&cache->lock);
+}
+
+size_t kith__queries_at_once(const kith_model *model)
+{
+    enum { MOST_SCORES = 4 << 20 };
+    size_t rows = MOST_SCORES / ((size_t)kith_graph_entity_count(model->graph) + 1);
+
+    if (!kith__model_scores_vectors(model) || rows < 1)
+        return 1;
+    return rows < KITH__QUERIES_TOGETHER ? rows : KITH__QUERIES_TOGETHER;
 }
 
 int kith__workspace_reserve(kith__workspace *a, size_t rows)

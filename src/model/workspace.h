@@ -10,6 +10,7 @@ enum { KITH__QUERIES_TOGETHER = 16 };
 
 typedef struct kith__workspace {
     const kith_model *model;
+    kith__watch *watch; /* of the questions at hand; NULL: none */
     size_t candidates; /* the entities 0 .. candidates - 1 */
     size_t width;      /* of a row of scores: `candidates`, or with unseen ones more */
     uint32_t *unseen;  /* candidates too, by the questions at hand */
@@ -36,13 +37,17 @@ typedef struct kith__workspace {
     struct kith__workspace *next;
 } kith__workspace;
 
-/* One that nobody uses, made where there is none; NULL where memory is short. */
+/* One that nobody uses, made where there is none; NULL if out of memory. */
 kith__workspace *kith__workspace_take(kith__candidate_cache *cache);
 void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *workspace);
 
 void kith__workspaces_free(kith__workspace *workspaces);
 
-/* Room for the scores of `rows` questions; -1 where memory is short. */
+/* How many questions of one query are scored together, at most KITH__QUERIES_TOGETHER: with an embedding,
+ * several read the candidates' vectors once; but rows of scores take memory by the number of entities. */
+size_t kith__queries_at_once(const kith_model *model);
+
+/* Room for the scores of `rows` questions; -1 if out of memory. */
 int kith__workspace_reserve(kith__workspace *workspace, size_t rows);
 
 #endif

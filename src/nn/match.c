@@ -2,32 +2,20 @@
 #include "nn/match.h"
 
 #include "nn/kernels.h"
+#include "nn/lanes.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float lanes __attribute__((vector_size(32)));
-typedef int32_t bits __attribute__((vector_size(32)));
-enum { WIDE = 8, ROWS = 4 };
-
-INLINE lanes at(const float *x)
-{
-    return *(const lanes *)x;
-}
+/* The result of comparing lanes: all bits set, or none. */
+typedef int32_t masks __attribute__((vector_size(32)));
+enum { ROWS = 4 };
 
 INLINE lanes magnitude(lanes x)
 {
     return (lanes)((bits)x & INT32_MAX);
 }
 
-INLINE lanes where(bits mask, lanes x)
+INLINE lanes where(masks mask, lanes x)
 {
-    return (lanes)(mask & (bits)x);
+    return (lanes)(mask & (masks)x);
 }
 
 /* A product with ones compiles to a single broadcast instruction. */

@@ -4,7 +4,8 @@
  *   text      "text"
  *   list      "items", strings
  *   table     "caption", "columns" ({"title", "number"}), "rows" of cells; a cell is a string or
- *             {"text", "small": [strings], "mark": "better" | "worse", "bar": 0..1, "strong"}
+ *             {"text", "small": [strings], "mark": "better" | "worse", "bar": 0..1, "strong",
+ *             "code"}
  *   figures   "items", charts that stand beside each other where there is room
  *   details   "summary", "blocks": folded away until opened
  * Charts, by "type", all with "title", and "note" where it needs an explanation:

@@ -44,13 +44,25 @@ void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name)
             points_add(points, category_place(chart, key), eval_metric(group, METRIC_MRR));
 }
 
+/* Results of version 0.1 say "probability" for what is "predicted". */
+static json_t *bins_of(const json_t *reliability)
+{
+    json_t *bins = json_deep_copy(json_object_get(reliability, "bins")), *bin;
+    size_t i;
+
+    json_array_foreach(bins, i, bin)
+        if (!json_object_get(bin, "predicted"))
+            json_object_set(bin, "predicted", json_object_get(bin, "probability"));
+    return bins;
+}
+
 static json_t *reliability_chart(const json_t *reliability, const char *title)
 {
     if (!reliability)
         return NULL;
     return json_pack(
-        "{ss so sO so}", "type", "reliability", "title", safe_string(title), "bins",
-        json_object_get(reliability, "bins"), "note",
+        "{ss so so so}", "type", "reliability", "title", safe_string(title), "bins",
+        bins_of(reliability), "note",
         format_string("On the dashed line, answers are correct as often as predicted. "
                       "Larger dots: more answers; lines: two standard errors up and down. "
                       "Expected calibration error %.4f.",

@@ -13,8 +13,8 @@ const char *known_entity(const json_t *explained);
 
 /* Score and rules of the first answers. */
 void explain_reasons(json_t *document, const json_t *explained, const kith_graph *graph);
-/* Confidence of the best rule that leads from a fact of the entity to the first answer; 0 if there is
- * none. */
+/* Confidence of the best rule that leads from a fact of the entity to the first answer; 0 if there
+ * is none. */
 double rule_weight(const json_t *explained, const json_t *neighbor);
 
 #endif

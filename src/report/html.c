@@ -1,5 +1,6 @@
 /* A document as one HTML file that asks for nothing outside of itself. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/document.h"
@@ -45,6 +46,8 @@ static const char style[] =
     "max-width:38vw}\n"
     "td:last-child,th:last-child{padding-right:.1rem}\n"
     ".meter~small{white-space:nowrap}\n"
+    "code{font:.95em/1.45 ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;\n"
+    "display:block;min-width:18rem;overflow-wrap:anywhere}code span{white-space:nowrap}\n"
     "td small{display:block;color:var(--soft);font-size:.78rem}\n"
     "td small.better{color:var(--better)}td small.worse{color:var(--worse)}\n"
     ".share{display:inline-block;min-width:4.6em;text-align:right;padding-right:.7em}\n"
@@ -75,7 +78,8 @@ static const char style[] =
     "border-radius:.1rem;vertical-align:middle;margin-right:.4rem}\n"
     "details{margin:1rem 0}summary{cursor:pointer;color:var(--accent);font-size:.92rem}\n"
     "@media(max-width:32rem){main{padding-top:1.5rem}th,td{padding-right:.8rem}\n"
-    "td{max-width:11rem;overflow-wrap:anywhere}td:not(.n){min-width:5.5rem}th.n{white-space:normal}\n"
+    "td{max-width:11rem;overflow-wrap:anywhere}td:not(.n){min-width:5.5rem}th.n{white-space:normal}"
+    "\n"
     ".meter{display:block;width:5rem;max-width:none;margin:.2rem 0}.share{text-align:left}\n"
     "svg.chart text{font-size:13.5px}svg.graph text{font-size:12px}\n"
     "svg.graph .relation{font-size:10.5px}}\n"
@@ -95,6 +99,23 @@ static void put_style(text_buffer *out)
 
 /* ---- tables ---- */
 
+/* A command line: its short arguments do not break at their dashes. */
+static void put_code(text_buffer *out, const char *plain)
+{
+    char *copy = strdup(plain), *rest = copy;
+
+    text_put(out, "<code>");
+    for (const char *argument; copy && (argument = strsep(&rest, " "));) {
+        bool is_short = strlen(argument) <= 24;
+        text_put(out, is_short ? "<span>" : "");
+        text_put_html(out, argument);
+        text_put(out, is_short ? "</span>" : "");
+        text_put(out, rest ? " " : "");
+    }
+    text_put(out, "</code>");
+    free(copy);
+}
+
 static void put_cell(text_buffer *out, const json_t *cell, bool number)
 {
     const json_t *small = json_object_get(cell, "small"), *line;
@@ -106,7 +127,10 @@ static void put_cell(text_buffer *out, const json_t *cell, bool number)
 
     text_put(out, number ? "<td class=\"n\">" : "<td>");
     text_put(out, isfinite(bar) ? "<span class=\"share\">" : strong ? "<b>" : "");
-    text_put_html(out, plain);
+    if (json_is_true(json_object_get(cell, "code")))
+        put_code(out, plain);
+    else
+        text_put_html(out, plain);
     text_put(out, isfinite(bar) ? "</span>" : strong ? "</b>" : "");
     if (isfinite(bar))
         text_add(out, "<span class=\"meter\"><i style=\"width:%.1f%%\"></i></span>",

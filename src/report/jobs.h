@@ -4,8 +4,8 @@
 
 #include "report/plan.h"
 
-/* Called often while jobs run: with a job that has just ended and its duration in seconds, or with
- * NULL and the estimated remaining seconds. */
+/* Called while jobs run: with a job that has just ended and its duration in seconds, or, every
+ * second, with NULL and the estimated remaining seconds. */
 typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds);
 
 typedef struct jobs_options {
@@ -22,8 +22,10 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal, kith_err
 size_t jobs_count(const plan *p, job_state state);
 /* The fraction of a running job that is done, 0 to 1. */
 double job_fraction(const job *j);
-/* The estimated remaining seconds of all unfinished jobs. */
-double jobs_estimate(const plan *p);
+/* Estimated seconds of a job that is not finished, with several running at once. */
+double job_seconds(const plan *p, const job *j, unsigned at_once);
+/* Estimated seconds of all unfinished jobs. */
+double jobs_seconds(const plan *p, unsigned at_once);
 /* "1:23:45" or "2:03". */
 const char *duration_text(char out[32], double seconds);
 /* {"processor", "cores", "system"} */

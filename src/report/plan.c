@@ -276,6 +276,8 @@ static kith_status add_training(size_t *index, plan *p, const json_t *experiment
                                  "data", text_of(source, "hash"), "settings", settings);
     if (other)
         json_object_set(identity, "on", json_object_get(other, "hash"));
+    if (RULES_VERSION > 1 && strcmp(text_of(settings, "evidence"), "none") != 0)
+        json_object_set_new(identity, "rules_version", json_integer(RULES_VERSION));
     json_t *info =
         json_pack("{sO so so sf ss sO}", "experiment", json_object_get(experiment, "name"), "model",
                   safe_string(text_of(model, "name")), "data", safe_string(text_of(data, "name")),

@@ -9,7 +9,10 @@
 
 /* Raised only when a change of kith changes results, so that finished runs of earlier versions are
  * repeated. */
-enum { RESULTS_VERSION = 1 };
+enum {
+    RESULTS_VERSION = 1,
+    RULES_VERSION = 1 /* the same for results that rules take part in, so that others stay valid */
+};
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;
 typedef enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED } job_state;
@@ -17,13 +20,13 @@ typedef enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED } job_st
 typedef struct job {
     job_kind kind;
     job_state state;
-    char *folder;      /* under the output folder */
+    char *folder; /* under the output folder */
     /* results version, data's hash, settings: equal identities give equal results */
     json_t *identity;
-    json_t *info;      /* for users: experiment, model, data, seed */
+    json_t *info; /* for users: experiment, model, data, seed */
     /* paths of the data; `on` is NULL unless another graph is used for evaluation */
     char *source, *on;
-    double estimate;   /* seconds, from the experiment's file */
+    double estimate; /* seconds of CPU time, from the experiment's file */
     double epochs;
     size_t needs;  /* the job that must be done first, or SIZE_MAX */
     bool was_done; /* before this start */
@@ -33,6 +36,7 @@ typedef struct job {
     pid_t pid;
     int step;
     double began;
+    double before;    /* the fraction that an earlier start had done, 0 to 1 */
     json_t *commands; /* as a user would type them */
 } job;
 

@@ -14,9 +14,9 @@ static const statistic statistics[] = {
     {"relations", "relations", NULL, "relations", 0},
     {"seen", "seen_entities", NULL, "seen entities", 0},
     {"unseen", "unseen_entities", NULL, "unseen entities", 0},
-    {"min", "min", "neighbors", "fewest neighbours", 0},
-    {"max", "max", "neighbors", "most", 0},
-    {"mean", "mean", "neighbors", "mean", 1},
+    {"min", "min", "neighbors", "neighbours, min", 0},
+    {"max", "max", "neighbors", "neighbours, max", 0},
+    {"mean", "mean", "neighbors", "neighbours, mean", 1},
 };
 enum { STATISTICS = sizeof statistics / sizeof *statistics };
 

@@ -220,7 +220,7 @@ void kith__cache_save(const char *folder, uint64_t key, const kith_model *model)
     if (model->rules)
         rules = *model->rules;
     describe(&p, &h, &graph, &rules, &lists);
-    if (path && kith__new_file_open(&file, path, NULL) == KITH_OK) {
+    if (path && kith__new_file_replace(&file, path, NULL) == KITH_OK) {
         write_pieces(file.stream, &h, &p);
         kith__new_file_commit(&file, NULL);
     }
@@ -232,11 +232,12 @@ void kith__cache_save(const char *folder, uint64_t key, const kith_model *model)
 
 static bool map_file(const char **map, size_t *bytes, const char *path)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat info;
     void *memory = MAP_FAILED;
 
-    if (file >= 0 && fstat(file, &info) == 0 && (size_t)info.st_size >= sizeof(header)) {
+    if (file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) &&
+        (size_t)info.st_size >= sizeof(header)) {
         *bytes = (size_t)info.st_size;
         memory = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     }

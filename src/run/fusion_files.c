@@ -369,8 +369,8 @@ static void warn_of_few(kith_model *model, const kith__fusion *fusion)
 
     if (fusion->queries < FEW)
         kith__model_warn(model,
-                         "the graph is small: the evidence was weighed on %u facts of held-out "
-                         "entities, so take probabilities as a guess",
+                         "the graph is small: the weights were fitted on %u facts of held-out "
+                         "entities, so probabilities are rough estimates",
                          fusion->queries);
 }
 

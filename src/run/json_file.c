@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/checksum.h"
+#include "core/files.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 
@@ -58,7 +59,7 @@ kith_status kith__json_save(const char *folder, const char *name, json_t *object
 
 static kith_status read_all(char **text, size_t *length, const char *path, kith_error *error)
 {
-    FILE *in = fopen(path, "re");
+    FILE *in = kith__regular_open(path, false);
     size_t capacity = 0;
     kith_status status = KITH_OK;
 

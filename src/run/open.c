@@ -1,5 +1,7 @@
 /* Opening a run: config.json, the graph or its cache, weights, rules and fusion. */
+#include <dirent.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "core/files.h"
 #include "core/mem.h"
@@ -15,6 +17,24 @@
 #include "run/run.h"
 
 /* ---- the graph ---- */
+
+/* A graph may be given as a pipe, but one among the files of a run would be waited for without end. */
+static kith_status check_regular(const char *graph_folder, kith_error *error)
+{
+    DIR *folder = opendir(graph_folder);
+    struct dirent *entry;
+    struct stat info;
+    kith_status status = KITH_OK;
+
+    while (status == KITH_OK && folder && (entry = readdir(folder)))
+        if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0 && !S_ISREG(info.st_mode) &&
+            !S_ISDIR(info.st_mode))
+            status = kith__fail(error, KITH_ERR_INPUT, "%s/%s: is no regular file", graph_folder,
+                                entry->d_name);
+    if (folder)
+        closedir(folder);
+    return status;
+}
 
 /* Names are in separate files; without them the graph could be read, but nobody would understand
  * it. */
@@ -49,6 +69,7 @@ static kith_status open_graph(kith_graph **out, const char *path, const kith__co
     kith_graph *graph = NULL;
     kith_status status;
 
+    TRY(check_regular(path, error));
     TRY(check_names(path, error));
     TRY(kith_graph_open(&graph, path, &open, error));
     if (kith_graph_hash(graph) != config->data_hash)
@@ -69,10 +90,10 @@ static kith_status read_prefixes(kith_graph *graph, const char *inner, const kit
 {
     kith__loader loader = {.graph = graph, .error = error};
     char *path;
-    kith_status status;
+    kith_status status = check_regular(inner, error);
 
-    if (!kith__path_exists(inner, "prefixes.txt"))
-        return KITH_OK;
+    if (status != KITH_OK || !kith__path_exists(inner, "prefixes.txt"))
+        return status;
     if (!(path = kith__path_join(inner, "prefixes.txt")))
         return kith__no_memory(error);
     status = kith__read_prefixes(&loader, path);

@@ -76,6 +76,7 @@ static void answer_piece(void *context, size_t piece)
         fail(k, status, &error);
         return;
     }
+    a->watch = k->watch;
     kith_status chosen = kith__choose_candidates(a, k->session, k->options.candidates, &error);
     if (chosen != KITH_OK)
         fail(k, chosen, &error);
@@ -92,13 +93,13 @@ static void answer_piece(void *context, size_t piece)
 /* Questions with the same query together, a few at a time; pairs one by one. */
 static void cut_chunks(question_batch *k, size_t count)
 {
-    size_t in_chunk = 0;
+    size_t in_chunk = 0, most = kith__queries_at_once(k->session->model);
 
     k->chunks = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t query = k->resolved[k->order[i].index].query;
         bool same = i > 0 && query != KITH__NO_ID && k->order[i].major == k->order[i - 1].major &&
-                    in_chunk < KITH__QUERIES_TOGETHER;
+                    in_chunk < most;
         if (!same) {
             k->chunk[k->chunks++] = i;
             in_chunk = 0;
@@ -329,24 +330,4 @@ cleanup:
     kith__answers_release(&found);
     kith__watch_release(&watch);
     return status;
-}
-
-kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_triple question,
-                                 const kith_ask_options *options, kith_error *error)
-{
-    if (!answers || !s)
-        return kith__null_argument(error, __func__);
-
-    const kith_graph *g = s->model->graph;
-    const kith_question named = {kith_graph_entity_name(g, question.subject),
-                                 kith_graph_relation_name(g, question.relation),
-                                 kith_graph_entity_name(g, question.object)};
-
-    if ((!named.subject && question.subject != UINT32_MAX) ||
-        (!named.relation && question.relation != UINT32_MAX) ||
-        (!named.object && question.object != UINT32_MAX))
-        return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "the graph has not all ids of the question %u, %u, %u", question.subject,
-                          question.relation, question.object);
-    return kith_session_ask(answers, s, &named, options, error);
 }

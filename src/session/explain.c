@@ -9,7 +9,6 @@
 #include "graph/graph.h"
 #include "session/contributions.h"
 
-_Static_assert(KITH__QUERIES_TOGETHER >= 16, "the question and its ablations have a row each");
 enum {
     MASKED = 5,   /* neighbours with the highest weights that are masked, one at a time */
     UNWEIGHED = 15, /* the same if there are no weights */
@@ -195,7 +194,7 @@ static kith_status score(explaining *x, kith_error *error)
     bool embedding = embedding_counts(x);
     kith_status status = KITH_OK;
 
-    if (kith__workspace_reserve(a, KITH__QUERIES_TOGETHER))
+    if (kith__workspace_reserve(a, 1 + kith__queries_at_once(a->model)))
         TRY(kith__no_memory(error));
     if (embedding)
         TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->asked, 1, &x->query, 1,
@@ -259,10 +258,11 @@ static uint32_t best_of(const float *scores, size_t count)
     return best;
 }
 
-static void note_changes(explaining *x, size_t variant, const float *scores, size_t n)
+static void note_changes(explaining *x, size_t variant, const float *without)
 {
     kith__explanation *out = x->out;
-    const float *without = scores + (variant + 1) * n;
+    const float *scores = x->workspace->scores;
+    size_t n = x->workspace->width;
     kith_rank_change **changes = out->changes + variant * out->compared;
 
     for (size_t i = 0; i < out->compared; i++) {
@@ -296,13 +296,33 @@ static void count_compared(kith__explanation *out)
     }
 }
 
+/* Row 0 of the workspace has the scores of all facts; a few variants at a time are scored behind it. */
+static kith_status score_variants(explaining *x, const kith__query_entity *variants, size_t count,
+                                  kith_error *error)
+{
+    kith__workspace *a = x->workspace;
+    size_t n = a->width, most = kith__queries_at_once(a->model);
+    kith_status status = KITH_OK;
+
+    if (x->scores != a->scores) /* before the fusion goes on to others */
+        memcpy(a->scores, x->scores, n * sizeof *x->scores);
+    for (size_t from = 0; from < count; from += most) {
+        size_t some = count - from < most ? count - from : most;
+        TRY(kith__answer_scores(a->scores + n, x->session->cache, a, variants + from, some,
+                                &x->query, 1, error));
+        for (size_t i = 0; i < some; i++)
+            note_changes(x, from + i, a->scores + (1 + i) * n);
+    }
+cleanup:
+    return status;
+}
+
 /* A single fact cannot be masked: nothing would be known. */
 static kith_status find_ablations(explaining *x, kith_error *error)
 {
     kith__explanation *out = x->out;
     size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : MASKED;
     size_t count = out->neighbor_count < most ? out->neighbor_count : most;
-    size_t n = x->workspace->width;
     kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
@@ -313,12 +333,7 @@ static kith_status find_ablations(explaining *x, kith_error *error)
     if (!out->ablations || !out->changes)
         TRY(kith__no_memory(error));
     TRY(copy_without(variants, x, count, error));
-    if (x->scores != x->workspace->scores) /* row 0, before the fusion overwrites it */
-        memcpy(x->workspace->scores, x->scores, n * sizeof *x->scores);
-    TRY(kith__answer_scores(x->workspace->scores + n, x->session->cache, x->workspace, variants,
-                            count, &x->query, 1, error));
-    for (size_t i = 0; i < count; i++)
-        note_changes(x, i, x->workspace->scores, n);
+    TRY(score_variants(x, variants, count, error));
     if (out->weighing == KITH_WEIGH_NONE)
         qsort(out->ablations, count, sizeof *out->ablations, falls_more_first);
     out->ablation_count = count;
@@ -504,22 +519,28 @@ kith_status kith_session_explain(kith_explanation **explanation, kith_session *s
     kith__explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
-    kith_status status;
+    kith__watch watch;
+    kith_status status = kith__ask_options(&used, options, error);
 
-    TRY(kith__ask_options(&used, options, error));
+    kith__watch_init(&watch, used.watch, used.context);
+    TRY(status);
     TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
                 : kith__resolve(&resolved, session, question, used.candidates, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))
         TRY(kith__no_memory(error));
+    x.workspace->watch = &watch;
+    TRY(kith__watch_begin(&watch, "answering", 0, error));
     TRY(kith__choose_candidates(x.workspace, session, used.candidates, error));
     TRY(gather(&x, &resolved, is_fact, error));
     TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);
+    TRY(kith__watch_begin(&watch, "explaining", 0, error));
     TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
     TRY(find_ablations(&x, error));
     TRY(publish(explanation, &out, error));
 cleanup:
     kith__workspace_give(session->cache, x.workspace);
+    kith__watch_release(&watch);
     kith__free(x.facts);
     kith__free(x.sorted);
     release(&out);

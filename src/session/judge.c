@@ -176,6 +176,7 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
+    a->watch = &j->watch;
     kith_status status = KITH_OK;
     while (status == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
         status = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
@@ -196,6 +197,7 @@ static kith_status cut_chunks(judging *j, kith_error *error)
 {
     kith__item *spare = kith__alloc(j->count, sizeof *spare);
     uint32_t relations = 2 * j->session->model->graph->seen_relations;
+    size_t most = kith__queries_at_once(j->session->model);
 
     j->chunk = kith__alloc(j->count + 1, sizeof *j->chunk);
     if (!spare || !j->chunk) {
@@ -205,7 +207,7 @@ static kith_status cut_chunks(judging *j, kith_error *error)
     kith__radix_sort(j->order, spare, j->count, relations, 1);
     for (size_t i = 0, first = 0; i < j->count; i++)
         if (i == 0 || j->order[i].major != j->order[i - 1].major ||
-            i - first == KITH__QUERIES_TOGETHER)
+            i - first == most)
             j->chunk[j->chunks++] = first = i;
     j->chunk[j->chunks] = j->count;
     kith__free(spare);

@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/options.h"
+#include "core/stages.h"
 #include "core/utf8.h"
 #include "graph/graph.h"
 #include "session/answer.h"
+
+enum { TICK = 1024 }; /* facts or names between two looks at the clock */
 
 /* ---- making and freeing ---- */
 
@@ -416,7 +420,7 @@ static int by_relation(const void *a, const void *b)
 
 /* Index the used facts beginning with one. In this order nearly all are appended to the lists of
  * both ends. */
-static kith_status index_facts(kith_session *s, size_t from, kith_error *error)
+static kith_status index_facts(kith_session *s, size_t from, kith__watch *watch, kith_error *error)
 {
     kith_triple *used = kith__alloc(s->fact_count - from, sizeof *used);
     size_t count = 0;
@@ -429,61 +433,107 @@ static kith_status index_facts(kith_session *s, size_t from, kith_error *error)
             used[count++] = s->facts[i];
     if (count > 1)
         qsort(used, count, sizeof *used, by_relation);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         TRY(kith__overlay_add(&s->added, used[i], NULL, error));
+        if (i % TICK == 0 && kith__watch_add(watch, TICK))
+            TRY(kith__watch_status(watch, error));
+    }
 cleanup:
     kith__free(used);
     return status;
 }
 
-/* Names are looked up once each, not once per fact. */
-static kith_status map_names(uint32_t **out, const kith__names *from, const kith__names *graph,
-                             kith__names *own, kith_error *error)
-{
-    uint32_t *ids = kith__alloc(from->count, sizeof *ids);
+/* ---- all facts of a graph ---- */
 
-    for (uint32_t i = 0; ids && i < from->count; i++) {
+/* A graph's facts on their way into a session, and its ids in the session. */
+typedef struct {
+    kith_session *session;
+    const kith_graph *said;
+    uint32_t *entities, *relations;
+    uint64_t names; /* known before */
+    kith__watch watch;
+} adding;
+
+/* Names are looked up once each, not once per fact. */
+static kith_status map_names(uint32_t **out, adding *a, const kith__names *from,
+                             const kith__names *graph, kith__names *own, kith_error *error)
+{
+    uint32_t *ids = *out = kith__alloc(from->count, sizeof *ids);
+
+    if (!ids)
+        return kith__no_memory(error);
+    for (uint32_t i = 0; i < from->count; i++) {
         ids[i] = add_name(graph, own, kith__names_get(from, i));
-        if (ids[i] == KITH__NO_ID) {
-            kith__free(ids);
-            ids = NULL;
-        }
+        if (ids[i] == KITH__NO_ID)
+            return kith__no_memory(error);
+        if (i % TICK == 0 && kith__watch_add(&a->watch, 0))
+            return kith__watch_status(&a->watch, error);
     }
-    *out = ids;
-    return ids ? KITH_OK : kith__no_memory(error);
+    return KITH_OK;
 }
 
-kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith_error *error)
+static kith_status add_split(adding *a, kith_split split, kith_error *error)
+{
+    kith_facts facts = kith_graph_facts(a->said, split);
+    kith_fact_use use;
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < facts.count; i++) {
+        kith_triple t = facts.at[i];
+        if (i % TICK == 0 && kith__watch_add(&a->watch, TICK))
+            TRY(kith__watch_status(&a->watch, error));
+        if (facts.truth && !facts.truth[i])
+            continue;
+        t = (kith_triple){a->entities[t.subject], a->relations[t.relation], a->entities[t.object]};
+        TRY(add_fact(&use, a->session, t, a->names, error));
+    }
+cleanup:
+    return status;
+}
+
+static kith_status add_all(adding *a, kith_error *error)
+{
+    kith_session *s = a->session;
+    const kith_graph *g = s->model->graph, *said = a->said;
+    size_t from = s->fact_count;
+    uint64_t count = kith_graph_facts(said, KITH_TRAIN).count +
+                     kith_graph_facts(said, KITH_AUX).count;
+    kith_status status;
+
+    TRY(kith__watch_begin(&a->watch, "adding facts", count, error));
+    TRY(map_names(&a->entities, a, &said->entities, &g->entities, &s->entities, error));
+    TRY(map_names(&a->relations, a, &said->relations, &g->relations, &s->relations, error));
+    TRY(add_split(a, KITH_TRAIN, error));
+    TRY(add_split(a, KITH_AUX, error));
+    if (!keeps_overlay(s->model) || s->fact_count == from)
+        return KITH_OK;
+    TRY(kith__watch_begin(&a->watch, "indexing added facts", s->fact_count - from, error));
+    TRY(index_facts(s, from, &a->watch, error));
+cleanup:
+    return status;
+}
+
+kith_status kith_session_add_graph(kith_session *s, const kith_graph *said,
+                                   const kith_work_options *caller, kith_error *error)
 {
     if (!s || !said)
         return kith__null_argument(error, __func__);
 
-    static const kith_split splits[] = {KITH_TRAIN, KITH_AUX};
-    uint32_t *entities = NULL, *relations = NULL;
-    uint64_t names = known_names(s);
+    kith_work_options options = {0};
+    adding a = {.session = s, .said = said, .names = known_names(s)};
     const mark before = mark_of(s);
-    kith_fact_use use;
-    kith_status status;
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, caller, error);
 
-    TRY(map_names(&entities, &said->entities, &s->model->graph->entities, &s->entities, error));
-    TRY(map_names(&relations, &said->relations, &s->model->graph->relations, &s->relations, error));
-    for (int p = 0; p < 2; p++) {
-        kith_facts facts = kith_graph_facts(said, splits[p]);
-        for (size_t i = 0; i < facts.count; i++) {
-            kith_triple t = facts.at[i];
-            if (facts.truth && !facts.truth[i])
-                continue;
-            TRY(add_fact(&use, s, (kith_triple){entities[t.subject], relations[t.relation],
-                                                entities[t.object]}, names, error));
-        }
-    }
-    if (keeps_overlay(s->model) && s->fact_count > before.facts)
-        TRY(index_facts(s, before.facts, error));
+    kith__watch_init(&a.watch, options.watch, options.context);
+    TRY(status);
+    TRY(add_all(&a, error));
 cleanup:
     if (status != KITH_OK)
         go_back(s, before);
-    kith__free(entities);
-    kith__free(relations);
+    kith__watch_release(&a.watch);
+    kith__free(a.entities);
+    kith__free(a.relations);
     return status;
 }
 
@@ -509,7 +559,7 @@ static kith_status say_but(kith_session *to, const kith_session *s, size_t but, 
         TRY(add_fact(&use, to, t, names, error));
     }
     if (keeps_overlay(to->model) && to->fact_count > 0)
-        TRY(index_facts(to, 0, error));
+        TRY(index_facts(to, 0, NULL, error));
 cleanup:
     return status;
 }

@@ -15,7 +15,7 @@ typedef struct {
     const kith__query *queries;
 } ranking;
 
-/* Only candidates that score at least as much are looked up. */
+/* Only candidates with at least this score are looked up. */
 static double rank_of(const kith__held_out_data *d, const kith__query *q, const float *scores)
 {
     uint32_t gold = kith__hidden_side(q);
@@ -24,7 +24,8 @@ static double rank_of(const kith__held_out_data *d, const kith__query *q, const 
 
     for (uint32_t c = 0; c < d->candidates; c++)
         if (scores[c] >= right && c != gold &&
-            !kith__known_has(&d->known[q->subject_hidden], kith__known_side(q), q->fact.relation, c))
+            !kith__known_has(&d->known[q->subject_hidden], kith__known_side(q), q->fact.relation,
+                             c))
             rank += scores[c] > right ? 1 : .5;
     return rank;
 }
@@ -57,7 +58,7 @@ kith_status kith__held_out_rank(kith__held_out_query *out, const kith__held_out_
 
 /* ---- sums ---- */
 
-/* With fewer, nothing can be said about probabilities. */
+/* With fewer entities, probabilities cannot be assessed. */
 enum { FEWEST_ENTITIES = 10 };
 
 static int by_entity(const void *a, const void *b)

@@ -15,7 +15,7 @@ typedef struct kith__held_out_query {
     kith__sample sample[KITH__JUDGED];
 } kith__held_out_query;
 
-/* What a fusion is measured by: filled in by whoever fits it. */
+/* The data that a fusion is measured on, filled in by the fitting code. */
 typedef struct kith__held_out_data {
     kith_model *model;
     const kith__evidence *evidence;
@@ -24,13 +24,13 @@ typedef struct kith__held_out_data {
     const kith__known *known; /* [subject hidden] */
 } kith__held_out_data;
 
-/* Rank the hidden sides of queries; `out` has room for `count`. */
+/* Rank the hidden sides of queries; `out` holds `count`. */
 kith_status kith__held_out_rank(kith__held_out_query *out, const kith__held_out_data *data,
                                 const kith__fusion *fusion, const kith__query *queries,
                                 size_t count, kith_error *error);
 
-/* Metrics over all queries, which are sorted by entity. Each half of the entities gets probabilities
- * that are calibrated on the other. */
+/* Metrics over all queries, which are sorted by entity. The probabilities of each half of the
+ * entities are calibrated on the other half. */
 kith_status kith__held_out_sum_up(kith__held_out *out, kith__held_out_query *queries, size_t count,
                                   kith_error *error);
 

@@ -412,7 +412,7 @@ static SerdStatus on_error(void *handle, const SerdError *error)
 static kith_status complain(reading *r, size_t line)
 {
     return kith__bad_line(r->loader, kith__input_path(r->input), line,
-                          "not a valid %s statement: %s", r->turtle ? "Turtle" : "N-Triples",
+                          "found no valid %s statement: %s", r->turtle ? "Turtle" : "N-Triples",
                           r->complained ? r->complaint : "cannot be read");
 }
 

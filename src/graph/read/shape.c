@@ -274,7 +274,7 @@ static kith_status choose_by_number(kith__shape *shape, kith__loader *loader, co
 
     for (int i = 0; i < 3; i++) {
         if (numbers[i] < 1 || numbers[i] > count)
-            return bad_choice(loader, wanted, "a number exceeds the columns of the first row");
+            return bad_choice(loader, wanted, "a number is not a column of the first row");
         shape->place[i] = (size_t)numbers[i] - 1;
     }
     bool named = find_roles(place, cells, count, shape->separator) &&
