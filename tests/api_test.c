@@ -438,6 +438,17 @@ static void add_graph__nothing_stays_of_what_was_stopped(void **state)
     kith_session_free(session);
 }
 
+/* ---- labels ---- */
+
+static void labels__of_a_relation_without_one_are_its_name(void **state)
+{
+    const kith_graph *g = kith_model_graph(model);
+
+    (void)state;
+    assert_string_equal(kith_graph_relation_label(g, 0), kith_graph_relation_name(g, 0));
+    assert_null(kith_graph_relation_label(g, 1000));
+}
+
 /* ---- what training measured ---- */
 
 static void held_out__is_there_for_a_run_with_rules_only(void **state)
@@ -882,6 +893,7 @@ int main(void)
         cmocka_unit_test(missing__facts_are_told_as_they_are_found),
         cmocka_unit_test(watch__one_question_is_watched_inside),
         cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
+        cmocka_unit_test(labels__of_a_relation_without_one_are_its_name),
         cmocka_unit_test(held_out__is_there_for_a_run_with_rules_only),
         cmocka_unit_test(ids__give_the_answers_of_names_and_each_an_error_of_its_own),
         cmocka_unit_test(ids__of_facts_are_judged_as_names_are),

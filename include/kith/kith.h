@@ -204,8 +204,8 @@ KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph 
                                       const char *name);
 
 /* The entity or relation that a user means by `text`: a name, <IRI> or prefix:name, or a label, if
- * only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
- * have, which the message lists. */
+ * only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that
+ * several have, which the message lists. */
 KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                                const char *text, kith_error *error);
 KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
