@@ -332,6 +332,62 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     kith_session_free(session);
 }
 
+/* ---- what is missing ---- */
+
+typedef struct {
+    kith_triple facts[64];
+    size_t count, most;
+    uint64_t asked, asked_first; /* questions, when the first fact came */
+} stream;
+
+static int count_asked(void *context, const kith_stage *stage)
+{
+    stream *s = context;
+
+    if (strcmp(stage->name, "answering") == 0)
+        s->asked = stage->done;
+    return 0;
+}
+
+static int take_fact(void *context, const kith_missing_fact *fact)
+{
+    stream *s = context;
+
+    if (s->count == 0)
+        s->asked_first = s->asked;
+    s->facts[s->count++] = fact->fact;
+    return s->count == s->most;
+}
+
+static void missing__facts_are_told_as_they_are_found(void **state)
+{
+    stream s = {.most = 64};
+    kith_session *session = new_session();
+    kith_missing *missing = NULL;
+    kith_missing_options options;
+
+    (void)state;
+    kith_missing_options_init(&options);
+    options.top = 20;
+    options.watch = count_asked;
+    options.found = take_fact;
+    options.context = options.found_context = &s;
+    assert_int_equal(kith_session_find_missing(&missing, session, NULL, &options, NULL), KITH_OK);
+    assert_int_equal(s.count, missing->count);
+    assert_int_equal(s.count, 20);
+    for (size_t i = 0; i < s.count; i++)
+        assert_memory_equal(&s.facts[i], &missing->at[i]->fact, sizeof s.facts[i]);
+    assert_true(s.asked_first < missing->asked);
+    kith_missing_free(missing);
+    s = (stream){.most = 3};
+    missing = NULL;
+    assert_int_equal(kith_session_find_missing(&missing, session, NULL, &options, NULL),
+                     KITH_ERR_STOPPED);
+    assert_int_equal(s.count, 3);
+    assert_null(missing);
+    kith_session_free(session);
+}
+
 /* So slow that it is due again at every tick. */
 static int on_every_tick(void *context, const kith_stage *stage)
 {
@@ -380,6 +436,24 @@ static void add_graph__nothing_stays_of_what_was_stopped(void **state)
     assert_int_equal(kith_session_newcomer_count(session), 1);
     assert_int_equal(kith_session_add_graph(session, graph, NULL, NULL), KITH_OK);
     kith_session_free(session);
+}
+
+/* ---- what training measured ---- */
+
+static void held_out__is_there_for_a_run_with_rules_only(void **state)
+{
+    kith_model *plain = embedding();
+    kith_held_out *found = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_model_held_out(&found, plain, &error), KITH_ERR_NOT_FOUND);
+    assert_null(found);
+    assert_int_equal(kith_model_held_out(&found, model, &error), KITH_OK);
+    assert_true(found->entities > 0 && found->metrics->queries > 0);
+    assert_true(found->metrics->mrr > 0 && found->metrics->mrr <= 1);
+    kith_held_out_free(found);
+    kith_model_free(plain);
 }
 
 /* ---- ids ---- */
@@ -805,8 +879,10 @@ int main(void)
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
+        cmocka_unit_test(missing__facts_are_told_as_they_are_found),
         cmocka_unit_test(watch__one_question_is_watched_inside),
         cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
+        cmocka_unit_test(held_out__is_there_for_a_run_with_rules_only),
         cmocka_unit_test(ids__give_the_answers_of_names_and_each_an_error_of_its_own),
         cmocka_unit_test(ids__of_facts_are_judged_as_names_are),
         cmocka_unit_test(failures__of_calls_about_graphs_and_models),

@@ -797,13 +797,13 @@ static void classifier__is_kept_with_the_run(void **state)
         double first[3], again[3], without[3];
         kith_model *model = opened_model(folder);
         assert_true(exists(path));
-        assert_null(kith_model_warning(model, 0));
+        assert_null(warning_of(model, 0));
         accuracies(first, model);
         accuracies(again, model);
         kith_model_free(model);
         remove(path);
         model = opened_model(folder);
-        assert_contains(kith_model_warning(model, 0), "classifier.json");
+        assert_contains(warning_of(model, 0), "classifier.json");
         assert_false(exists(path));
         accuracies(without, model);
         kith_model_free(model);

@@ -473,7 +473,7 @@ done
 
 check 'info for people' 0 '^  path +[0-9]' "$kith" info rules
 check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
-json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["run"] == "rules" and
+json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion", "held_out"} and o["run"] == "rules" and
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
     o["graph"]["facts"]["train"] == len(open("source/train").readlines()) and
     set(o["fusion"]) == {"embedding", "direct_rules", "path_rules", "queries",

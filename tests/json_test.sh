@@ -107,6 +107,9 @@ for aggregator in $aggregators; do
     fits explain "$kith" explain $aggregator --query 'p0 knows ?' --json
 done
 fits eval "$kith" eval labels --json
+fits check "$kith" check labels source/train --json
+"$kith" train source/train -o untested --preset rules -q >/dev/null 2>&1
+fits eval "$kith" eval untested --json
 fits eval "$kith" eval kith --without rules --json
 fits compare "$kith" compare kith lan --json
 "$kith" predict kith --query 'p0 knows ?' --json >out

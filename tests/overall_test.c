@@ -136,7 +136,7 @@ static void overall_file__gives_the_same_probabilities(void **state)
         if (fabs(found - expected) > 1e-7)
             fail_msg("found %.9g, expected %.9g", found, expected);
     }
-    assert_int_equal(model->warnings, 0);
+    assert_null(warning_of(model, 0));
     kith__free(model);
 }
 
@@ -158,8 +158,8 @@ static void overall_file__a_run_without_it_opens_with_a_warning(void **state)
     kith_model *model = reading(&read, new_folder(), KITH_OK);
 
     assert_false(read.fitted);
-    assert_int_equal(model->warnings, 1);
-    assert_contains(model->warning[0], "overall.json");
+    assert_contains(warning_of(model, 0), "overall.json");
+    assert_null(warning_of(model, 1));
     kith__free(model);
 }
 

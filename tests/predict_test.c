@@ -1427,9 +1427,9 @@ static void on__the_same_facts_in_another_graph_give_the_same_ranks(void **state
         assert_int_equal(kith_model_open(&here, folder, &(kith_work_options){.threads = 2}, &error), KITH_OK);
         kith_eval *x = evaluated(here, k ? KITH_PART_EMBEDDING : 0), *y = evaluated(there, 0);
         same_ranks(here, x, there, y);
-        assert_contains(kith_model_warning(there, 0), "1 relations");
-        assert_contains(kith_model_warning(there, 0), "20 known facts");
-        assert_null(kith_model_warning(there, 1));
+        assert_contains(warning_of(there, 0), "1 relations");
+        assert_contains(warning_of(there, 0), "20 known facts");
+        assert_null(warning_of(there, 1));
         kith_eval_free(x);
         kith_eval_free(y);
         kith_model_free(here);

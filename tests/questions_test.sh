@@ -159,10 +159,10 @@ assert rows[1][6] == "ok" and "zzz" in rows[3][6] and all(len(r) == 7 for r in r
 PYTHON
 report $? 'facts of a file get probabilities, and what is wrong with a line' "$(cat said out err)"
 json 'the wrong home is the least plausible fact of the graph' \
-    '(o["facts"][0]["subject"], o["facts"][0]["object"]) == ("p20", "New York") and len(o["facts"]) == 5 and o["checked"] == 183' \
+    '(o["facts"][0]["subject"], o["facts"][0]["object"]) == ("p20", "New York") and len(o["facts"]) == 5 and o["checked"] == 183 and o["facts"][0]["verdict"] == "unlikely" and o["facts"][0]["known"]' \
     "$kith" check rules --graph --top 5 --json
 json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --graph --sample 20 --json
-check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	known	ok$' \
+check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	unknown	ok$' \
     "$kith" check lan --graph --top 3
 check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
 check 'both' 2 'expected RUN alone' "$kith" check rules facts --graph
@@ -230,14 +230,14 @@ report $? 'the commands that it prints work' "$(cat script out err)"
 json 'as JSON' 'o["held_out"]["queries"] > 0 and 0 < o["held_out"]["mrr"] <= 1 and o["facts"] == 0' \
     "$kith" eval rules --json
 json 'info shows the same' 'o["held_out"]["entities"] > 0' "$kith" info rules --json
-grep -q held_out.json rules/config.json && grep -q '"checksum"' rules/held_out.json
+grep -q metrics.json rules/config.json && grep -q '"checksum"' rules/metrics.json
 report $? 'it is a file of the run, with a checksum' "$(cat rules/config.json)"
 check 'a run that measured nothing says so' 0 'measured nothing on held-out' "$kith" eval lan
 check 'what takes facts of the split fails' 2 'no test facts, which --ranks needs' "$kith" eval rules --ranks x
-cp -r rules damaged && sed -i 's/"queries": [0-9]*/"queries": 7/' damaged/held_out.json
-check 'damage to it is noticed' 1 'held_out.json.*checksum' "$kith" eval damaged
-rm damaged/held_out.json
-check 'and its loss' 1 'held_out.json is missing' "$kith" eval damaged
+cp -r rules damaged && sed -i 's/"queries": [0-9]*/"queries": 7/' damaged/metrics.json
+check 'damage to it is noticed' 1 'metrics.json.*checksum' "$kith" eval damaged
+rm damaged/metrics.json
+check 'and its loss' 1 'metrics.json is missing' "$kith" eval damaged
 
 # ---- small graphs ----
 

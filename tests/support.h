@@ -63,6 +63,8 @@ void check_contains(const char *message, const char *split, const char *file, in
 
 /* Open what must open. */
 kith_graph *opened(const char *path);
+/* The warnings of a model, without that its graph is small. */
+const char *warning_of(const kith_model *model, size_t index);
 kith_graph *opened_with(const char *path, unsigned threads, bool skip_bad);
 /* Open what must be refused with that status; the message must contain each of the texts, the last
  * of which is NULL. */

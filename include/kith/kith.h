@@ -175,6 +175,8 @@ KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t 
 /* The label from entity_name.txt, a column of labels, rdfs:label or skos:prefLabel, or the name if
  * there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
+/* The same of a relation, from relation_name.txt, a column of labels or RDF. */
+KITH_API const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation);
 
 /* All names at once, not copied: name i, with a terminating NUL, begins at bytes + start[i]. */
 typedef struct kith_name_list {
@@ -201,9 +203,9 @@ KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_gra
 KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph,
                                       const char *name);
 
-/* The entity or relation that a user means by `text`: a name, <IRI> or prefix:name; for entities
- * also a label, if only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a
- * label that several entities have, which the message lists. */
+/* The entity or relation that a user means by `text`: a name, <IRI> or prefix:name, or a label, if
+ * only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
+ * have, which the message lists. */
 KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                                const char *text, kith_error *error);
 KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
@@ -979,7 +981,8 @@ typedef struct kith_answers_batch {
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
-/* The same by ids, as in kith_session_ask_ids; an id that does not exist is that question's error. */
+/* The same by ids, as in kith_session_ask_ids. An id that does not exist is an error of its
+ * question. */
 KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
                                               const kith_triple *questions, size_t count,
                                               const kith_ask_options *options, kith_error *error);
@@ -1003,7 +1006,8 @@ typedef struct kith_verdict {
     /* that S r ? (? r O) has an answer that is not known; NAN if the model cannot tell */
     double has;
     float score;        /* among the candidates, larger is likelier */
-    size_t rank;        /* among the candidates that are not known, from 1 */
+    size_t rank;        /* among the candidates that are not known, from 1; 0 where neither entity
+                           is a candidate and the classifier alone judges, `score` is NAN then */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
     /* the run was fitted on labels: `probability` and `likely` come from its classifier, as in

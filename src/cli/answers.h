@@ -9,10 +9,11 @@
 typedef struct fields {
     char *copy;
     const char *name[3];
+    bool quoted[3];
 } fields;
 
 /* Cut "SUBJECT RELATION OBJECT": at tabs (or \t) where there are any, else at single spaces, with
- * "..." around a name that has spaces. False where there are not three names; `why` says so. */
+ * "..." around a name that has spaces, and "" in it for a double quote. False where there are not three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
 /* The fields of a question, "?" as NULL; false with the reason where it has none. */
@@ -22,7 +23,9 @@ bool cut_any_question(fields *out, const char *text, char why[256]);
 
 /* A name as people read it, an IRI by its prefix; lives until some later calls. */
 const char *name_text(const kith_graph *graph, const char *name);
+/* "Label (name)", or the name alone. */
 const char *relation_text(const kith_graph *graph, uint32_t relation);
+const char *relation_name_text(const kith_graph *graph, const char *name);
 /* The names that people mean by fields: prefixed names and labels become names of the graph; NULL
  * stays. */
 kith_question meant_question(const kith_graph *graph, const fields *f);
@@ -184,6 +187,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
                    const kith_graph *graph);
 json_t *verdict_json(const kith_verdict *v);
 const char *verdict_word(const kith_verdict *v); /* "known", "likely", "unlikely", "unknown" */
+const char *likely_word(const kith_verdict *v);  /* the same, whether or not it is known */
 
 /* Names of entities that the graph lacks are those of this session, until another is given or
  * NULL. */
@@ -200,6 +204,8 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
 /* On stderr, the first few with what may have been meant. */
 void print_ignored(const kith_session *session, const kith_graph *graph, size_t from);
 
+/* "relation_label", where the relation has one. */
+void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation);
 json_t *question_json(const kith_question *q);
 json_t *answers_json(const kith_answers *answers, const kith_question *q, const kith_graph *graph);
 json_t *ignored_json(const kith_session *session);

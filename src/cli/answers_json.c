@@ -28,6 +28,14 @@ static void set_entity(json_t *object, const kith_graph *graph, uint32_t entity)
         json_object_set_new(object, "label", text_json(label));
 }
 
+void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation)
+{
+    const char *label = kith_graph_relation_label(graph, relation);
+
+    if (strcmp(label, kith_graph_relation_name(graph, relation)) != 0)
+        json_object_set_new(object, "relation_label", text_json(label));
+}
+
 json_t *answers_json(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
 {
     json_t *list = json_array();
@@ -35,9 +43,11 @@ json_t *answers_json(const kith_answers *answers, const kith_question *q, const 
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = answers->at[i];
         json_t *answer = json_object();
-        if (!q->relation)
+        if (!q->relation) {
             json_object_set_new(answer, "relation",
                                 text_json(kith_graph_relation_name(graph, a->relation)));
+            set_relation_label(answer, graph, a->relation);
+        }
         set_entity(answer, graph, a->entity);
         json_object_set_new(answer, "score", json_real(a->score));
         if (!isnan(a->probability_if_any))

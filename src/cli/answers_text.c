@@ -58,7 +58,7 @@ void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
-    say("%s  %s  %s\n", subject ? subject : "", q->relation ? name_text(graph, q->relation) : "?",
+    say("%s  %s  %s\n", subject ? subject : "", q->relation ? relation_name_text(graph, q->relation) : "?",
         object ? object : "");
     free(subject);
     free(object);
@@ -87,6 +87,10 @@ static void print_probability(const kith_answer *a, const kith_question *q)
 {
     static const double wide = .1;
 
+    if (a->known && !isnan(a->probability)) { /* which is of what is not known */
+        say("%9s", "");
+        return;
+    }
     if (isnan(a->probability)) {
         if (!isnan(a->probability_if_any))
             say("  %5.1f %% if any", 100 * a->probability_if_any);

@@ -214,7 +214,14 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     return count < c->a.common.top ? count : (size_t)c->a.common.top;
 }
 
-static void print_row(const kith_question *q, const kith_verdict *v, const kith_error *error)
+/* All facts of the graph are known. */
+static const char *word_of(const checking *c, const kith_verdict *v)
+{
+    return c->graph ? likely_word(v) : verdict_word(v);
+}
+
+static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
+                      const kith_error *error)
 {
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
@@ -223,10 +230,14 @@ static void print_row(const kith_question *q, const kith_verdict *v, const kith_
     }
     if (!isnan(v->probability))
         say("%.6g", v->probability);
-    say("\t%zu\t%s\tok\n", v->rank, verdict_word(v));
+    if (v->candidates == 0)
+        say("\t\t%s\tok\n", word_of(c, v));
+    else
+        say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
 }
 
-static json_t *row_json(const kith_question *q, const kith_verdict *v, const kith_error *error)
+static json_t *row_json(const checking *c, const kith_question *q, const kith_verdict *v,
+                        const kith_error *error)
 {
     json_t *object = question_json(q);
 
@@ -234,6 +245,8 @@ static json_t *row_json(const kith_question *q, const kith_verdict *v, const kit
         json_object_set_new(object, "error", text_json(error->message));
     else
         json_object_update_new(object, verdict_json(v));
+    if (!error)
+        json_object_set_new(object, "verdict", json_string(word_of(c, v)));
     return object;
 }
 
@@ -248,9 +261,9 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
         size_t at = order[i].fact;
         if (list)
             json_array_append_new(list,
-                                  row_json(&f->at[at], order[i].verdict, verdicts->errors[at]));
+                                  row_json(c, &f->at[at], order[i].verdict, verdicts->errors[at]));
         else
-            print_row(&f->at[at], order[i].verdict, verdicts->errors[at]);
+            print_row(c, &f->at[at], order[i].verdict, verdicts->errors[at]);
     }
     if (!list)
         return EXIT_SUCCESS;
@@ -345,8 +358,8 @@ const command cmd_check = {
         "known fact is classified with itself hidden. A line that cannot be classified has the\n"
         "reason in its last column, does not stop the others, and makes the exit status 1.\n\n"
         "With --graph, checks the facts of the run's own graph and lists the least plausible\n"
-        "ones: candidates for errors. Each fact is hidden from the known facts of its entities,\n"
-        "but rules, weights and embeddings were learned with it.",
+        "ones, likely or unlikely: candidates for errors. Each fact is hidden from the known\n"
+        "facts of its entities, but rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),
     .examples = "  kith check lan facts.tsv\n"

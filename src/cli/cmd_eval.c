@@ -245,10 +245,12 @@ static int report_held_out(const arguments *a, const kith_model *model)
         return EXIT_USAGE;
     }
     if (a->common.json) {
+        json_t *object = json_pack("{ss ss sI}", "split", split_name(a), "task", "held-out",
+                                   "facts", (json_int_t)0);
         json_t *held_out = held_out_json(model);
-        return print_json(json_pack("{ss ss sI so}", "split", split_name(a), "task", "held-out",
-                                    "facts", (json_int_t)0, "held_out",
-                                    held_out ? held_out : json_null()));
+        if (held_out)
+            json_object_set_new(object, "held_out", held_out);
+        return print_json(object);
     }
     say("%s: no %s facts\n", a->common.operand, split_name(a));
     print_held_out(model);

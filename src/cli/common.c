@@ -191,6 +191,19 @@ void note_report(const kith_graph *graph)
              report->duplicates == 1 ? "" : "s");
 }
 
+/* A table with one row per entity reads as facts, too: "name,team,city". */
+static void note_many_relations(const kith_graph *graph)
+{
+    enum { FEWEST = 20 };
+    size_t facts = kith_graph_facts(graph, KITH_TRAIN).count;
+    uint32_t relations = kith_graph_seen_relation_count(graph);
+
+    if (facts >= FEWEST && relations > facts / 2)
+        note("found %u relations in %zu facts: is the second column the relation? (--columns "
+             "chooses others)\n",
+             relations, facts);
+}
+
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error)
 {
@@ -201,8 +214,10 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
                                        .context = watching(a)};
     kith_status status = kith_graph_open(graph, path, &options, error);
 
-    if (status == KITH_OK)
+    if (status == KITH_OK) {
         note_report(*graph);
+        note_many_relations(*graph);
+    }
     return status;
 }
 

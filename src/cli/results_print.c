@@ -6,11 +6,16 @@
 
 /* ---- verdicts ---- */
 
+const char *likely_word(const kith_verdict *v)
+{
+    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+}
+
 const char *verdict_word(const kith_verdict *v)
 {
     if (v->known)
         return "known";
-    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+    return likely_word(v);
 }
 
 /* By the classifier; without a probability where the run has none. */
@@ -38,10 +43,11 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
             v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
-            name_text(graph, who), name_text(graph, q->relation));
+            name_text(graph, who), relation_name_text(graph, q->relation));
         say("      %5.1f %%  that it is this one, if any\n", 100 * v->probability_if_any);
     }
-    say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
+    if (v->candidates > 0)
+        say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
         v->subject_asked ? "subjects" : "objects", v->score);
 }
 
@@ -56,7 +62,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
     if (v->has < .5)
         say("  against: %s is unlikely to have another %s fact\n",
             name_text(graph, v->subject_asked ? q->object : q->subject),
-            name_text(graph, q->relation));
+            relation_name_text(graph, q->relation));
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
         e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
@@ -82,9 +88,10 @@ static void set_real(json_t *object, const char *key, double value)
 
 json_t *verdict_json(const kith_verdict *v)
 {
-    json_t *object = json_pack("{ss sb sb sI sI sf}", "verdict", verdict_word(v), "known", v->known,
+    json_t *object = json_pack("{ss sb sb sI sI}", "verdict", verdict_word(v), "known", v->known,
                                "subject_asked", v->subject_asked, "rank", (json_int_t)v->rank,
-                               "candidates", (json_int_t)v->candidates, "score", v->score);
+                               "candidates", (json_int_t)v->candidates);
+    set_real(object, "score", (double)v->score);
     set_real(object, "probability", v->probability);
     set_real(object, "has", v->has);
     set_real(object, "probability_if_any", v->probability_if_any);
@@ -96,7 +103,7 @@ json_t *verdict_json(const kith_verdict *v)
 
 void print_missing_head(const kith_question *q, const kith_graph *graph)
 {
-    say("?  %s  ?\n", q->relation ? name_text(graph, q->relation) : "?");
+    say("?  %s  ?\n", q->relation ? relation_name_text(graph, q->relation) : "?");
 }
 
 void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph)
@@ -141,6 +148,7 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
             "{so so so sf}", "subject", text_json(kith_graph_entity_name(graph, f->fact.subject)),
             "relation", text_json(kith_graph_relation_name(graph, f->fact.relation)), "object",
             text_json(kith_graph_entity_name(graph, f->fact.object)), "score", f->score);
+        set_relation_label(one, graph, f->fact.relation);
         set_real(one, "probability", f->probability);
         set_real(one, "has", f->has);
         set_real(one, "probability_if_any", f->probability_if_any);

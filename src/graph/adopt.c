@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "graph/graph.h"
+#include "graph/labels.h"
 
 static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, uint32_t old)
 {
@@ -75,6 +75,7 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
     snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
     memcpy(graph->source, source->source, sizeof graph->source);
     if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids) ||
+        kith__relation_labels_copy(graph, source) ||
         kith__prefixes_copy(&graph->prefixes, &source->prefixes))
         TRY(kith__no_memory(error));
     TRY(kith__graph_finish(graph, pool, watch, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "graph/labels.h"
 
 static int add_name(kith__names *names, const char *name)
 {
@@ -91,6 +92,7 @@ kith_status kith__graph_align(kith_graph **out, kith__alignment *report, const k
     kith_status status = KITH_OK;
 
     if (!graph || add_names(graph, source, like) || add_labels(graph, source) ||
+        kith__relation_labels_copy(graph, like) || kith__relation_labels_copy(graph, source) ||
         kith__prefixes_copy(&graph->prefixes, &source->prefixes) ||
         !(ids = match_relations(&counts, graph, source)))
         TRY(kith__no_memory(error));

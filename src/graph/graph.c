@@ -1,4 +1,5 @@
 #include "graph/graph.h"
+#include "graph/labels.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -27,6 +28,7 @@ void kith_graph_free(kith_graph *graph)
     if (!graph)
         return;
     kith__prefixes_release(&graph->prefixes);
+    kith__relation_labels_free(graph);
     if (graph->map) {
         munmap((void *)graph->map, graph->map_bytes);
         kith__free(graph);
@@ -62,6 +64,7 @@ void kith__graph_keep_neighborhoods(kith_graph *graph)
     kith__free(graph->label_start);
     graph->label_bytes = NULL;
     graph->label_start = NULL;
+    kith__relation_labels_free(graph);
     for (int split = 0; split < KITH_SPLITS; split++) {
         size_t count = graph->splits[split].count;
         kith__facts_release(&graph->splits[split]);

@@ -22,6 +22,7 @@ struct kith_graph {
     char *label_bytes;
     uint64_t *label_start; /* NULL if no entity has a label; 0 if this one has none */
     kith__prefixes prefixes; /* of IRIs; not part of the map below */
+    struct kith__label_set *relation_labels; /* by name; NULL: none; not part of it either */
     kith__facts splits[KITH_SPLITS];
     uint64_t *offset;
     kith_neighbor *neighbors;

@@ -27,7 +27,16 @@ int kith__label_set_add(kith__label_set *set, const char *name, size_t name_leng
                         const char *label, size_t length, int rank);
 /* Add all labels of another set, as if they came after those of this set. */
 int kith__label_set_merge(kith__label_set *set, const kith__label_set *more);
-/* Give the entities of a graph their labels; labels of other names are dropped. */
+/* Give the entities and relations of a graph their labels; labels of other names are dropped. */
 int kith__label_set_apply(kith_graph *graph, const kith__label_set *set);
+
+/* The label of a name, NULL where there is none; the set may be NULL. */
+const char *kith__label_find(const kith__label_set *set, const char *name, size_t length);
+/* A label for a relation of the graph, in place of none; -1 if out of memory. */
+int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
+                             size_t label_length);
+/* Those of another graph, for the relations that this one has. */
+int kith__relation_labels_copy(kith_graph *graph, const kith_graph *from);
+void kith__relation_labels_free(kith_graph *graph);
 
 #endif

@@ -1,7 +1,7 @@
 /* The public calls that look things up in a graph. */
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/labels.h"
 
 const char *kith_graph_layout(const kith_graph *graph)
 {
@@ -74,6 +74,15 @@ kith_name_list kith_graph_entity_names(const kith_graph *graph)
 kith_name_list kith_graph_relation_names(const kith_graph *graph)
 {
     return graph ? list_of(&graph->relations) : (kith_name_list){0};
+}
+
+const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation)
+{
+    if (!graph || relation >= graph->relations.count)
+        return NULL;
+    const char *name = kith__names_get(&graph->relations, relation);
+    const char *label = kith__label_find(graph->relation_labels, name, strlen(name));
+    return label ? label : name;
 }
 
 kith_name_list kith_graph_entity_labels(const kith_graph *graph)

@@ -9,7 +9,7 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "core/options.h"
-#include "graph/graph.h"
+#include "graph/labels.h"
 
 static const char *const part_files[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
@@ -113,6 +113,19 @@ static kith_status write_labels(FILE *out, const kith_graph *graph, const void *
     return KITH_OK;
 }
 
+static kith_status write_relation_labels(FILE *out, const kith_graph *graph, const void *context,
+                                         kith_error *error)
+{
+    const kith__label_set *set = graph->relation_labels;
+
+    (void)context;
+    (void)error;
+    guard_mark(out, kith__names_get(&set->names, 0));
+    for (uint32_t i = 0; i < set->names.count; i++)
+        fprintf(out, "%s\t%s\n", kith__names_get(&set->names, i), set->bytes + set->at[i].start);
+    return KITH_OK;
+}
+
 static kith_status write_prefixes(FILE *out, const kith_graph *graph, const void *context,
                                   kith_error *error)
 {
@@ -173,6 +186,8 @@ static kith_status write_all(const kith_graph *graph, const char *folder,
     /* The entities with labels may all be gone, and readers refuse an empty file. */
     if (first_labelled(graph) != KITH__NO_ID)
         TRY(write_file(folder, "entity_name.txt", write_labels, graph, NULL, error));
+    if (graph->relation_labels)
+        TRY(write_file(folder, "relation_name.txt", write_relation_labels, graph, NULL, error));
     if (graph->prefixes.count > 0)
         TRY(write_file(folder, "prefixes.txt", write_prefixes, graph, NULL, error));
     if (options->note)
@@ -185,7 +200,7 @@ cleanup:
 static bool is_ours(const char *name)
 {
     static const char *const others[] = {"entity2id.txt", "relation2id.txt", "entity_name.txt",
-                                         "prefixes.txt", "split.json"};
+                                         "relation_name.txt", "prefixes.txt", "split.json"};
 
     for (size_t i = 0; i < KITH_SPLITS; i++)
         if (strcmp(name, part_files[i]) == 0)

@@ -207,6 +207,10 @@ uint64_t kith__labels_hash(const kith_graph *graph)
 
     kith__checksum_init(&sum);
     add_labels(&sum, graph);
+    for (uint32_t r = 0; graph->relation_labels && r < graph->relations.count; r++) {
+        const char *label = kith_graph_relation_label(graph, r);
+        kith__checksum_add(&sum, label, strlen(label) + 1);
+    }
     for (size_t i = 0; i < graph->prefixes.count; i++) {
         kith__checksum_add(&sum, &graph->prefixes.at[i], sizeof graph->prefixes.at[i]);
         if (i + 1 == graph->prefixes.count)

@@ -96,7 +96,7 @@ static char *find_foreign_in_run(const char *folder)
         "calibration.json", "classifier.json", "has_relation.json", "metrics.json",
         "overall.json",     "fusion.json",     "rules.safetensors", "history.jsonl",
         "cache.bin",        "lock",            "heldout",           "carried_fusion.json",
-        "held_out.json",    NULL};
+        NULL};
     static const char *const of_graph[] = {"train", "dev", "test", "aux", "entity2id.txt",
                                            "relation2id.txt", "entity_name.txt", "split.json",
                                            "relation_name.txt", "prefixes.txt",

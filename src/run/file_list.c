@@ -18,7 +18,7 @@ static const struct {
     {"fusion.json", true, true},
     {"has_relation.json", true, false},
     {"overall.json", true, false},
-    {"held_out.json", true, false},
+    {"metrics.json", true, false},
     {"classifier.json", false, true},
 };
 enum { FILES = sizeof files / sizeof *files };

@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "run/json_file.h"
 
-static const char file_name[] = "held_out.json";
+static const char file_name[] = "metrics.json";
 
 /* ---- writing ---- */
 

@@ -1,4 +1,4 @@
-/* held_out.json: what training measured on held-out entities (model/held_out.h). */
+/* metrics.json: what training measured on held-out entities (model/held_out.h). */
 #ifndef KITH_RUN_HELD_OUT_FILE_H
 #define KITH_RUN_HELD_OUT_FILE_H
 

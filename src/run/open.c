@@ -58,7 +58,9 @@ static kith_status check_labels(const kith_graph *graph, const char *path,
     return kith__fail(
         error, KITH_ERR_INPUT,
         "%s/%s: does not have the labels that config.json was made for (their hash differs)", path,
-        graph->prefixes.count > 0 ? "prefixes.txt or entity_name.txt" : "entity_name.txt");
+        graph->prefixes.count > 0   ? "prefixes.txt, relation_name.txt or entity_name.txt"
+        : graph->relation_labels ? "relation_name.txt or entity_name.txt"
+                                 : "entity_name.txt");
 }
 
 static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
@@ -84,21 +86,36 @@ cleanup:
     return status;
 }
 
-/* Prefixes are few, so no cache holds them. */
-static kith_status read_prefixes(kith_graph *graph, const char *inner, const kith__config *config,
-                                 kith_error *error)
+static kith_status read_beside(bool *found, kith_graph *graph, const char *inner, const char *name,
+                               kith_status (*read)(kith__loader *, const char *), kith_error *error)
 {
     kith__loader loader = {.graph = graph, .error = error};
     char *path;
     kith_status status = check_regular(inner, error);
 
-    if (status != KITH_OK || !kith__path_exists(inner, "prefixes.txt"))
+    if (status != KITH_OK || !kith__path_exists(inner, name))
         return status;
-    if (!(path = kith__path_join(inner, "prefixes.txt")))
+    *found = true;
+    if (!(path = kith__path_join(inner, name)))
         return kith__no_memory(error);
-    status = kith__read_prefixes(&loader, path);
+    status = read(&loader, path);
     kith__free(path);
-    return status == KITH_OK ? check_labels(graph, inner, config, error) : status;
+    return status;
+}
+
+/* Prefixes and labels of relations are in no cache: they are few. */
+static kith_status read_uncached(kith_graph *graph, const char *inner, const kith__config *config,
+                                 kith_error *error)
+{
+    bool found = false;
+    kith_status status;
+
+    TRY(read_beside(&found, graph, inner, "relation_name.txt", kith__read_relation_labels, error));
+    TRY(read_beside(&found, graph, inner, "prefixes.txt", kith__read_prefixes, error));
+    if (found)
+        TRY(check_labels(graph, inner, config, error));
+cleanup:
+    return status;
 }
 
 /* From the cache if it is valid; else from the folder, and then a cache is written for the next
@@ -123,7 +140,7 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     kith__watch_init(&watch, options->watch, options->context);
     if (cached) {
         lists->cap = kith__list_cap(settings);
-        status = read_prefixes(*graph, inner, config, error);
+        status = read_uncached(*graph, inner, config, error);
     } else {
         status = open_graph(graph, inner, config, options, error);
     }

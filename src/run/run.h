@@ -5,7 +5,7 @@
  *   calibration.json         what turns scores into probabilities: weights.c
  *   rules.safetensors, fusion.json   rule evidence and its weights: fusion_files.h
  *   has_relation.json, overall.json  what overall probabilities are made of
- *   held_out.json            what training measured on held-out entities: held_out_file.h
+ *   metrics.json             what training measured on held-out entities: held_out_file.h
  *   checkpoint.safetensors   weights, Adam's state and where training stands: checkpoint.c
  *   history.jsonl            one object per epoch: history.c
  *   cache.bin                the graph once more, to be mapped: cache.h

@@ -111,16 +111,32 @@ typedef struct {
     kith_error error;
 } judging;
 
+/* Of a chunk, the facts to rank; the others have no verdict before they are classified. */
+static size_t choose_ranked(kith__item ranked[KITH__QUERIES_TOGETHER], judging *j, size_t chunk)
+{
+    size_t count = 0;
+
+    for (size_t i = j->chunk[chunk]; i < j->chunk[chunk + 1]; i++)
+        if (!j->resolved[j->order[i].index].unranked)
+            ranked[count++] = j->order[i];
+        else
+            j->verdicts[j->order[i].index] = (kith_verdict){
+                .probability = NAN, .probability_if_any = NAN, .has = NAN, .score = NAN, .likely = -1};
+    return count;
+}
+
 static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
 {
     kith_session *s = j->session;
-    const kith__item *items = j->order + j->chunk[chunk];
-    size_t count = j->chunk[chunk + 1] - j->chunk[chunk];
-    uint32_t query = items[0].major, entities[KITH__QUERIES_TOGETHER];
+    kith__item items[KITH__QUERIES_TOGETHER];
+    size_t count = choose_ranked(items, j, chunk);
+    uint32_t query = j->order[j->chunk[chunk]].major, entities[KITH__QUERIES_TOGETHER];
     kith__query_entity asked[KITH__QUERIES_TOGETHER];
     bool known[KITH__QUERIES_TOGETHER];
     kith_status status = KITH_OK;
 
+    if (count == 0)
+        return KITH_OK;
     for (size_t i = 0; i < count; i++)
         entities[i] = j->resolved[items[i].index].entity;
     TRY(kith__gather_facts(asked, NULL, s, a, entities, count, error));
@@ -214,14 +230,19 @@ static kith_status cut_chunks(judging *j, kith_error *error)
     return KITH_OK;
 }
 
-/* An error of a fact is kept with it; only running out of memory stops the others. */
+static bool can_classify(const kith_session *s, const kith_question *fact)
+{
+    return s->model->classifier && fact->subject && fact->relation && fact->object;
+}
+
+/* What is wrong with a fact is kept beside it; only a lack of memory hinders the others. */
 static kith_status resolve_all(judging *j, const kith_question *facts, size_t count,
                                kith_error *error)
 {
     kith_error wrong;
     kith_status status;
 
-    j->resolved = kith__alloc(count, sizeof *j->resolved);
+    j->resolved = kith__calloc(count, sizeof *j->resolved);
     j->order = kith__alloc(count, sizeof *j->order);
     j->verdicts = kith__calloc(count, sizeof *j->verdicts);
     if (!j->resolved || !j->order || !j->verdicts || kith__errors_init(&j->errors, count))
@@ -230,6 +251,8 @@ static kith_status resolve_all(judging *j, const kith_question *facts, size_t co
     for (size_t i = 0; i < count; i++) {
         status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i], KITH_ANSWERS_ALL,
                                     &wrong);
+        if (status == KITH_ERR_ARGUMENT && can_classify(j->session, &facts[i]))
+            status = kith__resolve_unranked(&j->resolved[i], j->session, &facts[i], &wrong);
         if (status == KITH_OK)
             j->order[j->count++] = (kith__item){j->resolved[i].query, 0, (uint32_t)i};
         else if (status == KITH_ERR_MEMORY || kith__errors_set(&j->errors, i, &wrong))

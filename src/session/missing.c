@@ -31,7 +31,8 @@ typedef struct {
     kith_missing_fact *found; /* likeliest first, between batches */
     size_t found_count, found_capacity;
     size_t asked;
-    size_t told; /* how many of `found` the caller has been told of */
+    bool bounded; /* some questions cannot be asked */
+    size_t told; /* of `found`, the first that the caller was told of */
     bool complete;
 } finding;
 
@@ -107,7 +108,8 @@ static kith_status choose_sources(finding *f, kith__workspace *a, kith_error *er
     size_t possible = (size_t)entities * f->count;
     kith_status status = KITH_OK;
 
-    f->options.queries = f->options.queries < possible ? f->options.queries : possible;
+    f->bounded = f->options.queries < possible;
+    f->options.queries = f->bounded ? f->options.queries : possible;
     f->sources = kith__alloc(f->options.queries, sizeof *f->sources);
     if (!order || !f->sources)
         TRY(kith__no_memory(error));
@@ -178,7 +180,7 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
         resolved[i] = (kith__resolved){.entity = batch[i].entity,
                                        .query = batch[i].relation,
                                        .other = KITH__NO_ID};
-    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, NULL, error));
+    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, &f->watch, error));
     for (size_t i = 0; i < count; i++) {
         failed = failed || take_answers(f, &batch[i], &answers[i]);
         kith__answers_release(&answers[i]);
@@ -229,8 +231,8 @@ static kith_status ask_sources(finding *f, kith_error *error)
         TRY(tell_found(f, f->sources[next].likely, error));
     }
     TRY(tell_found(f, 0, error));
-    /* Fewer than the limit: there are no others. */
-    f->complete = f->complete || f->source_count < f->options.queries;
+    /* Fewer than the bound: there were no others. */
+    f->complete = f->complete || !f->bounded || f->source_count < f->options.queries;
 cleanup:
     return status;
 }

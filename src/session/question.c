@@ -168,3 +168,20 @@ kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const k
 cleanup:
     return status;
 }
+
+kith_status kith__resolve_unranked(kith__resolved *r, const kith_session *s,
+                                   const kith_question *q, kith_error *error)
+{
+    uint32_t relation = 0, ends[2] = {0, 0};
+    kith_status status;
+
+    TRY(kith__resolve_relation(&relation, s, q->relation, error));
+    TRY(find_entity(&ends[0], s, q->subject, error));
+    TRY(find_entity(&ends[1], s, q->object, error));
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= kith_graph_entity_count(s->model->graph))
+            TRY(check_facts(s, ends[i], error));
+    *r = (kith__resolved){ends[0], relation, .other = ends[1], .unranked = true};
+cleanup:
+    return status;
+}

@@ -142,9 +142,11 @@ static int how_unlike(const kith_graph *graph, uint32_t id, const char *name, co
 {
     int off = name_unlikeness(name, text, length);
 
-    if (relation || !graph->label_start)
+    if (relation ? !graph->relation_labels : !graph->label_start)
         return off;
-    int label = unlikeness(kith_graph_entity_label(graph, id), text, length);
+    int label = unlikeness(relation ? kith_graph_relation_label(graph, id)
+                                    : kith_graph_entity_label(graph, id),
+                           text, length);
     return label < off ? label : off;
 }
 

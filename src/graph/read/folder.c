@@ -128,6 +128,7 @@ static kith_status read_splits(kith__loader *loader, const char *folder)
              "relations as %s",
              kinds[form.entities], kinds[form.relations]);
     TRY(read_optional(loader, folder, "entity_name.txt", kith__read_labels));
+    TRY(read_optional(loader, folder, "relation_name.txt", kith__read_relation_labels));
     TRY(read_optional(loader, folder, "prefixes.txt", kith__read_prefixes));
 cleanup:
     kith__free(path);

@@ -347,7 +347,7 @@ static void find_labels(kith__shape *shape, const kith__cell *cells, size_t coun
 {
     for (int role = 0; role < 3; role++) {
         kith__field name = cells[shape->place[role]].field;
-        for (size_t i = 0; i < count && role != 1; i++)
+        for (size_t i = 0; i < count; i++)
             if (is_label_of(cells[i].field, name))
                 shape->label[role] = i;
         snprintf(shape->names[role], sizeof shape->names[role], "%.*s",

@@ -186,7 +186,7 @@ static bool repeats_name(kith__field label, kith__field name)
            strchr("/#:", name.text[name.length - label.length - 1]) != NULL;
 }
 
-/* The label of the subject or object, from a column of its own. */
+/* The label of the subject, relation or object, from a column of its own. */
 static bool keep_label(piece *p, const row *r, int which, const kith__cell *cells)
 {
     size_t column = p->layout->shape.label[which];
@@ -224,7 +224,8 @@ static bool parse_shaped_row(row *r, piece *p, kith__field line)
         if (has_tab(p, r->text[i]))
             return false;
     }
-    return check_names(r, p, line) && keep_label(p, r, 0, cells) && keep_label(p, r, 2, cells);
+    return check_names(r, p, line) && keep_label(p, r, 0, cells) &&
+           keep_label(p, r, 1, cells) && keep_label(p, r, 2, cells);
 }
 
 static bool parse_row(row *r, piece *p, kith__field line)

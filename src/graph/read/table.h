@@ -36,7 +36,8 @@ kith_status kith__read_vocabulary(kith__loader *loader, const char *path, kith__
 kith_status kith__recognise_columns(kith__table_form *form, kith__loader *loader,
                                     kith__input *input, bool entities_named, bool relations_named);
 
-/* Read prefixes of IRIs from `prefix: IRI` lines. */
+/* Read relation labels from `name label` lines, and prefixes of IRIs from `prefix: IRI` lines. */
+kith_status kith__read_relation_labels(kith__loader *loader, const char *path);
 kith_status kith__read_prefixes(kith__loader *loader, const char *path);
 
 /* Read entity labels from `name label` lines; names that the graph lacks are ignored. */

@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 #include "core/utf8.h"
+#include "graph/labels.h"
 #include "graph/read/fields.h"
 #include "graph/read/table.h"
 
@@ -251,6 +252,34 @@ kith_status kith__read_labels(kith__loader *loader, const char *path)
         if (!line.text)
             break;
         TRY(add_label(graph, &used, &capacity, loader, &r, path, line));
+    }
+cleanup:
+    reader_close(&r);
+    return status;
+}
+
+kith_status kith__read_relation_labels(kith__loader *loader, const char *path)
+{
+    char quoted[KITH__QUOTED];
+    reader r;
+    kith__field line;
+    kith_status status;
+
+    TRY(reader_open(&r, path, loader));
+    for (;;) {
+        TRY(reader_next(&line, &r, loader->error));
+        if (!line.text)
+            break;
+        const char *tab = memchr(line.text, '\t', line.length);
+        size_t length = tab ? (size_t)(tab - line.text) : 0;
+        if (!tab || !kith__utf8_valid(line.text, line.length))
+            TRY(kith__bad_line(loader, path, r.number,
+                               "found %s, expected a name and its label, separated by a tab",
+                               kith__quote(quoted, line.text, line.length)));
+        else if (length + 1 < line.length &&
+                 kith__relation_label_add(loader->graph, line.text, length, tab + 1,
+                                          line.length - length - 1))
+            TRY(kith__no_memory(loader->error));
     }
 cleanup:
     reader_close(&r);
