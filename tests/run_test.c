@@ -439,7 +439,7 @@ static void special__a_link_to_a_device_is_replaced(void **state)
     (void)state;
     unlink(path);
     assert_int_equal(symlink("/dev/null", path), 0);
-    kith_model *model = opened_run(folder);
+    kith_model *model = opened_model(folder);
     kith_model_free(model);
     assert_int_equal(lstat(path, &info), 0);
     assert_true(S_ISREG(info.st_mode) && info.st_size > 0);
