@@ -438,6 +438,24 @@ static void add_graph__nothing_stays_of_what_was_stopped(void **state)
     kith_session_free(session);
 }
 
+/* ---- what training measured ---- */
+
+static void held_out__is_there_for_a_run_with_rules_only(void **state)
+{
+    kith_model *plain = embedding();
+    kith_held_out *found = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_model_held_out(&found, plain, &error), KITH_ERR_NOT_FOUND);
+    assert_null(found);
+    assert_int_equal(kith_model_held_out(&found, model, &error), KITH_OK);
+    assert_true(found->entities > 0 && found->metrics->queries > 0);
+    assert_true(found->metrics->mrr > 0 && found->metrics->mrr <= 1);
+    kith_held_out_free(found);
+    kith_model_free(plain);
+}
+
 /* ---- ids ---- */
 
 static uint32_t entity(const char *name)
@@ -864,6 +882,7 @@ int main(void)
         cmocka_unit_test(missing__facts_are_told_as_they_are_found),
         cmocka_unit_test(watch__one_question_is_watched_inside),
         cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
+        cmocka_unit_test(held_out__is_there_for_a_run_with_rules_only),
         cmocka_unit_test(ids__give_the_answers_of_names_and_each_an_error_of_its_own),
         cmocka_unit_test(ids__of_facts_are_judged_as_names_are),
         cmocka_unit_test(failures__of_calls_about_graphs_and_models),

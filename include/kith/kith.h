@@ -981,7 +981,8 @@ typedef struct kith_answers_batch {
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
-/* The same by ids, as in kith_session_ask_ids; an id that does not exist is that question's error. */
+/* The same by ids, as in kith_session_ask_ids. An id that does not exist is an error of its
+ * question. */
 KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
                                               const kith_triple *questions, size_t count,
                                               const kith_ask_options *options, kith_error *error);

@@ -97,6 +97,18 @@ static void put_style(text_buffer *out)
     text_put(out, "</style>\n");
 }
 
+/* Text of the page, which may break behind a slash: relations of some graphs are long paths. */
+static void put_words(text_buffer *out, const char *plain)
+{
+    char *copy = strdup(plain), *rest = copy;
+
+    for (const char *part; copy && (part = strsep(&rest, "/"));) {
+        text_put_html(out, part);
+        text_put(out, rest ? "/<wbr>" : "");
+    }
+    free(copy);
+}
+
 /* ---- tables ---- */
 
 /* A command line: its short arguments do not break at their dashes. */
@@ -200,7 +212,7 @@ static void put_figures(text_buffer *out, const json_t *figures)
     text_put(out, "<div class=\"figures\">\n");
     json_array_foreach(json_object_get(figures, "items"), i, chart) {
         text_put(out, "<figure><figcaption>");
-        text_put_html(out, text_of(chart, "title"));
+        put_words(out, text_of(chart, "title"));
         if (*text_of(chart, "note")) {
             text_put(out, "<small>");
             text_put_html(out, text_of(chart, "note"));
@@ -223,14 +235,14 @@ static void put_heading(text_buffer *out, const json_t *block)
     int level = (int)json_integer_value(json_object_get(block, "level"));
 
     text_add(out, "<h%d>", level);
-    text_put_html(out, text_of(block, "text"));
+    put_words(out, text_of(block, "text"));
     text_add(out, "</h%d>\n", level);
 }
 
 static void put_text(text_buffer *out, const json_t *block)
 {
     text_put(out, "<p>");
-    text_put_html(out, text_of(block, "text"));
+    put_words(out, text_of(block, "text"));
     text_put(out, "</p>\n");
 }
 
@@ -242,7 +254,7 @@ static void put_list(text_buffer *out, const json_t *block)
     text_put(out, "<ul>\n");
     json_array_foreach(json_object_get(block, "items"), i, item) {
         text_put(out, "<li>");
-        text_put_html(out, json_string_value(item));
+        put_words(out, json_string_value(item));
         text_put(out, "</li>\n");
     }
     text_put(out, "</ul>\n");
@@ -283,7 +295,7 @@ void html_put(text_buffer *out, const json_t *document)
     text_put(out, "</title>\n");
     put_style(out);
     text_put(out, "</head>\n<body>\n<main>\n<h1>");
-    text_put_html(out, text_of(document, "title"));
+    put_words(out, text_of(document, "title"));
     text_put(out, "</h1>\n<div class=\"sub\">");
     text_put_html(out, text_of(document, "subtitle"));
     text_put(out, "</div>\n");

@@ -55,7 +55,8 @@ void kith__answers_release(kith__answers *answers);
 /* The caller's result, a copy in one block; NULL if out of memory. */
 kith_answers *kith__answers_public(const kith__answers *answers);
 
-/* Answer questions that are resolved, on several threads. `watch` may be NULL. */
+/* Answer questions that are resolved, on several threads. `watch` may be NULL; its stage is the caller's,
+ * and gets one more done for each question. */
 kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
                                const kith_ask_options *options, kith__watch *watch,

@@ -177,7 +177,6 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *s,
         TRY(kith__no_memory(error));
     TRY(kith__ask_options(&k.options, options, error));
     TRY(order_all(&k, count, error));
-    TRY(kith__watch_begin(watch, "answering", count, error));
     TRY(run_asking(&k, k.options.threads, error));
     for (size_t i = 0; i < count; i++)
         keep_likely(&k.answers[i], k.options.min_probability);
@@ -249,6 +248,7 @@ static kith_status ask_all(kith_answers_batch *batch, kith_session *s,
         TRY(kith__no_memory(error));
     TRY(resolve_all(resolved, which, &good, &errors, s, questions, count, options->candidates,
                     watch, error));
+    TRY(kith__watch_begin(watch, "answering", good, error));
     if (good > 0)
         TRY(kith__ask_resolved(found, s, resolved, good, options, watch, error));
     TRY(publish(batch, found, which, good, error));
@@ -322,6 +322,7 @@ kith_status kith_session_ask(kith_answers **answers, kith_session *s, const kith
     kith__watch_init(&watch, used.watch, used.context);
     TRY(status);
     TRY(kith__resolve(&resolved, s, question, used.candidates, error));
+    TRY(kith__watch_begin(&watch, "answering", 1, error));
     TRY(kith__ask_resolved(&found, s, &resolved, 1, &used, &watch, error));
     if (!(out = kith__answers_public(&found)))
         TRY(kith__no_memory(error));

@@ -69,6 +69,7 @@ static kith_status look_at_evidence(kith__sample *sample, bool *known, kith_sess
                          compared, error));
     kith__side_features(sample, a->fusion, at.hidden, subject);
 cleanup:
+    a->fusion->unseen = (kith__unseen_set){0}; /* it refers to `at` */
     return status;
 }
 

@@ -180,7 +180,7 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
         resolved[i] = (kith__resolved){.entity = batch[i].entity,
                                        .query = batch[i].relation,
                                        .other = KITH__NO_ID};
-    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, NULL, error));
+    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, &f->watch, error));
     for (size_t i = 0; i < count; i++) {
         failed = failed || take_answers(f, &batch[i], &answers[i]);
         kith__answers_release(&answers[i]);
