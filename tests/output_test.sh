@@ -56,7 +56,7 @@ untouched 'split: a folder with other files' 2 'place/mine' \
     "$KITH" split inputs/good.tsv -o place/mine --force
 untouched 'split: a file as output' 2 'place/file' "$KITH" split inputs/good.tsv -o place/file --force
 untouched 'split: through a symbolic link' 2 'link' "$KITH" split inputs/good.tsv -o place/link --force
-untouched 'split: onto its own source' 2 'facts come from' "$KITH" split place/data -o place/data --force --rate 100
+untouched 'split: onto its own source' 2 'source of these facts' "$KITH" split place/data -o place/data --force --rate 100
 untouched 'split: a bad line' 1 'bad.tsv:2' "$KITH" split inputs/bad.tsv -o place/new
 untouched 'split: a bad line, replacing' 1 'bad.tsv:2' \
     "$KITH" split inputs/bad.tsv -o place/data --force
