@@ -165,7 +165,7 @@ json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --
 check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	unknown	ok$' \
     "$kith" check lan --graph --top 3
 check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
-check 'both' 2 'expected RUN alone' "$kith" check rules facts --graph
+check 'both' 2 'expected one of them' "$kith" check rules facts --graph
 check 'facts that are not there' 1 'cannot open' "$kith" check rules nowhere
 
 # ---- suggestions ----

@@ -254,7 +254,7 @@ static void start_from__what_does_not_fit_is_refused_with_the_reason(void **stat
     not_started(strangers, &s, folder, "has no entity or no relation in common");
     not_started(graph, &s, "nowhere", "nowhere");
     assert_int_equal(kith__settings_init(&other, "rules", NULL), KITH_OK);
-    not_started(graph, &s, old_run(&other), "has rules alone");
+    not_started(graph, &s, old_run(&other), "has rules only");
     not_started(graph, &other, folder, "");
     kith_graph_free(strangers);
     kith_graph_free(graph);

@@ -277,7 +277,7 @@ mkdir spaced && printf "it's a\tlives in\tNew York\nb\tlives in\tNew York\n" >sp
 sed -n 's/.*ask it with: //p' out | sed "s|^kith|$kith|" >next
 [ -s next ] && bash next >answers 2>err && grep -Eq '^ +1 ' answers
 report $? 'also with spaces and quotes in names' "$(cat next err)"
-check 'eval of a part that is not there' 2 'no test facts' "$kith" eval lonely
+check 'eval without test facts shows what training measured' 0 'held-out' "$kith" eval lonely
 
 # ---- rules ----
 

@@ -13,7 +13,8 @@ static const char minus[] = "\xe2\x88\x92";
 
 static json_t *signed_text(double value, int decimals)
 {
-    return format_string("%s%.*f", value < 0 ? minus : "+", decimals, fabs(value));
+    bool zero = fabs(value) < .5 * pow(10, -decimals);
+    return format_string("%s%.*f", zero ? "" : value < 0 ? minus : "+", decimals, fabs(value));
 }
 
 static const char *direction(metric m, const estimate *difference)

@@ -175,20 +175,30 @@ cleanup:
 
 typedef struct {
     const collecting *from;
+    kith__query *queries;  /* of the calibration split, with a seen answer */
     kith__sample *samples; /* CALIBRATED per query */
-    size_t *count;   /* per query */
+    size_t *count;         /* per query */
 } calibrating;
 
 static void take_samples(void *context, size_t query, kith__fusion_workspace *f)
 {
     calibrating *c = context;
-    const kith__query *q = &c->from->queries[query];
+    const kith__query *q = &c->queries[query];
 
-    if (is_aside(q) && kith__hidden_side(q) < c->from->among.candidates)
-        c->count[query] = kith__judge_samples(
-            c->samples + query * CALIBRATED, f->scores, f->at.candidates, &f->shares,
-            &c->from->known[q->subject_hidden], kith__known_side(q), q->fact.relation,
-            kith__hidden_side(q));
+    c->count[query] = kith__judge_samples(
+        c->samples + query * CALIBRATED, f->scores, f->at.candidates, &f->shares,
+        &c->from->known[q->subject_hidden], kith__known_side(q), q->fact.relation,
+        kith__hidden_side(q));
+}
+
+static size_t choose_queries(kith__query *to, const collecting *c)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (is_aside(&c->queries[i]) && kith__hidden_side(&c->queries[i]) < c->among.candidates)
+            to[count++] = c->queries[i];
+    return count;
 }
 
 /* Samples one after the other, where each query has room for CALIBRATED; returns how many. */
@@ -207,19 +217,22 @@ static kith_status calibrate(kith__calibration *calibration, const collecting *f
                              const kith__fusion *fusion, kith_error *error)
 {
     calibrating c = {.from = from,
+                     .queries = kith__alloc(from->count, sizeof *c.queries),
                      .samples = kith__alloc(from->count * CALIBRATED, sizeof *c.samples),
                      .count = kith__calloc(from->count, sizeof *c.count)};
     kith_status status = KITH_OK;
 
-    if (!c.samples || !c.count)
+    if (!c.queries || !c.samples || !c.count)
         TRY(kith__no_memory(error));
-    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities",
-                          from->count, error));
+    size_t count = choose_queries(c.queries, from);
+    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities", count,
+                          error));
     const kith__answer_set among = kith__answers_below(from->among.candidates);
-    TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count, &among,
-                           0, from->embedding, take_samples, &c, error));
-    kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, from->count));
+    TRY(kith__fusion_sweep(from->model, fusion, from->evidence, c.queries, count, &among, 0,
+                           from->embedding, take_samples, &c, error));
+    kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, count));
 cleanup:
+    kith__free(c.queries);
     kith__free(c.samples);
     kith__free(c.count);
     return status;
@@ -676,10 +689,13 @@ static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__he
         rows_release(&rows);
         TRY(collect_rows(&rows, c, fusion, error));
         TRY(fitting_init(&f, &rows, c, error));
+        f.second &= round > 0;
         if (round > 0)
             TRY(choose_pull(&pull, &f, error));
         TRY(fit_weights(fusion, &f, ALL, pull, error));
     }
+    /* What follows asks for seen answers only. */
+    f.second = false;
     TRY(fit_weights(some, &f, NOT_ASIDE, pull, error));
     fusion->queries = (uint32_t)f.lists[ALL].count;
     fusion->calibration_queries = (uint32_t)f.lists[ASIDE].count;

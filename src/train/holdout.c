@@ -9,7 +9,7 @@ enum {
     MOST_FITTING = 2000,
     MOST_CALIBRATION = 600,
     FEWEST_CALIBRATION = 50,
-    TIMES = 3
+    ENOUGH_DESCRIPTIONS = 300
 };
 
 /* ---- who is for what ---- */
@@ -36,21 +36,15 @@ static bool is_fitting_entity(uint32_t entity)
 
 /* ---- queries ---- */
 
-/* A hidden fact is asked from its held-out end; from both, in the directions that are predicted,
- * where both are held out. */
-static size_t add_queries(kith__query *to, kith_triple fact, uint32_t seen, kith_predict predict)
+/* A hidden fact is asked from its held-out end. Where both are held out, ends take turns if both sides
+ * are predicted. */
+static kith__query query_of(kith_triple fact, uint32_t seen, kith_predict predict, size_t turn)
 {
-    size_t made = 0;
+    bool between = fact.subject >= seen && fact.object >= seen;
+    bool subject_hidden = predict == KITH_PREDICT_SUBJECT ||
+                          (predict == KITH_PREDICT_BOTH && turn % 2 == 1);
 
-    if (fact.subject < seen || fact.object < seen) {
-        to[0] = (kith__query){fact, fact.object >= seen};
-        return 1;
-    }
-    if (predict != KITH_PREDICT_SUBJECT)
-        to[made++] = (kith__query){fact, false};
-    if (predict != KITH_PREDICT_OBJECT)
-        to[made++] = (kith__query){fact, true};
-    return made;
+    return (kith__query){fact, between ? subject_hidden : fact.object >= seen};
 }
 
 static kith_status list_queries(kith__holdout *h, kith_predict predict, kith_error *error)
@@ -58,12 +52,12 @@ static kith_status list_queries(kith__holdout *h, kith_predict predict, kith_err
     kith_facts test = kith_graph_facts(h->graph, KITH_TEST);
     uint32_t m = h->graph->seen_relations;
 
-    if (!(h->queries = kith__alloc(2 * test.count, sizeof *h->queries)))
+    if (!(h->queries = kith__alloc(test.count, sizeof *h->queries)))
         return kith__no_memory(error);
     for (size_t i = 0; i < test.count; i++)
         if (test.at[i].relation < m)
-            h->query_count += add_queries(h->queries + h->query_count, test.at[i],
-                                          h->graph->seen_entities, predict);
+            h->queries[h->query_count++] =
+                query_of(test.at[i], h->graph->seen_entities, predict, i);
     return KITH_OK;
 }
 
@@ -72,9 +66,9 @@ static kith_status list_queries(kith__holdout *h, kith_predict predict, kith_err
 /* Where the calibration split is too small, all are asked about. */
 static kith_status describe(kith__holdout *h, uint64_t seed, kith_error *error)
 {
-    kith__description_options for_fitting = {is_fitting_entity, MOST_FITTING, 1, seed};
+    kith__description_options for_fitting = {is_fitting_entity, MOST_FITTING, 0, seed};
     kith__description_options for_calibration = {kith__is_calibration_entity, MOST_CALIBRATION,
-                                                 TIMES, seed};
+                                                 ENOUGH_DESCRIPTIONS, seed};
     kith_status status;
 
     TRY(kith__descriptions_init(&h->fitting, h->graph, &for_fitting, error));

@@ -65,7 +65,7 @@ static bool is_between(const holding *h, kith_triple t)
 static void count_links(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
-    size_t between = 0, most = h->options->most_asked / 8;
+    size_t between = 0, most = h->options->most_asked / 16;
 
     for (size_t i = 0; i < train->count; i++)
         if (newcomer_of(h, train->at[i]) != UINT32_MAX)
