@@ -1482,7 +1482,7 @@ static void on__what_cannot_be_opened_says_why(void **state)
     assert_int_equal(kith_model_open_on(&model, vectors, graph, &(kith_work_options){.threads = 1}, &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "embedding alone");
     assert_int_equal(kith_model_open_on(&model, new_folder(), graph, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
-    assert_contains(error.message, "no run");
+    assert_contains(error.message, "not a run");
     assert_null(model);
     kith_graph_free(graph);
     kith_graph_free(other);
