@@ -343,7 +343,7 @@ static kith_status check_without(const kith_model *model, unsigned without, kith
     if (without && !model->fused)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the run has no rules, so there is nothing that can be left out");
-    if (without == KITH_PART_ALL)
+    if (kith__existing_parts(without) == kith__existing_parts(KITH_PART_ALL))
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "all evidence is left out, expected some to stay");
     if (without & ~(unsigned)KITH_PART_ALL)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/pages.h"
+#include "report/rule_form.h"
 
 enum { GRAPH_EDGES = 14, REASONS = 6, EXPLAINED = 3 };
 
@@ -144,26 +145,6 @@ static void add_neighborhood(json_t *document, const json_t *explained, const ki
 
 /* ---- reasons ---- */
 
-typedef enum { DIRECT, PATH, CONSTANT, SHARED_ANSWER } rule_kind;
-
-/* Kinds of rules have letters, and the words direct, path, constant and shared answer. */
-static rule_kind kind_of(const json_t *reason)
-{
-    switch (text_of(reason, "kind")[0]) {
-    case 'A':
-    case 'd':
-        return DIRECT;
-    case 'B':
-    case 'p':
-        return PATH;
-    case 'C':
-    case 'c':
-        return CONSTANT;
-    default:
-        return SHARED_ANSWER;
-    }
-}
-
 /* "from -relation-> to", the arrow pointing from subject to object. */
 static void put_step(text_buffer *words, const char *relation, bool inverse, const char *to)
 {
@@ -186,19 +167,40 @@ static json_t *taken(text_buffer *words)
     return made;
 }
 
+/* What a variable of a rule stands for. */
+static const char *value_of(char variable, const json_t *reason, const char *who,
+                            const char *answer, const kith_graph *graph)
+{
+    switch (variable) {
+    case 's':
+        return who;
+    case 'o':
+        return answer;
+    case 'x':
+    case 'c':
+        return label_of(graph, text_of(reason, "between"));
+    case 'y':
+        return label_of(graph, text_of(reason, "between_second"));
+    default:
+        return "any";
+    }
+}
+
 /* The facts behind a rule as a path, with how often the rule was right. */
 static json_t *reason_words(const json_t *reason, const char *who, const char *answer,
                             const kith_graph *graph)
 {
-    const char *between = label_of(graph, text_of(reason, "between"));
-    rule_kind kind = kind_of(reason);
+    static const char *const keys[RULE_ATOMS] = {"first", "second", "third"};
+    const char *name = text_of(reason, "kind");
+    kith_evidence_part kind = kith_part_find(name, strlen(name));
+    rule_form form = rule_form_of(kind);
     text_buffer words = {0};
 
-    text_put(&words, kind == SHARED_ANSWER ? answer : who);
-    put_relation(&words, json_object_get(reason, "first"), kind == DIRECT ? answer : between);
-    if (kind == PATH)
-        put_relation(&words, json_object_get(reason, "second"), answer);
-    if (kind == SHARED_ANSWER)
+    text_put(&words, value_of(form.body[0].from, reason, who, answer, graph));
+    for (size_t i = 0; i < form.count; i++)
+        put_relation(&words, json_object_get(reason, keys[i]),
+                     value_of(form.body[i].to, reason, who, answer, graph));
+    if (kind == KITH_PART_SHARED)
         text_put(&words, ", which known answers have in common");
     text_add(&words, ": right in %.0f of %.0f cases, confidence %.3f", number_of(reason, "support"),
              number_of(reason, "body_count"), number_of(reason, "confidence"));
