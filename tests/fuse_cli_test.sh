@@ -361,7 +361,7 @@ report $? 'leave the old file as it was' "$(head -3 kept.tsv)"
 
 # ---- rules ----
 
-for kind in A B C ABC; do
+for kind in A B C F ABC; do
     "$kith" rules small.tsv --kind $kind --top 100000 --json >kind-$kind.json 2>err ||
         cat err >kind-$kind.json
 done
@@ -386,6 +386,10 @@ def ways(rule):
             elif rule["kind"] == "constant":
                 if x == rule["constant"]:
                     yield s, x, rule["answer"]
+            elif rule["kind"] == "path3":
+                if x != s:
+                    yield from ((s, (x, y), o) for y in reach[of(rule["second"]), x] if y not in (s, x)
+                                for o in reach[of(rule["third"]), y] if o not in (s, x, y))
             elif x != s:
                 yield from ((s, x, o) for o in reach[of(rule["second"]), x] if o not in (s, x))
 def counted(rule):
@@ -394,14 +398,14 @@ def counted(rule):
     return [w for w in all_ways if w[2] in reach[q, w[0]]], \
            [w for w in all_ways if w[2] not in reach[q, w[0]]]
 PYTHON
-for kind in A B C; do
+for kind in A B C F; do
     holds "support, body count and confidence of kind $kind are right" <<PYTHON
 from oracle import *
 found = rules("$kind")
 assert len(found) > 10, len(found)
 for rule in found:
     right, wrong = counted(rule)
-    assert rule["kind"] == {"A": "direct", "B": "path", "C": "constant"}["$kind"] and rule["support"] == len(right) > 0, (rule, len(right))
+    assert rule["kind"] == {"A": "direct", "B": "path", "C": "constant", "F": "path3"}["$kind"] and rule["support"] == len(right) > 0, (rule, len(right))
     assert rule["body_count"] == len(right) + len(wrong), (rule, len(right) + len(wrong))
     assert abs(rule["confidence"] - rule["support"] / (rule["body_count"] + 5)) < 1e-6, rule
 order = [(-r["confidence"], -r["support"]) for r in found]
@@ -411,7 +415,8 @@ PYTHON
 from oracle import *
 for rule in rules("$kind"):
     for listed, true in zip((rule["holds"], rule["fails"]), counted(rule)):
-        shown = [(e["subject"], e.get("between"), e["object"]) for e in listed]
+        shown = [(e["subject"], (e["between"], e["between_second"]) if "between_second" in e
+                  else e.get("between"), e["object"]) for e in listed]
         assert len(set(shown)) == len(shown) == min(2, len(true)), (rule, true)
         assert set(shown) <= set(true), (shown, true)
 PYTHON

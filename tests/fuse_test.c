@@ -1019,7 +1019,7 @@ static void put_drafts(const char *folder, draft *train, draft *test, draft *aux
 }
 
 /* What is often answered to one question is right for newcomers too; to the other, where `split`, it
- * never is. */
+ * never is. Their own facts support no answer, so rules of any kind say nothing. */
 static const char *contrary_folder(bool split)
 {
     const char *folder = new_folder();
@@ -1029,9 +1029,9 @@ static const char *contrary_folder(bool split)
         add(&train, "e%d\tin\tg%d\ne%d\tspeaks\tl%d\ne%d\tbears\tp%d\n", i, i % 5, i,
             i % 7 < 5 ? 0 : i % 7, i, i % 10);
     for (int i = 0; i < 20; i++)
-        add(&train, "p%d\tis\tk\nl%d\tis\tk\n", i, i);
+        add(&train, "p%d\tis\tk\nl%d\tis\tk\nh%d\tnear\thub\n", i, i, i);
     for (int i = 0; i < 150; i++) {
-        add(&aux, "u%d\tin\tg%d\n", i, i % 5);
+        add(&aux, "u%d\tnear\thub\n", i);
         add(&test, "u%d\tspeaks\tl%d\nu%d\tbears\tp%d\n", i, i % 7 < 5 ? 0 : i % 7, i,
             (split ? 10 : 0) + i % 10);
     }

@@ -567,6 +567,87 @@ static void mine__paths_are_counted_as_by_brute_force(void **state)
     in_worlds(202, check_paths);
 }
 
+static void count_path3(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q,
+                        const uint32_t *r)
+{
+    *support = *body_count = 0;
+    for (uint32_t s = 0; s < w->seen; s++)
+        for (uint32_t x = 0; has(w, q, s) && x < w->seen; x++)
+            for (uint32_t y = 0; x != s && is(w, r[0], s, x) && y < w->seen; y++)
+                for (uint32_t o = 0; y != s && y != x && is(w, r[1], x, y) && o < w->seen; o++) {
+                    if (!is(w, r[2], y, o) || o == s || o == x || o == y)
+                        continue;
+                    ++*body_count;
+                    *support += is(w, q, s, o);
+                }
+}
+
+static const kith__rule *find_path3(const kith__rules *p, uint32_t q, const uint32_t *r)
+{
+    for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
+        if (memcmp(p->at[i].relation, r, sizeof p->at[i].relation) == 0)
+            return &p->at[i];
+    return NULL;
+}
+
+/* All bodies of a few conclusions; where a conclusion has 100 rules, the others are no stronger. */
+static void check_paths3(world *w, kith__rng *rng)
+{
+    const kith__rules *p = &w->evidence->rules->of[KITH__PATH3_KIND];
+    uint32_t q = below(rng, w->relations), n = w->relations;
+    uint64_t kept = p->offset[q + 1] - p->offset[q];
+    float weakest = 1;
+
+    check_order(p);
+    assert_true(kept <= 100);
+    for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
+        weakest = fminf(weakest, p->at[i].confidence);
+    for (uint32_t body = 0; body < n * n * n; body++) {
+        const uint32_t r[] = {body / n / n, body / n % n, body % n};
+        const kith__rule *rule = find_path3(p, q, r);
+        uint32_t support, body_count;
+        count_path3(&support, &body_count, w, q, r);
+        float confidence = kith__shrunk(support, body_count);
+        bool good = support >= LEAST_HITS && confidence >= least_confidence;
+        assert_true(rule ? good : !good || (kept == 100 && confidence <= weakest));
+        if (rule) {
+            assert_int_equal(rule->support, support);
+            assert_int_equal(rule->body_count, body_count);
+        }
+    }
+}
+
+static void mine__paths_of_three_steps_are_counted_as_by_brute_force(void **state)
+{
+    (void)state;
+    in_worlds(205, check_paths3);
+}
+
+/* A hub that everything is linked with has too many paths of three steps. */
+static void mine__paths_of_three_steps_are_bounded(void **state)
+{
+    kith__rng rng;
+    draft t = {0};
+    kith_error error;
+
+    (void)state;
+    kith__rng_init(&rng, 206, 0);
+    for (int i = 0; i < 6000; i++)
+        add(&t, "e%d\tin\thub\ne%d\tnext\te%u\n", i, i, below(&rng, 6000));
+    kith_graph *graph = opened(file("hub.tsv", t.at));
+    kith__pool *pool = kith__pool_new(2);
+    kith__index *index = NULL;
+    kith__rule_set *rules = NULL;
+    assert_int_equal(kith__index_new(&index, graph, pool, &error), KITH_OK);
+    assert_int_equal(kith__rule_set_new(&rules, index, pool, &error), KITH_OK);
+    check_order(&rules->of[KITH__PATH3_KIND]);
+    kith__rule_set_free(rules);
+    kith__index_free(index);
+    kith__pool_free(pool);
+    kith_graph_free(graph);
+    draft_release(&t);
+}
+
 static void mine__paths_that_come_back_or_stay_are_no_paths(void **state)
 {
     draft t = {0};
@@ -762,6 +843,20 @@ static void expect_path(double *f, const question *q, uint32_t o)
         }
 }
 
+static void expect_path3(double *f, const question *q, uint32_t o)
+{
+    const kith__rules *p = &q->w->evidence->rules->of[KITH__PATH3_KIND];
+
+    for (uint64_t i = p->offset[q->query]; i < p->offset[q->query + 1]; i++) {
+        const uint32_t *r = p->at[i].relation;
+        for (uint32_t x = 0; o != q->self && x < q->w->seen; x++)
+            for (uint32_t y = 0; own(q, r[0], x) && y < q->w->seen; y++)
+                if (x != q->self && x != o && y != q->self && y != x && y != o &&
+                    is(q->w, r[1], x, y) && is(q->w, r[2], y, o))
+                    add_rule(f, KITH__PATH3_KIND, p->at[i].confidence);
+    }
+}
+
 static void expect_constant(double *f, const question *q, uint32_t o)
 {
     const world *w = q->w;
@@ -805,6 +900,7 @@ static void expect(double *figure, const question *q, uint32_t o)
     expect_direct(figure, q, o);
     if (o < q->w->seen) {
         expect_path(figure, q, o);
+        expect_path3(figure, q, o);
         expect_constant(figure, q, o);
         expect_shared(figure, q, o);
     }
@@ -2059,6 +2155,8 @@ int main(void)
         cmocka_unit_test(implications__refusing_takes_no_more_memory_than_the_limit),
         cmocka_unit_test(mine__pairs_are_counted_as_by_brute_force),
         cmocka_unit_test(mine__paths_are_counted_as_by_brute_force),
+        cmocka_unit_test(mine__paths_of_three_steps_are_counted_as_by_brute_force),
+        cmocka_unit_test(mine__paths_of_three_steps_are_bounded),
         cmocka_unit_test(mine__paths_that_come_back_or_stay_are_no_paths),
         cmocka_unit_test(mine__threads_do_not_matter),
         cmocka_unit_test(mine__only_the_most_confident_paths_of_a_conclusion_are_kept),

@@ -421,6 +421,7 @@ KITH_API void kith_implications_free(kith_implications *implications);
  * kinds, among which later versions may have others:
  *   direct          r(s, o)             => q(s, o)
  *   path            r1(s, x), r2(x, o)  => q(s, o)
+ *   path3           r1(s, x), r2(x, y), r3(y, o) => q(s, o)
  *   constant        r(s, c)             => q(s, o), where c and o are constants
  *   shared-answer   r(o, c)             => q(s, o), where c and s are constants */
 typedef enum kith_evidence_part {
@@ -431,6 +432,7 @@ typedef enum kith_evidence_part {
     KITH_PART_SHARED = 1 << 3,
     KITH_PART_PROXIMITY = 1 << 4, /* random walks */
     KITH_PART_EMBEDDING = 1 << 5,
+    KITH_PART_PATH3 = 1 << 6,
     KITH_PART_ALL = 0xffff, /* flags that no part has are ignored */
     KITH_PART_RULES = KITH_PART_ALL & ~(KITH_PART_PROXIMITY | KITH_PART_EMBEDDING)
 } kith_evidence_part;

@@ -30,6 +30,7 @@
     ROW(SHARED_LOG, "shared log best", SHARED, log_of(r[KITH__SHARED_BEST]))                      \
     ROW(SHARED_SHARE, "shared share of known answers", SHARED, r[KITH__SHARED_SHARE])             \
     ROW(SHARED_SUM, "shared sum", SHARED, logf(1 + r[KITH__SHARED_SUM]))                          \
+    ROW(PATH3_LOG, "path3 log best", PATH3, log_of(r[KITH__PATH3_BEST]))                          \
     ROW(BEST, "rules best", RULES, best_of(r))                                                    \
     ROW(BEST_LOG, "rules log best", RULES, log_of(f[KITH__F_BEST]))                               \
     ROW(ALL, "rules noisy-or", RULES, all_of(r))                                                  \

@@ -6,7 +6,8 @@
 _Static_assert((int)KITH__PART_DIRECT == (int)KITH_PART_DIRECT &&
                    (int)KITH__PART_PATH == (int)KITH_PART_PATH &&
                    (int)KITH__PART_CONSTANT == (int)KITH_PART_CONSTANT &&
-                   (int)KITH__PART_SHARED == (int)KITH_PART_SHARED,
+                   (int)KITH__PART_SHARED == (int)KITH_PART_SHARED &&
+                   (int)KITH__PART_PATH3 == (int)KITH_PART_PATH3,
                "the table has the flags of the public header");
 
 const kith__rule_kind *const kith__rule_kinds[KITH__RULE_KINDS] = {

@@ -8,14 +8,15 @@
 
 /* clang-format off */
 /* The name of the kind's flag and the bit of that flag; its object, kith__..._rules; and whether its
- * confidences are COMBINED with those of other kinds, which gives it the usual features (features.h), or
- * SEPARATE. A query asks the kinds in this order. Add new ones at the end, with a bit that is free;
+ * confidences are COMBINED with those of other kinds, which gives it the usual features, or SEPARATE,
+ * with features of its own (features.h). A query asks the kinds in this order. Add new ones at the end, with a bit that is free;
  * proximity and the embedding have 4 and 5. */
 #define KITH__RULE_KINDS_TABLE(KIND, USE)      \
     KIND(USE, DIRECT, direct, 0, COMBINED)     \
     KIND(USE, PATH, path, 1, COMBINED)         \
     KIND(USE, CONSTANT, constant, 2, COMBINED) \
-    KIND(USE, SHARED, shared, 3, SEPARATE)
+    KIND(USE, SHARED, shared, 3, SEPARATE)     \
+    KIND(USE, PATH3, path3, 6, SEPARATE)
 
 /* What a kind notes about a candidate beside the best confidences, their noisy-or and their number. */
 #define KITH__OWN_RULE_FEATURES(ROW)                                                        \

@@ -18,6 +18,8 @@ struct kith__mining {
     unsigned bits; /* of a relation in a key */
     kith__counter counter[PIECES];
     size_t thin;
+    uint32_t stride; /* every so manyth entity is walked from */
+    bool too_many;   /* walks: none are followed */
     kith__flag no_memory;
     kith__watch *watch;
     /* The second pass: rules in the order of their bodies, and of their heads. */
@@ -127,6 +129,8 @@ static void support_piece(void *context, size_t piece)
          s++) {
         if (kith__watch_add(m->watch, 1))
             break;
+        if (s % m->stride != 0)
+            continue;
         kith__mining_entity e = entity_at(m, s, counter);
         failed = links_set(&l, e.facts);
         e.by_entity = l.by_entity;
@@ -271,6 +275,8 @@ static void bodies_piece(void *context, size_t piece)
         kith__mining_entity at = entity_at(m, s, &e);
         if (kith__watch_add(m->watch, 1))
             break;
+        if (s % m->stride != 0)
+            continue;
         list_relations(&e, at.facts);
         mark_relations(&e, 1);
         m->method->count_bodies(&at);
@@ -377,16 +383,25 @@ static int keep_rules(kith__rules *p, const kith__mining *m, const kith__counter
     return 0;
 }
 
-/* How many steps may be taken from an entity in the middle; 0 where that is too few. */
-static size_t thin_out(const kith__mining_method *method, const kith__index *index)
+/* Bound the walks: fewer steps from entities in the middle, then fewer entities to start from. */
+static void bound_walks(kith__mining *m)
 {
-    size_t thin = SIZE_MAX / 2;
+    const kith__mining_method *method = m->method;
+    const kith__index *index = m->index;
 
+    m->thin = SIZE_MAX / 2;
+    m->stride = 1;
     if (!method->walks)
-        return thin;
-    while (method->walks(index, thin) > method->most_walks && thin > 1)
-        thin = thin > index->offset[index->seen] ? 1 << 16 : thin / 2;
-    return thin < method->least_steps ? 0 : thin;
+        return;
+    uint64_t walks = method->walks(index, m->thin);
+    while (walks > method->most_walks && m->thin > method->least_steps) {
+        m->thin = m->thin > 1 << 16 ? 1 << 16 : m->thin / 2;
+        walks = method->walks(index, m->thin);
+    }
+    if (walks <= method->most_walks)
+        return;
+    m->stride = (uint32_t)(walks / method->most_walks) + 1;
+    m->too_many = method->most_each > 0 && walks / method->most_each > index->seen;
 }
 
 /* All pieces' counts as one, without rules that were right too seldom. */
@@ -407,10 +422,10 @@ static int merge_counts(kith__counter *all, kith__mining *m)
     return 0;
 }
 
-/* Rules are counted where keys have room for the relations and not too much would be thinned out. */
+/* Keys must have room for the relations. */
 static bool can_mine(const kith__mining *m)
 {
-    return m->thin > 0 && m->index->relations <= UINT64_C(1) << m->bits;
+    return !m->too_many && m->index->relations <= UINT64_C(1) << m->bits;
 }
 
 kith_status kith__mine(kith__rules *rules, const kith__index *index,
@@ -420,13 +435,13 @@ kith_status kith__mine(kith__rules *rules, const kith__index *index,
     kith__mining m = {.index = index,
                       .method = method,
                       .bits = bits < MOST_BITS ? bits : MOST_BITS,
-                      .thin = thin_out(method, index),
                       .watch = kith__pool_watch(pool)};
     kith__counter all = {0};
     uint64_t *body_count = NULL;
     kith_status status = KITH_OK;
 
     memset(rules, 0, sizeof *rules);
+    bound_walks(&m);
     TRY(kith__watch_begin(m.watch, method->stage, 2 * (uint64_t)index->seen, error));
     if (can_mine(&m))
         kith__pool_run(pool, support_piece, &m, PIECES);

@@ -28,11 +28,12 @@ typedef struct kith__mining_method {
     size_t steps;      /* relations of a body */
     size_t most_rules; /* of each conclusion, the most confident ones; 0: all */
     size_t most_keys;  /* different rules that are counted */
-    /* Walks that are followed where at most `thin` steps are taken from an entity in the middle; they are
-     * thinned out until there are no more than `most_walks`, and no rules are mined where that needs
-     * fewer than `least_steps`. NULL: nothing is thinned out. */
+    /* Walks that are followed where at most `thin` steps are taken from an entity in the middle. They are
+     * thinned out until there are no more than `most_walks`, but not to fewer than `least_steps`; then
+     * only some entities are walked from, spread evenly, or none where there would still be more than
+     * `most_each` walks per entity; 0: any number. Without `walks`, nothing is bounded. */
     uint64_t (*walks)(const kith__index *index, size_t thin);
-    uint64_t most_walks;
+    uint64_t most_walks, most_each;
     size_t least_steps;
     /* Walk from s, once to call kith__mining_support, once to call kith__mining_body. -1 where memory is
      * short. */
