@@ -106,7 +106,7 @@ static kith_status mine(kith__rules *rules, const kith__index *index, kith__pool
                                                .most_keys = 1 << 22,
                                                .walks = count_walks,
                                                .most_walks = UINT64_C(10000000),
-                                               .most_each = 20000,
+                                               .most_each = 8000,
                                                .least_steps = 32,
                                                .count_support = count_support,
                                                .count_bodies = count_bodies};
