@@ -13,10 +13,18 @@ MESON   := meson setup --prefix $(PREFIX)
 
 .PHONY: all demo test asan tsan bench fuzz coverage install clean setup-build setup-test setup-demo setup-bench setup-fuzz
 
-# Build a folder, silent unless something is wrong.
+# Build a folder, silent unless something is wrong. Meson lists the sources when it configures, so it has
+# to do that again where files came or went.
 define ninja
 	@echo "Building in $(1)"
+	$(call list_sources,$(1))
 	@ninja -C $(1) > $(1)/build.log 2>&1 || (cat $(1)/build.log; exit 1)
+endef
+
+define list_sources
+	@find src tests fuzz bench -name '*.c' | LC_ALL=C sort > $(1)/sources.new; \
+	    if cmp -s $(1)/sources.new $(1)/sources; then rm $(1)/sources.new; else \
+	    mv $(1)/sources.new $(1)/sources && touch meson.build; fi
 endef
 
 all: setup-build $(BUILD)/build.ninja
@@ -47,6 +55,7 @@ $(TSAN)/build.ninja: | setup-test
 
 tsan: setup-test $(TSAN)/build.ninja
 	@echo "Building in $(TSAN)"
+	$(call list_sources,$(TSAN))
 	@ninja -C $(TSAN) $(TSAN_TESTS:$(TSAN)/%=%) > $(TSAN)/build.log 2>&1 || \
 	    (cat $(TSAN)/build.log; exit 1)
 

@@ -1,10 +1,10 @@
-/* How fast could training possibly be here? Take batches as training makes them from a run, and count
- * the neighbours that they visit; then only stream the rows of those visits and apply tanh to as many
- * values, and say what that costs for an epoch, as key=value lines.
- *   bench-floor RUN [THREADS [BATCHES]]
- * A visit reads four rows: the neighbour's embedding and its product with the attention layer, and the
- * same two of the relation. Visits of encodings that have a gradient are made once more, as the
- * backward pass makes them. There are no matrix products, no sorting, no optimiser. */
+/* How fast could training possibly be here? Take batches as training makes them from a run, and
+ * count the neighbours that they visit; then only stream the rows of those visits and apply tanh to
+ * as many values, and say what that costs for an epoch, as key=value lines. bench-floor RUN
+ * [THREADS [BATCHES]] A visit reads four rows: the neighbour's embedding and its product with the
+ * attention layer, and the same two of the relation. Visits of encodings that have a gradient are
+ * made once more, as the backward pass makes them. There are no matrix products, no sorting, no
+ * optimiser. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -78,7 +78,7 @@ static void stream_piece(void *context, size_t piece)
     }
 }
 
-/* A batch as training draws it: facts, and as many false ones on the side that is predicted. */
+/* A batch as training draws it: facts, and as many false ones on the predicted side. */
 static void draw(kith_triple *positive, kith_triple *negative, size_t count,
                  const kith_model *model, kith__rng *rng)
 {
@@ -155,7 +155,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench-floor RUN [THREADS [BATCHES]]\n");
         return 2;
     }
-    if (kith_model_open(&model, argv[1], &(kith_work_options){.threads = threads}, &error) != KITH_OK ||
+    if (kith_model_open(&model, argv[1], &(kith_work_options){.threads = threads}, &error) !=
+            KITH_OK ||
         measure(&all, model, batches, &error) != KITH_OK) {
         fprintf(stderr, "bench-floor: %s\n", error.message);
         kith_model_free(model);

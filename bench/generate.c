@@ -26,14 +26,14 @@ static uint64_t next(uint64_t *state)
 }
 
 /* A rank below `count` with P(k) about k^(-3/4): the inverse of the distribution function k^(1/4).
- * The commonest of a million entities is then in 3 % of all places. */
+ * The most common of a million entities then fills 3 % of all places. */
 static uint64_t zipf(uint64_t *state, uint64_t count)
 {
     double u = (double)(next(state) >> 11) * 0x1p-53;
     return (uint64_t)((double)count * u * u * u * u);
 }
 
-/* Ranks are spread over the ids, so that common entities do not sit together: a multiplication that
+/* Ranks are spread over the ids, so that common entities are not adjacent: a multiplication that
  * maps 0..count-1 onto itself, because the factor is a prime that does not divide count. */
 static uint64_t spread(uint64_t rank, uint64_t count)
 {
@@ -59,7 +59,7 @@ static bool seen_init(seen_facts *seen, uint64_t facts)
     return seen->slots != NULL;
 }
 
-/* Whether the fact is new. */
+/* Adds the fact; returns whether it is new. */
 static bool seen_add(seen_facts *seen, uint64_t fact)
 {
     uint64_t state = fact;
@@ -84,7 +84,7 @@ static fact draw(const plan *p, uint64_t index, uint64_t *state, bool again)
     fact f = {spread(zipf(state, p->entities), p->entities), zipf(state, p->relations),
               spread(zipf(state, p->entities), p->entities)};
 
-    /* Every entity is the subject, and every relation the relation, of one fact at least. */
+    /* Every entity is the subject, and every relation the relation, of at least one fact. */
     if (index % step == 0 && index / step < p->entities)
         f.subject = index / step;
     if (index < p->relations && !again)

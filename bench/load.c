@@ -13,7 +13,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The most memory that the process ever had resident, in bytes. */
+/* The peak resident memory of the process, in bytes. */
 static double peak_memory(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -28,7 +28,7 @@ static double peak_memory(void)
     return kilobytes * 1024;
 }
 
-/* Each name once, with its end mark. */
+/* The bytes of all names, each with its NUL. */
 static double name_bytes(const kith_graph *graph)
 {
     double bytes = 0;

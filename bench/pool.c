@@ -1,7 +1,8 @@
-/* What waiting costs in a pool of threads: bench-pool [-b BUSY] [-r ROUNDS]. Short steps, as training has
- * them, run on three pools in turn: one that spins while it is alone (kith's), one that always spins and
- * one that never does. With -b, so many other processes are busy meanwhile. Prints the median and the best
- * time of a stretch of steps, and their ratios. The source is included, to fix what a pool does. */
+/* The cost of waiting in a pool of threads: bench-pool [-b BUSY] [-r ROUNDS]. Short steps like
+ * those of training run on three pools in turn: kith's, which spins while the cores are free, one
+ * that always spins and one that never does. With -b, that many other processes are busy meanwhile.
+ * Prints the median and the best time of a series of steps, and their ratios. The source is
+ * included to control the pool's behaviour. */
 #include "../src/core/pool.c"
 
 #include <signal.h>
@@ -29,7 +30,7 @@ static void set_kind(kith__pool *pool, int kind)
 {
     pool->more_than_cores = kind == 2;
     if (kind == 1)
-        pool->next_check = UINT64_MAX; /* never asks who else is there */
+        pool->next_check = UINT64_MAX; /* never checks for crowding */
 }
 
 static double stretch(kith__pool *pool, float *sums)
@@ -86,7 +87,8 @@ int main(int argc, char **argv)
     double *times = calloc((size_t)rounds, POOLS * sizeof *times);
     for (long round = 0; round < rounds; round++)
         for (int kind = 0; kind < POOLS; kind++) {
-            kith__pool *pool = kith__pool_new(0); /* one at a time: waiting threads of others may spin */
+            /* one at a time, because waiting threads of other pools may spin */
+            kith__pool *pool = kith__pool_new(0);
             set_kind(pool, kind);
             stretch(pool, sums);
             times[kind * rounds + round] = stretch(pool, sums);

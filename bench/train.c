@@ -1,8 +1,7 @@
-/* How fast LAN is trained, over some batches of an epoch that may take an hour.
- *   bench-train SOURCE RUN BATCHES [THREADS]
- * Trains with the preset release and lazy Adam and times batches after the first few, in which room is
- * made. CPU seconds are those of all threads: on a machine that others use too, they say more than the
- * clock does. RUN is left unfinished, for the caller to remove. */
+/* How fast LAN is trained, over some batches of an epoch that may take an hour. bench-train SOURCE
+ * RUN BATCHES [THREADS] Trains with the preset release and lazy Adam and times batches after the
+ * first few, in which room is made. CPU seconds are those of all threads: on a machine that others
+ * use too, they say more than the clock does. RUN is left unfinished, for the caller to remove. */
 #include <kith/kith.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ enum { SKIPPED = 5 };
 typedef struct {
     unsigned long batches, met;
     double facts, began, cpu_began;
-    uint64_t before; /* facts of the epoch up to the last batch */
+    uint64_t before; /* facts of the epoch before this batch */
 } watch;
 
 static double seconds_of(clockid_t clock)
@@ -53,7 +52,7 @@ static int look(void *context, const kith_progress *p)
     if (w->met < SKIPPED + w->batches)
         return 0;
     report(w);
-    exit(EXIT_SUCCESS); /* a checkpoint would take longer than the batches did */
+    exit(EXIT_SUCCESS); /* a checkpoint would take longer than the batches */
 }
 
 static int fail(const kith_error *error)
@@ -84,5 +83,5 @@ int main(int argc, char **argv)
         kith_graph_open(&graph, argv[1], &open, &error) != KITH_OK)
         return fail(&error);
     kith_train_consuming(&end, argv[2], graph, settings, &options, &error);
-    return fail(&error); /* only an error, or too short an epoch, leads here */
+    return fail(&error); /* only reached by an error or too short an epoch */
 }

@@ -21,13 +21,13 @@ int main(int argc, char **argv)
     printf("%s: %u entities, %u relations, %zu training facts\n", kith_graph_layout(graph),
            kith_graph_entity_count(graph), relations, kith_graph_facts(graph, KITH_TRAIN).count);
 
-    kith_neighborhoods proximity = kith_graph_neighborhoods(graph);
+    kith_neighborhoods around = kith_graph_neighborhoods(graph);
     printf("%s\n", kith_graph_entity_label(graph, 0));
-    for (uint64_t i = proximity.offset[0]; i < proximity.offset[1]; i++) {
-        uint32_t r = proximity.at[i].relation; /* those from `relations` on are inverse */
+    for (uint64_t i = around.offset[0]; i < around.offset[1]; i++) {
+        uint32_t r = around.at[i].relation; /* ids from `relations` on are inverse relations */
         printf("  %s %s %s\n", r < relations ? "->" : "<-",
                kith_graph_relation_name(graph, r < relations ? r : r - relations),
-               kith_graph_entity_label(graph, proximity.at[i].entity));
+               kith_graph_entity_label(graph, around.at[i].entity));
     }
     kith_graph_free(graph);
     return 0;

@@ -36,14 +36,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: newcomer RUN SUBJECT RELATION OBJECT... QUERY-RELATION\n");
         return 2;
     }
-    /* A model may be shared by any number of sessions, on as many threads. */
+    /* Any number of sessions, on as many threads, may share a model. */
     if (kith_model_open(&model, argv[1], NULL, &error) != KITH_OK ||
         kith_session_new(&session, model, &error) != KITH_OK) {
         status = fail(&error);
     } else {
         for (int i = 2; i + 3 < argc && status == 0; i += 3) {
             kith_fact_use use;
-            if (kith_session_add(&use, session, argv[i], argv[i + 1], argv[i + 2], &error) != KITH_OK)
+            if (kith_session_add(&use, session, argv[i], argv[i + 1], argv[i + 2], &error) !=
+                KITH_OK)
                 status = fail(&error);
             else if (use != KITH_FACT_USED)
                 printf("not used: %s %s %s: %s\n", argv[i], argv[i + 1], argv[i + 2],

@@ -11,7 +11,7 @@ void require(int condition, const char *what)
 {
     if (condition)
         return;
-    fprintf(stderr, "fuzz: does not hold: %s\n", what);
+    fprintf(stderr, "fuzz: violated: %s\n", what);
     abort();
 }
 
@@ -100,7 +100,7 @@ void write_input(const char *path, const uint8_t *data, size_t size)
     fclose(file);
 }
 
-/* A name without a slash that is neither "." nor ".."; others are passed over. */
+/* A name without a slash that is neither "." nor ".."; others are skipped. */
 static int plain_name(const char *name)
 {
     return name[0] && name[0] != '.' && !strchr(name, '/');
@@ -169,7 +169,8 @@ static void check_names(const kith_graph *graph)
     uint32_t found;
 
     for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++)
-        require(kith_graph_find_entity(&found, graph, kith_graph_entity_name(graph, e)) == KITH_OK &&
+        require(kith_graph_find_entity(&found, graph, kith_graph_entity_name(graph, e)) ==
+                        KITH_OK &&
                     found == e,
                 "a name leads back to its entity");
 }
@@ -184,7 +185,7 @@ void try_columns(const char *path, const char *columns)
             kith_open_options options = {
                 .skip_bad = skip_bad, .threads = threads, .columns = columns};
             kith_status status = kith_graph_open(&graph, path, &options, &error);
-            require((status == KITH_OK) == (graph != NULL), "a graph is given on success alone");
+            require((status == KITH_OK) == (graph != NULL), "a graph is returned only on success");
             if (status != KITH_OK) {
                 require(error.message[0] != 0, "a refusal says why");
                 continue;

@@ -103,7 +103,7 @@ stored_file *folder_find(stored_folder *folder, const char *name)
 
 /* ---- edits ---- */
 
-/* Put `count` bytes in place of `cut` ones. */
+/* Replace `cut` bytes by `count` others. */
 static void splice(stored_file *f, size_t at, size_t cut, const char *bytes, size_t count)
 {
     cut = cut > f->length - at ? f->length - at : cut;
@@ -173,7 +173,7 @@ bool edit_apply(stored_folder *folder, char *line)
     return true;
 }
 
-/* ---- random ones ---- */
+/* ---- random edits ---- */
 
 uint64_t draw(uint64_t *random)
 {
@@ -182,7 +182,7 @@ uint64_t draw(uint64_t *random)
     return *random ^= *random << 17;
 }
 
-/* Bytes that often matter: numbers at the ends of ranges, and those next to what was there. */
+/* Bytes that often matter: numbers at the ends of ranges, and those close to the old value. */
 static void draw_bytes(char *hex, const stored_file *f, size_t at, uint64_t *random)
 {
     static const size_t widths[] = {1, 1, 2, 4, 8};
@@ -198,7 +198,7 @@ static void draw_bytes(char *hex, const stored_file *f, size_t at, uint64_t *ran
         snprintf(hex + 2 * i, 3, "%02x", (unsigned)(value >> 8 * i & 255));
 }
 
-/* A number of a JSON text in place of another. */
+/* Replace a number in a JSON text by another. */
 static bool draw_number(char *line, size_t size, const stored_file *f, size_t at, uint64_t *random)
 {
     static const char *const numbers[] = {"0", "1", "-1", "1e308", "1e999", "4294967296", "0.5",

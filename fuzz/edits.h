@@ -24,17 +24,17 @@ typedef struct {
     size_t count;
 } stored_folder;
 
-/* All regular files of a folder and of the folders in it. */
+/* Read all regular files of a folder and of its subfolders. */
 void folder_read(stored_folder *to, const char *path);
-/* Those that are edited, or all. */
+/* Write the edited files, or all. */
 void folder_write(const stored_folder *from, const char *path, bool all);
 void folder_copy(stored_folder *to, const stored_folder *from);
 void folder_release(stored_folder *folder);
 stored_file *folder_find(stored_folder *folder, const char *name);
 
-/* One line; whether it was one of an edit. */
+/* Apply one line; returns whether it was an edit. */
 bool edit_apply(stored_folder *folder, char *line);
-/* A line that edits one of the files somewhere, chosen by `random`. */
+/* A random line that edits one of the files. */
 void edit_draw(char *line, size_t size, const stored_folder *folder, uint64_t *random);
 /* The next random number of a state. */
 uint64_t draw(uint64_t *random);

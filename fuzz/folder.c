@@ -1,4 +1,4 @@
-/* Folders: splits as names or ids, OpenKE, WordNet; which one is decided by the files. */
+/* Folders: splits as names or ids, OpenKE, WordNet; the files decide which. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

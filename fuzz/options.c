@@ -1,5 +1,6 @@
-/* Command lines: the first line is a command, each other one an argument. Values that are accepted are
- * in their option's range, facts and questions have three fields, and messages show nothing raw. */
+/* Command lines: the first line is a command, each further line an argument. Accepted values are in
+ * their option's range, facts and questions have three fields, and messages contain no raw control
+ * characters. */
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,8 +38,9 @@ static void check_value(const void *to, const option_row *row)
 {
     switch (row->type) {
     case OPTION_INTEGER:
-        if (*(const uint64_t *)to != 0) /* none given */
-            require((double)*(const uint64_t *)to >= row->low && (double)*(const uint64_t *)to <= row->high,
+        if (*(const uint64_t *)to != 0) /* not given */
+            require((double)*(const uint64_t *)to >= row->low &&
+                        (double)*(const uint64_t *)to <= row->high,
                     "an integer is in its range");
         break;
     case OPTION_NUMBER:

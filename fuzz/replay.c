@@ -1,5 +1,5 @@
 /* Run a fuzz target over the files of its corpus: REPLAY FILE|FOLDER... Prints TAP, one line per
- * file; a crash ends the program, so that the line of the culprit is missing. */
+ * file; a crash ends the program, so the offending file's line is missing. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* Every file of a run, as edits to a small run that is made once (edits.h). Before them may stand:
- *   run embedding|rules|fused     which one; the first where it is not said
- *   seal                          make checksums and hashes right again afterwards, as somebody would
- *                                 who knows the format
- * A run that opens answers with numbers. Without `seal` it gives the answers of the run as it was, or
- * is refused, or warns that it has no checksums. */
+ * run embedding|rules|fused which one; the first where it is not said seal make checksums and
+ * hashes right again afterwards, as somebody would who knows the format A run that opens answers
+ * with numbers. Without `seal` it gives the answers of the run as it was, or is refused, or warns
+ * that it has no checksums. */
 #include "../src/run/cache.c"
 
 #include <math.h>
@@ -27,7 +26,7 @@ static struct {
     stored_folder files;
     uint64_t answers;
     char path[128];
-    bool rewrite; /* the folder is not as it was: write all files */
+    bool rewrite; /* the folder was changed: write all files */
 } base[KINDS];
 
 /* ---- the runs ---- */
@@ -58,7 +57,7 @@ static void set(kith_settings *settings, const char *name, const char *value)
     require(kith_settings_set(settings, name, value, NULL) == KITH_OK, "a setting can be set");
 }
 
-/* The cache is made for files of a certain time: all have the same. */
+/* The cache is valid for files of a certain time, so all get the same time. */
 static void set_times(const char *path)
 {
     static const char *const names[] = {"train", "dev", "test", "aux", "entity2id.txt",
@@ -82,7 +81,8 @@ static void make_run(int kind)
 
     write_source(kinds[kind].labels);
     snprintf(base[kind].path, sizeof base[kind].path, "%s", scratch_path(kinds[kind].name));
-    require(kith_graph_open(&graph, scratch_path("source"), NULL, &error) == KITH_OK, error.message);
+    require(kith_graph_open(&graph, scratch_path("source"), NULL, &error) == KITH_OK,
+            error.message);
     require(kith_settings_new(&settings, kinds[kind].preset, &error) == KITH_OK, error.message);
     set(settings, "evidence", kinds[kind].evidence);
     if (strcmp(kinds[kind].evidence, "rules") != 0) {
@@ -121,12 +121,13 @@ static void add_answers(kith__checksum *sum, const kith_answers *answers)
         const kith_answer *a = answers->at[i];
         require(isfinite(a->score), "a score is finite");
         require(!(a->probability < 0 || a->probability > 1), "a probability is one");
+        require(!(a->probability_if_any < 0 || a->probability_if_any > 1), "a probability is one");
         kith__checksum_add(sum, &a->entity, sizeof a->entity);
         kith__checksum_add(sum, &a->relation, sizeof a->relation);
         kith__checksum_add(sum, &a->score, sizeof a->score);
         kith__checksum_add(sum, &(int){a->known}, sizeof(int));
-        if (!isnan(a->probability))
-            kith__checksum_add(sum, &a->probability, sizeof a->probability);
+        if (!isnan(a->probability_if_any))
+            kith__checksum_add(sum, &a->probability_if_any, sizeof a->probability_if_any);
     }
 }
 
@@ -181,7 +182,7 @@ static void ask_all(kith__checksum *sum, kith_model *model)
     kith_session_free(session);
 }
 
-/* A number for all that a run answers; 0 where it opened with a warning. */
+/* A hash of all answers of a run; 0 if it opened with a warning. */
 static kith_status answer(uint64_t *number, const char *path, kith_error *error)
 {
     kith_model *model = NULL;
@@ -230,7 +231,7 @@ static void forge_cache(stored_file *cache, uint64_t key, uint64_t *data_hash, u
 static void put_hash(stored_file *config, const char *key, uint64_t value)
 {
     char *at = memmem(config->bytes, config->length, key, strlen(key));
-    const size_t before = strlen(key) + 4; /* the key's quote, a colon, a blank and another quote */
+    const size_t before = strlen(key) + 4; /* the key's quote, a colon, a space and another quote */
 
     if (at && (size_t)(config->bytes + config->length - at) > before + KITH__SUM_DIGITS)
         kith__checksum_print(at + before, value);
@@ -247,7 +248,7 @@ static void forge_sum(stored_file *f)
     kith__checksum_print(digits, kith__checksum_of(f->bytes, f->length));
 }
 
-/* The graph as it is in the folder now, for its hashes. */
+/* The hashes of the graph in the folder as it is now. */
 static void forge_graph_hashes(stored_file *config, const char *path, uint64_t *data_hash)
 {
     char inner[256];
@@ -274,10 +275,11 @@ static uint64_t key_of(stored_file *config, const char *path, uint64_t data_hash
                : 0;
 }
 
-/* Make right what the edits made wrong; the edited files are in the folder already. */
+/* Fix the checksums that the edits broke; the edited files are already in the folder. */
 static void forge(stored_folder *files, const char *path)
 {
-    stored_file *config = folder_find(files, "config.json"), *cache = folder_find(files, "cache.bin");
+    stored_file *config = folder_find(files, "config.json"),
+                *cache = folder_find(files, "cache.bin");
     uint64_t data_hash = 0, derived = 0;
 
     if (!config->gone) {
@@ -331,8 +333,8 @@ static int stop_soon(void *context, const kith_progress *progress)
     return ++*(int *)context > 2;
 }
 
-/* Resuming reads the checkpoint and the history. Settings of strangers can ask for any amount of work,
- * which is not tried. */
+/* Resuming reads the checkpoint and the history. Edited settings could ask for any amount of work,
+ * so those are not tried. */
 static void resume(const edited_run *run, const char *path)
 {
     static const char *const read[] = {"checkpoint.safetensors", "history.jsonl", "fusion.json",
@@ -394,7 +396,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     resume(&run, path);
     for (size_t i = 0; i < run.files.count; i++)
         base[run.kind].files.at[i].edited = run.files.at[i].edited;
-    folder_find(&base[run.kind].files, "cache.bin")->edited = true; /* it may have been made again */
+    folder_find(&base[run.kind].files, "cache.bin")->edited = true; /* it may have been rewritten */
     restore(run.kind);
     folder_release(&run.files);
     free(text);
@@ -430,7 +432,7 @@ static size_t drop_line(char *text, size_t length, size_t which)
     return length - (size_t)(to - from);
 }
 
-/* Another digit somewhere. */
+/* Change a random digit. */
 static void change_digit(char *text, size_t length, uint64_t *random)
 {
     size_t at = draw(random) % (length + 1);

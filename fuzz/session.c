@@ -1,11 +1,9 @@
-/* Facts and questions of a session, by names, over a small model. A first line "fused" takes a model
- * with an embedding, else it has rules alone. Each other line is a command:
- *   +S|R|O   add a fact          -        take back the last one      ~S|R|O   take back this one
- *   ?S|R|O   ask, an empty field being what is asked for              !S|R|O   explain
- *   =S|R|O   judge a fact        %R       look for missing facts      @S|R     encode
- *   <S|R|O   write a fact into a graph    >   add that graph
- * All questions and facts that were met are asked together once more. After all facts are taken back,
- * answers are those of a session that never heard one. */
+/* Facts and questions of a session, by names, over a small model. A first line "fused" takes a
+ * model with an embedding, else it has rules alone. Each other line is a command: +S|R|O add a fact
+ * - take back the last one ~S|R|O take back this one ?S|R|O ask, an empty field being what is asked
+ * for !S|R|O explain =S|R|O judge a fact %R look for missing facts @S|R encode <S|R|O write a fact
+ * into a graph > add that graph All questions and facts that were met are asked together once more.
+ * After all facts are taken back, answers are those of a session that never heard one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +56,12 @@ static void make_models(void)
     for (int i = 0; i < MODELS; i++) {
         kith_settings *settings = settings_of(i);
         strcpy(run, scratch_path(i ? "fused" : "rules"));
-        require(kith_train(NULL, run, graph, settings, &(kith_train_options){.threads = 1}, &error) ==
+        require(kith_train(NULL, run, graph, settings, &(kith_train_options){.threads = 1},
+                           &error) == KITH_OK,
+                error.message);
+        require(kith_model_open(&models[i], run, &(kith_work_options){.threads = 1}, &error) ==
                     KITH_OK,
                 error.message);
-        require(kith_model_open(&models[i], run, &(kith_work_options){.threads = 1}, &error) == KITH_OK, error.message);
         kith_settings_free(settings);
     }
     kith_graph_free(graph);
@@ -81,6 +81,7 @@ static void check_answers(const kith_answers *answers, int sorted)
         require(isfinite(a->score), "a score is finite");
         require(!sorted || i == 0 || answers->at[i - 1]->score >= a->score, "answers are sorted");
         require(!(a->probability < 0 || a->probability > 1), "a probability is one");
+        require(!(a->probability_if_any < 0 || a->probability_if_any > 1), "a probability is one");
     }
 }
 
@@ -176,7 +177,7 @@ static void say_graph(conversation *c)
     if (!c->graph)
         return;
     if (kith_builder_finish(&graph, c->graph, NULL, &error) == KITH_OK)
-        check_refusal(kith_session_add_graph(c->session, graph, &error), &error);
+        check_refusal(kith_session_add_graph(c->session, graph, NULL, &error), &error);
     kith_graph_free(graph);
     kith_builder_free(c->graph);
     c->graph = NULL;

@@ -1,5 +1,5 @@
-/* Settings by name: a first line "preset NAME", then lines NAME=VALUE. What is accepted reads back as
- * itself. */
+/* Settings by name: a first line "preset NAME", then lines NAME=VALUE. Accepted values read back
+ * unchanged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +19,24 @@ static void set(kith_settings *settings, char *line)
         require(error.message[0] != 0, "a refusal says why");
         return;
     }
-    require(kith_settings_get(text, sizeof text, settings, line) != NULL, "what was set can be read");
-    require(kith_settings_set(settings, line, text, &error) == KITH_OK, "a value that was read can be set");
-    require(kith_settings_get(again, sizeof again, settings, line) != NULL && strcmp(text, again) == 0,
+    require(kith_settings_get(text, sizeof text, settings, line) != NULL,
+            "what was set can be read");
+    require(kith_settings_set(settings, line, text, &error) == KITH_OK,
+            "a value that was read can be set");
+    require(kith_settings_get(again, sizeof again, settings, line) != NULL &&
+                strcmp(text, again) == 0,
             "and reads the same again");
 }
 
-/* Every setting can be read, and applies or does not. */
+/* Every setting can be read, whether it applies or not. */
 static void read_all(const kith_settings *settings)
 {
     const char *name, *help, *choices;
     char text[256];
 
     for (size_t i = 0; (name = kith_settings_name(i, &help, &choices)); i++) {
-        require(kith_settings_get(text, sizeof text, settings, name) != NULL, "a setting can be read");
+        require(kith_settings_get(text, sizeof text, settings, name) != NULL,
+                "a setting can be read");
         (void)kith_settings_applies(settings, name);
     }
 }

@@ -1,6 +1,8 @@
 /* The public header as a caller sees it: versions, options of callers that know fewer members, long
  * calls that are watched and stopped, and what no other test calls. */
+#include <malloc.h>
 #include <math.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -311,6 +313,7 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     kith_answers_batch *batch = NULL;
     kith_verdicts *verdicts = NULL;
     kith_missing *missing = NULL;
+    kith_explanation *explanation = NULL;
 
     (void)state;
     check_watched(kith_ask_options, kith_session_ask(&answers, session, questions, &o, NULL),
@@ -322,7 +325,343 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     check_watched(kith_missing_options,
                   kith_session_find_missing(&missing, session, "knows", &o, NULL),
                   kith_missing_free(missing));
+    check_watched(kith_ask_options,
+                  kith_session_explain(&explanation, session, questions, &o, NULL),
+                  kith_explanation_free(explanation));
+    check_watched(kith_work_options, kith_session_add_graph(session, graph, &o, NULL), (void)0);
     kith_session_free(session);
+}
+
+/* ---- what is missing ---- */
+
+typedef struct {
+    kith_triple facts[64];
+    size_t count, most;
+    uint64_t asked, asked_first; /* questions, when the first fact came */
+} stream;
+
+static int count_asked(void *context, const kith_stage *stage)
+{
+    stream *s = context;
+
+    if (strcmp(stage->name, "answering") == 0)
+        s->asked = stage->done;
+    return 0;
+}
+
+static int take_fact(void *context, const kith_missing_fact *fact)
+{
+    stream *s = context;
+
+    if (s->count == 0)
+        s->asked_first = s->asked;
+    s->facts[s->count++] = fact->fact;
+    return s->count == s->most;
+}
+
+static void missing__facts_are_told_as_they_are_found(void **state)
+{
+    stream s = {.most = 64};
+    kith_session *session = new_session();
+    kith_missing *missing = NULL;
+    kith_missing_options options;
+
+    (void)state;
+    kith_missing_options_init(&options);
+    options.top = 20;
+    options.watch = count_asked;
+    options.found = take_fact;
+    options.context = options.found_context = &s;
+    assert_int_equal(kith_session_find_missing(&missing, session, NULL, &options, NULL), KITH_OK);
+    assert_int_equal(s.count, missing->count);
+    assert_int_equal(s.count, 20);
+    for (size_t i = 0; i < s.count; i++)
+        assert_memory_equal(&s.facts[i], &missing->at[i]->fact, sizeof s.facts[i]);
+    assert_true(s.asked_first < missing->asked);
+    kith_missing_free(missing);
+    s = (stream){.most = 3};
+    missing = NULL;
+    assert_int_equal(kith_session_find_missing(&missing, session, NULL, &options, NULL),
+                     KITH_ERR_STOPPED);
+    assert_int_equal(s.count, 3);
+    assert_null(missing);
+    kith_session_free(session);
+}
+
+/* So slow that it is due again at every tick. */
+static int on_every_tick(void *context, const kith_stage *stage)
+{
+    watcher *w = context;
+
+    (void)stage;
+    usleep(60 * 1000);
+    w->calls++;
+    return w->stop && w->calls == 3;
+}
+
+static void watch__one_question_is_watched_inside(void **state)
+{
+    const kith_question pairs = {"p1", NULL, NULL}, one = {"p1", "knows", NULL};
+    kith_session *session = new_session();
+    kith_answers *answers = NULL;
+    kith_explanation *explanation = NULL;
+    watcher w = {0};
+    const kith_ask_options o = {.threads = 1, .watch = on_every_tick, .context = &w};
+
+    (void)state;
+    assert_int_equal(kith_session_ask(&answers, session, &pairs, &o, NULL), KITH_OK);
+    assert_true(w.calls >= 4); /* once per relation */
+    kith_answers_free(answers);
+    w = (watcher){.stop = true};
+    assert_int_equal(kith_session_ask(&answers, session, &pairs, &o, NULL), KITH_ERR_STOPPED);
+    assert_int_equal(w.calls, 3);
+    w = (watcher){.stop = true};
+    assert_int_equal(kith_session_explain(&explanation, session, &one, &o, NULL), KITH_ERR_STOPPED);
+    assert_int_equal(w.calls, 3);
+    assert_int_equal(kith_session_explain(&explanation, session, &one, NULL, NULL), KITH_OK);
+    kith_explanation_free(explanation);
+    kith_session_free(session);
+}
+
+static void add_graph__nothing_stays_of_what_was_stopped(void **state)
+{
+    kith_session *session = new_session();
+    watcher w = {.stop = true};
+    const kith_work_options o = {.watch = on_every_tick, .context = &w};
+
+    (void)state;
+    assert_int_equal(kith_session_add(NULL, session, "new", "knows", "p1", NULL), KITH_OK);
+    assert_int_equal(kith_session_add_graph(session, graph, &o, NULL), KITH_ERR_STOPPED);
+    assert_int_equal(kith_session_fact_count(session), 1);
+    assert_int_equal(kith_session_newcomer_count(session), 1);
+    assert_int_equal(kith_session_add_graph(session, graph, NULL, NULL), KITH_OK);
+    kith_session_free(session);
+}
+
+/* ---- what training measured ---- */
+
+static void held_out__is_there_for_a_run_with_rules_only(void **state)
+{
+    kith_model *plain = embedding();
+    kith_held_out *found = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_model_held_out(&found, plain, &error), KITH_ERR_NOT_FOUND);
+    assert_null(found);
+    assert_int_equal(kith_model_held_out(&found, model, &error), KITH_OK);
+    assert_true(found->entities > 0 && found->metrics->queries > 0);
+    assert_true(found->metrics->mrr > 0 && found->metrics->mrr <= 1);
+    kith_held_out_free(found);
+    kith_model_free(plain);
+}
+
+/* ---- ids ---- */
+
+static uint32_t entity(const char *name)
+{
+    uint32_t id = UINT32_MAX;
+
+    assert_int_equal(kith_graph_find_entity(&id, kith_model_graph(model), name), KITH_OK);
+    return id;
+}
+
+static void ids__give_the_answers_of_names_and_each_an_error_of_its_own(void **state)
+{
+    const kith_question named[] = {{"p1", "knows", NULL}, {NULL, "knows", "p2"}};
+    kith_session *session = new_session();
+    kith_answers_batch *by_name = NULL, *by_id = NULL;
+    kith_error error;
+    uint32_t knows;
+
+    (void)state;
+    assert_int_equal(kith_graph_find_relation(&knows, kith_model_graph(model), "knows"), KITH_OK);
+    const kith_triple ids[] = {{entity("p1"), knows, UINT32_MAX},
+                               {UINT32_MAX, knows, entity("p2")},
+                               {entity("p1"), 1000, UINT32_MAX}};
+    assert_int_equal(kith_session_ask_all(&by_name, session, named, 2, NULL, NULL), KITH_OK);
+    assert_int_equal(kith_session_ask_all_ids(&by_id, session, ids, 3, NULL, NULL), KITH_OK);
+    assert_int_equal(by_id->failed, 1);
+    assert_int_equal(by_id->errors[2]->status, KITH_ERR_NOT_FOUND);
+    assert_contains(by_id->errors[2]->message, "1000");
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < by_name->at[i]->count; k++)
+            assert_true(by_name->at[i]->at[k]->entity == by_id->at[i]->at[k]->entity &&
+                        by_name->at[i]->at[k]->score == by_id->at[i]->at[k]->score);
+    assert_int_equal(kith_session_ask_all_ids(&by_id, session, NULL, 3, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    kith_answers_batch_free(by_name);
+    kith_answers_batch_free(by_id);
+    kith_session_free(session);
+}
+
+static void ids__of_facts_are_judged_as_names_are(void **state)
+{
+    kith_session *session = new_session();
+    kith_verdict *one = NULL;
+    kith_verdicts *many = NULL;
+    kith_error error;
+    uint32_t knows;
+
+    (void)state;
+    assert_int_equal(kith_graph_find_relation(&knows, kith_model_graph(model), "knows"), KITH_OK);
+    const kith_triple facts[] = {{entity("p1"), knows, entity("p8")},
+                                 {entity("p1"), knows, UINT32_MAX - 1}};
+    assert_int_equal(
+        kith_session_judge(&one, session, &(kith_question){"p1", "knows", "p8"}, NULL), KITH_OK);
+    assert_int_equal(kith_session_judge_all_ids(&many, session, facts, 2, NULL, NULL), KITH_OK);
+    assert_true(many->at[0]->probability == one->probability && many->at[0]->rank == one->rank);
+    assert_int_equal(many->errors[1]->status, KITH_ERR_NOT_FOUND);
+    assert_int_equal(kith_session_judge_all_ids(&many, session, NULL, 2, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    kith_verdict_free(one);
+    kith_verdicts_free(many);
+    kith_session_free(session);
+}
+
+/* ---- failures that no other test sees ---- */
+
+static void failures__of_calls_about_graphs_and_models(void **state)
+{
+    kith_settings *settings = NULL;
+    kith_implications *implications = NULL;
+    kith_rules *rules = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_builder_new(NULL, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_implications(&implications, NULL, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_graph_rules(&rules, NULL, NULL, &error), KITH_ERR_ARGUMENT);
+    assert_true(!implications && !rules);
+    assert_int_equal(kith_model_tables(NULL, model, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_model_set_cache(NULL, 1, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_session_new(NULL, model, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_settings_new(&settings, "rules", NULL), KITH_OK);
+    /* The folder is not empty; the graph is freed nonetheless. */
+    assert_int_equal(kith_train_consuming(NULL, source, opened(source), settings, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_true(strstr(error.message, source) != NULL);
+    kith_settings_free(settings);
+}
+
+static void failures__of_calls_about_facts_and_questions(void **state)
+{
+    const kith_question wrong = {"p1", "knows", "nobody"};
+    kith_session *session = new_session();
+    kith_answers_batch *batch = NULL;
+    kith_verdict *verdict = NULL;
+    kith_verdicts *verdicts = NULL;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith_session_judge(&verdict, session, &wrong, &error), KITH_ERR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "nobody"));
+    assert_int_equal(kith_session_ask_all(&batch, session, &wrong, SIZE_MAX, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_session_judge_all(&verdicts, session, &wrong, SIZE_MAX, NULL, &error),
+                     KITH_ERR_ARGUMENT);
+    assert_true(!verdict && !batch && !verdicts);
+    kith_session_free(session);
+}
+
+/* ---- memory ---- */
+
+enum { MANY = 100000 };
+
+/* The run's rules on a graph with many entities, so that what grows with their number shows. */
+static kith_model *on_many_entities(void)
+{
+    kith_builder *builder;
+    kith_graph *many;
+    kith_model *made;
+    char person[16], other[16];
+
+    assert_int_equal(kith_builder_new(&builder, NULL), KITH_OK);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(person, sizeof person, "p%d", i);
+        snprintf(other, sizeof other, "p%d", (int)(i * 7919L % MANY));
+        assert_int_equal(kith_builder_add(builder, KITH_TRAIN, person, "knows", other, 1, NULL),
+                         KITH_OK);
+    }
+    assert_int_equal(kith_builder_finish(&many, builder, NULL, NULL), KITH_OK);
+    assert_int_equal(kith_model_open_on(&made, run, many, NULL, NULL), KITH_OK);
+    kith_builder_free(builder);
+    kith_graph_free(many);
+    return made;
+}
+
+/* Memory that is in use, by the C library's own count. */
+static size_t bytes_in_use(void)
+{
+    return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A question needs a row of scores and one that the fusion works on, of 4 bytes per entity, and the table
+ * of its relation, which all sessions share. Neither other sessions nor many questions need more. */
+static void light__questions_need_few_bytes_per_entity(void **state)
+{
+    enum { QUESTIONS = 40 };
+    const kith_ask_options options = {.threads = 1};
+    kith_model *large = on_many_entities();
+    kith_question questions[QUESTIONS];
+    kith_session *first, *second;
+    kith_answers *answers;
+    kith_answers_batch *batch;
+    kith_explanation *explanation;
+
+    (void)state;
+    for (uint32_t i = 0; i < QUESTIONS; i++)
+        questions[i] =
+            (kith_question){kith_graph_entity_name(kith_model_graph(large), i), "knows", NULL};
+    assert_int_equal(kith_session_new(&first, large, NULL), KITH_OK);
+    size_t before = bytes_in_use();
+    assert_int_equal(kith_session_ask(&answers, first, questions, &options, NULL), KITH_OK);
+    kith_answers_free(answers);
+    size_t one = bytes_in_use() - before;
+    if (one > 40 * (size_t)MANY)
+        fail_msg("a question needs %zu bytes per entity", one / MANY);
+    before = bytes_in_use();
+    assert_int_equal(kith_session_new(&second, large, NULL), KITH_OK);
+    assert_int_equal(
+        kith_session_ask_all(&batch, second, questions, QUESTIONS, &options, NULL), KITH_OK);
+    kith_answers_batch_free(batch);
+    assert_int_equal(kith_session_explain(&explanation, second, questions, &options, NULL), KITH_OK);
+    kith_explanation_free(explanation);
+    size_t more = bytes_in_use() > before ? bytes_in_use() - before : 0;
+    if (more > 8 * (size_t)MANY)
+        fail_msg("more questions need %zu bytes per entity", more / MANY);
+    kith_session_free(first);
+    kith_session_free(second);
+    kith_model_free(large);
+}
+
+static void light__a_session_with_rules_is_opened_in_microseconds(void **state)
+{
+    enum { SESSIONS = 500 };
+    kith_model *large = on_many_entities();
+    kith_session *sessions[SESSIONS];
+
+    (void)state;
+    assert_int_equal(kith_session_new(&sessions[0], large, NULL), KITH_OK);
+    size_t before = bytes_in_use();
+    double began = cpu_seconds();
+    for (int i = 1; i < SESSIONS; i++)
+        assert_int_equal(kith_session_new(&sessions[i], large, NULL), KITH_OK);
+    double each = (cpu_seconds() - began) / (SESSIONS - 1);
+    size_t used = (bytes_in_use() - before) / (SESSIONS - 1);
+    if (used > 100000 || each > 50e-6 * 20) /* 8 by measurement; sanitizers take longer */
+        fail_msg("a session takes %zu bytes and %.1f microseconds", used, each * 1e6);
+    for (int i = 0; i < SESSIONS; i++)
+        kith_session_free(sessions[i]);
+    kith_model_free(large);
 }
 
 /* ---- what is judged ---- */
@@ -372,20 +711,33 @@ static void ask__min_probability_leaves_out_what_is_less_likely(void **state)
     (void)state;
     kith_ask_options_init(&options);
     assert_int_equal(kith_session_ask(&all, session, &question, &options, NULL), KITH_OK);
-    options.min_probability = (all->at[2]->overall + all->at[3]->overall) / 2;
+    options.min_probability = (all->at[2]->probability + all->at[3]->probability) / 2;
     assert_int_equal(kith_session_ask(&some, session, &question, &options, NULL), KITH_OK);
     size_t expected = 0;
     for (size_t i = 0; i < all->count; i++)
-        expected += all->at[i]->overall >= options.min_probability;
+        expected += all->at[i]->probability >= options.min_probability;
     assert_int_equal(some->count, expected);
     for (size_t i = 0; i < some->count; i++)
-        assert_true(some->at[i]->overall >= options.min_probability);
+        assert_true(some->at[i]->probability >= options.min_probability);
     kith_answers_free(all);
     kith_answers_free(some);
     kith_session_free(session);
 }
 
 /* ---- parts and weights ---- */
+
+static void ask__no_questions_give_an_empty_batch(void **state)
+{
+    kith_session *session = new_session();
+    kith_answers_batch *batch = NULL;
+
+    (void)state;
+    assert_int_equal(kith_session_ask_all(&batch, session, NULL, 0, NULL, NULL), KITH_OK);
+    assert_int_equal(batch->count, 0);
+    assert_int_equal(batch->failed, 0);
+    kith_answers_batch_free(batch);
+    kith_session_free(session);
+}
 
 static void parts__names_letters_and_forms_belong_together(void **state)
 {
@@ -539,8 +891,19 @@ int main(void)
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
+        cmocka_unit_test(missing__facts_are_told_as_they_are_found),
+        cmocka_unit_test(watch__one_question_is_watched_inside),
+        cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
+        cmocka_unit_test(held_out__is_there_for_a_run_with_rules_only),
+        cmocka_unit_test(ids__give_the_answers_of_names_and_each_an_error_of_its_own),
+        cmocka_unit_test(ids__of_facts_are_judged_as_names_are),
+        cmocka_unit_test(failures__of_calls_about_graphs_and_models),
+        cmocka_unit_test(failures__of_calls_about_facts_and_questions),
+        cmocka_unit_test(light__questions_need_few_bytes_per_entity),
+        cmocka_unit_test(light__a_session_with_rules_is_opened_in_microseconds),
         cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
         cmocka_unit_test(ask__min_probability_leaves_out_what_is_less_likely),
+        cmocka_unit_test(ask__no_questions_give_an_empty_batch),
         cmocka_unit_test(parts__names_letters_and_forms_belong_together),
         cmocka_unit_test(fusion__info_and_weights_are_those_of_the_run),
         cmocka_unit_test(probabilities__are_measured_on_unseen_entities),

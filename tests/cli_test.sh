@@ -162,9 +162,9 @@ grep -q '	0$' subject1/dev && grep -q '	1$' subject1/test
 report $? 'split --labels labels dev and test' "$(head subject1/dev subject1/test)"
 check 'split --valid and --test' 0 'dev 0, test' \
     "$kith" split single.tsv -o shares --valid 0 --test 0.5 --rate 10
-check 'split --valid where there is a dev' 2 'leave out --valid' \
+check 'split --valid where there is a dev' 2 'omit --valid' \
     "$kith" split folder -o c --valid 0.1
-check 'split --test where there is a test' 2 'leave out --test' "$kith" split folder -o c --test 0.1
+check 'split --test where there is a test' 2 'omit --test' "$kith" split folder -o c --test 0.1
 rm folder/dev
 check 'split --valid where there is only a test' 0 '' \
     "$kith" split folder -o v --valid 0 --rate 100
@@ -191,7 +191,7 @@ for bad in -0.1 1 x '' nan; do
 done
 check 'split --strategy nonsense' 2 'nonsense. is not subject, object or both' \
     "$kith" split folder -o c --strategy nonsense
-check 'split --count past the end' 2 'asked for 9 test facts' "$kith" split folder -o c --count 9
+check 'split --count past the end' 2 '9 test facts requested' "$kith" split folder -o c --count 9
 check 'split of a bad file' 1 'bad.tsv:2:' "$kith" split bad.tsv -o c
 check 'split into a missing parent' 1 'no/such' "$kith" split folder -o no/such --rate 100
 [ ! -e c ] && [ ! -e no ] && ! ls -d ./*.tmp-* >/dev/null 2>&1

@@ -1,4 +1,21 @@
-/* core: what everything else stands on, beside names (names_test.c). */
+/* core: what everything else stands on, beside names (names_test.c). The source of the pool is included,
+ * for how it waits, and its question to the scheduler is answered here. */
+#include <sys/resource.h>
+
+static struct rusage *told; /* NULL: the truth */
+
+static int tell_usage(int who, struct rusage *used)
+{
+    if (!told)
+        return getrusage(who, used);
+    *used = *told;
+    return 0;
+}
+
+#define getrusage(who, used) tell_usage((int)(who), used)
+#include "../src/core/pool.c"
+#undef getrusage
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -9,7 +26,6 @@
 #include "core/cores.h"
 #include "core/files.h"
 #include "core/numbers.h"
-#include "core/pool.h"
 #include "core/stages.h"
 #include "support.h"
 
@@ -224,6 +240,84 @@ static void pool__who_waits_long_sleeps(void **state)
     kith__pool_free(pool);
 }
 
+static size_t looks;
+
+static bool never_comes(kith__pool *pool, unsigned long done)
+{
+    (void)pool;
+    (void)done;
+    looks++;
+    return false;
+}
+
+static uint64_t own_nanoseconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* However busy the machine is: a thread has no more of its own time than what passes. */
+static void pool__who_waits_spins_for_microseconds(void **state)
+{
+    enum { TRIES = 5, MOST = 1000 * 1000 };
+    kith__pool pool = {.threads = NULL};
+    uint64_t least = UINT64_MAX;
+
+    (void)state;
+    looks = 0;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t before = own_nanoseconds();
+        assert_false(spin(&pool, never_comes, 0));
+        uint64_t spent = own_nanoseconds() - before;
+        least = spent < least ? spent : least;
+    }
+    assert_true(looks > TRIES);
+    if (least >= MOST)
+        fail_msg("waiting took %llu ns of the thread's own time, expected less than %d",
+                 (unsigned long long)least, MOST);
+}
+
+static void pool__nobody_spins_where_others_want_the_core(void **state)
+{
+    kith__pool shared = {.crowded = true}, small = {.more_than_cores = true};
+    kith__pool *larger = kith__pool_new(kith__cores() + 1);
+
+    (void)state;
+    looks = 0;
+    assert_false(spin(&shared, never_comes, 0));
+    assert_int_equal(looks, 1);
+    assert_false(spin(&small, never_comes, 0));
+    assert_int_equal(looks, 2);
+    assert_true(larger->more_than_cores);
+    kith__pool_free(larger);
+}
+
+static bool crowded_after(kith__pool *pool, struct rusage *used, long milliseconds, long interrupted)
+{
+    used->ru_utime.tv_usec += 1000 * milliseconds;
+    used->ru_nivcsw += interrupted;
+    pool->next_check = 0;
+    check_crowding(pool);
+    return pool->crowded;
+}
+
+static void pool__a_thread_that_is_interrupted_often_is_not_alone(void **state)
+{
+    struct rusage used = {.ru_nivcsw = 7};
+    kith__pool pool = {.threads = NULL};
+
+    (void)state;
+    told = &used;
+    crowded_after(&pool, &used, 1, 0); /* from here on */
+    assert_false(crowded_after(&pool, &used, 50, 2));
+    assert_true(crowded_after(&pool, &used, 50, 3));
+    assert_true(crowded_after(&pool, &used, 1, 1));
+    assert_false(crowded_after(&pool, &used, 50, 0));
+    told = NULL;
+}
+
 /* ---- numbers ---- */
 
 static void numbers__a_count_is_digits_alone(void **state)
@@ -406,6 +500,9 @@ int main(void)
         cmocka_unit_test(cores__the_cgroups_quota_counts),
         cmocka_unit_test(cores__a_process_bound_to_one_core_gets_one_thread),
         cmocka_unit_test(pool__who_waits_long_sleeps),
+        cmocka_unit_test(pool__who_waits_spins_for_microseconds),
+        cmocka_unit_test(pool__nobody_spins_where_others_want_the_core),
+        cmocka_unit_test(pool__a_thread_that_is_interrupted_often_is_not_alone),
         cmocka_unit_test(numbers__a_count_is_digits_alone),
         cmocka_unit_test(numbers__a_real_is_decimal),
         cmocka_unit_test(numbers__settings_take_strict_numbers),

@@ -7,13 +7,6 @@
 #include "tables.h"
 
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings quick(const char *aggregator, const char *predict)
 {
     kith_settings s;
@@ -777,16 +770,6 @@ static void accuracies(double out[3], const kith_model *model)
     }
 }
 
-static kith_model *opened_model(const char *folder)
-{
-    kith_model *model = NULL;
-    kith_error error;
-
-    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-    return model;
-}
-
 static const char *trained(const kith_graph *graph, const char *evidence)
 {
     const char *folder = keep(format("%s/run", new_folder()));
@@ -814,13 +797,13 @@ static void classifier__is_kept_with_the_run(void **state)
         double first[3], again[3], without[3];
         kith_model *model = opened_model(folder);
         assert_true(exists(path));
-        assert_null(kith_model_warning(model, 0));
+        assert_null(warning_of(model, 0));
         accuracies(first, model);
         accuracies(again, model);
         kith_model_free(model);
         remove(path);
         model = opened_model(folder);
-        assert_contains(kith_model_warning(model, 0), "classifier.json");
+        assert_contains(warning_of(model, 0), "classifier.json");
         assert_false(exists(path));
         accuracies(without, model);
         kith_model_free(model);

@@ -38,6 +38,8 @@ with open("graph.ttl", "w") as out:
         print(f"ex:{s} ex:{r} ex:{o} .", file=out)
     for s, label in labels.items():
         print(f'ex:{s} rdfs:label "{label}"@en, "{label} (de)"@de .', file=out)
+    for r, label in names.items():
+        print(f'ex:{r} <http://www.w3.org/2004/02/skos/core#prefLabel> "{label}"@de .', file=out)
 with open("facts.json", "w") as out:
     print('[{"subject": "a", "relation": "r", "object": "b"}]', file=out)
 with open("utf16.csv", "w", encoding="utf-16") as out:
@@ -47,20 +49,29 @@ PYTHON
 # ---- an export of Wikidata ----
 
 check 'the columns of an export are recognised' 0 'header row: item, property, value' "$kith" stats wikidata.csv
-check 'labels beside names are no facts' 0 '^  labels +246  read as labels' "$kith" stats wikidata.csv
+check 'labels beside names are no facts' 0 '^  labels +369  read as labels' "$kith" stats wikidata.csv
 "$kith" train wikidata.csv -o a/b/wikidata --preset rules -q >told 2>err
 report $? 'a run is made with its parent folders' "$(cat err)"
-check 'IRIs are shown by prefix, beside labels' 0 'Player 8 \(wd:Q208\)  wdt:P551  \?' \
+check 'IRIs are shown by prefix, beside labels' 0 '^Player 8 \(wd:Q208\)  name of P551 \(wdt:P551\)  \?$' \
     "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P551 ?'
 check 'the answer is right' 0 '^ +1 .*  Chicago \(wd:Q0\)$' "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P551 ?'
-check 'labels mean their entities' 0 '^Player 8 \(wd:Q208\)  wdt:P551' \
+check 'labels mean their entities' 0 '^Player 8 \(wd:Q208\)  name of P551' \
     "$kith" predict a/b/wikidata --query '"Player 8" wdt:P551 ?'
 check 'facts about newcomers are typed with labels too' 0 '^ +1 .*  Chicago \(wd:Q0\)$' \
     "$kith" predict a/b/wikidata --fact 'dee wdt:P54 "Team Chicago"' --query 'dee wdt:P551 ?'
+check 'labels mean their relations' 0 '^ +1 .*  Chicago \(wd:Q0\)$' \
+    "$kith" predict a/b/wikidata --query '"Player 8" "name of P551" ?'
+json 'JSON has labels of relations beside their names' \
+    '{a.get("relation_label") for a in o["results"][0]["answers"]} <= {"name of P54", "name of P551", "name of P159"}' \
+    "$kith" predict a/b/wikidata --query '"Player 8" ? ?' --json
+check 'another graph is asked with them too' 0 '  name of P551 \(wdt:P551\)  ' \
+    "$kith" predict a/b/wikidata --on wikidata.csv --query '"Player 8" "name of P551" ?'
+"$kith" split a/b/wikidata/graph -o with-test --test 0.3 -q >out 2>err && grep -q 'P551.name of P551' with-test/relation_name.txt
+report $? 'a split keeps them' "$(cat out err)"
 json 'JSON has whole names' 'o["results"][0]["answers"][0]["entity"] == "http://www.wikidata.org/entity/Q0"' \
     "$kith" predict a/b/wikidata --query '"Player 8" wdt:P551 ?' --json
 check 'a fact of a CSV file is checked' 0 '0\.[0-9]+	1	known	ok$' "$kith" check a/b/wikidata wikidata.csv
-check 'explanations show short names' 0 'Player 8 \(wd:Q208\)  wdt:P54  Team Chicago \(wd:Q10\)' \
+check 'explanations show short names' 0 'Player 8 \(wd:Q208\)  name of P54 \(wdt:P54\)  Team Chicago \(wd:Q10\)' \
     "$kith" explain a/b/wikidata --query '"Player 8" wdt:P551 ?'
 
 # What train prints at its end works as it stands.
@@ -89,13 +100,19 @@ report $? 'and why tells the reason' "$(cat out)"
 
 # ---- Turtle ----
 
-check 'labels of Turtle are no facts' 0 '^  labels +136  read as labels' "$kith" stats graph.ttl
+check 'labels of Turtle are no facts' 0 '^  labels +139  read as labels' "$kith" stats graph.ttl
 "$kith" train graph.ttl -o turtle --preset rules -q >told 2>err
 report $? 'a run is made of Turtle' "$(cat err)"
 check 'its prefixes are kept with the run' 0 '^ +1 .*  Chicago \(ex:Q0\)$' \
     "$kith" predict turtle --query 'ex:Q208 ex:P551 ?'
 check 'again from the cache' 0 '^ +1 .*  Chicago \(ex:Q0\)$' \
     "$kith" predict turtle --query '<http://example.org/Q208> http://example.org/P551 ?'
+check 'relations have labels there too' 0 '^Player 8 \(ex:Q208\)  wohnt in \(ex:P551\)  \?$' \
+    "$kith" predict turtle --query '"Player 8" "wohnt in" ?'
+cp -r turtle changed && sed -i 's/wohnt in/wohnt an/' changed/graph/relation_name.txt
+check 'labels that were changed are noticed' 1 'hash differs' "$kith" predict changed --query 'ex:Q208 ex:P551 ?'
+"$kith" train graph.ttl -o turtle --preset rules --force -q >out 2>err
+report $? 'a run with prefixes and labels is replaced' "$(cat err)"
 sed -i 's/example.org/example.com/' turtle/graph/prefixes.txt
 check 'prefixes that were changed are noticed' 1 'hash differs' "$kith" predict turtle --query 'ex:Q208 ex:P551 ?'
 
@@ -110,16 +127,24 @@ check 'a mistyped option gets a suggestion' 2 "did you mean '--columns'" "$kith"
 
 # ---- folders of runs ----
 
-check 'a run is not replaced without --force' 2 'holds a run already' "$kith" train wikidata.csv -o a/b/wikidata -q
+check 'a run is not replaced without --force' 2 'already contains a run' "$kith" train wikidata.csv -o a/b/wikidata -q
 check 'with it, it is' 0 'finished' "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
 mkdir own && echo mine >own/notes
-check 'a folder of the user is never replaced' 2 'not empty and holds no run.*only runs that kith made' \
+check 'a folder of the user is never replaced' 2 'not empty and not a run.*only runs made by kith' \
     "$kith" train wikidata.csv -o own --preset rules --force -q
 [ "$(cat own/notes)" = mine ]
 report $? 'and keeps what is in it' "$(ls own)"
 echo mine >a/b/wikidata/notes
 check 'nor is a run with a file of the user' 2 'notes: is not part of a run' \
     "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
+
+# ---- header rows ----
+
+printf 'dish,property,value\nPizza,cuisine,Italian\nPasta,cuisine,Italian\nTaco,cuisine,Mexican\n' >dishes.csv
+check 'the word for the relation is enough of a header' 0 'header row: dish, property, value' "$kith" stats dishes.csv
+check 'also with columns by number' 0 '^  train +3' "$kith" stats dishes.csv --columns 1,2,3
+printf 'Pizza,property,Italian\nPasta,cuisine,Italian\nTaco,cuisine,Mexican\n' >dishes.csv
+check 'a name that is used again is none' 0 'no header row' "$kith" stats dishes.csv
 
 # ---- something else ----
 

@@ -145,7 +145,7 @@ cp -r fused torn && rm torn/fusion.json
 head -c 300 fused/checkpoint.safetensors >torn/checkpoint.safetensors
 check 'a damaged checkpoint is refused' 1 'torn/checkpoint.safetensors' "$kith" train --resume torn
 cp -r fused cut2 && rm cut2/fusion.json cut2/rules.safetensors
-check 'a run without fusion is not opened' 1 'cut2: its (fusion.json|rules.safetensors) is gone; .*kith train --resume cut2' \
+check 'a run without fusion is not opened' 1 'cut2: its (fusion.json|rules.safetensors) is missing; .*kith train --resume cut2' \
     "$kith" eval cut2
 check 'but can be finished' 0 finished "$kith" train --resume cut2 --quiet
 same 'with the same result' fused/fusion.json cut2/fusion.json
@@ -178,12 +178,12 @@ damaged 'an empty fusion' fusion.json
 head -c 1000 rules/rules.safetensors >bad/rules.safetensors
 damaged 'rules cut off' rules.safetensors
 rm bad/rules.safetensors
-check 'a run without its rules is refused' 1 'bad: its rules.safetensors is gone; .*kith train --resume bad' \
+check 'a run without its rules is refused' 1 'bad: its rules.safetensors is missing; .*kith train --resume bad' \
     "$kith" eval bad
 check 'but can be finished' 0 finished "$kith" train --resume bad --quiet
 same 'with the same rules' rules/rules.safetensors bad/rules.safetensors
 rm -rf bad && cp -r fused bad && rm bad/model.safetensors
-check 'a run without its model' 1 'bad: its model.safetensors is gone; .*kith train bad.graph -o NEW' \
+check 'a run without its model' 1 'bad: its model.safetensors is missing; .*kith train bad.graph -o NEW' \
     "$kith" train --resume bad
 rm -rf bad && cp -r rules bad
 "$kith" train one-relation.tsv -o foreign --preset rules --quiet >out 2>err
@@ -264,12 +264,12 @@ for run in "rules", "fused":
     answers = sum(b["answers"] for b in bins)
     assert len(bins) == 10 and o["queries"] < answers <= 10 * o["queries"], answers
     for i, b in enumerate(bins):
-        assert b["answers"] == 0 or i / 10 - 1e-6 <= b["probability"] <= (i + 1) / 10 + 1e-6, (i, b)
+        assert b["answers"] == 0 or i / 10 - 1e-6 <= b["predicted"] <= (i + 1) / 10 + 1e-6, (i, b)
         assert 0 <= b["right"] <= 1
     # No query has more than one right answer.
     right = sum(b["answers"] * b["right"] for b in bins)
     assert abs(right - round(right)) < 1e-6 and right <= o["queries"], right
-    error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / answers
+    error = sum(b["answers"] * abs(b["predicted"] - b["right"]) for b in bins) / answers
     assert abs(error - o["reliability"]["expected_error"]) < 1e-9
 PYTHON
 holds 'overall probabilities are measured on unseen entities' <<'PYTHON'
@@ -282,7 +282,7 @@ for run in "rules", "fused":
         bins = table["bins"]
         assert len(bins) == 10 and sum(b["answers"] for b in bins) == table["answers"] > 0, table
         assert abs(sum(b["answers"] * b["right"] for b in bins) - table["right"]) < 1e-6, table
-        error = sum(b["answers"] * abs(b["probability"] - b["right"]) for b in bins) / table["answers"]
+        error = sum(b["answers"] * abs(b["predicted"] - b["right"]) for b in bins) / table["answers"]
         assert abs(error - table["expected_error"]) < 1e-9, table
         assert table["given_half_right"] <= table["given_half"] == sum(b["answers"] for b in bins[5:]), table
 PYTHON
@@ -478,7 +478,7 @@ done
 
 check 'info for people' 0 '^  path +[0-9]' "$kith" info rules
 check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
-json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion"} and o["run"] == "rules" and
+json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion", "held_out"} and o["run"] == "rules" and
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
     o["graph"]["facts"]["train"] == len(open("source/train").readlines()) and
     set(o["fusion"]) == {"embedding", "direct_rules", "path_rules", "rules", "queries",
@@ -519,8 +519,8 @@ check 'for people too' 0 'Weights for likes, objects asked for: its own; subject
     "$kith" info own --relation likes
 check 'a relation that train lacks' 2 "no relation 'nothing'" "$kith" info own --relation nothing
 json 'a run without rules has no fusion' '"fusion" not in o' "$kith" info embedding --json
-check 'a folder that is no run' 1 'source: is no run' "$kith" info source
-check 'a folder that is not there' 1 'nowhere: is no run' "$kith" info nowhere
+check 'a folder that is no run' 1 'source: is not a run' "$kith" info source
+check 'a folder that is not there' 1 'nowhere: is not a run' "$kith" info nowhere
 check 'info needs a run' 2 'missing RUN' "$kith" info
 check 'info takes one run' 2 'found 2 arguments' "$kith" info rules fused
 check 'an option that info lacks' 2 "'--top'" "$kith" info rules --top
@@ -552,7 +552,7 @@ json 'with the counts of training' \
 check 'rules of an embedding alone' 2 'is an embedding alone' "$kith" rules embedding --on renamed
 check 'and explanations' 0 'new-' "$kith" explain rules --on renamed --query 'new-e1 likes ?'
 check 'an embedding alone cannot' 2 'is an embedding alone' "$kith" eval embedding --on renamed
-check 'rules have no vectors' 1 'has rules alone and no embedding' "$kith" export rules -o vectors
+check 'rules have no vectors' 1 'has rules only and no embedding' "$kith" export rules -o vectors
 
 echo "1..$number"
 [ "$failed" = 0 ]

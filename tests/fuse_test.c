@@ -13,6 +13,8 @@
 #include "run/fusion_files.h"
 #include "support.h"
 #include "train/fit.h"
+#include "train/held_out.h"
+#include "train/holdout.h"
 
 enum { N = KITH__FEATURES_COUNT };
 
@@ -1020,7 +1022,7 @@ static void put_drafts(const char *folder, draft *train, draft *test, draft *aux
 
 /* What is often answered to one question is right for newcomers too; to the other, where `split`, it
  * never is. Their own facts support no answer, so rules of any kind say nothing. */
-static const char *contrary_folder(bool split)
+static const char *contrary_folder_of(bool split, int unseen)
 {
     const char *folder = new_folder();
     draft train = {0}, test = {0}, aux = {0};
@@ -1030,13 +1032,18 @@ static const char *contrary_folder(bool split)
             i % 7 < 5 ? 0 : i % 7, i, i % 10);
     for (int i = 0; i < 20; i++)
         add(&train, "p%d\tis\tk\nl%d\tis\tk\nh%d\tnear\thub\n", i, i, i);
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < unseen; i++) {
         add(&aux, "u%d\tnear\thub\n", i);
         add(&test, "u%d\tspeaks\tl%d\nu%d\tbears\tp%d\n", i, i % 7 < 5 ? 0 : i % 7, i,
             (split ? 10 : 0) + i % 10);
     }
     put_drafts(folder, &train, &test, &aux);
     return folder;
+}
+
+static const char *contrary_folder(bool split)
+{
+    return contrary_folder_of(split, 150);
 }
 
 static void fit__relations_that_differ_get_weights_of_their_own(void **state)
@@ -1286,6 +1293,102 @@ static kith_eval *evaluated(setup *s, const kith_eval_options *options)
     return result;
 }
 
+/* ---- what training measures ---- */
+
+/* The queries of test that hide a seen entity; returns how many. */
+static size_t seen_queries(kith__query **queries, const setup *s)
+{
+    kith_facts test = kith_graph_facts(s->graph, KITH_TEST);
+
+    *queries = calloc(test.count, sizeof **queries);
+    for (size_t i = 0; i < test.count; i++)
+        (*queries)[i] = (kith__query){test.at[i], test.at[i].object >= s->seen};
+    return test.count;
+}
+
+static void held_out__ranks_are_those_of_evaluation(void **state)
+{
+    kith__known known[2];
+    kith__query *queries;
+    kith_error error;
+    setup s;
+
+    (void)state;
+    setup_open(&s, contrary_folder(true), "rules", 2);
+    for (int side = 0; side < 2; side++)
+        assert_int_equal(kith__known_init(&known[side], s.graph, NULL, side, &error), KITH_OK);
+    const kith__held_out_data data = {s.model, s.evidence, false, s.seen, known};
+    kith__fusion fusion = {.pull = 0};
+    fusion.common.all[KITH__F_PRIOR] = fusion.common.alone[KITH__F_PRIOR] = .7f;
+    fusion.common.all[KITH__F_ALL] = fusion.common.alone[KITH__F_ALL] = 1.3f;
+    size_t count = seen_queries(&queries, &s);
+    kith__held_out_query *ranked = calloc(count, sizeof *ranked);
+    assert_int_equal(kith__held_out_rank(ranked, &data, &fusion, queries, count, &error), KITH_OK);
+    give(&s, &fusion);
+    kith_eval *e = evaluated(&s, &(kith_eval_options){.split = KITH_TEST});
+    assert_int_equal(e->rank_count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_memory_equal(&e->ranks[i]->fact, &queries[i].fact, sizeof queries[i].fact);
+        assert_true(fabs(e->ranks[i]->realistic - ranked[i].rank) < 1e-9);
+        assert_int_equal(e->ranks[i]->judgements, ranked[i].samples);
+    }
+    kith_eval_free(e);
+    kith__known_release(&known[0]);
+    kith__known_release(&known[1]);
+    free(ranked);
+    free(queries);
+    setup_close(&s);
+}
+
+/* All queries where the calibration split is small, else that split alone. */
+static void held_out__measures_the_calibration_split_or_both_halves(void **state)
+{
+    (void)state;
+    for (int large = 0; large < 2; large++) {
+        kith__fusion f, some;
+        kith__calibration c = {0};
+        kith__held_out h = {0}, again = {0};
+        kith__holdout holdout;
+        kith_error error;
+        for (unsigned threads = 1; threads < 3; threads++) {
+            setup s;
+            setup_open(&s, contrary_folder_of(true, large ? 700 : 60), "rules", threads);
+            assert_int_equal(kith__holdout_init(&holdout, s.graph, s.model->settings.predict, 1,
+                                                &error), KITH_OK);
+            assert_int_equal(kith__fusion_fit_both(&f, &some, &c, threads == 1 ? &h : &again,
+                                                   s.model, s.evidence, &holdout, false, &error),
+                             KITH_OK);
+            assert_int_equal(h.metrics.queries, large ? f.calibration_queries : f.queries);
+            kith__holdout_release(&holdout);
+            kith__fusion_release(&f);
+            kith__fusion_release(&some);
+            setup_close(&s);
+        }
+        assert_memory_equal(&h, &again, sizeof h);
+        assert_int_equal(h.entities, h.metrics.queries / 2);
+        assert_true(h.metrics.mrr > .1 && h.metrics.mrr <= 1 && h.metrics.mr >= 1);
+        assert_true(h.calibration_error >= 0 && h.calibration_error < .2);
+    }
+}
+
+static void held_out__sums_are_means_and_few_entities_have_no_probabilities(void **state)
+{
+    kith__held_out_query queries[] = {{.entity = 7, .rank = 4}, {.entity = 5, .rank = 1},
+                                      {.entity = 7, .rank = 1.5}, {.entity = 6, .rank = 20}};
+    kith__held_out h;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith__held_out_sum_up(&h, queries, 4, &error), KITH_OK);
+    assert_int_equal(h.entities, 3);
+    assert_int_equal(h.metrics.queries, 4);
+    assert_true(fabs(h.metrics.mrr - (1 / 4. + 1 + 1 / 1.5 + 1 / 20.) / 4) < 1e-12);
+    assert_true(fabs(h.metrics.hits1 - .25) < 1e-12 && fabs(h.metrics.hits3 - .5) < 1e-12);
+    assert_true(h.calibration_error < 0);
+    assert_int_equal(kith__held_out_sum_up(&h, queries, 0, &error), KITH_OK);
+    assert_int_equal(h.entities, 0);
+}
+
 static void check_sums(const kith_metrics *const *at, size_t count, const kith_metrics *total)
 {
     double queries = 0, mr = 0, mrr = 0, hits1 = 0, hits10 = 0;
@@ -1315,13 +1418,13 @@ static void check_reliability(const kith_eval *e)
     assert_int_equal(e->reliability_count, RELIABILITY_BINS);
     for (size_t i = 0; i < e->realistic->queries; i++)
         for (uint32_t k = 0; k < e->ranks[i]->judgements; k++)
-            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability * 10))]++;
+            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability_if_any * 10))]++;
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         const kith_reliability *r = e->reliability[i];
         assert_int_equal(r->answers, answers[i]);
         assert_true(r->answers == 0 ||
-                    (r->probability >= i / 10. - 1e-6 && r->probability <= (i + 1) / 10. + 1e-6));
-        error += (double)r->answers * fabs(r->probability - r->right);
+                    (r->predicted >= i / 10. - 1e-6 && r->predicted <= (i + 1) / 10. + 1e-6));
+        error += (double)r->answers * fabs(r->predicted - r->right);
         total += (double)r->answers;
     }
     assert_true(fabs(e->calibration_error - error / total) < 1e-9);
@@ -2048,6 +2151,9 @@ int main(void)
         cmocka_unit_test(fuse__slopes_say_what_a_better_embedding_changes),
         cmocka_unit_test(fuse__the_best_are_those_of_a_full_sort_without_known_answers),
         cmocka_unit_test(fuse__probabilities_follow_the_scores),
+        cmocka_unit_test(held_out__ranks_are_those_of_evaluation),
+        cmocka_unit_test(held_out__measures_the_calibration_split_or_both_halves),
+        cmocka_unit_test(held_out__sums_are_means_and_few_entities_have_no_probabilities),
         cmocka_unit_test(fuse__shares_are_of_what_is_not_known),
         cmocka_unit_test(fuse__a_share_of_0_or_1_has_a_finite_logit),
         cmocka_unit_test(without__parts_that_are_left_out_have_no_say),

@@ -42,13 +42,6 @@ typedef struct {
     kith__shared_negatives negatives;
 } batch;
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings some_settings(void)
 {
     kith_settings s;

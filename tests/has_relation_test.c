@@ -47,7 +47,7 @@ static fixture fitted(uint64_t seed)
     assert_int_equal(kith__implications_new(&f.implications, f.graph, SIZE_MAX, f.pool, NULL),
                      KITH_OK);
     assert_int_equal(kith__relation_counts_init(&f.counts, f.index, f.implications, NULL), KITH_OK);
-    assert_int_equal(kith__has_relation_fit(&f.has, &f.counts, f.index, seed, NULL), KITH_OK);
+    assert_int_equal(kith__has_relation_fit(&f.has, &f.counts, f.index, NULL, seed, NULL), KITH_OK);
     assert_true(f.has.fitted);
     return f;
 }

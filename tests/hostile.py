@@ -37,8 +37,9 @@ INPUTS = {
     "const kith_graph *": ["graph", "NULL", "other_graph"],
     "const kith_model *": ["model", "NULL", "table_model"],
     "kith_model *": ["model", "NULL", "table_model"],
-    "const kith_session *": ["session", "NULL"],
-    "kith_session *": ["session", "NULL"],
+    "const kith_session *": ["session", "NULL", "table_session"],
+    "kith_session *": ["session", "NULL", "table_session"],
+    "kith_session_encode.session": ["table_session", "NULL", "session"],
     "const kith_settings *": ["settings", "NULL"],
     "kith_settings *": ["settings", "NULL"],
     "kith_builder *": ["a_builder()", "NULL"],
@@ -85,6 +86,9 @@ INPUTS = {
     "kith_session_ask_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
     "kith_triple": ["((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
                     "((kith_triple){0, 1000, 0})", "((kith_triple){0, 0, UINT32_MAX - 1})"],
+    "const kith_triple *": ["(const kith_triple[]){{0, 0, 1}, {UINT32_MAX, 1000, 0}}", "NULL"],
+    "kith_session_ask_all_ids.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
+    "kith_session_judge_all_ids.count": ["2", "0", "1"],
     "float *": ["vector", "NULL"],
     "const kith_open_options *": [
         "&(kith_open_options){.threads = 1}", "NULL",
@@ -167,7 +171,8 @@ INPUTS["kith_train_consuming.graph"] = ["new_graph()", "NULL"]
 
 OPTIONAL = {".error", ".options", ".report", ".use", ".help", ".choices", ".end", ".weight", ".part",
             ".ids", ".label", ".names", "kith_session_ask_all.questions",
-            "kith_session_judge_all.facts",
+            "kith_session_judge_all.facts", "kith_session_ask_all_ids.questions",
+            "kith_session_judge_all_ids.facts",
             "kith_session_find_missing.relation"}
 
 

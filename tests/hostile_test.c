@@ -25,7 +25,7 @@ static const char test_facts[] = "dan\tcitizen_of\tfrance\nbob\tknows\tcleo\n";
 
 static kith_graph *graph, *other_graph;
 static kith_model *model, *table_model;
-static kith_session *session;
+static kith_session *session, *table_session; /* with rules; with an embedding */
 static kith_settings *settings;
 static kith_error error;
 static uint32_t ids[16];
@@ -253,12 +253,15 @@ static void open_all(void)
     must(kith_model_new(&table_model, graph, settings, &(kith_work_options){.threads = 1}, &error));
     must(kith_session_new(&session, model, &error));
     must(kith_session_add(NULL, session, "eve", "born_in", "paris", &error));
+    must(kith_session_new(&table_session, table_model, &error));
+    must(kith_session_add(NULL, table_session, "eve", "born_in", "paris", &error));
 }
 
 static void close_all(void)
 {
     begin_call("the end");
     kith_builder_free(made_builder);
+    kith_session_free(table_session);
     kith_session_free(session);
     kith_model_free(table_model);
     kith_model_free(model);

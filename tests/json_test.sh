@@ -100,11 +100,16 @@ for run in kith lan; do
     fits predict "$kith" predict $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
     fits explain "$kith" explain $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
 done
-for aggregator in max mean lstm; do
+aggregators=$("$kith" help --dump | awk -F '\t' '$1 == "setting" && $2 == "train" && $3 == "--aggregator" {
+    gsub(/\|/, " ", $5); print $5 }')
+for aggregator in $aggregators; do
     "$kith" train source -o $aggregator --preset release --aggregator $aggregator "${small[@]}" >out 2>&1
     fits explain "$kith" explain $aggregator --query 'p0 knows ?' --json
 done
 fits eval "$kith" eval labels --json
+fits check "$kith" check labels source/train --json
+"$kith" train source/train -o untested --preset rules -q >/dev/null 2>&1
+fits eval "$kith" eval untested --json
 fits eval "$kith" eval kith --without rules --json
 fits compare "$kith" compare kith lan --json
 "$kith" predict kith --query 'p0 knows ?' --json >out

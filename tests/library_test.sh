@@ -65,6 +65,17 @@ PYTHON
 )
 [ -z "$uncalled" ]
 report $? 'a C test calls each function of the header' "$uncalled"
+# A failure is a status that the statement of the call expects.
+unfailed=$(python3 - "$header" "$root"/tests/*_test.c <<'PYTHON'
+import re, sys
+header = re.sub(r"/\*.*?\*/", " ", open(sys.argv[1]).read(), flags=re.S)
+names = re.findall(r"KITH_API\s+kith_status\s+(kith_\w+)\s?\(", header)
+tests = "".join(open(path).read() for path in sys.argv[2:] if "hostile" not in path)
+print(*(name for name in names if not re.search(rf"\b{name}\([^;]*KITH_ERR_", tests)))
+PYTHON
+)
+[ -z "$unfailed" ]
+report $? 'and sees each one fail that can' "$unfailed"
 
 # ---- the header ----
 

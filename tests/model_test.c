@@ -8,13 +8,6 @@
 
 enum { DIM = 12 };
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings preset(const char *name)
 {
     kith_settings s;

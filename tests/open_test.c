@@ -1834,8 +1834,8 @@ static void columns__that_are_not_there_are_refused(void **state)
 
     (void)state;
     refused_columns(path, "subject,verb,object", KITH_ERR_INPUT, "expected a column 'verb'");
-    refused_columns(path, "1,2,4", KITH_ERR_ARGUMENT, "not that of a column");
-    refused_columns(path, "0,1,2", KITH_ERR_ARGUMENT, "not that of a column");
+    refused_columns(path, "1,2,4", KITH_ERR_ARGUMENT, "not a column of the first row");
+    refused_columns(path, "0,1,2", KITH_ERR_ARGUMENT, "not a column of the first row");
     refused_columns(path, "1,2", KITH_ERR_ARGUMENT, "expected three names or numbers");
     refused_columns(path, "1,2,1", KITH_ERR_ARGUMENT, "a column is given twice");
     refused_columns(file("g.nt", "<a:a> <a:r> <a:b> .\n"), "1,2,3", KITH_ERR_ARGUMENT,
@@ -1849,7 +1849,7 @@ static void columns__bad_rows_are_told_with_their_line(void **state)
             "does not end on its line", NULL);
     refused(file("g.csv", "a,likes,b\nb,likes,5\" disk\n"), KITH_ERR_INPUT, "g.csv:2:",
             "a quote inside a field", NULL);
-    refused(file("g.csv", "a,likes,\"b\"c\n"), KITH_ERR_INPUT, "g.csv:1:", "behind a closing quote",
+    refused(file("g.csv", "a,likes,\"b\"c\n"), KITH_ERR_INPUT, "g.csv:1:", "after a closing quote",
             NULL);
     refused(file("g.csv", "a,likes,b,c\n"), KITH_ERR_INPUT, "g.csv:1:", "found 4 columns",
             "header row", NULL);

@@ -112,6 +112,43 @@ untouched 'eval: ranks below a file' 1 'place/file' \
     "$KITH" eval place/embedding --split dev --ranks place/file/ranks.tsv
 untouched 'predict: a name that is none' 1 'nobody' "$KITH" predict place/run --query 'nobody r1 ?'
 
+untouched 'explain: a page for a name that is none' 1 'nobody' \
+    "$KITH" explain place/run --query 'nobody r1 ?' --html place/file
+untouched 'explain: a page into a folder' 1 'place/mine' \
+    sh -c '"$KITH" explain place/run --query "e1 r1 ?" --html place/mine -q >/dev/null'
+untouched 'eval: a page below a file' 1 'place/file' \
+    "$KITH" eval place/embedding --split dev --html place/file/page.html -q
+untouched 'export: below a file' 1 'place/file' "$KITH" export place/embedding -o place/file/vectors
+untouched 'export: vectors of an entity that is none' 1 'nobody' \
+    "$KITH" export place/embedding -o place/vectors --relation r1 --entity nobody
+untouched 'split: below a file' 1 'place/file' "$KITH" split inputs/good.tsv -o place/file/data
+untouched 'train: below a file' 1 'place/file' \
+    "$KITH" train inputs/good.tsv -o place/file/run --preset rules -q
+
+for target in place/mine place/file/facts.tsv; do
+    untouched "shell: saving to $target" 1 "$target" sh -c \
+        'printf "new r1 e2\nsave %s\n" "$1" | "$KITH" shell place/run -q >/dev/null' - "$target"
+done
+
+# ---- several runs at once ----
+
+untouched 'tune: a bad line' 1 'bad.tsv:2' "$KITH" tune inputs/bad.tsv -o place/new -q
+untouched 'tune: a setting that is none' 2 'dimension' \
+    "$KITH" tune inputs/splits -o place/new --grid dimension=1,2 -q
+untouched 'tune: a value out of range' 2 'dim' "$KITH" tune inputs/splits -o place/new --grid dim=4,1e3 -q
+untouched 'tune: nothing to choose on' 2 'dev' "$KITH" tune inputs/good.tsv -o place/new --grid dim=4 -q
+untouched 'tune: a file as output' 1 'place/file' \
+    "$KITH" tune inputs/splits -o place/file --grid dim=4 --epochs 1 -q
+untouched 'tune: too many pairs of relations' 2 'pairs of relations|dev' \
+    "$KITH" tune inputs/hub.tsv -o place/new --grid dim=4 -q
+
+printf '{"title": 1}\n' >inputs/bad.json
+printf '{' >inputs/cut.json
+for name in none inputs/bad.json inputs/cut.json; do
+    untouched "reproduce: $name" 1 '' "$KITH" reproduce "$name" --experiments "$KITH_ROOT/experiments" \
+        --data inputs -o place/new -q
+done
+
 # Where another process holds the run, it stays as it is.
 if command -v flock >/dev/null; then
     touch place/embedding/lock

@@ -136,7 +136,7 @@ static void overall_file__gives_the_same_probabilities(void **state)
         if (fabs(found - expected) > 1e-7)
             fail_msg("found %.9g, expected %.9g", found, expected);
     }
-    assert_int_equal(model->warnings, 0);
+    assert_null(warning_of(model, 0));
     kith__free(model);
 }
 
@@ -158,8 +158,8 @@ static void overall_file__a_run_without_it_opens_with_a_warning(void **state)
     kith_model *model = reading(&read, new_folder(), KITH_OK);
 
     assert_false(read.fitted);
-    assert_int_equal(model->warnings, 1);
-    assert_contains(model->warning[0], "overall.json");
+    assert_contains(warning_of(model, 0), "overall.json");
+    assert_null(warning_of(model, 1));
     kith__free(model);
 }
 
@@ -209,12 +209,12 @@ static void newcomers__keep_something_and_hide_something_by_the_seed(void **stat
 {
     (void)state;
     kith_graph *graph = people();
-    kith_model *model = trained(graph, 1);
-    kith__newcomers n, again;
+    const kith__description_options options = {.most = 1000, .times = 1, .seed = 3};
+    kith__descriptions n, again;
     size_t hidden = 0, facts;
 
-    assert_int_equal(kith__newcomers_init(&n, model, NULL, 1000, 3, NULL), KITH_OK);
-    assert_int_equal(kith__newcomers_init(&again, model, NULL, 1000, 3, NULL), KITH_OK);
+    assert_int_equal(kith__descriptions_init(&n, graph, &options, NULL), KITH_OK);
+    assert_int_equal(kith__descriptions_init(&again, graph, &options, NULL), KITH_OK);
     assert_int_equal(n.count, 40);
     facts = n.first[n.count];
     assert_int_equal(facts, 120);
@@ -228,9 +228,8 @@ static void newcomers__keep_something_and_hide_something_by_the_seed(void **stat
         hidden += n.first[i + 1] - n.first[i] - kept;
     }
     assert_in_range(hidden, facts / 4, facts * 3 / 4);
-    kith__newcomers_release(&n);
-    kith__newcomers_release(&again);
-    kith_model_free(model);
+    kith__descriptions_release(&n);
+    kith__descriptions_release(&again);
     kith_graph_free(graph);
 }
 
@@ -258,13 +257,16 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     kith_model *model = trained(graph, 1);
     const kith_ask_options options = {
         .top = 10, .new_only = 1, .candidates = KITH_ANSWERS_SEEN, .threads = 1};
+    const kith__description_options one = {.most = 1, .times = 1, .seed = 3};
+    kith__descriptions d;
     kith__newcomers n;
     wanted w = {0};
     kith_session *session;
     kith_answers *answers;
 
     assert_int_equal(kith_graph_find_relation(&w.query, graph, "citizen_of"), KITH_OK);
-    assert_int_equal(kith__newcomers_init(&n, model, NULL, 1, 3, NULL), KITH_OK);
+    assert_int_equal(kith__descriptions_init(&d, graph, &one, NULL), KITH_OK);
+    assert_int_equal(kith__newcomers_init(&n, model, &d, NULL), KITH_OK);
     assert_int_equal(kith__newcomers_ask(&n, 0, NULL, take, &w, NULL), KITH_OK);
     assert_true(w.list.count > 0);
     /* What support facts say about the newcomer itself must not count as another entity's. */
@@ -272,12 +274,12 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     assert_int_equal(n.apart->fused->evidence->base->index->seen,
                      kith_graph_seen_entity_count(graph));
     assert_int_equal(kith_session_new(&session, n.apart, NULL), KITH_OK);
-    for (size_t i = 0; i < n.first[1]; i++)
-        if (!n.facts[i].hidden)
+    for (size_t i = 0; i < d.first[1]; i++)
+        if (!d.facts[i].hidden)
             assert_int_equal(
                 kith_session_add(NULL, session, "somebody",
-                                 kith_graph_relation_name(graph, n.facts[i].neighbor.relation),
-                                 kith_graph_entity_name(graph, n.facts[i].neighbor.entity), NULL),
+                                 kith_graph_relation_name(graph, d.facts[i].neighbor.relation),
+                                 kith_graph_entity_name(graph, d.facts[i].neighbor.entity), NULL),
                 KITH_OK);
     assert_int_equal(kith_session_ask(&answers, session,
                                       &(kith_question){"somebody", "citizen_of", NULL}, &options,
@@ -286,14 +288,15 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     assert_int_equal(answers->count, w.list.count);
     for (size_t i = 0; i < answers->count; i++) {
         assert_int_equal(answers->at[i]->entity, w.list.at[i].entity);
-        assert_true(answers->at[i]->overall == w.list.at[i].overall);
-        assert_true(answers->at[i]->low <= answers->at[i]->overall &&
-                    answers->at[i]->overall <= answers->at[i]->high);
+        assert_true(answers->at[i]->probability == w.list.at[i].probability);
+        assert_true(answers->at[i]->low <= answers->at[i]->probability &&
+                    answers->at[i]->probability <= answers->at[i]->high);
     }
     kith_answers_free(answers);
     kith_session_free(session);
     kith__free(w.list.at);
     kith__newcomers_release(&n);
+    kith__descriptions_release(&d);
     kith_model_free(model);
     kith_graph_free(graph);
 }

@@ -28,13 +28,6 @@ static const char *choice(const char *setting, size_t i)
     return choices ? format("%.*s", (int)strcspn(choices, "|"), choices) : NULL;
 }
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings quick(const char *aggregator)
 {
     kith_settings s;
@@ -174,7 +167,8 @@ static void same_scores(const kith_answers *answers, kith_model *model, const ki
     kept_scores kept = {calloc(candidates, sizeof(float)), candidates};
     const kith__query query = {r->fact, r->subject_hidden};
 
-    assert_int_equal(kith__score_all(model, &query, 1, candidates, keep_scores, &kept, NULL),
+    assert_int_equal(kith__score_all(model, &query, 1, candidates, kith__model_facts(model),
+                                     keep_scores, &kept, NULL),
                      KITH_OK);
     for (size_t i = 0; i < answers->count; i++)
         if (answers->at[i]->score != kept.at[answers->at[i]->entity])
@@ -254,9 +248,9 @@ static size_t same_probabilities(const kith_answers *answers, const kith_graph *
             continue;
         assert_true(judged < r->judgements);
         assert_int_equal(r->judged[judged].right, a->entity == gold);
-        if (r->judged[judged].probability != (float)a->probability)
-            fail_msg("found the probability %.9g, expected %.9g", a->probability,
-                     (double)r->judged[judged].probability);
+        if (r->judged[judged].probability_if_any != (float)a->probability_if_any)
+            fail_msg("found the probability %.9g, expected %.9g", a->probability_if_any,
+                     (double)r->judged[judged].probability_if_any);
         judged++;
     }
     assert_int_equal(judged, r->judgements);
@@ -583,7 +577,7 @@ static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
         const kith_question question = {name(graph, 0), kith_graph_relation_name(graph, 0), NULL};
         assert_int_equal(kith_session_explain(&e, session, &question, NULL, &error), KITH_OK);
         for (size_t i = 0; i < e->answers->count; i++)
-            assert_true(e->answers->at[i]->probability >= 0 && e->answers->at[i]->probability <= 1);
+            assert_true(e->answers->at[i]->probability_if_any >= 0 && e->answers->at[i]->probability_if_any <= 1);
         assert_int_equal(e->weighing, k == 0 ? KITH_WEIGH_NONE : KITH_WEIGH_ATTENTION);
         kith_explanation_free(e);
         kith_session_free(session);
@@ -726,7 +720,7 @@ static void facts__a_graph_can_be_said_as_a_whole(void **state)
                                                 "eve\tdances with\tann\n"));
 
     (void)state;
-    assert_int_equal(kith_session_add_graph(one, plain, NULL), KITH_OK);
+    assert_int_equal(kith_session_add_graph(one, plain, NULL, NULL), KITH_OK);
     assert_int_equal(kith_session_fact_count(one), 3);
     say(other, "dee", "plays for", "bulls");
     say(other, "eve", "lives in", "chicago");
@@ -848,7 +842,7 @@ static void questions__known_answers_are_marked_or_left_out(void **state)
     for (size_t i = 0; i < fresh->count; i++)
         assert_true(!fresh->at[i]->known && fresh->at[i]->entity != bob);
     for (size_t i = 0; i < fresh->count; i++)
-        assert_true(isnan(fresh->at[i]->probability));
+        assert_true(isnan(fresh->at[i]->probability_if_any));
     kith_answers_free(own);
     kith_answers_free(known);
     kith_answers_free(fresh);
@@ -1433,9 +1427,9 @@ static void on__the_same_facts_in_another_graph_give_the_same_ranks(void **state
         assert_int_equal(kith_model_open(&here, folder, &(kith_work_options){.threads = 2}, &error), KITH_OK);
         kith_eval *x = evaluated(here, k ? KITH_PART_EMBEDDING : 0), *y = evaluated(there, 0);
         same_ranks(here, x, there, y);
-        assert_contains(kith_model_warning(there, 0), "1 relations");
-        assert_contains(kith_model_warning(there, 0), "20 known facts");
-        assert_null(kith_model_warning(there, 1));
+        assert_contains(warning_of(there, 0), "1 relations");
+        assert_contains(warning_of(there, 0), "20 known facts");
+        assert_null(warning_of(there, 1));
         kith_eval_free(x);
         kith_eval_free(y);
         kith_model_free(here);
@@ -1913,6 +1907,49 @@ static void pairs__too_many_relations_of_one_entity_are_refused(void **state)
     kith_graph_free(graph);
 }
 
+/* ---- a hub with more relations than can be counted in pairs ---- */
+
+static size_t bytes_to_ask_pairs(kith_session *session)
+{
+    kith_answers *answers = NULL;
+    kith_error error;
+
+    kith__mem_count(1);
+    assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"hub", NULL, NULL}, NULL,
+                                      &error),
+                     KITH_ERR_ARGUMENT);
+    kith__mem_count(0);
+    assert_contains(error.message, "pairs of relations");
+    return kith__mem_counted();
+}
+
+static void hub__a_session_counts_its_pairs_once_and_in_bounded_memory(void **state)
+{
+    enum { RELATIONS = 4200 }; /* whose pairs are more than KITH__MOST_IMPLICATIONS */
+    const char *folder = new_folder();
+    kith_session *session = NULL;
+    kith_model *model = NULL;
+    kith_settings s;
+    draft t = {0};
+
+    (void)state;
+    for (int r = 0; r < RELATIONS; r++)
+        add(&t, "hub\tr%d\te%d\n", r, r % 7);
+    kith_graph *graph = opened(put(folder, "hub.tsv", t.at));
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "aggregator", "mean", NULL), KITH_OK);
+    s.dim = 4;
+    assert_int_equal(kith_model_new(&model, graph, &s, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
+    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    assert_true(bytes_to_ask_pairs(session) < (size_t)256 << 20); /* all pairs would be 400 MB */
+    assert_true(bytes_to_ask_pairs(session) < (size_t)8 << 20);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+    draft_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1953,6 +1990,7 @@ int main(void)
         cmocka_unit_test(sharing__sessions_on_many_threads_give_the_same_answers),
         cmocka_unit_test(sharing__the_cache_keeps_to_its_bytes),
         cmocka_unit_test(suggestions__go_by_letters_beginnings_and_labels),
+        cmocka_unit_test(hub__a_session_counts_its_pairs_once_and_in_bounded_memory),
         cmocka_unit_test(memory__any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

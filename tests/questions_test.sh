@@ -40,7 +40,7 @@ report $? 'a run of an embedding is made' "$(cat err)"
 
 json 'a true fact that nobody has said is likely' \
     '(o["results"][0]["verdict"] == "likely" and o["results"][0]["rank"] == 1 and not o["results"][0]["known"]
-     and o["results"][0]["has"] > .5 and o["results"][0]["share"] > .5)' \
+     and o["results"][0]["has"] > .5 and o["results"][0]["probability_if_any"] > .5)' \
     "$kith" predict rules --query 'p8 lives_in Chicago' --json
 json 'a second home is unlikely' \
     'o["results"][0]["verdict"] == "unlikely" and o["results"][0]["probability"] < .1 and o["results"][0]["has"] < .2' \
@@ -56,7 +56,7 @@ import json
 asked = json.load(open("asked"))["results"][0]["answers"]
 judged = json.load(open("judged"))["results"][0]
 rank, answer = next((i + 1, a) for i, a in enumerate(asked) if a["entity"] == "Boston")
-assert (rank, answer["overall"], answer["score"]) == (judged["rank"], judged["probability"], judged["score"]), \
+assert (rank, answer["probability"], answer["score"]) == (judged["rank"], judged["probability"], judged["score"]), \
     (rank, answer, judged)
 PYTHON
 report $? 'rank, score and probability are those of the answer to S R ?' "$(cat out)"
@@ -94,7 +94,7 @@ json 'known relations can be left out' '"lives_in" not in [a["relation"] for a i
 check 'relations are explained' 0 '^  Chicago: ' "$kith" explain rules --query 'p8 ? Chicago'
 json 'about asks in both directions, likeliest first' \
     '({a["is_subject"] for a in o["results"][0]["answers"]} == {True, False}
-     and [a["overall"] for a in o["results"][0]["answers"]] == sorted((a["overall"] for a in o["results"][0]["answers"]), reverse=True))' \
+     and [a["probability"] for a in o["results"][0]["answers"]] == sorted((a["probability"] for a in o["results"][0]["answers"]), reverse=True))' \
     "$kith" predict rules --about p8 --json
 check 'the entity stands in its place' 0 '%\]?  p[0-9]+  knows  p8$' "$kith" predict rules --about p8
 json 'S ? ? asks for objects alone' 'not any(a["is_subject"] for a in o["results"][0]["answers"])' \
@@ -124,11 +124,11 @@ printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Bo
 "$kith" predict rules --queries questions --format tsv --top 2 >out 2>err
 [ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
 rows = [line.rstrip("\n").split("\t") for line in open("out")]
-assert rows[0] == "question rank subject relation object probability known status".split(), rows[0]
+assert rows[0] == "question rank subject relation object probability probability_if_any known status".split(), rows[0]
 assert [r[0] for r in rows[1:]] == list("1123455"), rows
-assert all(len(r) == 8 for r in rows), rows
-assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5
-assert "nothing is known about 'nobody'" in rows[3][7] and "found 1 field" in rows[5][7], rows
+assert all(len(r) == 9 for r in rows), rows
+assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5 and 0 < float(rows[1][6]) < 1
+assert "nothing is known about 'nobody'" in rows[3][8] and "found 1 field" in rows[5][8], rows
 PYTHON
 report $? 'a question that fails does not stop the others' "$(cat said out err)"
 "$kith" predict rules --queries - --format jsonl --min-probability 0.5 <questions >out 2>err
@@ -159,10 +159,10 @@ assert rows[1][6] == "ok" and "zzz" in rows[3][6] and all(len(r) == 7 for r in r
 PYTHON
 report $? 'facts of a file get probabilities, and what is wrong with a line' "$(cat said out err)"
 json 'the wrong home is the least plausible fact of the graph' \
-    '(o["facts"][0]["subject"], o["facts"][0]["object"]) == ("p20", "New York") and len(o["facts"]) == 5 and o["checked"] == 183' \
+    '(o["facts"][0]["subject"], o["facts"][0]["object"]) == ("p20", "New York") and len(o["facts"]) == 5 and o["checked"] == 183 and o["facts"][0]["verdict"] == "unlikely" and o["facts"][0]["known"]' \
     "$kith" check rules --graph --top 5 --json
 json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --graph --sample 20 --json
-check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	known	ok$' \
+check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	unknown	ok$' \
     "$kith" check lan --graph --top 3
 check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
 check 'both' 2 'expected RUN alone' "$kith" check rules facts --graph
@@ -202,6 +202,88 @@ report $? 'find finds new entities' "$(cat out err)"
 report $? 'a mistyped command of the shell gets a suggestion' "$(cat err)"
 ! ask_shell 'check p8' && grep -q 'check: found 1 field' err
 report $? 'an incomplete check is refused' "$(cat err)"
+
+# ---- missing facts come one by one ----
+
+"$kith" predict rules --query '? ? ?' --top 20 --format tsv >whole 2>err
+"$kith" predict rules --query '? ? ?' --top 20 --json >out 2>err
+python3 - <<'PYTHON' >said 2>&1
+import json
+rows = [line.rstrip("\n").split("\t") for line in open("whole")][1:]
+facts = json.load(open("out"))["results"][0]["missing"]
+assert [r[2:5] for r in rows] == [[f["subject"], f["relation"], f["object"]] for f in facts], (rows, facts)
+assert [int(r[1]) for r in rows] == list(range(1, len(rows) + 1)), rows
+PYTHON
+report $? 'facts that are printed as they come are those of the result, in its order' "$(cat said)"
+printf 'p8 lives_in ?\np8 lives_in Chicago\n? lives_in ?\nnonsense\np8 ? ?\n' >questions
+"$kith" predict rules --queries questions --top 2 >out 2>err
+[ $? = 1 ] && [ "$(grep -c '^      from' out)" = 1 ] && grep -q '^p8  ?  ?$' out && grep -q 'question 4' err
+report $? 'every kind of question in one file' "$(cat out err)"
+
+# ---- what training measured ----
+
+check 'eval without test facts shows what training measured' 0 '^  realistic +[0-9]+ ' "$kith" eval rules
+check 'and how to hold out a test' 0 'kith split rules/graph -o with-test' "$kith" eval rules
+{ echo "kith() { \"$kith\" \"\$@\"; }"; "$kith" eval rules 2>err | sed -n 's/^    kith/kith/p'; } >script
+bash -e script >out 2>err && grep -q '^NEW: test' out
+report $? 'the commands that it prints work' "$(cat script out err)"
+json 'as JSON' 'o["held_out"]["queries"] > 0 and 0 < o["held_out"]["mrr"] <= 1 and o["facts"] == 0' \
+    "$kith" eval rules --json
+json 'info shows the same' 'o["held_out"]["entities"] > 0' "$kith" info rules --json
+grep -q metrics.json rules/config.json && grep -q '"checksum"' rules/metrics.json
+report $? 'it is a file of the run, with a checksum' "$(cat rules/config.json)"
+check 'a run that measured nothing says so' 0 'measured nothing on held-out' "$kith" eval lan
+check 'what takes facts of the split fails' 2 'no test facts, which --ranks needs' "$kith" eval rules --ranks x
+cp -r rules damaged && sed -i 's/"queries": [0-9]*/"queries": 7/' damaged/metrics.json
+check 'damage to it is noticed' 1 'metrics.json.*checksum' "$kith" eval damaged
+rm damaged/metrics.json
+check 'and its loss' 1 'metrics.json is missing' "$kith" eval damaged
+
+# ---- small graphs ----
+
+check 'predict repeats the warning of training' 0 '' "$kith" predict rules --query 'p8 lives_in ?'
+[ "$(grep -c 'the graph is small' err)" = 1 ]
+report $? 'once' "$(cat err)"
+json 'and in JSON' 'any("small" in w for w in o["warnings"])' "$kith" predict rules --query 'p8 lives_in ?' --json
+json 'explain has it too' 'any("small" in w for w in o["warnings"])' \
+    "$kith" explain rules --query 'p8 lives_in ?' --json
+json 'and check' 'any("small" in w for w in o["warnings"])' "$kith" check rules --graph --top 1 --json
+
+# ---- a run fitted on labels ----
+
+"$kith" split source/train -o labelled --count 40 --labels --test 0.3 --valid 0.3 -q >out 2>err
+report $? 'a data set with labels is made' "$(cat out err)"
+cut -f 1-3 labelled/test >test.tsv
+for preset in triplets release rules; do
+    "$kith" train labelled -o labelled-$preset --preset $preset --epochs 20 -q >out 2>err
+    "$kith" eval labelled-$preset --json >eval.json 2>>err
+    "$kith" check labelled-$preset test.tsv --json >check.json 2>>err
+    python3 - <<'PYTHON' >said 2>&1
+import json
+wanted, facts = json.load(open("eval.json")), json.load(open("check.json"))["facts"]
+labels = [line.rstrip("\n").split("\t")[3] == "1" for line in open("labelled/test")]
+judged = [(f["verdict"] == "likely") == label for f, label in zip(facts, labels) if "error" not in f]
+assert len(judged) == len(labels) == wanted["queries"], (len(judged), wanted)
+assert all(f["classified"] and 0 <= f["probability"] <= 1 for f in facts), facts[:3]
+assert abs(sum(judged) / len(judged) - wanted["accuracy"]) < 1e-9, (sum(judged), len(judged), wanted)
+PYTHON
+    report $? "check classifies as eval does, with $preset" "$(cat said err)"
+done
+fact=$(head -1 test.tsv)
+json 'predict gives the same verdict' \
+    'o["results"][0]["classified"] and o["results"][0]["probability"] == __import__("json").load(open("check.json"))["facts"][0]["probability"]' \
+    "$kith" predict labelled-rules --query "$fact" --json
+json 'so does explain' 'o["results"][0]["verdict"]["classified"]' "$kith" explain labelled-rules --query "$fact" --json
+check 'people are told' 0 'likely, by the classifier fitted on labels' "$kith" predict labelled-triplets --query "$fact"
+json 'a fact about a new entity is classified by what the session says' \
+    'all(r["classified"] and 0 < r["probability"] < 1 for r in o["results"])' \
+    "$kith" predict labelled-triplets --fact 'zoe plays_for "team Boston"' --query 'zoe lives_in Boston' --json
+json 'also one between two of them' 'all(r["classified"] and 0 < r["probability"] < 1 for r in o["results"])' \
+    "$kith" predict labelled-rules --fact 'zoe plays_for "team Boston"' --fact 'yan knows zoe' \
+    --query 'zoe lives_in Boston' --query 'yan knows zoe' --json
+printf 'check %s\nwhy\n' "$(awk -F'\t' 'NR == 1 { print "\"" $1 "\" \"" $2 "\" \"" $3 "\"" }' test.tsv)" | "$kith" shell labelled-triplets >out 2>err
+[ "$(grep -c 'by the classifier' out)" = 2 ]
+report $? 'the shell too' "$(cat out err)"
 
 # ---- explain goes on behind a question that fails ----
 

@@ -174,7 +174,8 @@ static void compare__reads_a_file_of_ranks_and_refuses_a_bad_one(void **state)
 static bool is_void(const char *name, size_t length)
 {
     return (length == 4 && strncmp(name, "meta", 4) == 0) ||
-           (length == 2 && strncmp(name, "br", 2) == 0);
+           (length == 2 && strncmp(name, "br", 2) == 0) ||
+           (length == 3 && strncmp(name, "wbr", 3) == 0);
 }
 
 /* Every element is closed in its turn; style sheets are skipped. */
@@ -238,8 +239,8 @@ static json_t *hostile_document(void)
                 json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile, "y", "MRR",
                           "bars", "name", hostile, "value", .3, "note", hostile));
     figures_add(figures, json_pack("{ss ss s[{si sf sf}{si sf sf}]}", "type", "reliability",
-                                   "title", hostile, "bins", "answers", 0, "probability", 0.,
-                                   "right", 0., "answers", 4, "probability", .9, "right", 1.));
+                                   "title", hostile, "bins", "answers", 0, "predicted", 0., "right",
+                                   0., "answers", 4, "predicted", .9, "right", 1.));
     figures_add(figures,
                 json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type", "graph",
                           "title", hostile, "center", hostile, "edges", "relation", hostile,
@@ -286,6 +287,18 @@ static void markdown__has_the_same_content_with_names_escaped(void **state)
     json_decref(document);
 }
 
+static void eval__results_of_an_earlier_version_have_a_reliability_diagram(void **state)
+{
+    json_t *eval = json_pack("{s{sf s[{si sf sf}]}}", "reliability", "expected_error", .1, "bins",
+                             "answers", 4, "probability", .75, "right", .5);
+    json_t *chart = eval_reliability(eval, "t");
+
+    (void)state;
+    assert_near(number_of(json_array_get(json_object_get(chart, "bins"), 0), "predicted"), .75);
+    json_decref(chart);
+    json_decref(eval);
+}
+
 static void svg__an_empty_chart_is_still_a_chart(void **state)
 {
     json_t *document = document_new("t", ""), *figures = figures_new();
@@ -308,6 +321,114 @@ static void svg__an_empty_chart_is_still_a_chart(void **state)
     json_decref(document);
 }
 
+static void svg__a_series_has_the_colour_of_its_place_among_all_models(void **state)
+{
+    json_t *document = document_new("t", ""), *figures = figures_new();
+    json_t *chart = lines_new("t", "x", "y");
+    text_buffer page = {0};
+
+    (void)state;
+    points_add(lines_series(chart, "a"), 0, .1);
+    lines_color(chart, 0);
+    points_add(lines_series(chart, "c"), 0, .3); /* b has no line in this chart */
+    lines_color(chart, 2);
+    figures_add(figures, chart);
+    document_add(document, figures);
+    html_put(&page, document);
+    assert_contains(page.at, "<path class=\"line c0\"");
+    assert_contains(page.at, "<path class=\"line c2\"");
+    assert_contains(page.at, "<i class=\"c2\"></i>c<");
+    assert_null(strstr(page.at, "<path class=\"line c1\""));
+    text_release(&page);
+    json_decref(document);
+}
+
+static void svg__names_are_cut_by_their_width(void **state)
+{
+    /* Twelve characters of double width are as wide as 24 letters; a place has 22. */
+    static const char twelve[] = "\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1"
+                                 "\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1"
+                                 "\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1";
+    json_t *chart = json_pack("{ss ss ss s[{ss ss ss}{ss ss ss}]}", "type", "graph", "title", "t",
+                              "center", "c", "edges", "relation", "r", "entity", twelve, "note", "",
+                              "relation", "r", "entity", "twenty-one letters!!!", "note", "");
+    text_buffer out = {0};
+
+    (void)state;
+    svg_put(&out, chart);
+    assert_null(strstr(out.at, twelve));
+    assert_contains(out.at, "\xe6\x9d\xb1\xe2\x80\xa6</text>");
+    assert_contains(out.at, ">twenty-one letters!!!</text>");
+    text_release(&out);
+    json_decref(chart);
+}
+
+static void svg__bars_show_errors_up_to_the_largest_mean(void **state)
+{
+    json_t *chart = json_pack("{ss ss ss s[{ss sf sf ss}]}", "type", "bars", "title", "t", "y",
+                              "MRR", "bars", "name", "b", "value", .95, "error", .1, "note", "");
+    text_buffer out = {0};
+
+    (void)state;
+    svg_put(&out, chart);
+    assert_contains(out.at, "class=\"whisker\"");
+    assert_contains(out.at, ">1.0</text>");
+    assert_null(strstr(out.at, ">1.25</text>"));
+    text_release(&out);
+    json_decref(chart);
+}
+
+/* A question with two facts, of which the second is behind a rule with another entity in between. */
+static json_t *explained_question(void)
+{
+    return json_pack(
+        "{s{ss ss sn} s[{ss sf sf sf sf sf sb}] s[{ss sb ss}{ss sb ss}] s[{ss sf sf s[{ss}] "
+        "s[{ss s{ss sb} s{ss sb} ss sf si si}{ss s{ss sb} s{ss sb} ss sf si si}] s[]}]}",
+        "query", "subject", "s", "relation", "q", "object", "answers", "entity", "a", "score", 2.,
+        "probability_if_any", .99, "probability", .04, "low", .01, "high", .16, "known", 0,
+        "neighbors", "relation", "other", "inverse", 0, "entity", "x", "relation", "r", "inverse",
+        1, "entity", "m", "contributions", "entity", "a", "score", 2., "rules", 2., "features",
+        "name", "b", "reasons", "kind", "path", "first", "relation", "r", "inverse", 1, "second",
+        "relation", "t", "inverse", 0, "between", "m", "confidence", .7, "support", 7, "body_count",
+        9, "kind", "path", "first", "relation", "r", "inverse", 1, "second", "relation", "t",
+        "inverse", 0, "between", "n", "confidence", .7, "support", 7, "body_count", 9, "path");
+}
+
+static void explain__the_fact_behind_a_rule_is_the_thickest(void **state)
+{
+    json_t *question = explained_question(), *chart = explain_graph(question, NULL, "t");
+    const json_t *edges = json_object_get(chart, "edges");
+
+    (void)state;
+    assert_int_equal(json_array_size(edges), 2);
+    assert_string_equal(text_of(json_array_get(edges, 0), "entity"), "m");
+    assert_near(number_of(json_array_get(edges, 0), "weight"), .7);
+    assert_near(number_of(json_array_get(edges, 1), "weight"), 0);
+    json_decref(chart);
+    json_decref(question);
+}
+
+static void explain__a_rule_is_told_once_and_both_probabilities_are_shown(void **state)
+{
+    json_t *list = json_pack("[o]", explained_question());
+    json_t *page = explain_page(list, 1, "run", NULL);
+    text_buffer out = {0};
+
+    (void)state;
+    html_put(&out, page);
+    assert_well_formed(out.at);
+    assert_contains(out.at, "also through");
+    assert_contains(out.at, "Correct in 7 of 9 cases");
+    assert_null(strstr(strstr(out.at, "Correct in") + 1, "Correct in"));
+    assert_contains(out.at, "4.0 %");
+    assert_contains(out.at, "1.0\xe2\x80\x93"
+                            "16.0 %");
+    assert_contains(out.at, "99.0 %");
+    text_release(&out);
+    json_decref(page);
+    json_decref(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,7 +439,13 @@ int main(void)
         cmocka_unit_test(compare__reads_a_file_of_ranks_and_refuses_a_bad_one),
         cmocka_unit_test(html__is_well_formed_with_hostile_names_and_asks_for_nothing),
         cmocka_unit_test(markdown__has_the_same_content_with_names_escaped),
+        cmocka_unit_test(eval__results_of_an_earlier_version_have_a_reliability_diagram),
         cmocka_unit_test(svg__an_empty_chart_is_still_a_chart),
+        cmocka_unit_test(svg__a_series_has_the_colour_of_its_place_among_all_models),
+        cmocka_unit_test(svg__names_are_cut_by_their_width),
+        cmocka_unit_test(svg__bars_show_errors_up_to_the_largest_mean),
+        cmocka_unit_test(explain__the_fact_behind_a_rule_is_the_thickest),
+        cmocka_unit_test(explain__a_rule_is_told_once_and_both_probabilities_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

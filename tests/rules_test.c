@@ -1927,6 +1927,10 @@ static void check_part_facts(const held *h, int split, uint8_t *met, uint32_t *h
         for (size_t k = 0; k < train.count; k++)
             if (memcmp(&train.at[k], &s, sizeof s) == 0)
                 assert_int_equal(met[k]++, 0);
+        if (split != KITH_TRAIN && subject && object) {
+            assert_true(h->options->between);
+            continue;
+        }
         assert_int_equal(subject + object, split == KITH_TRAIN ? 0 : 1);
         if (split == KITH_TEST)
             assert_true(subject ? h->options->subjects : h->options->objects);
@@ -2008,6 +2012,7 @@ static void holdout__parts_are_what_they_are_said_to_be(void **state)
         kith_graph *source = opened(random_folder(&rng, &shape));
         kith__holdout_options o = {.subjects = i % 3 != 1,
                                    .objects = i % 3 != 0,
+                                   .between = i % 2 != 0,
                                    .share = shares[below(&rng, 5)],
                                    .most_hidden = 1 + below(&rng, 4),
                                    .most_asked = below(&rng, 2) ? 1000 : below(&rng, 5),
@@ -2024,7 +2029,7 @@ static void holdout__parts_are_what_they_are_said_to_be(void **state)
 static void holdout__another_seed_holds_out_others(void **state)
 {
     random_shape shape = {60, 4, 300, 3, 3, 3};
-    kith__holdout_options o = {true, true, .2, 8, 1000, 1};
+    kith__holdout_options o = {true, true, false, .2, 8, 1000, 1};
     kith__rng rng;
 
     (void)state;
@@ -2104,7 +2109,7 @@ static void check_after_failures(const world *w)
 
 static kith_status try_holding_out(const world *w, kith_error *error)
 {
-    const kith__holdout_options options = {true, true, .2, 3, 100, 1};
+    const kith__holdout_options options = {true, true, true, .2, 3, 100, 1};
     kith_graph *made = NULL;
     kith_status status = kith__graph_hold_out(&made, w->graph, &options, error);
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Ctrl-C and SIGTERM end every command that can take long within half a second, with status 130 and
-# 143, and leave nothing half-written. Prints TAP.
+# 143. They leave nothing half-written, and training can be resumed. Prints TAP.
 #   KITH_ROOT=. KITH=build/kith tests/signals_test.sh
 set -u
 # shellcheck source=tests/tap.sh
@@ -44,24 +44,44 @@ report $? 'two runs to use' "$(tail -3 out)"
 "$kith" info rules >out 2>&1 # opened once, so that there is a cache
 "$kith" info vectors >out 2>&1
 
-# The exit status of a process that gets SIGNAL after `delay` seconds, and the milliseconds it took.
-stop_once() { # SIGNAL COMMAND...
-    local signal=$1 began pid
-    shift
-    "$@" >out 2>err </dev/stdin &
-    pid=$!
-    sleep "$delay"
-    began=$(date +%s%N)
-    kill -s "$signal" "$pid" 2>/dev/null
-    wait "$pid"
-    status=$?
-    took=$((($(date +%s%N) - began) / 1000000))
+# Runs a command, sends it a signal once it has used so many seconds of CPU, and prints its exit status,
+# the milliseconds that it then took, and its seconds of CPU in all. Where other programs want the cores,
+# its CPU time says what it would take without them.
+cat >stop.py <<'PYTHON'
+import os, signal, subprocess, sys, time
+
+def used(pid):  # seconds of CPU, with those of its children
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            children = f.read().split()
+    except OSError:
+        return 0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(used, children))
+
+name, delay, command = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+with open("out", "w") as out, open("err", "w") as err:
+    process = subprocess.Popen(command, stdout=out, stderr=err)
+before = 0
+while before < delay and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+    time.sleep(.01)
+    before = used(process.pid)
+began = time.monotonic()
+os.kill(process.pid, getattr(signal, "SIG" + name))
+_, ended, usage = os.wait4(process.pid, 0)
+cpu = usage.ru_utime + usage.ru_stime
+took = min(time.monotonic() - began, max(0, cpu - before))
+status = os.waitstatus_to_exitcode(ended)
+print(status, int(1000 * took), f"{cpu:.2f}")
+PYTHON
+stop_once() { # SIGNAL COMMAND...: sets status, took and cpu
+    read -r status took cpu < <(python3 stop.py "$1" "$delay" "${@:2}" 2>&1)
 }
 
-# Other programs may want the cores: the best of a few tries counts. A command that ends before the
-# signal comes gets it earlier.
+# The best of a few tries counts. A command that ends before the signal comes gets it earlier.
 stops() { # NAME SIGNAL COMMAND...
-    local name=$1 signal=$2 expected least=999999 tries before good=1 delay=.7
+    local name=$1 signal=$2 expected least=999999 tries before good=1 delay=.5
     shift 2
     expected=$([ "$signal" = INT ] && echo 130 || echo 143)
     for tries in 1 2 3 4 5 6; do
@@ -69,7 +89,7 @@ stops() { # NAME SIGNAL COMMAND...
         if [ "$input" = endless ]; then
             stop_once "$signal" "$@" < <(yes $'a\tr\tb' 2>/dev/null)
         else
-            stop_once "$signal" "$@" </dev/null
+            stop_once "$signal" "$@" <"${input:-/dev/null}"
         fi
         if [ "$status" = 0 ]; then
             rm -f ranks.tsv
@@ -114,6 +134,81 @@ both 'predict, missing facts' "$kith" predict rules --query '? ? ?' --questions 
 both 'explain, missing facts' "$kith" explain rules --query '? ? ?' --questions 100000
 both 'check, a file' "$kith" check rules facts
 both 'check, the graph' "$kith" check rules --graph
+yes 'p1 ? ?' | head -20000 >script
+input=script
+both 'shell, a script' "$kith" shell rules --threads 1
+input=
 both 'export, encodings' "$kith" export vectors -o . --relation knows --entities names --format tsv
+
+# ---- training ----
+
+# At several moments of a training, which goes through mining, fitting and training proper.
+stops_training() { # NAME FOLDER FRACTION SIGNAL COMMAND...: FOLDER must be there afterwards
+    local name=$1 folder=$2 fraction=$3 signal=$4 expected least=999999 delay
+    shift 4
+    expected=$([ "$signal" = INT ] && echo 130 || echo 143)
+    delay=$(awk "BEGIN { print $fraction * $whole }")
+    for _ in 1 2 3 4; do
+        rm -rf "$folder"
+        stop_once "$signal" "$@" </dev/null
+        if [ "$status" = 0 ]; then # it was faster this time
+            delay=$(awk "BEGIN { print .8 * $delay }")
+            continue
+        fi
+        [ "$status" = "$expected" ] || break
+        [ "$took" -lt "$least" ] && least=$took
+        [ "$least" -le 500 ] && break
+    done
+    [ "$status" = "$expected" ] && [ "$least" -le 500 ] && [ -d "$folder" ] &&
+        ! find "$folder" | grep -q 'tmp'
+    report $? "$name, at $fraction: SIG$signal" \
+        "status $status, expected $expected; $least ms; $(tail -2 err); $(find "$folder" | head -20)"
+}
+measure() { # COMMAND...: sets whole, the seconds of CPU of the whole command
+    rm -rf whole
+    delay=100000 stop_once TERM "$@" </dev/null
+    whole=$cpu
+    [ "$status" = 0 ]
+    report $? 'a training that is not stopped' "status $status; $(tail -2 err)"
+}
+
+mine=(--preset rules --threads 1 --quiet)
+measure "$kith" train source -o whole "${mine[@]}"
+for moment in .1:INT .3:TERM .5:INT .7:TERM .9:INT; do
+    stops_training 'train, rules' stopped "${moment%:*}" "${moment#*:}" \
+        "$kith" train source -o stopped "${mine[@]}"
+done
+"$kith" train --resume stopped --quiet >out 2>&1 && cmp stopped/fusion.json whole/fusion.json >>out 2>&1
+report $? 'what was kept is resumed, with the same weights' "$(tail -2 out)"
+
+learn=(--preset kith --epochs 1 --dim 8 --threads 1 --quiet)
+measure "$kith" train source -o whole "${learn[@]}"
+for moment in .2:TERM .45:INT .7:TERM .95:INT; do
+    stops_training 'train, an embedding too' stopped "${moment%:*}" "${moment#*:}" \
+        "$kith" train source -o stopped "${learn[@]}"
+done
+"$kith" train --resume stopped --quiet >out 2>&1 &&
+    cmp stopped/model.safetensors whole/model.safetensors >>out 2>&1
+report $? 'what was kept is resumed, with the same vectors' "$(tail -2 out)"
+"$kith" predict whole --query 'p1 ? ?' --quiet >out 2>&1
+report $? 'and can be asked' "$(tail -2 out)"
+
+mkdir dev && cp source/train source/aux source/test dev && head -200 source/test >dev/dev
+grid=(--preset embedding --epochs 3 --grid dim=8,16 --eval-every 1 --threads 1 --quiet)
+measure "$kith" tune dev -o whole "${grid[@]}"
+for moment in .3:INT .7:TERM; do
+    stops_training tune grid "${moment%:*}" "${moment#*:}" "$kith" tune dev -o grid "${grid[@]}"
+done
+mkdir -p data/toy && cp source/train source/aux source/test data/toy
+cat >toy.json <<'JSON'
+{"title": "toy", "data": [{"name": "toy", "path": "toy"}],
+ "models": [{"name": "rules", "preset": "rules"}]}
+JSON
+again=(--data data --threads 1 --quiet)
+measure "$kith" reproduce ./toy.json -o whole "${again[@]}"
+for moment in .2:INT .6:TERM; do
+    stops_training reproduce results "${moment%:*}" "${moment#*:}" \
+        "$kith" reproduce ./toy.json -o results "${again[@]}"
+done
 echo "1..$number"
 [ "$failed" = 0 ]

@@ -11,13 +11,6 @@
 
 enum { MOST = 200 };
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_graph *random_graph(uint64_t seed)
 {
     const random_shape shape = {.entities = 40, .relations = 3, .train = 90, .test = 20, .aux = 20,

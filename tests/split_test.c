@@ -383,7 +383,7 @@ static void verify_disjoint(const trial *t)
     assert_int_equal(kith_graph_report(t->made)->duplicates, 0);
 }
 
-static void split__nothing_is_in_two_parts(void **state)
+static void split__no_fact_is_in_two_splits(void **state)
 {
     (void)state;
     over_random_splits(verify_disjoint, false);
@@ -956,10 +956,10 @@ static void split__options_that_make_no_sense_are_refused(void **state)
     }
     kith_dataset_options_init(&options);
     options.count = 100000;
-    refuse_split(source, &options, "asked for 100000 test facts, but the source has only");
+    refuse_split(source, &options, "100000 test facts requested, but the source has only");
     kith_dataset_options_init(&options);
     options.rate = .001;
-    refuse_split(source, &options, "is none, expected at least one");
+    refuse_split(source, &options, "is less than one fact");
     kith_dataset_options_init(&options);
     options.valid = -.1;
     refuse_split(source, &options, "shares");
@@ -981,7 +981,7 @@ static void split__a_source_with_nothing_to_sample_or_train_on_is_refused(void *
     (void)state;
     kith_dataset_options_init(&options);
     options.test = 0;
-    refuse_split(source, &options, "of 0 test facts is none");
+    refuse_split(source, &options, "of 0 test facts is less than one");
     kith_dataset_options_init(&options);
     options.valid = .4;
     options.test = .5;
@@ -1160,8 +1160,8 @@ static void save__a_folder_that_is_not_empty_is_refused(void **state)
     put(folder, "mine", "precious");
     refuse_save(graph, folder, false, KITH_ERR_ARGUMENT, "is not empty");
     refuse_save(graph, folder, true, KITH_ERR_ARGUMENT, "not a folder that kith wrote");
-    refuse_save(graph, format("%s/mine", folder), false, KITH_ERR_ARGUMENT, "is no folder");
-    refuse_save(graph, format("%s/mine", folder), true, KITH_ERR_ARGUMENT, "is no folder");
+    refuse_save(graph, format("%s/mine", folder), false, KITH_ERR_ARGUMENT, "is not a readable folder");
+    refuse_save(graph, format("%s/mine", folder), true, KITH_ERR_ARGUMENT, "is not a readable folder");
     assert_int_equal(entries(folder), 1);
     kith_graph_free(graph);
 }
@@ -1256,14 +1256,14 @@ static void save__the_source_is_not_replaced(void **state)
     draft_release(&ring);
     assert_int_equal(kith_graph_save(graph, folder, &noted, NULL), KITH_OK);
     read = opened(folder);
-    refuse_save(read, folder, true, KITH_ERR_ARGUMENT, "where the facts come from");
+    refuse_save(read, folder, true, KITH_ERR_ARGUMENT, "is the source of these facts");
     part = opened(format("%s/train", folder));
-    refuse_save(part, folder, true, KITH_ERR_ARGUMENT, "where the facts come from");
+    refuse_save(part, folder, true, KITH_ERR_ARGUMENT, "is the source of these facts");
     kith_dataset_options_init(&options);
     options.test = .2;
     options.count = 1;
     assert_int_equal(kith_dataset_make(&made, NULL, read, &options, NULL), KITH_OK);
-    refuse_save(made, folder, true, KITH_ERR_ARGUMENT, "where the facts come from");
+    refuse_save(made, folder, true, KITH_ERR_ARGUMENT, "is the source of these facts");
     kith_graph_free(made);
     kith_graph_free(part);
     kith_graph_free(read);
@@ -1356,7 +1356,7 @@ int main(void)
         cmocka_unit_test(split__entities_without_a_seen_neighbor_are_in_no_part),
         cmocka_unit_test(split__report_counts_what_the_oracle_counts),
         cmocka_unit_test(split__nothing_is_invented),
-        cmocka_unit_test(split__nothing_is_in_two_parts),
+        cmocka_unit_test(split__no_fact_is_in_two_splits),
         cmocka_unit_test(split__train_never_mentions_an_unseen_entity),
         cmocka_unit_test(split__rate_samples_that_share_of_the_test_facts),
         cmocka_unit_test(split__count_samples_that_many_test_facts),

@@ -13,13 +13,6 @@ static const char old_train[] = "a\tr\tb\nb\tr\tc\nc\ts\ta\nd\tr\ta\nb\ts\td\na\
 static const char new_train[] = "b\ts\td\nz\tr\ta\nz\ts\tb\na\ts\tc\nc\ts\ta\ny\tr\tz\nd\tr\ta\n"
                                 "a\tr\tb\nb\tr\tc\na\tt\td\n";
 
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-}
-
 static kith_settings quick(const char *aggregator)
 {
     kith_settings s;
@@ -70,13 +63,6 @@ static const char *old_run(const kith_settings *s)
     return folder;
 }
 
-static kith_model *opened_run(const char *folder)
-{
-    kith_model *model = NULL;
-    assert_int_equal(kith_model_open(&model, folder, NULL, NULL), KITH_OK);
-    return model;
-}
-
 /* A new model of a graph with the values of an earlier run. */
 static kith_model *started(const kith_graph *graph, const kith_settings *s, const char *from)
 {
@@ -116,7 +102,7 @@ static void start_from__the_same_graph_gives_every_value_back(void **state)
         if (kith__loss_get(s.loss)->negatives == KITH__SHARED)
             set(&s, "reciprocal", "on");
         const char *folder = old_run(&s);
-        kith_model *old = opened_run(folder);
+        kith_model *old = opened_model(folder);
         kith_model *model = started(old->graph, &old->settings, folder);
         for (size_t t = 0; t < old->params.tables; t++)
             if (memcmp(model->params.table[t].at, old->params.table[t].at,
@@ -141,7 +127,7 @@ static void start_from__rows_are_matched_by_name(void **state)
     kith_settings s = quick("lan");
     const char *folder = old_run(&s);
     kith_graph *graph = new_graph();
-    kith_model *old = opened_run(folder), *model = started(graph, &s, folder);
+    kith_model *old = opened_model(folder), *model = started(graph, &s, folder);
 
     (void)state;
     assert_int_not_equal(entity(model, "a"), entity(old, "a"));
@@ -167,7 +153,7 @@ static void start_from__new_entities_start_from_their_encodings(void **state)
         kith_settings s = quick(some[i]);
         const char *folder = old_run(&s);
         kith_graph *graph = new_graph();
-        kith_model *old = opened_run(folder), *model = started(graph, &s, folder);
+        kith_model *old = opened_model(folder), *model = started(graph, &s, folder);
         const float *row = kith__row(kith__ent(&model->params), entity(model, "z"));
         const float *next = kith__row(kith__ent(&model->params), entity(model, "y"));
         float by_r[8], by_s[8], size = 0;
@@ -210,7 +196,7 @@ static void start_from__a_run_can_be_stopped_and_resumed(void **state)
     assert_int_equal(end, KITH_TRAIN_STOPPED);
     assert_int_equal(kith_train_resume(&end, stopped, NULL, NULL), KITH_OK);
     assert_int_equal(end, KITH_TRAIN_FINISHED);
-    kith_model *a = opened_run(whole), *b = opened_run(stopped);
+    kith_model *a = opened_model(whole), *b = opened_model(stopped);
     assert_memory_equal(a->params.block, b->params.block, a->params.floats * sizeof(float));
     kith_model_free(a);
     kith_model_free(b);
@@ -226,7 +212,7 @@ static void start_from__the_fusion_is_taken_over(void **state)
     const char *folder = old_run(&s);
     kith_graph *graph = new_graph();
     const char *next = train(graph, &s, folder);
-    kith_model *old = opened_run(folder), *model = opened_run(next);
+    kith_model *old = opened_model(folder), *model = opened_model(next);
     assert_memory_equal(&model->fused->fusion.common, &old->fused->fusion.common,
                         sizeof model->fused->fusion.common);
     assert_false(exists(format("%s/carried_fusion.json", next)));
@@ -264,11 +250,11 @@ static void start_from__what_does_not_fit_is_refused_with_the_reason(void **stat
     not_started(graph, &other, folder, "has decoder transe");
     other = s;
     set(&other, "attention-width", "5");
-    not_started(graph, &other, folder, "has another shape");
-    not_started(strangers, &s, folder, "has no entity or no relation of the new graph");
+    not_started(graph, &other, folder, "has a different shape");
+    not_started(strangers, &s, folder, "has no entity or no relation in common");
     not_started(graph, &s, "nowhere", "nowhere");
     assert_int_equal(kith__settings_init(&other, "rules", NULL), KITH_OK);
-    not_started(graph, &s, old_run(&other), "has rules alone");
+    not_started(graph, &s, old_run(&other), "has rules only");
     not_started(graph, &other, folder, "");
     kith_graph_free(strangers);
     kith_graph_free(graph);

@@ -29,19 +29,19 @@ const char *keep(const char *text);
 /* Write FOLDER/NAME and return its path, which lives as long as the program. */
 const char *put(const char *folder, const char *name, const char *text);
 const char *put_bytes(const char *folder, const char *name, const void *bytes, size_t length);
-/* The same, packed; each text becomes a gzip member or a zstd frame of its own. */
+/* The same, compressed; each text becomes a separate gzip member or zstd frame. */
 const char *put_gzip(const char *folder, const char *name, const char *text, const char *more);
 const char *put_zstd(const char *folder, const char *name, const char *text, const char *more);
-/* A file of its own in a new folder. */
+/* A file in a new folder. */
 const char *file(const char *name, const char *text);
-/* What a file holds, to be freed; the test fails where there is none. */
+/* The content of a file, to be freed; the test fails if there is none. */
 char *contents(const char *path, size_t *length);
 bool exists(const char *path);
-/* Make the checksum that a JSON or safetensors file of a run holds right again. */
+/* Update the checksum in a JSON or safetensors file of a run. */
 void reseal(const char *folder, const char *name);
 /* How many entries a folder has. */
 size_t entries(const char *folder);
-/* A folder of the data beside the checkout, or NULL after a line that says it is not there. */
+/* A folder of the data beside the checkout, or NULL after a line that says that it is missing. */
 const char *shared_data(const char *name);
 
 /* ---- text that grows ---- */
@@ -63,26 +63,37 @@ void check_contains(const char *message, const char *split, const char *file, in
 
 /* Open what must open. */
 kith_graph *opened(const char *path);
+/* The warnings of a model, without that its graph is small. */
+const char *warning_of(const kith_model *model, size_t index);
 kith_graph *opened_with(const char *path, unsigned threads, bool skip_bad);
-/* Open what must be refused with that status; the message must hold each of the parts, the last of
- * which is NULL. */
+/* Open what must be refused with that status; the message must contain each of the texts, the last
+ * of which is NULL. */
 void refused(const char *path, kith_status status, ...) __attribute__((sentinel));
 /* The same with a number of threads. */
 void refused_with(const char *path, unsigned threads, kith_status status, ...)
     __attribute__((sentinel));
 
-/* What must be counted; its lists live until the next call. */
+/* The statistics of a graph; their lists live until the next call. */
 kith_stats stats_of(const kith_graph *graph);
 
-/* The fact at a place of a part as "subject relation object", with its label where it has one. */
+/* The i-th fact of a split as "subject relation object", with its label if it has one. */
 const char *fact(const kith_graph *graph, kith_split split, size_t i);
-/* All facts of a part, each with a ';'. */
+/* All facts of a split, each followed by a ';'. */
 const char *facts(const kith_graph *graph, kith_split split);
+
+/* ---- models ---- */
+
+/* Set a setting by name, to a value that must be accepted. */
+void set(kith_settings *settings, const char *name, const char *value);
+/* Open a run that must open, on one thread. */
+kith_model *opened_model(const char *folder);
+
+/* ---- comparing graphs ---- */
 
 #define assert_same_graph(a, b) check_same_graph(a, b, __FILE__, __LINE__)
 void check_same_graph(const kith_graph *a, const kith_graph *b, const char *file, int line);
 
-/* A folder with a random graph: every part, labels at times, facts in two parts at times. */
+/* A folder with a random graph: all splits, sometimes with labels or facts in two splits. */
 typedef struct {
     unsigned entities, relations, train, dev, test, aux;
     bool labels; /* of dev and test */

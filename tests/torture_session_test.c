@@ -85,7 +85,7 @@ static void show_answers(draft *t, const kith_answers *answers)
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = answers->at[i];
         add(t, "%u %u %.9g %.9g %.9g %d\n", a->relation, a->entity, (double)a->score,
-            a->probability, a->overall, a->known);
+            a->probability, a->probability_if_any, a->known);
     }
 }
 
@@ -289,7 +289,7 @@ static kith_status call_add(draft *out, kith_session *s, kith_error *error)
 static kith_status call_add_graph(draft *out, kith_session *s, kith_error *error)
 {
     char *before = facts_of(s);
-    kith_status status = changed(out, s, kith_session_add_graph(s, said, error), before);
+    kith_status status = changed(out, s, kith_session_add_graph(s, said, NULL, error), before);
 
     free(before);
     return status == KITH_OK ? call_ask(out, s, error) : status;

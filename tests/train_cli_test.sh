@@ -175,7 +175,7 @@ check '--force spares what is not part of a run' 2 'run/notes: is not part of a 
     "$kith" train source -o a/b/run "${small[@]}" --force
 
 cp -r run before
-check 'an existing run is not overwritten' 2 'holds a run already' \
+check 'an existing run is not overwritten' 2 'already contains a run' \
     "$kith" train source -o run "${small[@]}" --seed 2
 diff -r run before >out
 report $? 'and stays as it is' "$(cat out)"
@@ -189,8 +189,8 @@ report $((! $?)) 'nothing half made is left behind' "$(cat out)"
 check 'resuming a finished run says so' 0 'finished already' "$kith" train --resume run
 diff -r run before >out
 report $? 'and changes nothing' "$(cat out)"
-check 'resuming what is no run' 1 'is no run' "$kith" train --resume mine
-check 'resuming what is not there' 1 'is no run' "$kith" train --resume nowhere
+check 'resuming what is no run' 1 'is not a run' "$kith" train --resume mine
+check 'resuming what is not there' 1 'is not a run' "$kith" train --resume nowhere
 
 # ---- eval ----
 
@@ -259,9 +259,9 @@ check 'eval says how many had no neighbour' 0 'no usable neighbour' "$kith" eval
 check 'eval needs a run' 2 'missing RUN' "$kith" eval
 check 'a split that is none' 2 "--split: 'train' is not dev or test" "$kith" eval run --split train
 check 'candidates that are none' 2 "--candidates: 'some' is not seen, all or new" "$kith" eval run --candidates some
-check 'eval of what is no run' 1 'is no run' "$kith" eval mine
+check 'eval of what is no run' 1 'is not a run' "$kith" eval mine
 cp -r run damaged && truncate -s 500 damaged/model.safetensors
-check 'eval of a damaged run' 1 'damaged/model.safetensors: .*cut off' "$kith" eval damaged
+check 'eval of a damaged run' 1 'damaged/model.safetensors: .*truncated' "$kith" eval damaged
 sed -i 's/"format": 3/"format": 99/' damaged/config.json
 check 'eval of a run whose settings were changed' 1 'config.json: its checksum is wrong' \
     "$kith" eval damaged
@@ -362,7 +362,7 @@ interrupt() { # signal, command...: sent once training is under way; the status 
     kill $guard
 }
 interrupt INT "$kith" train source -o stopped "${endless[@]}"
-[ $ended = 130 ] && grep -q 'stopped with a checkpoint; go on with: kith train --resume stopped' out
+[ $ended = 130 ] && grep -q 'stopped with a checkpoint; continue with: kith train --resume stopped' out
 report $? 'Ctrl-C stops with a checkpoint and status 130' "status $ended $(cat out err)"
 [ -s stopped/checkpoint.safetensors ]
 report $? 'the checkpoint is there' "$(ls stopped)"

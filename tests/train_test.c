@@ -12,7 +12,6 @@
 #include "run/run.h"
 #include "train/step.h"
 
-
 /* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the disk
  * when a run is killed is tried with the program itself. */
 int fsync(int file)
@@ -44,13 +43,6 @@ static int free_graph(void **state)
     (void)state;
     kith_graph_free(graph);
     return 0;
-}
-
-static void set(kith_settings *s, const char *name, const char *value)
-{
-    kith_error error;
-    if (kith_settings_set(s, name, value, &error) != KITH_OK)
-        fail_msg("%s", error.message);
 }
 
 /* Few and small steps; dev is looked at every other epoch. */
@@ -100,16 +92,6 @@ static const char *trained(const kith_graph *on, const kith_settings *s, unsigne
 
     assert_int_equal(train_in(folder, on, s, &options), KITH_TRAIN_FINISHED);
     return folder;
-}
-
-static kith_model *opened_run(const char *folder)
-{
-    kith_model *model = NULL;
-    kith_error error;
-
-    if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
-        fail_msg("found the error \"%s\", expected a model", error.message);
-    return model;
 }
 
 static bool same_bytes(const char *a, const char *b)
@@ -199,9 +181,11 @@ static void check_same_scores(kith_model *a, kith_model *b, const char *what)
 /* What was trained, in memory with the graph as it came, and from the file with the run's own. */
 static void check_saved(const char *folder, const char *what)
 {
-    kith_model *loaded = opened_run(folder), *made = NULL;
+    kith_model *loaded = opened_model(folder), *made = NULL;
 
-    assert_int_equal(kith_model_new(&made, graph, kith_model_settings(loaded), &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&made, graph, kith_model_settings(loaded),
+                                    &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
     memcpy(made->params.block, loaded->params.block, made->params.floats * sizeof(float));
     check_same_scores(made, loaded, what);
     for (size_t t = 0; t < made->params.tables; t++) /* other values, saved and loaded again */
@@ -209,7 +193,7 @@ static void check_saved(const char *folder, const char *what)
             kith__row(&made->params.table[t], r)[0] += .125f;
     assert_int_equal(kith__run_save_model(folder, made, NULL), KITH_OK);
     kith_model_free(loaded);
-    loaded = opened_run(folder);
+    loaded = opened_model(folder);
     assert_memory_equal(made->params.block, loaded->params.block,
                         made->params.floats * sizeof(float));
     check_same_scores(made, loaded, what);
@@ -502,7 +486,8 @@ static void resume__before_the_first_step_is_possible(void **state)
     resolved.predict = kith__resolve_predict(&s, graph);
     assert_int_equal(kith__run_create(folder, graph, &resolved, 0, false, NULL), KITH_OK);
     kith_model *model = NULL;
-    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
+                     KITH_ERR_INPUT);
     assert_null(model);
     assert_contains(error.message, "kith train --resume");
     assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
@@ -528,7 +513,7 @@ static void resume__a_finished_run_says_so_and_changes_nothing(void **state)
 static double dev_of(const char *folder)
 {
     const kith_settings *s;
-    kith_model *model = opened_run(folder);
+    kith_model *model = opened_model(folder);
     kith_eval *result;
 
     s = kith_model_settings(model);
@@ -627,7 +612,7 @@ static void check_trains(const char *const *splits)
         kith_graph *on = opened(folder);
         kith_settings s = quick(aggregators[a]);
         const char *run = trained(on, &s, 2);
-        kith_model *model = opened_run(run);
+        kith_model *model = opened_model(run);
         kith_eval_options options = {.split = KITH_TEST};
         kith_eval *result;
         kith_error error;
@@ -667,7 +652,7 @@ static void train__works_without_dev_and_keeps_the_last_model(void **state)
     assert_int_equal(kith__adam_init(&adam, &model->params, NULL), KITH_OK);
     kith__moments moments = {&adam.m, &adam.v, 0};
     assert_int_equal(kith__run_load_position(&at, folder, model, &moments, NULL), KITH_OK);
-    kith_model *last = opened_run(folder);
+    kith_model *last = opened_model(folder);
     assert_int_equal(at.epoch, 4);
     assert_memory_equal(last->params.block, model->params.block,
                         model->params.floats * sizeof(float));
@@ -802,7 +787,8 @@ static void learner_init(learner *l, kith_adam kind)
     s.adam = kind;
     s.padding = 0;
     memset(l, 0, sizeof *l);
-    assert_int_equal(kith_model_new(&l->model, graph, &s, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&l->model, graph, &s, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
     assert_int_equal(kith__step_init(&l->step, l->model->encoder, &l->model->params,
                                      &l->model->settings, NULL), KITH_OK);
     assert_int_equal(kith__adam_init(&l->adam, &l->model->params, NULL), KITH_OK);
@@ -1056,10 +1042,10 @@ static void refused__a_folder_that_is_no_run(void **state)
     const char *folder = a_run();
 
     (void)state;
-    check_refused(new_folder(), true, "is no run", "config.json");
-    check_refused("/nonexistent", true, "/nonexistent", "is no run");
+    check_refused(new_folder(), true, "is not a run", "config.json");
+    check_refused("/nonexistent", true, "/nonexistent", "is not a run");
     unlink(in(folder, "config.json"));
-    check_refused(folder, true, folder, "is no run");
+    check_refused(folder, true, folder, "is not a run");
 }
 
 static void refused__a_config_that_is_not_one(void **state)
@@ -1076,7 +1062,8 @@ static void refused__a_config_that_is_not_one(void **state)
     put(folder, "config.json", "{\"architectures\": [\"Bert\"], \"hidden_size\": 768}");
     check_refused(folder, true, "config.json", "lacks format");
     put(folder, "config.json",
-        "{\"format\": 2, \"kith\": \"0.1.0\", \"data_hash\": \"0123456789abcdef\", \"settings\": 3}");
+        "{\"format\": 2, \"kith\": \"0.1.0\", \"data_hash\": \"0123456789abcdef\", \"settings\": "
+        "3}");
     check_refused(folder, true, "config.json", "lacks the setting");
 }
 
@@ -1184,7 +1171,7 @@ static void refused__weights_with_a_header_that_makes_no_sense(void **state)
     put_tensors(folder, "model.safetensors", "{}", UINT64_MAX, 100);
     check_refused(folder, false, "model.safetensors", "has no header");
     put_tensors(folder, "model.safetensors", "{}", 1 << 20, 100);
-    check_refused(folder, false, "model.safetensors", "cut off in its header");
+    check_refused(folder, false, "model.safetensors", "truncated in its header");
     put(folder, "model.safetensors", "\x89PNG\r\n\x1a\n not weights at all");
     check_refused(folder, false, "model.safetensors", "");
 }
@@ -1215,7 +1202,7 @@ static void refused__a_run_whose_weights_are_gone(void **state)
 static void refused__weights_that_are_not_finite(void **state)
 {
     const char *folder = a_run();
-    kith_model *model = opened_run(folder);
+    kith_model *model = opened_model(folder);
 
     (void)state;
     kith__row(kith__trans(&model->params), 1)[3] = NAN;
@@ -1272,7 +1259,7 @@ static void refused__a_new_run_where_something_is(void **state)
 
     (void)state;
     assert_int_equal(kith_train(&end, run, graph, &s, NULL, &error), KITH_ERR_ARGUMENT);
-    assert_contains(error.message, "holds a run already");
+    assert_contains(error.message, "already contains a run");
     assert_true(same_model(run, copy));
     put(full, "precious", "mine");
     assert_true(kith_train(&end, full, graph, &s, NULL, &error) != KITH_OK);

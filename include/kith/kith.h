@@ -1,42 +1,29 @@
-/* kith: inductive link prediction, for entities added to a knowledge graph after training.
- *
- * This is the one header to include. Link with `pkg-config --libs kith`.
- *
- * Conventions
- *   - Calls that can fail return a kith_status; outputs come first in the argument list and are
- *     written only on success. The message goes into the caller's kith_error, which may be NULL.
- *   - What a call named _open, _new, _make or _finish gives you is yours to free with the matching
- *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
- *     lives as long as that object.
- *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or
- *     NULL, 0 or an empty list from calls that return no status.
- *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together
- *     with the defaults. Fields beyond it take their defaults, so a program that was compiled with
- *     an older header works on; 0 stands for the struct of version 0.2.0. NULL for options: all
- *     defaults.
- *   - Results are allocated by the library and freed by one call, which the result's type names:
- *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them
- *     are arrays of pointers, so that elements can grow too. Small structs of ids, names and views
- *     that calls take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question
- *     ...) and kith_error stay as they are.
- *   - The library never prints, exits or aborts, and has no global state.
- *
- * Threads
- *   Any two calls may run at once if neither is given, as a pointer to something not const, an
- *   object that the other uses. So:
- *   - a kith_graph and a result are not changed once they are made: any number of threads may read
- *     them, until one frees them;
- *   - kith_model: any number of threads may use one at once, by the calls that take it as const,
- *     by sessions, and by kith_session_new and kith_model_set_cache, which lock it.
- *     kith_evaluate and kith_model_score of one model take turns. kith_model_free: no other call
- *     may use the model any more;
- *   - kith_session, kith_builder, kith_settings: one thread at a time. Any number of sessions may
- *     share a model, each on a thread of its own;
- *   - training locks its folder: a second training of one run fails, in this process or another;
- *   - a kith_watch_call is called by one thread at a time, which need not be the caller's.
- *   Calls about names, versions and tables that take no object (kith_version, kith_part_name,
- *   kith_settings_preset ...) are safe at any time.
- */
+/* kith: inductive link prediction, for entities added to a knowledge graph after training. This is
+ * the one header to include. Link with `pkg-config --libs kith`. Conventions - Calls that can fail
+ * return a kith_status; outputs come first in the argument list and are written only on success.
+ * The message goes into the caller's kith_error, which may be NULL. - What a call named _open,
+ * _new, _make or _finish gives you is yours to free with the matching _free; freeing NULL is fine.
+ * Everything else that a call returns belongs to its object and lives as long as that object. -
+ * Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or NULL,
+ * 0 or an empty list from calls that return no status. - Options begin with `size`: sizeof the
+ * struct as the caller knows it. X_init sets it together with the defaults. Fields beyond it take
+ * their defaults, so a program that was compiled with an older header still works; 0 stands for the
+ * struct of version 0.2.0. NULL for options: all defaults. - Results are allocated by the library
+ * and freed by one call, which the result's type names: kith_answers_free for kith_answers. Later
+ * versions may append members to them. Lists in them are arrays of pointers, so that elements can
+ * grow too. Small structs of ids, names and views that calls take or return by value (kith_triple,
+ * kith_neighbor, kith_facts, kith_question ...) and kith_error stay as they are. - The library
+ * never prints, exits or aborts, and has no global state. Threads Any two calls may run at once if
+ * neither is given, as a pointer to something not const, an object that the other uses. So: - a
+ * kith_graph and a result do not change: any number of threads may read them, until one frees them;
+ * - kith_model: any number of threads may use one at once, by the calls that take it as const, by
+ * sessions, and by kith_session_new and kith_model_set_cache, which lock it. kith_evaluate and
+ * kith_model_score of one model take turns. When kith_model_free is called, no other call may use
+ * the model; - kith_session, kith_builder, kith_settings: one thread at a time. Any number of
+ * sessions may share a model, each on its own thread; - training locks its folder: a second
+ * training of one run fails, in this process or another; - a kith_watch_call is called by one
+ * thread at a time, which need not be the caller's. Calls about names, versions and tables that
+ * take no object (kith_version, kith_part_name, kith_settings_preset ...) are safe at any time. */
 #ifndef KITH_KITH_H
 #define KITH_KITH_H
 
@@ -56,13 +43,13 @@ typedef enum kith_status {
     KITH_ERR_MEMORY,   /* an allocation failed */
     KITH_ERR_IO,       /* the operating system refused to read or write something */
     KITH_ERR_INPUT,    /* a file's content is not what it must be */
-    KITH_ERR_ARGUMENT, /* the caller asked for something that makes no sense */
+    KITH_ERR_ARGUMENT, /* the caller passed something that makes no sense */
     KITH_ERR_NOT_FOUND, /* a name or an id that does not exist */
-    KITH_ERR_DIVERGED,  /* training met a number that is not finite */
+    KITH_ERR_DIVERGED,  /* training produced a number that is not finite */
     KITH_ERR_STOPPED    /* the caller's kith_watch_call asked to stop */
 } kith_status;
 
-/* A message for a person: where, what was found, what was expected. */
+/* A message for people: where, what was found, what was expected. */
 typedef struct kith_error {
     kith_status status;
     char message[1024];
@@ -73,27 +60,26 @@ typedef struct kith_error {
 #define KITH_VERSION_MINOR 2
 #define KITH_VERSION_PATCH 0
 #define KITH_VERSION (KITH_VERSION_MAJOR * 10000 + KITH_VERSION_MINOR * 100 + KITH_VERSION_PATCH)
-/* "MAJOR.MINOR.PATCH" of the library that is linked. Programs run with any library whose soname
- * they were linked with, libkith.so.0.2: before version 1.0 it changes with MINOR, then with
- * MAJOR. */
+/* "MAJOR.MINOR.PATCH" of the linked library. Programs run with any library whose soname they were
+ * linked with, libkith.so.0.2: before version 1.0 it changes with MINOR, afterwards with MAJOR. */
 KITH_API const char *kith_version(void);
 
 /* ---- long work --------------------------------------------------------------------------- */
 
-/* How far a long call is. A call goes through one or several stages, one after the other. */
+/* The progress of a long call, which goes through one or several stages, one after the other. */
 typedef struct kith_stage {
-    size_t size;          /* of this struct as the library knows it: fields may be appended */
+    size_t size;          /* of this struct in the library's version: fields may be appended */
     const char *name;     /* what is being done, such as "reading train" */
-    uint64_t done, total; /* in units of the stage (bytes, facts, rules); total 0: not known */
+    uint64_t done, total; /* in units of the stage (bytes, facts, rules); total 0: unknown */
     double seconds;       /* since the stage began */
 } kith_stage;
 
 /* Called at the beginning of each stage and then about twenty times a second, by one thread at a
- * time, which need not be the caller's. Return 0 to go on; anything else stops the work within half
- * a second: the call undoes what it has begun and returns KITH_ERR_STOPPED. */
+ * time, which need not be the caller's. Return 0 to continue; anything else stops the work within
+ * half a second: the call undoes what it has begun and returns KITH_ERR_STOPPED. */
 typedef int (*kith_watch_call)(void *context, const kith_stage *stage);
 
-/* What calls need to know that do long work and have no other options. */
+/* Options of calls that do long work and have no other options. */
 typedef struct kith_work_options {
     size_t size;
     unsigned threads;      /* 0: one per core. The result does not depend on it. */
@@ -115,15 +101,15 @@ typedef struct kith_triple {
  * single file of triples is all KITH_TRAIN. */
 typedef enum kith_split { KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_AUX, KITH_SPLITS } kith_split;
 
-/* The facts of one split in file order, duplicates dropped. `truth` is NULL where every fact is
- * true; otherwise truth[i] is 1 for a true fact and 0 for a false one. */
+/* The facts of one split in file order, duplicates dropped. `truth` is NULL if every fact is true;
+ * otherwise truth[i] is 1 for a true fact and 0 for a false one. */
 typedef struct kith_facts {
     const kith_triple *at;
     const int8_t *truth;
     size_t count;
 } kith_facts;
 
-/* A neighbour: relation r < R says entity --r--> neighbour, r + R says neighbour --r--> entity,
+/* A neighbour: relation r < R means entity --r--> neighbour, r + R means neighbour --r--> entity,
  * where R is kith_graph_relation_count(). */
 typedef struct kith_neighbor {
     uint32_t relation, entity;
@@ -139,13 +125,12 @@ typedef struct kith_graph kith_graph;
 
 typedef struct kith_open_options {
     size_t size;
-    int skip_bad;     /* count bad lines and go on, instead of stopping at the first */
+    int skip_bad;     /* skip and count bad lines, instead of stopping at the first */
     unsigned threads; /* 0: one per core. The result does not depend on it. */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
-    /* Of a file in columns: those of subject, relation and object, by their names in its header
-     * row or by their numbers from 1, separated by commas. NULL: a header row is recognised by its
-     * words. */
+    /* For a file in columns: the columns of subject, relation and object, by their names in the
+     * header row or by number from 1, separated by commas. NULL: a header row is detected. */
     const char *columns;
 } kith_open_options;
 
@@ -153,12 +138,12 @@ typedef struct kith_open_options {
 KITH_API void kith_open_options_init(kith_open_options *options, size_t size);
 #define kith_open_options_init(options) kith_open_options_init(options, sizeof *(options))
 
-/* What was met while reading. */
+/* What happened while reading. */
 typedef struct kith_load_report {
-    size_t duplicates;     /* repeated facts of a split, which were dropped */
+    size_t duplicates;     /* repeated facts within a split, which were dropped */
     size_t bad_lines;      /* lines skipped because of skip_bad */
     const char *first_bad; /* what was wrong with the first of them, "" if none */
-    size_t labels;         /* given by columns or statements that are labels, not facts */
+    size_t labels;         /* labels from columns or statements that are labels, not facts */
 } kith_load_report;
 
 /* Open a knowledge graph. The format of `path` is detected:
@@ -173,11 +158,12 @@ KITH_API kith_status kith_graph_open(kith_graph **graph, const char *path,
                                      const kith_open_options *options, kith_error *error);
 KITH_API void kith_graph_free(kith_graph *graph);
 
-/* What the source was recognised as, for a person, such as "OpenKE folder". */
+/* The detected format, for people, such as "OpenKE folder". */
 KITH_API const char *kith_graph_layout(const kith_graph *graph);
 KITH_API const kith_load_report *kith_graph_report(const kith_graph *graph);
 
-/* Counts over the whole source; "seen" ones occur in train and have the ids 0..seen-1. */
+/* Counts over the whole source; "seen" entities and relations occur in train and have the ids
+ * 0..seen-1. */
 KITH_API uint32_t kith_graph_entity_count(const kith_graph *graph);
 KITH_API uint32_t kith_graph_relation_count(const kith_graph *graph);
 KITH_API uint32_t kith_graph_seen_entity_count(const kith_graph *graph);
@@ -186,11 +172,13 @@ KITH_API uint32_t kith_graph_seen_relation_count(const kith_graph *graph);
 /* The unique name; NULL for an id that does not exist. */
 KITH_API const char *kith_graph_entity_name(const kith_graph *graph, uint32_t entity);
 KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t relation);
-/* The label that entity_name.txt, a column of labels, rdfs:label or skos:prefLabel gives, or the
- * name where there is none. */
+/* The label from entity_name.txt, a column of labels, rdfs:label or skos:prefLabel, or the name if
+ * there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
+/* The same of a relation, from relation_name.txt, a column of labels or RDF. */
+KITH_API const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation);
 
-/* Many names at once, not copied: name i, with a NUL behind it, begins at bytes + start[i]. */
+/* All names at once, not copied: name i, with a terminating NUL, begins at bytes + start[i]. */
 typedef struct kith_name_list {
     const char *bytes;
     const uint64_t *start;
@@ -198,53 +186,54 @@ typedef struct kith_name_list {
 } kith_name_list;
 KITH_API kith_name_list kith_graph_entity_names(const kith_graph *graph);
 KITH_API kith_name_list kith_graph_relation_names(const kith_graph *graph);
-/* The same for labels, but label i begins at bytes + start[i] - 1, and there is none where
- * start[i] is 0. `count` is 0 where no entity has a label. */
+/* All labels: label i begins at bytes + start[i] - 1; an entity with start[i] = 0 has none. `count`
+ * is 0 if no entity has a label. */
 KITH_API kith_name_list kith_graph_entity_labels(const kith_graph *graph);
 
-/* Name to id; KITH_ERR_NOT_FOUND where the graph does not have it. */
+/* Name to id; KITH_ERR_NOT_FOUND if the graph lacks the name. */
 KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *graph,
                                             const char *name);
 KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
                                               const char *name);
 
-/* The short form of a name that is an IRI, with the prefixes that the source declares and some
- * that are well known: "wd:Q42". Writes it with a NUL and returns its length, or returns 0: the
- * name is no such IRI, the short form is a name of its own, or `size` is too small. */
+/* The short form of a name that is an IRI, such as "wd:Q42", with the prefixes that the source
+ * declares and some well-known ones. Writes it with a NUL and returns its length, or returns 0 if
+ * the name is not such an IRI, the short form is the name of something else, or `size` is too
+ * small. */
 KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph,
                                       const char *name);
 
-/* What a person means by `text`: a name, <IRI> or prefix:name; of entities also a label, if only
- * one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
+/* The entity or relation that a user means by `text`: a name, <IRI> or prefix:name, or a label, if
+ * only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that several
  * have, which the message lists. */
 KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                                const char *text, kith_error *error);
 KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
                                                  const char *text, kith_error *error);
 
-/* Names like `text`, which is none or may be mistyped: with the same label, a letter or two off,
- * or beginning with it; likeliest first. Writes at most `most` ids and never more than 16, only of
- * entities or relations that train has, and returns how many. */
+/* Names similar to `text`, which may be mistyped: with the same label, differing in a letter or
+ * two, or beginning with it; likeliest first. Writes at most `most` ids and never more than 16,
+ * only of entities or relations in train, and returns how many. */
 KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
                                             const kith_graph *graph, const char *text);
 KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,
                                              const kith_graph *graph, const char *text);
 
-/* A number that stands for names and facts: equal graphs have equal ones. */
+/* A hash of names and facts: equal graphs have equal hashes. */
 KITH_API uint64_t kith_graph_hash(const kith_graph *graph);
 
 KITH_API kith_facts kith_graph_facts(const kith_graph *graph, kith_split split);
 
-/* Seen entities have the neighbours that train gives them, in both directions. Entities that train
- * lacks have those that aux gives them, towards seen entities, with relations that train has. */
+/* The neighbours of seen entities come from train, in both directions. Those of other entities come
+ * from aux: only seen entities, and only with relations of train. */
 KITH_API kith_neighborhoods kith_graph_neighborhoods(const kith_graph *graph);
 
-/* Write a graph as a folder: train, dev, test, aux (those that have facts; train always), and
- * entity_name.txt where there are labels. With `ids`, facts are ids and entity2id.txt and
- * relation2id.txt name them. `note`, if not NULL, is written as split.json. The folder is written
- * beside and renamed, so it is there whole or not at all; it must not exist, or be empty, or with
- * `replace` be one that this call wrote before, but neither a symbolic link nor what the graph was
- * read from. */
+/* Write a graph as a folder: train, dev, test, aux (splits without facts are omitted, except
+ * train), and entity_name.txt if there are labels. With `ids`, facts are ids, named by
+ * entity2id.txt and relation2id.txt. `note`, if not NULL, is written as split.json. The folder is
+ * written under a temporary name and renamed, so it appears whole or not at all. It must not exist,
+ * or be empty, or with `replace` have been written by this call before, but it must be neither a
+ * symbolic link nor the source of the graph. */
 typedef struct kith_save_options {
     size_t size;
     int ids;
@@ -262,41 +251,41 @@ KITH_API kith_status kith_graph_save(const kith_graph *graph, const char *folder
 
 /* ---- graphs from memory ------------------------------------------------------------------ */
 
-/* Collects facts, by names or ids, and makes a graph of them, as kith_graph_open does of a source.
- * One thread at a time. Names are UTF-8, not empty, without tabs and line ends. */
+/* Collects facts, by names or ids, and makes a graph of them, as kith_graph_open does from a
+ * source. One thread at a time. Names are UTF-8, not empty, without tabs and line ends. */
 typedef struct kith_builder kith_builder;
 
 KITH_API kith_status kith_builder_new(kith_builder **builder, kith_error *error);
 KITH_API void kith_builder_free(kith_builder *builder);
 
-/* One fact by names, which are added where they are new; `truth` is 1 for a true one, 0 for one
- * that is known to be false, which only KITH_DEV and KITH_TEST may hold. */
+/* One fact by names; new names are added. `truth` is 1 for a true fact, 0 for one known to be
+ * false, which only KITH_DEV and KITH_TEST may hold. */
 KITH_API kith_status kith_builder_add(kith_builder *builder, kith_split split, const char *subject,
                                       const char *relation, const char *object, int truth,
                                       kith_error *error);
 
-/* Many names at once. The id of each goes into `ids`, which may be NULL: names that are new get
- * the next ones, counted from 0, so that the first call on an empty builder gives 0, 1, 2 ... to
- * different names. Entities that no fact has are kept. */
+/* Many names at once. The id of each is stored in `ids`, which may be NULL. New names get the next
+ * ids, counted from 0, so the first call on an empty builder gives 0, 1, 2 ... to different names.
+ * Entities without facts are kept. */
 KITH_API kith_status kith_builder_add_entities(uint32_t *ids, kith_builder *builder,
                                                const char *const *names, size_t count,
                                                kith_error *error);
 KITH_API kith_status kith_builder_add_relations(uint32_t *ids, kith_builder *builder,
                                                 const char *const *names, size_t count,
                                                 kith_error *error);
-/* Many facts at once, by the builder's ids; `facts.truth` is NULL where all are true. Either all
- * are added or, on failure, none. */
+/* Many facts at once, by the builder's ids; `facts.truth` is NULL if all are true. Either all are
+ * added or, on failure, none. */
 KITH_API kith_status kith_builder_add_facts(kith_builder *builder, kith_split split,
                                             kith_facts facts, kith_error *error);
 
-/* The label of an entity, by its id in the builder; NULL takes it away. */
+/* The label of an entity, by its id in the builder; NULL removes it. */
 KITH_API kith_status kith_builder_set_label(kith_builder *builder, uint32_t entity,
                                             const char *label, kith_error *error);
 
-/* Make the graph and empty the builder. Duplicates are dropped, and ids given anew, so that the
- * entities and relations of train come first. Fails with KITH_ERR_ARGUMENT where train has no
- * fact; after a failure the builder can only be freed. Of the options, `threads` and `watch`
- * count. */
+/* Make the graph and empty the builder. Duplicates are dropped, and ids are assigned again, so that
+ * the entities and relations of train come first. Fails with KITH_ERR_ARGUMENT if train has no
+ * fact; after a failure the builder can only be freed. Only `threads` and `watch` of the options
+ * are used. */
 KITH_API kith_status kith_builder_finish(kith_graph **graph, kith_builder *builder,
                                          const kith_open_options *options, kith_error *error);
 
@@ -313,29 +302,28 @@ typedef struct kith_relation_count {
 } kith_relation_count;
 
 typedef struct kith_stats {
-    size_t relations;              /* that train has */
-    size_t seen;                   /* entities that train has */
-    size_t unseen;                 /* entities of test that train lacks, in facts whose relation
-                                      train has */
+    size_t relations;              /* in train */
+    size_t seen;                   /* entities in train */
+    size_t unseen; /* entities of test that are not in train, in facts whose relation is in train */
     size_t facts[KITH_SPLITS];      /* per split, false ones included */
     size_t untrue[KITH_SPLITS];     /* of those, labelled false */
-    size_t unusable[KITH_SPLITS];   /* of those, with a relation that train lacks */
-    size_t leaked[KITH_SPLITS];     /* of those, true facts that train holds too */
-    size_t isolated;               /* named entities that are in no fact at all */
+    size_t unusable[KITH_SPLITS];   /* of those, with a relation that is not in train */
+    size_t leaked[KITH_SPLITS];     /* of those, true facts that are also in train */
+    size_t isolated;               /* named entities without any fact */
     size_t connected;              /* entities that have a neighbour */
     uint64_t neighbors_min, neighbors_max;
     double neighbors_mean;         /* over connected entities */
-    size_t duplicate_facts;        /* train facts whose subject and object another relation links
-                                      the same way */
-    size_t inverse_facts; /* train facts whose object some fact links back to the subject */
-    size_t duplicate_relations;    /* relations with 80 % of their facts or more of that kind */
+    /* train facts whose subject and object another relation links in the same direction */
+    size_t duplicate_facts;
+    size_t inverse_facts; /* train facts for which some fact links the object back to the subject */
+    size_t duplicate_relations;    /* relations for which that holds for 80 % or more */
     size_t inverse_relations;
     size_t bucket_count;
     const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,
                                                  11-20 ... */
     size_t common_count;
-    const kith_relation_count *const *common; /* the ten commonest relations of train, most facts
-                                                 first */
+    /* the ten most common relations of train, most facts first */
+    const kith_relation_count *const *common;
 } kith_stats;
 
 KITH_API kith_status kith_graph_stats(kith_stats **stats, const kith_graph *graph,
@@ -351,8 +339,9 @@ typedef struct kith_dataset_options {
     kith_strategy strategy; /* which ends of the sampled test facts become unseen */
     double rate;            /* percent of the test facts to sample; used where count is 0 */
     size_t count;           /* number of test facts to sample */
-    double valid, test;     /* shares of train to set aside first, where the source has no dev
-                               (valid) or no test (test); 0 takes none */
+    /* shares of train to hold out first, if the source has no dev (valid) or no test (test); 0:
+     * none */
+    double valid, test;
     uint64_t seed;
     int labels; /* add one false fact per true one to dev and test */
     kith_watch_call watch; /* NULL: none */
@@ -367,15 +356,15 @@ typedef struct kith_dataset_report {
     size_t sampled;         /* test facts sampled */
     size_t candidates;      /* entities that were to become unseen */
     size_t unseen;          /* of those, with a seen neighbour */
-    size_t dropped;         /* source entities that the data set lacks */
-    size_t known;           /* dev and test facts dropped because the new train or aux holds them */
+    size_t dropped;         /* source entities that are not in the data set */
+    size_t known; /* dev and test facts dropped because they are in the new train or aux */
     size_t without_false;   /* true facts for which no false one could be made */
-    size_t ignored;         /* source facts not looked at: its aux, and those labelled false */
+    size_t ignored;         /* source facts that are not used: its aux, and those labelled false */
 } kith_dataset_report;
 
-/* Make a data set with unseen entities by the protocol of Wang et al. 2019 (for KITH_BOTH of
- * Hamaguchi et al. 2017). `report`, to be freed, may be NULL. The same source, options and seed
- * give the same graph. Fails with KITH_ERR_ARGUMENT where the source has nothing to sample. */
+/* Make a data set with unseen entities by the protocol of Wang et al. 2019 (KITH_BOTH: Hamaguchi et
+ * al. 2017). `report`, to be freed, may be NULL. The same source, options and seed give the same
+ * graph. Fails with KITH_ERR_ARGUMENT if the source has nothing to sample. */
 KITH_API kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report **report,
                                        const kith_graph *source,
                                        const kith_dataset_options *options, kith_error *error);
@@ -383,8 +372,8 @@ KITH_API void kith_dataset_report_free(kith_dataset_report *report);
 
 /* ---- rules ------------------------------------------------------------------------------- */
 
-/* An entity that has the premise also has the conclusion, in `confidence` of the cases (Wang et al.
- * 2019, eq. 4). Relations are ids; `inverse` says that the entity is the object. */
+/* An entity that has the premise also has the conclusion, with this confidence (Wang et al. 2019,
+ * eq. 4). Relations are ids; `inverse` means that the entity is the object. */
 typedef struct kith_implication {
     uint32_t premise, conclusion;
     int premise_inverse, conclusion_inverse;
@@ -399,8 +388,8 @@ typedef struct kith_implications {
 
 typedef struct kith_rules_options {
     size_t size;
-    unsigned kinds;        /* of kith_graph_rules: flags of kith_evidence_part; 0: all */
-    uint32_t conclusion;   /* only of this relation or its inverse; UINT32_MAX: any */
+    unsigned kinds;        /* for kith_graph_rules: flags of kith_evidence_part; 0: all */
+    uint32_t conclusion;   /* only this relation or its inverse; UINT32_MAX: any */
     uint32_t min_support;
     size_t top;            /* how many */
     unsigned threads;      /* 0: one per core. The result does not depend on it. */
@@ -425,7 +414,7 @@ KITH_API void kith_implications_free(kith_implications *implications);
  *   constant        r(s, c)             => q(s, o), where c and o are constants
  *   shared-answer   r(o, c)             => q(s, o), where c and s are constants */
 typedef enum kith_evidence_part {
-    KITH_PART_NONE = 0, /* what is known without any evidence about s, such as how common o is */
+    KITH_PART_NONE = 0, /* what is known without evidence about s, such as how common o is */
     KITH_PART_DIRECT = 1 << 0,
     KITH_PART_PATH = 1 << 1,
     KITH_PART_CONSTANT = 1 << 2,
@@ -437,16 +426,17 @@ typedef enum kith_evidence_part {
     KITH_PART_RULES = KITH_PART_ALL & ~(KITH_PART_PROXIMITY | KITH_PART_EMBEDDING)
 } kith_evidence_part;
 
-/* Of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"): the name, and a letter as a short
- * label; NULL and '\0' of other sets. What a kind of rule looks like, NULL for other parts: its body,
- * "=>" and its conclusion, with variables of one letter, such as "r1(s, x), r2(x, o) => q(s, o)". */
+/* The name of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"), and a letter as a short
+ * label; NULL and '\0' for other sets. kith_part_form: what a kind of rule looks like, NULL for
+ * other parts: body, "=>" and conclusion, with variables of one letter, such as
+ * "r1(s, x), r2(x, o) => q(s, o)". */
 KITH_API const char *kith_part_name(kith_evidence_part part);
 KITH_API char kith_part_letter(kith_evidence_part part);
 KITH_API const char *kith_part_form(kith_evidence_part part);
-/* Whether it is a kind of rules that are mined from train; and one that kith_graph_rules lists. */
+/* Whether a kind of rules is mined from train, and whether kith_graph_rules lists it. */
 KITH_API int kith_part_mined(kith_evidence_part part);
 KITH_API int kith_part_listed(kith_evidence_part part);
-/* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE where there is none. */
+/* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE if there is none. */
 KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
 
 /* Entities; `between` is x of a path and c of a constant rule, `between_second` y of a path of three
@@ -455,15 +445,15 @@ typedef struct kith_rule_example {
     uint32_t subject, between, object, between_second;
 } kith_rule_example;
 
-/* A rule that train supports, of a kind that is listed. Confidence is support / (body
- * count + 5): a rule that was seldom right is not trusted much. */
+/* A rule that train supports, of a kind that is listed. Its confidence is support /
+ * (body count + 5): rules with few examples have a lower one. */
 typedef struct kith_rule {
     kith_evidence_part kind;
-    uint32_t first, second, conclusion; /* relations; UINT32_MAX where the body has no second */
+    uint32_t first, second, conclusion; /* relations; UINT32_MAX if the body has no second */
     int first_inverse, second_inverse, conclusion_inverse;
     uint32_t constant, answer; /* c and o of a constant rule, else UINT32_MAX */
-    uint32_t support;          /* ways in which it was right */
-    uint32_t body_count;       /* in which it could have been: those whose s has some q */
+    uint32_t support;          /* how often it was correct */
+    uint32_t body_count;       /* how often its body held for an s that has some q */
     double confidence;
     const kith_rule_example *const *holds, *const *fails; /* at most two of each */
     size_t holds_count, fails_count;
@@ -483,46 +473,47 @@ KITH_API void kith_rules_free(kith_rules *rules);
 
 /* ---- settings of a model ----------------------------------------------------------------- */
 
-/* Everything that decides what a model is and how it is trained, by name. */
+/* Everything that defines a model and its training, by name. */
 typedef struct kith_settings kith_settings;
 
-/* The presets one by one, the usual one first; NULL past the last. `help` may be NULL. */
+/* The presets by index, the default first; NULL past the last. `help` may be NULL. */
 KITH_API const char *kith_settings_preset(size_t index, const char **help);
-/* The settings of a preset; free them with kith_settings_free. Fails with KITH_ERR_ARGUMENT for a
- * name that is none. */
+/* The settings of a preset, to be freed with kith_settings_free. Fails with KITH_ERR_ARGUMENT for
+ * an unknown preset. */
 KITH_API kith_status kith_settings_new(kith_settings **settings, const char *preset,
                                        kith_error *error);
 KITH_API void kith_settings_free(kith_settings *settings);
-/* Set by name, as the command line and config.json do: "dim" to "50". Fails with
- * KITH_ERR_NOT_FOUND for a name that is none, KITH_ERR_ARGUMENT for a value that will not do. */
+/* Set by name, as the command line and config.json do: "dim" to "50". Fails with KITH_ERR_NOT_FOUND
+ * for an unknown name, KITH_ERR_ARGUMENT for an invalid value. */
 KITH_API kith_status kith_settings_set(kith_settings *settings, const char *name, const char *value,
                                        kith_error *error);
-/* The value as text, at most `size` bytes with the NUL; NULL for a name that is none. */
+/* The value as text, at most `size` bytes with the NUL; NULL for an unknown name. */
 KITH_API const char *kith_settings_get(char *text, size_t size, const kith_settings *settings,
                                        const char *name);
-/* The names one by one; NULL past the last. `help` and `choices` ("a|b" or "N") may be NULL. */
+/* The names by index; NULL past the last. `help` and `choices` ("a|b" or "N") may be NULL. */
 KITH_API const char *kith_settings_name(size_t index, const char **help, const char **choices);
-/* Whether a setting decides anything beside the others: the margin does not where the loss is
- * softmax, and of a run with rules alone hardly any does. 0 for a name that is none. */
+/* Whether a setting has an effect given the others: the margin has none with the softmax loss, and
+ * few have one in a run with rules only. 0 for an unknown name. */
 KITH_API int kith_settings_applies(const kith_settings *settings, const char *name);
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-/* What was learned, opened on a graph: an embedding or none, rules, how they are weighed, and what
- * turns scores into probabilities. Any number of threads may use one model at once, by the calls
- * that take it as const and by sessions; evaluations of one model take turns. */
+/* What was learned, opened on a graph: an embedding or none, rules, the weights of their fusion,
+ * and the calibration of probabilities. Any number of threads may use one model at once, by the
+ * calls that take it as const and by sessions; evaluations of one model take turns. */
 typedef struct kith_model kith_model;
 
-/* Called at the end of an epoch; return 0 to go on, anything else to stop with a checkpoint. */
+/* Called at the end of an epoch; return 0 to continue, anything else to stop with a checkpoint. */
 typedef struct kith_progress {
     uint32_t epoch, epochs;
-    uint64_t facts, facts_total; /* trained on in this epoch, and in all of it */
+    uint64_t facts, facts_total; /* trained on in this epoch so far, and in total */
     double loss;                 /* mean over the epoch so far */
     double seconds;              /* spent on training in this epoch */
     int epoch_done;
-    int evaluated; /* at the end of an epoch: dev was looked at, and `dev` says how it went */
-    int best;      /* and it was the best so far */
-    double dev;    /* MRR, or accuracy where dev has labels */
+    /* at the end of an epoch: the model was evaluated on dev, with the result `dev` */
+    int evaluated;
+    int best;      /* this was the best result so far */
+    double dev;    /* MRR, or accuracy if dev has labels */
 } kith_progress;
 typedef int (*kith_progress_call)(void *context, const kith_progress *progress);
 
@@ -531,18 +522,21 @@ typedef struct kith_train_options {
     unsigned threads; /* 0: one per core. The result does not depend on it. */
     kith_progress_call progress; /* NULL: none. Called after every batch and epoch. */
     void *context;
-    double checkpoint_seconds; /* least time between checkpoints; they come at the end of epochs */
-    kith_watch_call watch; /* NULL: none. Called in all stages: training, evaluation on dev, mining,
-                              fitting. Where it stops the work, training ends with a checkpoint and
-                              KITH_TRAIN_STOPPED, and can be resumed. */
+    /* minimum time between checkpoints, which are written at the end of epochs */
+    double checkpoint_seconds;
+    /* NULL: none. Called in all stages: training, evaluation on dev, mining, fitting. If it stops
+     * the work, training ends with a checkpoint and KITH_TRAIN_STOPPED, and can be resumed. */
+    kith_watch_call watch;
     void *watch_context;
-    int replace; /* a run that kith made is replaced by the new one, in one step, before training
-                    begins; a folder with anything else in it is not */
-    const char *from; /* NULL: random start values. Else the folder of a finished run of the same
-                         graph or a smaller one, whose embedding training starts from: rows are
-                         matched by name, new entities start from their encodings, the fusion is
-                         taken over instead of fitted. Aggregator, decoder, dim, reciprocal and the
-                         shapes of tables must be the same. Not for kith_train_resume. */
+    /* replace an existing run made by kith, in one step, before training begins; a folder that
+     * contains anything else is not replaced */
+    int replace;
+    /* NULL: random initial values. Otherwise the folder of a finished run on the same graph or a
+     * smaller version of it, whose embedding training starts from: rows are matched by name, new
+     * entities start from their encodings, and the fusion is reused instead of fitted. Aggregator,
+     * decoder, dim, reciprocal and the shapes of tables must be the same. Not for
+     * kith_train_resume. */
+    const char *from;
 } kith_train_options;
 /* All zero. */
 KITH_API void kith_train_options_init(kith_train_options *options, size_t size);
@@ -555,40 +549,40 @@ typedef enum kith_train_end {
 } kith_train_end;
 
 /* Train a model and keep it in a new folder: config.json, model.safetensors (the best weights by
- * dev, or the last where dev is not looked at), checkpoint.safetensors, history.jsonl and the
- * graph. The folder can be resumed from as soon as it is there. */
+ * dev, or the last ones if there is no evaluation on dev), checkpoint.safetensors, history.jsonl
+ * and the graph. Training can be resumed as soon as the folder exists. */
 KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
                                 const kith_settings *settings, const kith_train_options *options,
                                 kith_error *error);
-/* The same, but the graph is given away: it is freed in the end, also where training fails, and
- * what training does not need of it as soon as it begins. For graphs that fill the memory. */
+/* The same, but takes ownership of the graph: it is freed at the end, even on failure, and parts
+ * that training does not need are freed at the beginning. For graphs that fill the memory. */
 KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folder,
                                           kith_graph *graph, const kith_settings *settings,
                                           const kith_train_options *options, kith_error *error);
-/* Go on from the last checkpoint. */
+/* Continue from the last checkpoint. */
 KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
                                        const kith_train_options *options, kith_error *error);
 
 KITH_API kith_status kith_model_open(kith_model **model, const char *folder,
                                      const kith_work_options *options, kith_error *error);
-/* What was noticed when the model was opened that does not hinder its use, such as a run of an
- * older format without checksums, one by one, for a person; NULL past the last. */
+/* Warnings from opening the model, such as a run of an older format without checksums, by index,
+ * for people; NULL past the last. */
 KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 /* Open a run on another graph that shares relations with the one it was trained on: its train and
- * aux are what is known now, and all its entities are candidates. Relations are matched by name;
- * what the graph has with others is left out, and kith_model_warning tells how much that is. Rules
- * and their weights without the embedding decide, as no entity has an input embedding, whatever
- * its name. Nothing is trained. The graph may be freed afterwards; the model's own
+ * aux are the known facts, and all its entities are candidates. Relations are matched by name;
+ * facts with other relations are ignored, and kith_model_warning says how many. Answers come from
+ * rules and their weights without the embedding, because no entity has an input embedding, whatever
+ * its name. Nothing is trained. The graph may be freed afterwards; the model's own graph
  * (kith_model_graph) has other ids. Fails with KITH_ERR_ARGUMENT for a run without rules,
- * KITH_ERR_INPUT where no relation is shared. */
+ * KITH_ERR_INPUT if no relation is shared. */
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
 /* The strongest rules that a model learned: direct and path rules with the counts they were mined
- * from, constant rules and examples by the facts that it knows now. Free with kith_rules_free. */
+ * from, constant rules and examples from the facts known now. Free with kith_rules_free. */
 KITH_API kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
                                       const kith_rules_options *options, kith_error *error);
-/* A model with start values instead of trained ones; it borrows the graph. */
+/* A model with random initial values instead of trained ones; it borrows the graph. */
 KITH_API kith_status kith_model_new(kith_model **model, const kith_graph *graph,
                                     const kith_settings *settings,
                                     const kith_work_options *options, kith_error *error);
@@ -597,52 +591,53 @@ KITH_API const kith_graph *kith_model_graph(const kith_model *model);
 KITH_API const kith_settings *kith_model_settings(const kith_model *model);
 
 /* The vector of an entity for a query relation, `dim` floats; `inverse` for the relation's other
- * direction, as for objects. An entity without neighbours has zeros. Fails with KITH_ERR_NOT_FOUND
- * for an id that does not exist, with KITH_ERR_ARGUMENT where the run has rules alone. */
+ * direction, as for objects. The vector of an entity without neighbours is zero. Fails with
+ * KITH_ERR_NOT_FOUND for an id that does not exist, with KITH_ERR_ARGUMENT if the run has rules
+ * only. */
 KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t entity,
                                        uint32_t relation, int inverse, kith_error *error);
-/* How plausible a fact is, as ranking scores it; larger is more so. Where either side is
- * predicted, the mean of both questions' scores. */
+/* How plausible a fact is, scored as in ranking; larger is more plausible. If both sides are
+ * predicted, the mean of both scores. */
 KITH_API kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                                       kith_error *error);
 
-/* What a model with rule evidence was fitted on and how it weighs its parts; `fused` is 0 for one
- * without. */
+/* What the fusion was fitted on, for a model with rules; `fused` is 0 for a model without rules. */
 typedef struct kith_fusion_info {
-    int fused, embedding; /* whether it has rules, and an embedding that counts beside them */
+    int fused, embedding; /* whether it has rules, and an embedding fused with them */
     size_t direct_rules, path_rules;
     size_t queries;             /* facts of held-out entities that it was fitted on */
     size_t calibration_queries; /* of those, the calibration split */
     double loss;                /* -log share of the correct answer, on the calibration split */
     double calibration[3];
-    size_t own_weights;         /* directed relations that have weights of their own */
-    double regularization;      /* strength that holds these to the common ones; 0 where none has */
+    size_t own_weights;         /* directed relations with their own weights */
+    /* regularisation strength of these towards the common weights; 0 if there are none */
+    double regularization;
 } kith_fusion_info;
 KITH_API kith_status kith_model_fusion(kith_fusion_info **info, const kith_model *model,
                                        kith_error *error);
 KITH_API void kith_fusion_info_free(kith_fusion_info *info);
-/* How many rules of a kind were mined; 0 of kinds that are counted when a query is asked. */
+/* The number of mined rules of a kind; 0 for kinds that are counted at query time. */
 KITH_API size_t kith_model_rule_count(const kith_model *model, kith_evidence_part kind);
-/* The common weights one by one: what is weighed, and its part, KITH_PART_RULES where it
+/* The common weights by index: the name of the feature, and its part, KITH_PART_RULES if it
  * combines several kinds. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
                                               const kith_model *model, size_t index);
-/* The weight that counts where objects of a relation of train are asked for, or subjects. Returns
- * 1 where it is the relation's own, 0 where it is the common one, or 0 past the last. */
+/* The weight used for queries of a relation of train, for objects or subjects. Returns 1 if it is
+ * the relation's own, 0 if it is the common one or past the last. */
 KITH_API int kith_model_relation_weight(double *weight, const kith_model *model, uint32_t relation,
                                         int subject_hidden, size_t index);
 
 /* What the rows of a table stand for. */
 typedef enum kith_rows {
-    KITH_ROWS_ENTITIES,  /* that train has, by id */
+    KITH_ROWS_ENTITIES,  /* of train, by id */
     KITH_ROWS_RELATIONS, /* likewise */
     KITH_ROWS_DIRECTED,  /* these relations, then their inverses */
     KITH_ROWS_OTHER
 } kith_rows;
 
 /* One table of a model's parameters: row r begins at at[r * stride]. "ent" has the input
- * embeddings, "rel" the decoder's relations, "trans" the hyperplanes of relations as neighbours
- * see them. */
+ * embeddings, "rel" the decoder's relations, "trans" the hyperplanes by which the encoder
+ * transforms neighbours. */
 typedef struct kith_table {
     const char *name;
     kith_rows of;
@@ -651,9 +646,9 @@ typedef struct kith_table {
 } kith_table;
 typedef struct kith_tables {
     const kith_table *const *at;
-    size_t count; /* 0 for a run with rules alone */
+    size_t count; /* 0 for a run with rules only */
 } kith_tables;
-/* The tables, whose numbers are the model's own. */
+/* The tables, which point to the model's own numbers. */
 KITH_API kith_status kith_model_tables(kith_tables **tables, const kith_model *model,
                                        kith_error *error);
 KITH_API void kith_tables_free(kith_tables *tables);
@@ -676,7 +671,7 @@ typedef enum kith_vector_format {
     KITH_VECTORS_TSV /* STEM.vectors.tsv and STEM.metadata.tsv, as embedding viewers read them */
 } kith_vector_format;
 
-/* Write them; each file is there whole or not at all. */
+/* Write vectors to files, each whole or not at all. */
 KITH_API kith_status kith_vectors_save(const kith_vectors *vectors, const char *stem,
                                        kith_vector_format format,
                                        const kith_work_options *options, kith_error *error);
@@ -685,7 +680,7 @@ KITH_API kith_status kith_vectors_save(const kith_vectors *vectors, const char *
 
 typedef struct kith_metrics {
     size_t queries;
-    double mr, mrr, hits1, hits3, hits10; /* hits as shares of 1 */
+    double mr, mrr, hits1, hits3, hits10; /* hits as fractions */
 } kith_metrics;
 
 enum { KITH_JUDGED = 10 };
@@ -696,23 +691,24 @@ typedef struct kith_rank {
     int subject_hidden;
     uint32_t optimistic, pessimistic;
     double realistic; /* their mean */
-    uint32_t candidates; /* left after filtering, the right one included */
+    uint32_t candidates; /* after filtering, including the correct one */
     int kind;            /* of the relation, an index for kith_eval_kind_name */
-    int facts;           /* of the known entity, an index for kith_eval_bucket_name; of a labelled
-                            fact, of whichever end has fewer */
-    int correct;         /* of a labelled fact: it was classified correctly */
-    /* For models with calibrated probabilities: the best answers that are not known already. */
+    /* index of the number of facts of the known entity, for kith_eval_bucket_name; for a labelled
+     * fact, of the entity with fewer */
+    int facts;
+    int correct;         /* for a labelled fact: it was classified correctly */
+    /* For models with calibrated probabilities: the best answers that are not known. */
     uint32_t judgements;
     struct {
-        float probability;
+        float probability_if_any; /* as in kith_answer */
         int right;
     } judged[KITH_JUDGED];
 } kith_rank;
 
-/* How often answers turned out right that were given a probability of about so much. */
+/* How often answers in a bin of probabilities were correct. */
 typedef struct kith_reliability {
     size_t answers;
-    double probability, right; /* means */
+    double predicted, right; /* means: the probability, and the share of correct answers */
 } kith_reliability;
 
 typedef struct kith_eval {
@@ -721,33 +717,55 @@ typedef struct kith_eval {
     const kith_metrics *optimistic, *pessimistic;
     const kith_metrics *const *by_kind; /* 1-1, 1-N, N-1, N-N, from train */
     size_t kind_count;
-    const kith_metrics *const *by_facts; /* facts of the known entity: 0, 1, 2, 3-5, 6-10, 11-50,
-                                            more */
-    const kith_metrics *const *by_known; /* known answers of the query, in the same buckets */
+    /* by facts of the known entity: 0, 1, 2, 3-5, 6-10, 11-50, more */
+    const kith_metrics *const *by_facts;
+    const kith_metrics *const *by_known; /* by known answers of the query, in the same buckets */
     size_t bucket_count;
-    const kith_metrics *linked, *not_linked; /* some fact links the two entities; none does */
-    const kith_reliability *const *reliability; /* by probability: below .1, below .2 ... */
+    /* queries whose two entities some fact links; and others */
+    const kith_metrics *linked, *not_linked;
+    const kith_reliability *const *reliability; /* by `probability_if_any`: below .1 ... */
     size_t reliability_count;
-    double calibration_error; /* mean of |probability - right| over them; below 0: none given */
+    double calibration_error; /* mean of |predicted - right| over the bins; below 0: none */
     double accuracy;
     size_t facts;        /* of the split */
-    size_t unusable;     /* left out: their relation is not in train */
-    size_t no_candidate; /* hidden sides that are not candidates, so that they cannot be ranked */
-    size_t no_neighbors; /* with an entity that has no usable neighbour: scored with zeros */
-    double seconds;      /* ranking or classifying alone */
-    const kith_rank *const *ranks; /* of labelled facts: fact, kind, facts and correct alone */
+    size_t unusable;     /* ignored, because their relation is not in train */
+    /* queries whose correct answer is not a candidate, so that they cannot be ranked */
+    size_t no_candidate;
+    /* facts with an entity without usable neighbours, which has a zero vector */
+    size_t no_neighbors;
+    double seconds;      /* for ranking or classifying only */
+    const kith_rank *const *ranks; /* for labelled facts only fact, kind, facts and correct */
     size_t rank_count;
 } kith_eval;
 
-/* Which entities may be answers. Unseen ones are those of the graph that train lacks and that have
- * support facts, and a session's new ones. The seen ones are in the same order whether unseen ones
- * are among the candidates or not. For a session, a model without rules has no scores for unseen
- * ones, nor has one with unseen-neighbors off; evaluation scores them by their encodings then. */
+/* What training measured on held-out entities: some of their facts are hidden and queried from a
+ * model that has not seen the entities, with weights that were not fitted on them. Metrics are
+ * filtered, over the candidates of train without the held-out entities; ties share the mean rank.
+ * `reliability` is for answers whose probability was calibrated on other held-out entities. */
+typedef struct kith_held_out {
+    size_t entities; /* queried */
+    const kith_metrics *metrics;
+    /* as in kith_eval; none if there are few entities */
+    const kith_reliability *const *reliability;
+    size_t reliability_count;
+    double calibration_error; /* below 0: none */
+} kith_held_out;
+/* Fails with KITH_ERR_NOT_FOUND if nothing was measured: for a run without rules, an older one, one
+ * started from another run or opened on another graph, or with no entities to hold out. */
+KITH_API kith_status kith_model_held_out(kith_held_out **held_out, const kith_model *model,
+                                         kith_error *error);
+KITH_API void kith_held_out_free(kith_held_out *held_out);
+
+/* Which entities may be answers. Unseen entities are those of the graph that are not in train and
+ * have support facts, and a session's new ones. The order of seen candidates does not depend on
+ * whether unseen ones are candidates too. In a session, a model without rules, or with
+ * unseen-neighbors off, has no scores for unseen entities; evaluation then scores them by their
+ * encodings. */
 typedef enum kith_candidate_set {
-    KITH_ANSWERS_USUAL, /* all of a session, seen ones in evaluation */
-    KITH_ANSWERS_ALL,   /* seen and unseen ones, of those that have scores */
-    KITH_ANSWERS_SEEN,  /* those that train has */
-    KITH_ANSWERS_NEW    /* unseen ones */
+    KITH_ANSWERS_USUAL, /* all in a session, seen ones in evaluation */
+    KITH_ANSWERS_ALL,   /* seen and unseen entities that have scores */
+    KITH_ANSWERS_SEEN,  /* those of train */
+    KITH_ANSWERS_NEW    /* unseen entities */
 } kith_candidate_set;
 
 typedef struct kith_eval_options {
@@ -755,9 +773,9 @@ typedef struct kith_eval_options {
     kith_split split;     /* KITH_DEV or KITH_TEST */
     kith_candidate_set candidates;
     unsigned without;   /* parts of the evidence to leave out: flags of kith_evidence_part */
-    const kith_graph *filter; /* more facts that are known to be true, or NULL */
-    size_t sample;      /* so many facts drawn at random; 0: all */
-    uint64_t seed;      /* of the draw */
+    const kith_graph *filter; /* additional true facts to filter by, or NULL */
+    size_t sample;      /* number of facts, drawn at random; 0: all */
+    uint64_t seed;      /* of the sample */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
 } kith_eval_options;
@@ -765,45 +783,47 @@ typedef struct kith_eval_options {
 KITH_API void kith_eval_options_init(kith_eval_options *options, size_t size);
 #define kith_eval_options_init(options) kith_eval_options_init(options, sizeof *(options))
 
-/* Rank the hidden sides of a split's facts, or classify them where they have labels. */
+/* Rank the hidden sides of a split's facts, or classify the facts if they have labels. */
 KITH_API kith_status kith_evaluate(kith_eval **result, const kith_model *model,
                                    const kith_eval_options *options, kith_error *error);
 KITH_API void kith_eval_free(kith_eval *result);
-/* Write every query and its rank as TSV with a header, names by the model's graph. */
+/* Write every query and its rank as TSV with a header, with the names of the model's graph. */
 KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
                                            const char *path, const kith_work_options *options,
                                            kith_error *error);
-/* "1-1" ... and "3-5" ..., of the places in by_kind, by_facts and by_known; NULL past the last. */
+/* "1-1" ... and "3-5" ..., for the indices of by_kind, by_facts and by_known; NULL past the
+ * last. */
 KITH_API const char *kith_eval_kind_name(int kind);
 KITH_API const char *kith_eval_bucket_name(int bucket);
 
-/* How well overall probabilities hold. Entities that training has not seen (those of aux and test;
- * where there are none, nothing is measured) are described anew by a random share of 10 to 90 % of
- * their facts, and asked about. Answers count as right where they are among the other facts. */
+/* How well the `probability` of answers is calibrated. Unseen entities (those of aux and test) are
+ * described by 10 to 90 % of their facts, chosen at random, and queried. Answers are correct if
+ * they are among the other facts. */
 typedef struct kith_probability_table {
     size_t answers, right;
-    const kith_reliability *const *bins; /* by probability: below .1, below .2 ... */
+    const kith_reliability *const *bins; /* by `probability`: below .1, below .2 ... */
     size_t bin_count;
-    double calibration_error;  /* mean of |probability - right| over the bins */
-    double log_loss;           /* mean of -log P(what was the case) */
-    double base_rate_log_loss; /* the same where each answer gets the share of right ones */
-    size_t given_half;         /* answers with .5 or more; of those, right ones */
+    double calibration_error;  /* mean of |predicted - right| over the bins */
+    double log_loss;           /* mean of -log P(outcome) */
+    /* the same if each answer gets the overall share of correct answers */
+    double base_rate_log_loss;
+    size_t given_half;         /* answers with .5 or more; and how many of those were correct */
     size_t given_half_right;
 } kith_probability_table;
 
 typedef struct kith_probability_eval {
-    size_t entities; /* asked about */
+    size_t entities; /* queried */
     size_t queries;  /* of the first table */
-    const kith_probability_table *relations; /* S r ? and ? r S for each relation that pairs look
-                                                at, whether S has a hidden fact of it or none:
-                                                the ten best answers that are not known */
+    /* S r ? and ? r S for each relation that pairs consider, whether or not S has a hidden fact of
+     * it: the ten best answers that are not known */
+    const kith_probability_table *relations;
     const kith_probability_table *pairs; /* S ? ? and ? ? S together: the ten best pairs */
 } kith_probability_eval;
 
 typedef struct kith_probability_options {
     size_t size;
-    size_t entities;       /* at most so many, drawn at random */
-    uint64_t seed;         /* of the draw and of what is hidden */
+    size_t entities;       /* at most this many, drawn at random */
+    uint64_t seed;         /* of the draw, and of which facts are hidden */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
 } kith_probability_options;
@@ -812,7 +832,7 @@ KITH_API void kith_probability_options_init(kith_probability_options *options, s
 #define kith_probability_options_init(options)                                                     \
     kith_probability_options_init(options, sizeof *(options))
 
-/* Fails with KITH_ERR_ARGUMENT where the model has no probabilities or the graph no unseen
+/* Fails with KITH_ERR_ARGUMENT if the model has no probabilities or the graph has no unseen
  * entities. */
 KITH_API kith_status kith_evaluate_probabilities(kith_probability_eval **result,
                                                  const kith_model *model,
@@ -822,55 +842,54 @@ KITH_API void kith_probability_eval_free(kith_probability_eval *result);
 
 /* ---- answers about new entities ---------------------------------------------------------- */
 
-/* What one user says about entities that the graph has never met, and asks about them. Thread-safe
- * for concurrent readers of the model: any number of sessions may share a model, each used by one
- * thread at a time. Candidates' encodings are made once for all of them. The model must outlive its
- * sessions. */
+/* Facts that one user adds about entities, and questions about them. Any number of sessions may
+ * share a model, each used by one thread at a time. Candidates are encoded once for all of them.
+ * The model must outlive its sessions. */
 typedef struct kith_session kith_session;
 
 KITH_API kith_status kith_session_new(kith_session **session, kith_model *model,
                                       kith_error *error);
 KITH_API void kith_session_free(kith_session *session);
-/* Whether messages about unknown names suggest others like them, which takes a look at all names:
- * 1 unless told otherwise. */
+/* Whether messages about unknown names suggest similar ones, which requires a scan of all names: 1
+ * by default. */
 KITH_API void kith_session_set_suggestions(kith_session *session, int suggest);
 
-/* The most bytes of candidates' encodings that a model keeps for later questions, 256 MB unless
- * told; those used longest ago go first. */
+/* The maximum bytes of candidates' encodings that a model keeps for later questions, by default 256
+ * MB; the least recently used are dropped first. */
 KITH_API kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *error);
 
-/* What becomes of a fact. A fact is of use where its relation and one of its ends are in train: it
- * then tells about the other end, or about both where train has both. */
+/* Whether a fact can be used. It can if its relation is in train and, for a model without rules or
+ * with unseen-neighbors off, one of its entities is: it then describes the other entity, or both if
+ * both are in train. */
 typedef enum kith_fact_use {
     KITH_FACT_USED,
-    KITH_FACT_REPEATED,    /* said before, or the graph has it already */
+    KITH_FACT_REPEATED,    /* added before, or already in the graph */
     KITH_FACT_NO_RELATION, /* training has no fact with this relation */
-    KITH_FACT_NO_NEIGHBOR, /* training has seen neither end, and the model has no rules to use it */
+    KITH_FACT_NO_NEIGHBOR, /* neither entity is in train, and the model uses seen neighbours only */
     KITH_FACT_USES
 } kith_fact_use;
 KITH_API const char *kith_fact_use_text(kith_fact_use use); /* for a person */
 
-/* Say a fact, by names. Names that the graph lacks are new entities. What becomes of it goes into
- * `use`, which may be NULL; facts that are of no use are kept and listed, and change nothing. Fails
- * with KITH_ERR_ARGUMENT for an empty name or one that is not UTF-8. */
+/* Add a fact by names. Names that the graph lacks become new entities. Whether the fact can be used
+ * goes into `use`, which may be NULL; facts that cannot be used are kept and listed, and change
+ * nothing. Fails with KITH_ERR_ARGUMENT for an empty name or one that is not UTF-8. */
 KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
                                       const char *subject, const char *relation,
                                       const char *object, kith_error *error);
-/* Say all facts of a graph's train and aux, which may come from any source; false ones are left
- * out. */
+/* Add all facts of a graph's train and aux, which may come from any source; false facts are
+ * ignored. Either all are added or, on failure, none. Of the options, `watch` counts. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
-                                            kith_error *error);
-/* Take back the last fact; KITH_ERR_NOT_FOUND where there is none. Afterwards the session is as if
- * it had never been said: ids of other new names may have changed. */
+                                            const kith_work_options *options, kith_error *error);
+/* Remove the last fact; KITH_ERR_NOT_FOUND if there is none. Afterwards the session is as if it had
+ * never been added: ids of other new names may have changed. */
 KITH_API kith_status kith_session_undo(kith_session *session);
-/* The same with any fact, of several like it the last one; KITH_ERR_NOT_FOUND where there is none.
-  */
+/* Remove any fact, the last one if it was added several times; KITH_ERR_NOT_FOUND if there is
+ * none. */
 KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
                                          const char *relation, const char *object,
                                          kith_error *error);
-/* Write all facts that were said, in their order, as three columns separated by tabs. The file is
- * written beside its place and renamed. kith_graph_open and kith_session_add_graph read it again.
-  */
+/* Write all added facts, in order, as three columns separated by tabs. The file is written under a
+ * temporary name and renamed. kith_graph_open and kith_session_add_graph read it. */
 KITH_API kith_status kith_session_save(const kith_session *session, const char *path,
                                        kith_error *error);
 
@@ -881,22 +900,22 @@ typedef struct kith_session_fact {
 KITH_API size_t kith_session_fact_count(const kith_session *session);
 KITH_API kith_session_fact kith_session_fact_at(const kith_session *session, size_t index);
 
-/* The entities that facts tell about and that train lacks, in the order of their first facts. */
+/* The entities described by facts that are not in train, in the order of their first facts. */
 typedef struct kith_newcomer {
     const char *name;
-    size_t facts; /* of use */
+    size_t facts; /* that can be used */
 } kith_newcomer;
 KITH_API size_t kith_session_newcomer_count(const kith_session *session);
 KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
 
-/* The name of an entity of an answer: of the graph, or, from kith_graph_entity_count on, of a new
- * entity; NULL where there is none. It stays until a fact is added or taken back. */
+/* The name of an entity in an answer: of the graph, or, for ids from kith_graph_entity_count on, of
+ * a new entity; NULL if there is none. It is valid until a fact is added or removed. */
 KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
 
-/* A question: names, and NULL for what is asked for. With NULL for one entity, entities are asked
- * for; for one entity and the relation, the likeliest pairs of both; for the relation alone,
- * relations. A question with three names is a fact (kith_session_judge), one without an entity
- * asks for missing facts (kith_session_find_missing). */
+/* A question: names, and NULL for the unknown. With NULL for one entity, it asks for entities; for
+ * one entity and the relation, for the likeliest pairs of both; for the relation only, for
+ * relations. A question with three names is a fact (kith_session_judge), one without an entity asks
+ * for missing facts (kith_session_find_missing). */
 typedef struct kith_question {
     const char *subject, *relation, *object;
 } kith_question;
@@ -904,13 +923,14 @@ typedef struct kith_question {
 typedef struct kith_ask_options {
     size_t size;
     size_t top;       /* how many answers, 10 if 0 */
-    int new_only;     /* leave out what is known */
-    size_t relations; /* pairs: how many relations to look at, those that the entity's own imply
-                         most first; 64 if 0, SIZE_MAX for all */
+    int new_only;     /* omit known answers */
+    /* pairs: how many relations to consider, beginning with those that the entity's relations imply
+     * most strongly; 64 if 0, SIZE_MAX for all */
+    size_t relations;
     unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
-    double min_probability; /* leave out answers whose overall probability is below this or NAN */
+    double min_probability; /* omit answers whose probability is below this or NAN */
     kith_watch_call watch;  /* NULL: none */
     void *context;          /* for watch */
 } kith_ask_options;
@@ -918,21 +938,22 @@ typedef struct kith_ask_options {
 KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
 #define kith_ask_options_init(options) kith_ask_options_init(options, sizeof *(options))
 
-/* An answer: an entity that train has, with the question's relation or one of its own. */
+/* An answer: an entity, with the question's relation or, for pairs and relations, its own. */
 typedef struct kith_answer {
     uint32_t relation, entity;
     float score;        /* larger is likelier; comparable within one question. Of pairs it is the
-                           logarithm of `overall`, or where that is NAN of: the largest confidence
-                           with which the entity's relations imply this one, times the share that
-                           the pair has of the exp(score) of all candidates for the relation */
-    double probability; /* that it is true, given that the question has an answer which is not known
-                           yet; NAN where the model has none */
-    double overall;     /* that it is true at all, by `probability` and by how likely there is
-                           such an answer; NAN likewise */
-    int known;          /* the graph or the session says so */
+                           logarithm of `probability`, or where that is NAN of: the largest
+                           confidence with which the entity's relations imply this one, times the
+                           share that the pair has of the exp(score) of all candidates for the
+                           relation */
+    double probability; /* that it is true: by `probability_if_any`, by how likely there is an
+                           answer that is not known yet, and by what is known; NAN where the model
+                           cannot say */
+    double probability_if_any; /* that it is true if exactly one answer is missing; NAN likewise */
+    int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
-    double low, high;   /* between which the overall probability of such answers lies, with 95 %
-                           confidence; 0 and 1 where that was not measured */
+    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured */
+    double low, high;
 } kith_answer;
 
 /* Best first; equal scores in the order of ids. */
@@ -940,27 +961,25 @@ typedef struct kith_answers {
     const kith_answer *const *at;
     size_t count;
     int subject_asked;    /* the answers are subjects */
-    size_t relations;     /* looked at: 1, or for pairs as many as were */
-    size_t all_relations; /* that could have been */
+    size_t relations;     /* considered: 1, or for pairs their number */
+    size_t all_relations; /* that could have been considered */
 } kith_answers;
 
-/* Seen answers are ranked as kith_evaluate ranks them for the same entity and facts. `options` may
- * be NULL. Fails with KITH_ERR_NOT_FOUND for a name that is none, with names like it in the
- * message; with KITH_ERR_ARGUMENT for a question that cannot be asked, or where nothing of use is
- * known about its entity. */
+/* Seen answers are ranked as in kith_evaluate for the same entity and facts. `options` may be NULL.
+ * Fails with KITH_ERR_NOT_FOUND for an unknown name, with similar names in the message; with
+ * KITH_ERR_ARGUMENT for an invalid question, or if no usable fact about its entity is known. */
 KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,
                                       const kith_question *question,
                                       const kith_ask_options *options, kith_error *error);
-/* The same by ids of the model's graph, with UINT32_MAX for what is asked for; KITH_ERR_NOT_FOUND
- * for an id that does not exist. */
+/* A question by ids of the model's graph, with UINT32_MAX for the unknown; KITH_ERR_NOT_FOUND for
+ * an id that does not exist. */
 KITH_API kith_status kith_session_ask_ids(kith_answers **answers, kith_session *session,
                                           kith_triple question, const kith_ask_options *options,
                                           kith_error *error);
 KITH_API void kith_answers_free(kith_answers *answers);
 
-/* The answers to many questions, in their order. What is wrong with one question does not hinder
- * the others: its answers are NULL, and its error says what it is. Errors are NULL where there are
- * answers. */
+/* The answers to many questions, in order. A question that fails does not affect the others: its
+ * answers are NULL, and its error says why. Errors are NULL for questions with answers. */
 typedef struct kith_answers_batch {
     const kith_answers *const *at;
     const kith_error *const *errors;
@@ -968,38 +987,50 @@ typedef struct kith_answers_batch {
     size_t failed; /* how many have an error */
 } kith_answers_batch;
 
-/* Many questions at once, on several threads; the result does not depend on how many. Fails only
- * where none can be answered: with KITH_ERR_MEMORY, _ARGUMENT or _STOPPED. */
+/* Many questions at once, on several threads; the result does not depend on their number. Fails
+ * only if none can be answered: with KITH_ERR_MEMORY, _ARGUMENT or _STOPPED. */
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
+/* The same by ids, as in kith_session_ask_ids. An id that does not exist is an error of its
+ * question. */
+KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
+                                              const kith_triple *questions, size_t count,
+                                              const kith_ask_options *options, kith_error *error);
 KITH_API void kith_answers_batch_free(kith_answers_batch *batch);
 
-/* The vector of an entity for a query relation with what the session says about it, `dim` floats;
- * see kith_model_encode. */
+/* The vector of an entity for a query relation, including the session's facts about it, `dim`
+ * floats; see kith_model_encode. */
 KITH_API kith_status kith_session_encode(float *vector, kith_session *session, const char *entity,
                                          const char *relation, int inverse, kith_error *error);
 
 /* ---- is it true, and what is missing ------------------------------------------------------ */
 
-/* How likely a fact is. It is judged as if it were not known: where it is, it is hidden from what
- * is known about the entity it is asked of. That is the subject, with the object as one of the
- * candidates; the object where only the subject is a candidate or the model predicts subjects
- * alone. */
+/* How likely a fact is. A known fact is hidden from the facts of the entity that is queried. That
+ * is the subject, with the object as one of the candidates; or the object, if only the subject is a
+ * candidate or the model predicts only subjects. */
 typedef struct kith_verdict {
-    int known;          /* the graph or the session says so */
-    int subject_asked;  /* judged as an answer to ? r O */
-    double probability; /* that it is true, by `has` and `share`; NAN where the model has none */
-    double has;         /* that there is an answer to S r ? (? r O) which is not known */
-    double share;       /* that it is true, given that there is such an answer */
+    int known;          /* in the graph or the session */
+    int subject_asked;  /* scored as an answer to ? r O */
+    double probability; /* as in kith_answer: that it is true, by `has` and the next */
+    double probability_if_any; /* as in kith_answer: that it is true if exactly one is missing */
+    /* that S r ? (? r O) has an answer that is not known; NAN if the model cannot tell */
+    double has;
     float score;        /* among the candidates, larger is likelier */
-    size_t rank;        /* among the candidates that are not known, from 1 */
+    size_t rank;        /* among the candidates that are not known, from 1; 0 where neither entity
+                           is a candidate and the classifier alone judges, `score` is NAN then */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
+    /* the run was fitted on labels: `probability` and `likely` come from its classifier, as in
+     * kith_evaluate */
+    int classified;
+    /* 1 or 0; by the classifier's threshold for the relation, else by a probability of .5 or more;
+     * -1 if the model cannot tell */
+    int likely;
 } kith_verdict;
 
-/* Judge a fact, given by three names. Fails as kith_session_ask does, and with KITH_ERR_ARGUMENT
- * where training has seen neither of the entities. */
+/* The verdict on a fact, given by three names. Fails as kith_session_ask does, and with
+ * KITH_ERR_ARGUMENT if neither entity is in train. */
 KITH_API kith_status kith_session_judge(kith_verdict **verdict, kith_session *session,
                                         const kith_question *fact, kith_error *error);
 KITH_API void kith_verdict_free(kith_verdict *verdict);
@@ -1012,89 +1043,101 @@ typedef struct kith_verdicts {
     size_t failed;
 } kith_verdicts;
 
-/* Many facts at once; of the options, `threads` and `watch` count. */
+/* Many facts at once; only `threads` and `watch` of the options are used. */
 KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *session,
                                             const kith_question *facts, size_t count,
                                             const kith_ask_options *options, kith_error *error);
+/* The same with facts by ids of the model's graph. */
+KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_session *session,
+                                                const kith_triple *facts, size_t count,
+                                                const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
+
+/* A fact that is not known. Entities and relations are the graph's. */
+typedef struct kith_missing_fact {
+    kith_triple fact;
+    float score;
+    double probability, probability_if_any, has; /* as in kith_verdict */
+} kith_missing_fact;
+
+/* Called on the caller's thread for each fact of the result, in order, as soon as no other fact can
+ * come before it. Return 0 to continue; anything else stops the work, as a kith_watch_call does. */
+typedef int (*kith_missing_call)(void *context, const kith_missing_fact *fact);
 
 typedef struct kith_missing_options {
     size_t size;
     size_t top;             /* how many facts, 10 if 0 */
-    size_t queries;         /* at most so many questions S r ? are asked, 1000 if 0 */
-    double min_probability; /* leave out facts that are less likely than this */
+    size_t queries;         /* at most this many questions S r ? are asked, 1000 if 0 */
+    double min_probability; /* omit facts that are less likely than this */
     unsigned threads;       /* 0: one per core */
     kith_watch_call watch;  /* NULL: none */
     void *context;
+    kith_missing_call found; /* NULL: none */
+    void *found_context;
 } kith_missing_options;
 /* All zero. */
 KITH_API void kith_missing_options_init(kith_missing_options *options, size_t size);
 #define kith_missing_options_init(options) kith_missing_options_init(options, sizeof *(options))
 
-/* A fact that nobody has said. Entities and relations are the graph's. */
-typedef struct kith_missing_fact {
-    kith_triple fact;
-    float score;
-    double probability, has, share; /* as in kith_verdict */
-} kith_missing_fact;
-
 typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
-    size_t asked;    /* questions S r ? */
+    size_t asked;    /* questions S r ? that were asked */
     size_t possible; /* that could have been asked: entities of train times relations */
     int complete;    /* no other question can have a likelier answer than those listed */
 } kith_missing;
 
 /* The likeliest missing facts of a relation, or with NULL of all. The questions S r ? are asked in
- * the order of the probability that S has another fact of r, until no later one can give a
- * likelier fact or there have been enough. */
+ * decreasing order of the probability that S has another fact of r, until no later one can give a
+ * likelier fact or the limit is reached. */
 KITH_API kith_status kith_session_find_missing(kith_missing **missing, kith_session *session,
                                                const char *relation,
                                                const kith_missing_options *options,
                                                kith_error *error);
 KITH_API void kith_missing_free(kith_missing *missing);
 
-/* ---- why ---------------------------------------------------------------------------------- */
+/* ---- explanations ------------------------------------------------------------------------ */
 
-/* One neighbour of the entity: a fact that the answers rest on. */
+/* One neighbour of the entity: a fact that the answers depend on. */
 typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
-    int inverse; /* the entity asked about is the object of the fact */
-    int added;   /* the session says it, not the graph */
-    double weight, logic, attention; /* in the entity's vector; NAN where the model has no such
-                                        part, weight = logic + attention where it has both */
-    size_t place;     /* in the model's list */
+    int inverse; /* the queried entity is the object of the fact */
+    int added;   /* from the session, not the graph */
+    /* in the entity's vector; NAN if the model has no such part, weight = logic + attention if it
+     * has both */
+    double weight, logic, attention;
+    size_t place;     /* its place in the model's list */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
-    const kith_implication *rule; /* relation => query, behind the logic weight; NULL: none */
-    const kith_implication *redundant_with; /* the other relation of the entity that implies this
-                                               one most; NULL where none does */
+    /* relation => query, the rule behind the logic weight; NULL: none */
+    const kith_implication *rule;
+    /* the other relation of the entity that implies this one most strongly; NULL: none */
+    const kith_implication *redundant_with;
 } kith_weighted_neighbor;
 
-/* A feature of an answer, and how many points of its score it contributes. */
+/* A feature of an answer, and its contribution to the score. */
 typedef struct kith_feature {
     const char *name;
     kith_evidence_part part; /* KITH_PART_RULES: several kinds of rules */
     double value, points;
 } kith_feature;
 
-/* A rule that supports an answer o of q(s, ?), and the facts it applies to: r(s, o) of a direct
- * rule, r1(s, between) and r2(between, o) of a path, r(s, between) of a constant rule, r(o,
- * between) of a shared-answer rule, as some known answers have it. Confidence is mixed with how
- * often it holds here (direct) or shrunk where it was counted seldom. */
+/* A rule that supports an answer o of q(s, ?), and the facts it applies to: r(s, o) for a direct
+ * rule, r1(s, between) and r2(between, o) for a path rule, r(s, between) for a constant rule, r(o,
+ * between) for a shared-answer rule, which some known answers also have. The confidence is adapted
+ * to how often the rule holds here (direct), or lowered for rules with few examples. */
 typedef struct kith_reason {
     kith_evidence_part kind;
-    uint32_t first, second; /* relations; UINT32_MAX where the body has no second */
+    uint32_t first, second; /* relations; UINT32_MAX if the body has no second */
     int first_inverse, second_inverse;
-    uint32_t between; /* an entity; UINT32_MAX of a direct rule */
+    uint32_t between; /* an entity; UINT32_MAX for a direct rule */
     double confidence;
-    uint32_t support, body_count; /* right in so many of so many cases of train */
+    uint32_t support, body_count; /* correct in this many of this many cases in train */
     uint32_t third; /* of a body with three relations, else UINT32_MAX */
     int third_inverse;
     uint32_t between_second; /* y of a path of three steps, else UINT32_MAX */
 } kith_reason;
 
-/* One fact of a path: it leads to `entity` from the one before, against its direction where
+/* One fact of a path: it leads to `entity` from the previous one, against its direction if
  * inverse. */
 typedef struct kith_step {
     uint32_t relation;
@@ -1102,8 +1145,8 @@ typedef struct kith_step {
     uint32_t entity;
 } kith_step;
 
-/* What the score of an answer is made of: rules + proximity + prior + embedding, and the
- * embedding's points by neighbour, which with `rest` add up to it. */
+/* The contributions to the score of an answer: rules + proximity + prior + embedding, and that of
+ * the embedding by neighbour; the neighbours and `rest` add up to it. */
 typedef struct kith_contributions {
     uint32_t entity;
     double score;
@@ -1113,13 +1156,14 @@ typedef struct kith_contributions {
     const kith_reason *const *reasons; /* strongest first */
     size_t reason_count;
     const kith_step *const *path; /* the shortest path from the entity to the answer */
-    size_t path_count;            /* facts; 0 where walks do not get there */
-    const double *neighbors; /* points of each of the explanation's neighbours; NULL where the
-                                vector is not a sum of them */
-    double rest;             /* of the relation and the answer itself */
+    size_t path_count;            /* number of facts; 0 if walks do not reach the answer */
+    /* contribution of each of the explanation's neighbours; NULL if the vector is not a sum of
+     * them */
+    const double *neighbors;
+    double rest;             /* contribution of the relation and the answer itself */
 } kith_contributions;
 
-/* Where one of the first answers stands when a neighbour is masked. */
+/* The rank of one of the first answers when a neighbour is masked. */
 typedef struct kith_rank_change {
     size_t rank, rank_masked; /* among all candidates, from 1 */
     float score, score_masked;
@@ -1128,33 +1172,35 @@ typedef struct kith_rank_change {
 typedef struct kith_ablation {
     size_t neighbor; /* in `neighbors` */
     const kith_rank_change *const *changes; /* one for each of the first `compared` answers */
-    uint32_t best;   /* the entity that comes first without it */
+    uint32_t best;   /* the entity that is then ranked first */
 } kith_ablation;
 
 typedef enum kith_weighing {
     KITH_WEIGH_ATTENTION, /* logic, attention or both */
     KITH_WEIGH_EQUAL,     /* mean and sum: the same for each */
     KITH_WEIGH_MAX,       /* `wins` */
-    KITH_WEIGH_NONE       /* lstm: only what happens without a neighbour */
+    KITH_WEIGH_NONE       /* lstm: only ablations */
 } kith_weighing;
 
-/* Sections stand in the order in which they are read to a person. */
+/* Sections are in the order in which people read them. */
 typedef struct kith_explanation {
     const kith_answers *answers;
-    uint32_t relation; /* that is explained: the question's, or that of the first pair */
+    /* the relation that is explained: the question's, or that of the first pair */
+    uint32_t relation;
     const kith_contributions *const *contributions; /* of the first `compared` answers */
     size_t contribution_count;
     kith_weighing weighing;
-    const kith_weighted_neighbor *const *neighbors; /* heaviest first */
+    const kith_weighted_neighbor *const *neighbors; /* highest weight first */
     size_t neighbor_count;
-    size_t unread; /* neighbours beyond the model's limit, which it does not look at */
-    const kith_ablation *const *ablations; /* the heaviest neighbours, masked one at a time */
+    size_t unread; /* neighbours beyond the model's limit, which it does not use */
+    /* the neighbours with the highest weights, masked one at a time */
+    const kith_ablation *const *ablations;
     size_t ablation_count;
-    size_t compared; /* answers whose changes of rank are told */
+    size_t compared; /* number of answers whose changes of rank are given */
 } kith_explanation;
 
-/* Answer and say why. Of a fact (three names), the first answer is its own entity, then come the
- * best others; a known fact is hidden, as kith_session_judge does. */
+/* Answer a question and explain the answers. For a fact (three names), the first answer is its own
+ * entity, followed by the best others; a known fact is hidden, as in kith_session_judge. */
 KITH_API kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
                                           const kith_question *question,
                                           const kith_ask_options *options, kith_error *error);

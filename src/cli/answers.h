@@ -9,10 +9,11 @@
 typedef struct fields {
     char *copy;
     const char *name[3];
+    bool quoted[3];
 } fields;
 
 /* Cut "SUBJECT RELATION OBJECT": at tabs (or \t) where there are any, else at single spaces, with
- * "..." around a name that has spaces. False where there are not three names; `why` says so. */
+ * "..." around a name that has spaces, and "" in it for a double quote. False where there are not three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
 /* The fields of a question, "?" as NULL; false with the reason where it has none. */
@@ -22,8 +23,11 @@ bool cut_any_question(fields *out, const char *text, char why[256]);
 
 /* A name as people read it, an IRI by its prefix; lives until some later calls. */
 const char *name_text(const kith_graph *graph, const char *name);
+/* "Label (name)", or the name alone. */
 const char *relation_text(const kith_graph *graph, uint32_t relation);
-/* The names that people mean by fields: prefixed names and labels become names of the graph; NULL stays. */
+const char *relation_name_text(const kith_graph *graph, const char *name);
+/* The names that people mean by fields: prefixed names and labels become names of the graph; NULL
+ * stays. */
 kith_question meant_question(const kith_graph *graph, const fields *f);
 
 /* The arguments of predict, explain and shell, and what they open. */
@@ -48,8 +52,8 @@ bool parse_relations(void *to, const char *text);
 #define OPTION_CANDIDATES                                                                          \
     {                                                                                              \
         "candidates", 0, "seen|all|new",                                                           \
-            "what may be an answer: the entities of train; new ones too, which are those that "    \
-            "only facts beside train tell about; or only these",                                   \
+            "which entities may be answers: those of train (seen), all, or only new ones, "        \
+            "which occur in added or support facts but not in train",                              \
             OPTION_CHOICE, offsetof(query_arguments, candidates), "all"                            \
     }
 
@@ -57,10 +61,10 @@ bool parse_relations(void *to, const char *text);
     {"query",                                                                                      \
      0,                                                                                            \
      "'S R ?'",                                                                                    \
-     "a question, ? for what is asked; may be given several times. 'S R ?' and '? R O' ask for "   \
-     "entities, 'S ? ?' for relations with entities, 'S ? O' for relations, 'S R O' whether it "   \
-     "is "                                                                                         \
-     "true, '? R ?' and '? ? ?' for missing facts; * as a name stands for every new entity",       \
+     "a question with ? for the unknown; may be given several times. 'S R ?' and '? "              \
+     "R O' ask for entities, 'S ? ?' for relations with entities, 'S ? O' for "                    \
+     "relations, 'S R O' whether it is true, '? R ?' and '? ? ?' for missing facts; "              \
+     "the name * stands for every new entity",                                                     \
      OPTION_TEXTS,                                                                                 \
      offsetof(query_arguments, queries)},                                                          \
         {"about",      0,                                                                          \
@@ -69,8 +73,8 @@ bool parse_relations(void *to, const char *text);
         {"questions",                                                                              \
          0,                                                                                        \
          "N",                                                                                      \
-         "how many questions 'S R ?' stand behind '? R ?' at most, those first whose entity most " \
-         "likely has another fact of the relation",                                                \
+         "'? R ?' asks at most N questions 'S R ?', beginning with the entities that "             \
+         "most likely have another fact of the relation",                                          \
          OPTION_INTEGER,                                                                           \
          offsetof(query_arguments, questions),                                                     \
          "1000",                                                                                   \
@@ -79,8 +83,8 @@ bool parse_relations(void *to, const char *text);
         {"fact",                                                                                   \
          0,                                                                                        \
          "'S R O'",                                                                                \
-         "a fact: subject, relation and object, separated by tabs (or \\t), or by spaces with "    \
-         "names that contain one in double quotes; may be given several times",                    \
+         "a fact: subject, relation and object, separated by tabs (or \\t) or by spaces; "         \
+         "put names that contain spaces in double quotes; may be given several times",             \
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, facts)},                                                        \
         {"facts",                                                                                  \
@@ -91,12 +95,13 @@ bool parse_relations(void *to, const char *text);
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, files)},                                                        \
         OPTION_TOP("how many answers", "10"), {"new-only",  0,                                     \
-                                               NULL,        "leave out answers that are known",    \
+                                               NULL,        "omit known answers",                  \
                                                OPTION_FLAG, offsetof(query_arguments, new_only)},  \
         {"relations",                                                                              \
          0,                                                                                        \
          "N|all",                                                                                  \
-         "how many relations 'S ? ?' considers, those first that the entity's own imply most",     \
+         "how many relations 'S ? ?' considers, beginning with those that the entity's "           \
+         "relations imply most strongly",                                                          \
          OPTION_CHECKED,                                                                           \
          offsetof(query_arguments, relations),                                                     \
          "64",                                                                                     \
@@ -106,7 +111,7 @@ bool parse_relations(void *to, const char *text);
 
 /* Add the facts of a source to the session. */
 kith_status say_source(query_arguments *a, const char *path, kith_error *error);
-/* Open the run and say the facts; returns the exit status. */
+/* Open the run and add the facts; returns the exit status. */
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);
 
@@ -127,26 +132,36 @@ typedef struct result {
     question_kind kind;
     kith_error error; /* KITH_OK where there is a result */
     const kith_answers *answers;
-    kith_verdict *verdict;
+    const kith_verdict *verdict;
     kith_missing *missing;
     kith_answers *own;         /* the answers, where they were asked for alone */
-    kith_answers_batch *batch; /* of the first result: where the answers of all are */
+    kith_verdict *own_verdict; /* likewise */
+    kith_answers_batch *batch; /* of the first result: where the answers and verdicts of all are */
+    kith_verdicts *verdicts;
 } result;
 question_kind kind_of(const kith_question *q);
-/* Ask all questions. What is wrong with one is in its result; returns 0 where memory was short. */
+/* Ask all questions. What is wrong with one is in its result; fails if out of memory or the
+ * user stops it. */
 kith_status ask_questions(result *results, query_arguments *a, const questions *q,
                           kith_error *error);
 void release_results(result *results, size_t count);
+/* Whether the questions are answered faster together than one by one. */
+bool can_ask_together(const questions *q);
+/* Question `index` alone. Missing facts are handed to `found` (or NULL) as soon as their place is
+ * sure. */
+kith_status ask_question(result *r, query_arguments *a, const questions *q, size_t index,
+                         kith_missing_call found, void *context, kith_error *error);
 
-/* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a terminal. */
+/* The likeliest missing facts of a relation, or of all where it is NULL, with progress on a
+ * terminal. */
 kith_status find_missing(kith_missing **missing, query_arguments *a, const char *relation,
-                         size_t top, kith_error *error);
+                         size_t top, kith_missing_call found, void *context, kith_error *error);
 
 /* A question with its answers, or the verdict on a fact, and the reasons. */
 typedef struct explained {
     kith_question question; /* of '? R ?', the likeliest missing fact */
     kith_explanation *why;
-    kith_verdict *verdict; /* NULL where the question is no fact */
+    kith_verdict *verdict; /* NULL if the question is not a fact */
 } explained;
 kith_status explain_question(explained *out, query_arguments *a, kith_question q, bool both,
                              kith_error *error);
@@ -155,10 +170,16 @@ void print_explained(const explained *e, const kith_graph *graph);
 json_t *explained_json(const explained *e, const kith_graph *graph);
 
 void print_result(const result *r, const kith_question *q, const kith_graph *graph);
+/* Missing facts as they come: the question, one fact with its rank, and what was asked. */
+void print_missing_head(const kith_question *q, const kith_graph *graph);
+void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph);
+void print_missing_end(const kith_missing *m);
 json_t *result_json(const result *r, const kith_question *q, const kith_graph *graph);
 /* The columns of a table, and its rows for one result. */
 void print_table_head(void);
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph);
+void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
+                       const kith_graph *graph);
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph);
 /* What speaks against a fact: that its entity is unlikely to have one, and what ranks above it. */
@@ -166,8 +187,10 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
                    const kith_graph *graph);
 json_t *verdict_json(const kith_verdict *v);
 const char *verdict_word(const kith_verdict *v); /* "known", "likely", "unlikely", "unknown" */
+const char *likely_word(const kith_verdict *v);  /* the same, whether or not it is known */
 
-/* Names of entities that the graph lacks are those of this session, until another is given or NULL. */
+/* Names of entities that the graph lacks are those of this session, until another is given or
+ * NULL. */
 void name_new_entities_by(const kith_session *session);
 /* Of the graph, or new. The label is the name where it has none. */
 const char *name_of_entity(const kith_graph *graph, uint32_t entity);
@@ -181,6 +204,8 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
 /* On stderr, the first few with what may have been meant. */
 void print_ignored(const kith_session *session, const kith_graph *graph, size_t from);
 
+/* "relation_label", where the relation has one. */
+void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation);
 json_t *question_json(const kith_question *q);
 json_t *answers_json(const kith_answers *answers, const kith_question *q, const kith_graph *graph);
 json_t *ignored_json(const kith_session *session);

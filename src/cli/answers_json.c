@@ -28,6 +28,14 @@ static void set_entity(json_t *object, const kith_graph *graph, uint32_t entity)
         json_object_set_new(object, "label", text_json(label));
 }
 
+void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation)
+{
+    const char *label = kith_graph_relation_label(graph, relation);
+
+    if (strcmp(label, kith_graph_relation_name(graph, relation)) != 0)
+        json_object_set_new(object, "relation_label", text_json(label));
+}
+
 json_t *answers_json(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
 {
     json_t *list = json_array();
@@ -35,15 +43,17 @@ json_t *answers_json(const kith_answers *answers, const kith_question *q, const 
     for (size_t i = 0; i < answers->count; i++) {
         const kith_answer *a = answers->at[i];
         json_t *answer = json_object();
-        if (!q->relation)
+        if (!q->relation) {
             json_object_set_new(answer, "relation",
                                 text_json(kith_graph_relation_name(graph, a->relation)));
+            set_relation_label(answer, graph, a->relation);
+        }
         set_entity(answer, graph, a->entity);
         json_object_set_new(answer, "score", json_real(a->score));
-        if (!isnan(a->probability))
+        if (!isnan(a->probability_if_any))
+            json_object_set_new(answer, "probability_if_any", json_real(a->probability_if_any));
+        if (!isnan(a->probability)) {
             json_object_set_new(answer, "probability", json_real(a->probability));
-        if (!isnan(a->overall)) {
-            json_object_set_new(answer, "overall", json_real(a->overall));
             json_object_set_new(answer, "low", json_real(a->low));
             json_object_set_new(answer, "high", json_real(a->high));
         }
@@ -156,7 +166,8 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
         if (n->rule)
             json_object_set_new(entry, "rule", implication_json(n->rule, graph));
         if (n->redundant_with)
-            json_object_set_new(entry, "redundant_with", implication_json(n->redundant_with, graph));
+            json_object_set_new(entry, "redundant_with",
+                                implication_json(n->redundant_with, graph));
         json_array_append_new(list, entry);
     }
     json_object_set_new(object, "neighbors", list);
@@ -171,9 +182,10 @@ static void ablations_json(json_t *object, const kith_explanation *e, const kith
         const kith_ablation *l = e->ablations[i];
         json_t *moves = json_array();
         for (size_t k = 0; k < e->compared; k++) {
-            json_t *move = json_pack("{sI sI sf sf}", "rank", (json_int_t)l->changes[k]->rank,
-                                     "rank_masked", (json_int_t)l->changes[k]->rank_masked, "score",
-                                     l->changes[k]->score, "score_masked", l->changes[k]->score_masked);
+            json_t *move =
+                json_pack("{sI sI sf sf}", "rank", (json_int_t)l->changes[k]->rank, "rank_masked",
+                          (json_int_t)l->changes[k]->rank_masked, "score", l->changes[k]->score,
+                          "score_masked", l->changes[k]->score_masked);
             set_entity(move, graph, e->answers->at[k]->entity);
             json_array_append_new(moves, move);
         }

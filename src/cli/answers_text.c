@@ -59,7 +59,7 @@ void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
-    say("%s  %s  %s\n", subject ? subject : "", q->relation ? name_text(graph, q->relation) : "?",
+    say("%s  %s  %s\n", subject ? subject : "", q->relation ? relation_name_text(graph, q->relation) : "?",
         object ? object : "");
     free(subject);
     free(object);
@@ -81,23 +81,27 @@ static void print_pair(const kith_answer *a, const kith_question *q, const kith_
         say("  %s  %s", relation, entity);
 }
 
-/* Overall, where the model knows how likely there is an answer at all; else only if there is one.
- * With the interval where it is wide, so that few cases do not look like many. The probability if
- * there is one assumes that a single answer is missing; where several may be, it can be below the
- * overall one and says nothing. */
+/* The overall probability, where the model knows how likely there is an answer at all, with the
+ * interval where it is wide, so that few cases do not look like many. `if any` assumes that exactly
+ * one answer is missing; where several may be, it can be below the overall one and says nothing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
     static const double wide = .1;
 
-    if (isnan(a->probability))
+    if (a->known && !isnan(a->probability)) { /* which is of what is not known */
+        say("%9s", "");
         return;
-    say("  %5.1f %%", 100 * (isnan(a->overall) ? a->probability : a->overall));
-    if (isnan(a->overall))
+    }
+    if (isnan(a->probability)) {
+        if (!isnan(a->probability_if_any))
+            say("  %5.1f %% if any", 100 * a->probability_if_any);
         return;
+    }
+    say("  %5.1f %%", 100 * a->probability);
     if (a->high - a->low >= wide && a->high - a->low < 1)
         say(" [%.0f-%.0f %%]", 100 * a->low, 100 * a->high);
-    if (q->relation && a->probability > a->overall)
-        say(" (%.1f %% if there is one)", 100 * a->probability);
+    if (q->relation && a->probability_if_any > a->probability)
+        say(" (%.1f %% if any)", 100 * a->probability_if_any);
 }
 
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph)
@@ -133,12 +137,13 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
              !(count = kith_graph_suggest_entities(ids, 3, graph, f->object)))
         count = kith_graph_suggest_entities(ids, 3, graph, f->subject);
     for (size_t i = 0; i < count && used < 400; i++)
-        used += (size_t)snprintf(out + used, 512 - used, "%s'%.100s'",
-                                 i == 0          ? "; did you mean "
-                                 : i + 1 < count ? ", "
-                                                 : " or ",
-                                 relation ? relation_text(graph, ids[i])
-                                          : name_text(graph, kith_graph_entity_name(graph, ids[i])));
+        used +=
+            (size_t)snprintf(out + used, 512 - used, "%s'%.100s'",
+                             i == 0          ? "; did you mean "
+                             : i + 1 < count ? ", "
+                                             : " or ",
+                             relation ? relation_text(graph, ids[i])
+                                      : name_text(graph, kith_graph_entity_name(graph, ids[i])));
     if (count > 0)
         snprintf(out + used, 512 - used, "?");
     return out;
@@ -246,7 +251,8 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
         char *to = readable_entity(graph, g->path[i]->entity);
         say("  %-36s ", i == 0 ? "shortest path" : "");
-        print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "", to ? to : "");
+        print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "",
+                   to ? to : "");
         putchar('\n');
         free(from);
         from = to;

@@ -40,8 +40,8 @@ typedef struct command {
 
 #define OPTIONS(rows) .options = (rows), .option_count = sizeof(rows) / sizeof *(rows)
 
-extern const command cmd_check, cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info, cmd_predict,
-    cmd_reproduce, cmd_rules, cmd_shell, cmd_split, cmd_stats, cmd_train, cmd_tune;
+extern const command cmd_check, cmd_compare, cmd_eval, cmd_explain, cmd_export, cmd_info,
+    cmd_predict, cmd_reproduce, cmd_rules, cmd_shell, cmd_split, cmd_stats, cmd_train, cmd_tune;
 
 /* Say what is wrong with the command line and how to get help; returns EXIT_USAGE. */
 int usage_error(const command *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -61,6 +61,8 @@ json_t *facts_json(const kith_graph *graph);
 /* {"relation": NAME, "inverse": false}: a relation as rules have it */
 json_t *relation_json(const kith_graph *graph, uint32_t relation, int inverse);
 json_t *implication_json(const kith_implication *rule, const kith_graph *graph);
+/* What there is to warn of, as a list of texts. */
+json_t *warnings_json(const kith_model *model);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
 

@@ -9,15 +9,15 @@
 #include "core/rng.h"
 
 typedef struct {
-    query_arguments a; /* first: its arguments are read into it */
+    query_arguments a; /* first, because arguments are read into it */
     int graph;
     uint64_t sample;
 } checking;
 
-/* Facts to judge; the names of the graph's are its own, those of a file are held. */
+/* Facts to check; names of the graph's facts belong to the graph, those of a file are held. */
 typedef struct {
     kith_question *at;
-    fields *held; /* NULL where nothing is held */
+    fields *held; /* NULL if nothing is held */
     size_t count, capacity;
 } facts;
 
@@ -36,13 +36,15 @@ static bool grow(facts *f)
     return held != NULL;
 }
 
-/* A line that is no fact stays, with no relation and object: it is told like other errors. */
+/* A line that is not a fact stays, without relation and object: it is reported like other
+ * errors. */
 static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
     char why[256];
     fields cut = {0};
 
-    line[strcspn(line, "\r\n")] = '\0';
+    size_t length = strcspn(line, "\n");
+    line[length > 0 && line[length - 1] == '\r' ? length - 1 : length] = '\0';
     if (!line[0] || line[0] == '#')
         return true;
     if (f->count == f->capacity && !grow(f))
@@ -78,7 +80,8 @@ static bool add_named(facts *f, const kith_graph *graph, kith_triple t)
     return held.copy != NULL;
 }
 
-/* A file that is more than names between tabs or spaces, such as CSV or RDF: what reads sources reads it. */
+/* A file that needs more than splitting at tabs or spaces, such as CSV or RDF, is read as a
+ * source. */
 static int read_source(facts *f, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
@@ -115,8 +118,8 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-/* Of a plain file of lines every line is told of, bad ones and repeated ones too. Lines of other files that
- * cannot be read are skipped, with a note. */
+/* Every line of a plain file is reported, including bad and repeated ones. In other files, lines
+ * that cannot be read are skipped, with a note. */
 static int read_file(facts *f, const char *path, const common_arguments *a, const kith_graph *known)
 {
     const kith_open_options options = {
@@ -139,7 +142,7 @@ static int read_file(facts *f, const char *path, const common_arguments *a, cons
     return status;
 }
 
-/* The facts of train, or so many of them drawn at random. */
+/* The facts of train, or a random sample of them. */
 static int read_graph(facts *f, const kith_graph *graph, size_t sample, uint64_t seed)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
@@ -195,7 +198,8 @@ static int least_plausible_first(const void *a, const void *b)
     return (x->fact > y->fact) - (x->fact < y->fact);
 }
 
-/* Which facts to show, in which order: a file's in its own, the least plausible of a graph. */
+/* Which facts to show, and in which order: those of a file in its order, or the least plausible of
+ * a graph. */
 static size_t order_facts(place *order, const checking *c, const facts *f,
                           const kith_verdicts *verdicts)
 {
@@ -210,7 +214,14 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     return count < c->a.common.top ? count : (size_t)c->a.common.top;
 }
 
-static void print_row(const kith_question *q, const kith_verdict *v, const kith_error *error)
+/* All facts of the graph are known. */
+static const char *word_of(const checking *c, const kith_verdict *v)
+{
+    return c->graph ? likely_word(v) : verdict_word(v);
+}
+
+static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
+                      const kith_error *error)
 {
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
@@ -219,10 +230,14 @@ static void print_row(const kith_question *q, const kith_verdict *v, const kith_
     }
     if (!isnan(v->probability))
         say("%.6g", v->probability);
-    say("\t%zu\t%s\tok\n", v->rank, verdict_word(v));
+    if (v->candidates == 0)
+        say("\t\t%s\tok\n", word_of(c, v));
+    else
+        say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
 }
 
-static json_t *row_json(const kith_question *q, const kith_verdict *v, const kith_error *error)
+static json_t *row_json(const checking *c, const kith_question *q, const kith_verdict *v,
+                        const kith_error *error)
 {
     json_t *object = question_json(q);
 
@@ -230,6 +245,8 @@ static json_t *row_json(const kith_question *q, const kith_verdict *v, const kit
         json_object_set_new(object, "error", text_json(error->message));
     else
         json_object_update_new(object, verdict_json(v));
+    if (!error)
+        json_object_set_new(object, "verdict", json_string(word_of(c, v)));
     return object;
 }
 
@@ -244,15 +261,16 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
         size_t at = order[i].fact;
         if (list)
             json_array_append_new(list,
-                                  row_json(&f->at[at], order[i].verdict, verdicts->errors[at]));
+                                  row_json(c, &f->at[at], order[i].verdict, verdicts->errors[at]));
         else
-            print_row(&f->at[at], order[i].verdict, verdicts->errors[at]);
+            print_row(c, &f->at[at], order[i].verdict, verdicts->errors[at]);
     }
     if (!list)
         return EXIT_SUCCESS;
     return print_json(json_pack(
-        "{so sI sI so}", "facts", list, "checked", (json_int_t)(f->count - verdicts->failed),
-        "failed", (json_int_t)verdicts->failed, "ignored", ignored_json(c->a.session)));
+        "{so sI sI so so}", "facts", list, "checked", (json_int_t)(f->count - verdicts->failed),
+        "failed", (json_int_t)verdicts->failed, "ignored", ignored_json(c->a.session),
+        "warnings", warnings_json(c->a.model)));
 }
 
 static int check_facts(checking *c, const facts *f)
@@ -277,7 +295,7 @@ static int check_facts(checking *c, const facts *f)
         status = print_checked(c, f, order, shown, verdicts);
     }
     if (failed > 0)
-        note("%zu of %zu facts cannot be judged\n", failed, f->count);
+        note("%zu of %zu facts cannot be checked\n", failed, f->count);
     kith_verdicts_free(verdicts);
     free(order);
     return status == EXIT_SUCCESS && failed > 0 ? EXIT_FAILED : status;
@@ -291,7 +309,7 @@ static int run(const command *self, void *arguments)
 
     if (c->graph ? operands.count != 1 : operands.count != 2)
         return usage_error(self, "%s",
-                           c->graph ? "found a file beside --graph, expected RUN alone"
+                           c->graph ? "found a file and --graph, expected one of them"
                                     : "expected RUN and FILE, or RUN and --graph");
     int status = begin_queries(&c->a, self);
     if (status == EXIT_SUCCESS)
@@ -310,16 +328,16 @@ static int run(const command *self, void *arguments)
 
 static const option_row options[] = {
     {"graph", 0, NULL,
-     "check the facts that the run was trained on, each judged with itself hidden, and list the "
-     "least plausible",
+     "check the facts that the run was trained on, each with itself hidden, and list "
+     "the least plausible ones",
      OPTION_FLAG, offsetof(checking, graph)},
     OPTION_TOP("with --graph: how many facts to list", "50"),
-    {"sample", 0, "N", "with --graph: check so many facts drawn at random", OPTION_INTEGER,
+    {"sample", 0, "N", "with --graph: check a random sample of N facts", OPTION_INTEGER,
      offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
-    OPTION_SEED("of the draw"),
-    {"fact", 0, "'S R O'", "a fact that is known beside the graph; may be given several times",
+    OPTION_SEED("seed of the sample"),
+    {"fact", 0, "'S R O'", "a known fact to add to the graph; may be given several times",
      OPTION_TEXTS, offsetof(query_arguments, facts)},
-    {"facts", 0, "FILE", "facts that are known beside the graph, in any format that kith reads",
+    {"facts", 0, "FILE", "known facts to add to the graph, in any format that kith reads",
      OPTION_TEXTS, offsetof(query_arguments, files)},
     OPTION_COLUMNS,
     OPTION_THREADS,
@@ -335,14 +353,13 @@ const command cmd_check = {
     .most_operands = -1,
     .about =
         "Reads facts from FILE, in any format of a SOURCE, or from standard input (-), one per\n"
-        "line with fields separated by tabs,\n"
-        "and prints a table with the probability of each, its rank among the candidates and a\n"
-        "verdict: known, likely (50 % or more) or unlikely. A fact that is known is judged with\n"
-        "itself hidden. A line that cannot be judged gets the reason in the last column, does not\n"
-        "stop the others, and makes the exit status 1.\n\n"
-        "With --graph, it checks the facts of the run's own graph and lists the least plausible:\n"
-        "candidates for errors. It hides each fact from what is known about its entities, but\n"
-        "rules, weights and embeddings were learned with it.",
+        "line with tab-separated fields. Prints a table with the probability of each fact, its\n"
+        "rank among the candidates and a verdict: known, likely (50 % or more) or unlikely. A\n"
+        "known fact is classified with itself hidden. A line that cannot be classified has the\n"
+        "reason in its last column, does not stop the others, and makes the exit status 1.\n\n"
+        "With --graph, checks the facts of the run's own graph and lists the least plausible\n"
+        "ones, likely or unlikely: candidates for errors. Each fact is hidden from the known\n"
+        "facts of its entities, but rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),
     .examples = "  kith check lan facts.tsv\n"

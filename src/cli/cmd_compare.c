@@ -59,8 +59,7 @@ static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, k
                                        .context = watching(&a->common)};
     kith_model *model = NULL;
     kith_eval *result = NULL;
-    kith_status status =
-        open_run(&model, a->common.operands.at[run], &a->common, error);
+    kith_status status = open_run(&model, a->common.operands.at[run], &a->common, error);
 
     if (status == KITH_OK)
         status = kith_evaluate(&result, model, &options, error);
@@ -126,11 +125,15 @@ static void print_names(const char *title, const arguments *a)
 
 static void print_overall(const comparison *c, const arguments *a)
 {
+    char title[32];
+
     print_names("", a);
     for (int m = 0; m < METRICS; m++) {
         if (!applies(c, m))
             continue;
-        say("  %-24s", metric_table[m].title);
+        snprintf(title, sizeof title, "%s%s", metric_table[m].title,
+                 metric_table[m].scale == 100 ? " (%)" : "");
+        say("  %-24s", title);
         for (size_t run = 0; run < a->common.operands.count; run++)
             print_value(c, run, (metric)m, GROUP_ALL, 0);
         putchar('\n');
@@ -142,12 +145,13 @@ static void print_groups(const comparison *c, const arguments *a, grouping by, c
     metric m = c->classification ? METRIC_ACCURACY : METRIC_MRR;
     char text[GROUPED];
 
-    say("\n%s by %s\n", metric_table[m].title, title);
+    say("\n%s%s by %s\n", metric_table[m].title, c->classification ? " (%)" : "", title);
     for (int group = 0; group < group_count(by); group++) {
         size_t queries = outcomes_estimate(&c->of[0], m, by, group).queries;
         if (queries == 0)
             continue;
-        say("  %-6s%10s queries", group_name(by, group), grouped(text, queries));
+        say("  %-6s%10s %-7s", group_name(by, group), grouped(text, queries),
+            queries == 1 ? "query" : "queries");
         for (size_t run = 0; run < a->common.operands.count; run++)
             print_value(c, run, m, by, group);
         putchar('\n');
@@ -273,10 +277,11 @@ const command cmd_compare = {
     .summary = "compare trained models over the same queries",
     .operand = "RUN RUN...",
     .most_operands = MOST_RUNS,
-    .about = "Evaluates every run and shows its metrics beside those of the first one, over the\n"
-             "queries that all of them have, by kind of relation and by how many facts the known\n"
-             "entity has. Differences are paired, query by query; their standard errors stand in\n"
-             "brackets, * marks a difference beyond two standard errors and ** one beyond three.",
+    .about =
+        "Evaluates every run and compares its metrics with those of the first run, over the\n"
+        "queries that all runs have, by kind of relation and by the number of facts of the known\n"
+        "entity. Differences are paired, query by query; their standard errors are in brackets.\n"
+        "* marks a difference of more than two standard errors, ** one of more than three.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith compare mean lan\n"

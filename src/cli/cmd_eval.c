@@ -3,7 +3,9 @@
 
 #include "cli/cli.h"
 #include "cli/eval_probabilities.h"
+#include "cli/held_out.h"
 #include "cli/progress.h"
+#include "cli/run_files.h"
 #include "report/pages.h"
 
 typedef struct {
@@ -73,57 +75,25 @@ static const char *name_parts(char text[128], unsigned parts)
 
 /* ---- for people ---- */
 
-static void print_row(const char *name, const kith_metrics *m)
-{
-    char text[GROUPED];
-
-    if (m->queries == 0)
-        return;
-    say("  %-12s %9s %9.1f %8.4f %8.4f %8.4f %8.4f\n", name, grouped(text, m->queries), m->mr,
-        m->mrr, m->hits1, m->hits3, m->hits10);
-}
-
-static void print_header(const char *title)
-{
-    say("\n%-14s %9s %9s %8s %8s %8s %8s\n", title, "queries", "MR", "MRR", "Hits@1", "Hits@3",
-        "Hits@10");
-}
-
-static void print_reliability(const kith_eval *e)
-{
-    char text[GROUPED];
-
-    if (e->calibration_error < 0)
-        return;
-    say("\n%-14s %9s %9s %9s\n", "Probabilities", "answers", "mean", "right");
-    for (size_t i = 0; i < e->reliability_count; i++)
-        if (e->reliability[i]->answers > 0)
-            say("  .%zu to %-6s %9s %9.3f %9.3f\n", i,
-                i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
-                grouped(text, e->reliability[i]->answers), e->reliability[i]->probability,
-                e->reliability[i]->right);
-    say("  expected calibration error %.4f\n", e->calibration_error);
-}
-
 static void print_ranking(const kith_eval *e)
 {
-    print_header("Ties");
-    print_row("realistic", e->realistic);
-    print_row("optimistic", e->optimistic);
-    print_row("pessimistic", e->pessimistic);
-    print_header("Relations");
+    print_metrics_head("Ties");
+    print_metrics("realistic", e->realistic);
+    print_metrics("optimistic", e->optimistic);
+    print_metrics("pessimistic", e->pessimistic);
+    print_metrics_head("Relations");
     for (size_t i = 0; i < e->kind_count; i++)
-        print_row(kith_eval_kind_name((int)i), e->by_kind[i]);
-    print_header("Known facts");
+        print_metrics(kith_eval_kind_name((int)i), e->by_kind[i]);
+    print_metrics_head("Known facts");
     for (size_t i = 0; i < e->bucket_count; i++)
-        print_row(kith_eval_bucket_name((int)i), e->by_facts[i]);
-    print_header("Known answers");
+        print_metrics(kith_eval_bucket_name((int)i), e->by_facts[i]);
+    print_metrics_head("Known answers");
     for (size_t i = 0; i < e->bucket_count; i++)
-        print_row(kith_eval_bucket_name((int)i), e->by_known[i]);
-    print_header("Linked by");
-    print_row("some fact", e->linked);
-    print_row("no fact", e->not_linked);
-    print_reliability(e);
+        print_metrics(kith_eval_bucket_name((int)i), e->by_known[i]);
+    print_metrics_head("Linked by");
+    print_metrics("some fact", e->linked);
+    print_metrics("no fact", e->not_linked);
+    print_reliability(e->reliability, e->reliability_count, e->calibration_error);
 }
 
 static void print_eval(const measured *m, const arguments *a)
@@ -157,24 +127,6 @@ static void print_eval(const measured *m, const arguments *a)
 }
 
 /* ---- for programs ---- */
-
-static json_t *metrics_json(const kith_metrics *m)
-{
-    return json_pack("{sI sf sf s{sf sf sf}}", "queries", (json_int_t)m->queries, "mr", m->mr,
-                     "mrr", m->mrr, "hits", "1", m->hits1, "3", m->hits3, "10", m->hits10);
-}
-
-static json_t *reliability_json(const kith_eval *e)
-{
-    json_t *rows = json_array();
-
-    for (size_t i = 0; i < e->reliability_count; i++)
-        json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
-                                              (json_int_t)e->reliability[i]->answers, "probability",
-                                              e->reliability[i]->probability, "right",
-                                              e->reliability[i]->right));
-    return json_pack("{sf so}", "expected_error", e->calibration_error, "bins", rows);
-}
 
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {
@@ -218,7 +170,9 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
     json_object_set_new(object, "linked", metrics_json(e->linked));
     json_object_set_new(object, "not_linked", metrics_json(e->not_linked));
     if (e->calibration_error >= 0)
-        json_object_set_new(object, "reliability", reliability_json(e));
+        json_object_set_new(
+            object, "reliability",
+            reliability_json(e->reliability, e->reliability_count, e->calibration_error));
     return object;
 }
 
@@ -231,12 +185,18 @@ static json_t *measured_json(const measured *m, const arguments *a)
     return object;
 }
 
-static int write_page(const measured *m, const arguments *a)
+static int write_page(const measured *m, const kith_model *model, const arguments *a)
 {
-    json_t *object = measured_json(m, a), *page = eval_page(object, a->common.operand);
+    json_t *object = measured_json(m, a), *page = NULL;
     kith_error error;
-    kith_status status = html_write(page, a->html, &error);
+    outcomes of;
+    kith_status status = outcomes_of_eval(&of, m->eval, kith_model_graph(model), &error);
 
+    if (status == KITH_OK) {
+        page = eval_page(object, a->common.operand, &of);
+        status = html_write(page, a->html, &error);
+    }
+    outcomes_release(&of);
     json_decref(object);
     json_decref(page);
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
@@ -247,15 +207,66 @@ static int write_page(const measured *m, const arguments *a)
 static kith_status measure_overall(measured *m, const kith_model *model, const arguments *a,
                                    kith_error *error)
 {
-    const kith_probability_options options = {.entities = a->newcomers,
-                                              .seed = 1,
-                                              .watch = show_stage,
-                                              .context = watching(&a->common)};
+    const kith_probability_options options = {
+        .entities = a->newcomers, .seed = 1, .watch = show_stage, .context = watching(&a->common)};
     kith_status status = KITH_OK;
 
     if (a->newcomers > 0 && !a->without && !a->common.on && !m->eval->classification)
         status = kith_evaluate_probabilities(&m->overall, model, &options, error);
     return status == KITH_ERR_ARGUMENT ? KITH_OK : status;
+}
+
+/* ---- a run without test facts ---- */
+
+/* What was asked for that takes facts of the split; NULL: nothing. */
+static const char *needs_split(const arguments *a)
+{
+    return a->ranks        ? "--ranks"
+           : a->filter     ? "--filter"
+           : a->html       ? "--html"
+           : a->without    ? "--without"
+           : a->candidates ? "--candidates"
+                           : NULL;
+}
+
+/* How to have facts to test on. */
+static void tell_split(const arguments *a, const kith_model *model)
+{
+    char *graph = NULL, *word = asprintf(&graph, "%s/graph", a->common.operand) < 0
+                                    ? NULL
+                                    : shell_word(graph);
+
+    if (kith_graph_facts(kith_model_graph(model), a->split ? KITH_DEV : KITH_TEST).count > 0)
+        say("\n  The run has %s facts: --split %s measures on them.\n", a->split ? "dev" : "test",
+            a->split ? "dev" : "test");
+    say("\n  To test on facts that no part of training has seen, hold some out first:\n"
+        "    kith split %s -o with-test\n    kith train with-test -o NEW\n    kith eval NEW\n",
+        word ? word : "SOURCE");
+    free(graph);
+    free(word);
+}
+
+static int report_held_out(const arguments *a, const kith_model *model)
+{
+    const char *needs = needs_split(a);
+
+    if (needs) {
+        put(stderr, "kith: %s: there are no %s facts, which %s needs\n", a->common.operand,
+            split_name(a), needs);
+        return EXIT_USAGE;
+    }
+    if (a->common.json) {
+        json_t *object = json_pack("{ss ss sI}", "split", split_name(a), "task", "held-out",
+                                   "facts", (json_int_t)0);
+        json_t *held_out = held_out_json(model);
+        if (held_out)
+            json_object_set_new(object, "held_out", held_out);
+        return print_json(object);
+    }
+    say("%s: no %s facts\n", a->common.operand, split_name(a));
+    print_held_out(model);
+    tell_split(a, model);
+    return EXIT_SUCCESS;
 }
 
 static int evaluate(const arguments *a)
@@ -275,7 +286,10 @@ static int evaluate(const arguments *a)
                   open_run_on(&model, &a->common, &error) == KITH_OK;
 
     options.filter = filter;
-    if (!opened || kith_evaluate(&found.eval, model, &options, &error) != KITH_OK ||
+    if (opened && !a->common.on &&
+        kith_graph_facts(kith_model_graph(model), options.split).count == 0) {
+        status = report_held_out(a, model);
+    } else if (!opened || kith_evaluate(&found.eval, model, &options, &error) != KITH_OK ||
         measure_overall(&found, model, a, &error) != KITH_OK) {
         status = failure(&error);
     } else {
@@ -286,7 +300,7 @@ static int evaluate(const arguments *a)
                                                    &work, &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
-            status = write_page(&found, a);
+            status = write_page(&found, model, a);
         if (a->common.json && status == EXIT_SUCCESS)
             status = print_json(measured_json(&found, a));
         else if (status == EXIT_SUCCESS)
@@ -320,12 +334,12 @@ static const option_row options[] = {
     OPTION_ON,
     OPTION_COLUMNS,
     {"filter", 0, "SOURCE",
-     "more facts that are known to be true; such answers do not count as wrong", OPTION_TEXT,
+     "additional true facts; such answers are filtered, too", OPTION_TEXT,
      offsetof(arguments, filter)},
     {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
-     "measure overall probabilities on N unseen entities with hidden facts; 0: do not",
+     "measure probabilities on N unseen entities with hidden facts; 0: skip this",
      OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,
@@ -340,9 +354,10 @@ const command cmd_eval = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Ranks the hidden side of every fact among the candidates, leaving out every other known\n"
-        "answer; ties share the mean rank. Where the split has labels, facts are classified\n"
-        "instead, with a threshold per relation, or weights for the evidence, tuned on dev.",
+        "Ranks the hidden entity of every fact among the candidates, without the other known\n"
+        "answers (filtered ranks); ties share the mean rank. If the split has labels, facts are\n"
+        "classified as true or false instead, with thresholds or weights per relation tuned on "
+        "dev.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith eval lan\n"

@@ -3,7 +3,7 @@
 #include "cli/answers.h"
 #include "report/pages.h"
 
-/* Questions that failed have no part in it. */
+/* Questions that failed are not on it. */
 static int write_page(const query_arguments *a, const json_t *results)
 {
     json_t *pages = json_array(), *one;
@@ -22,7 +22,7 @@ static int write_page(const query_arguments *a, const json_t *results)
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
-/* For people, or as one more of the results. */
+/* As text, or appended to the results. */
 static void show_one(const query_arguments *a, const explained *e, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
@@ -36,7 +36,7 @@ static void show_one(const query_arguments *a, const explained *e, json_t *resul
     print_explained(e, graph);
 }
 
-/* What is wrong with one question does not stop the others; returns the status of the first failure. */
+/* A question that fails does not stop the others; returns the status of the first failure. */
 static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown)
 {
     int status = EXIT_SUCCESS;
@@ -73,7 +73,9 @@ static int explain(query_arguments *a, const questions *q)
         written = write_page(a, results);
     if (a->common.json && shown > 0 && written == EXIT_SUCCESS)
         written = print_json(
-            json_pack("{sO so}", "results", results, "ignored", ignored_json(a->session)));
+            json_pack("{sO so so}", "results", results, "ignored",
+                                       ignored_json(a->session), "warnings",
+                                       warnings_json(a->model)));
     json_decref(results);
     return status != EXIT_SUCCESS ? status : written;
 }
@@ -85,7 +87,7 @@ static int run(const command *self, void *arguments)
 
 static const option_row options[] = {
     QUERY_OPTIONS,
-    {"html", 0, "FILE", "write a page with charts as well", OPTION_TEXT,
+    {"html", 0, "FILE", "also write a page with charts", OPTION_TEXT,
      offsetof(query_arguments, html)},
 };
 
@@ -96,28 +98,26 @@ const command cmd_explain = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Gives the answers of kith predict. Where the run has rules, it takes the scores of the\n"
-        "first ones apart into rules, proximity, prior and embedding, and shows the rules that\n"
-        "support them, strongest first: confidence, kind (see kith help rules), how often they "
-        "were\n"
-        "correct, the facts they apply to, and the shortest path from the entity to the "
-        "answer.\n"
-        "Then it shows the facts that the entity's vector is made of, heaviest first: the weight "
-        "of\n"
-        "each, its parts by logic and by attention, the rule behind the logic part, and which "
-        "other\n"
-        "relation of the entity makes the fact redundant. Last, it leaves out the heaviest facts\n"
-        "one at a time and shows where the first answers go.\n\n"
-        "Aggregators without such weights show what they have: mean and sum weigh all facts "
-        "alike,\n"
-        "max says in how many coordinates each fact is the largest, lstm only what happens "
-        "without\n"
-        "a fact.\n\n"
-        "For 'S R O' it says how likely the fact is, what supports it and what counts against "
-        "it: the\n"
-        "answers that rank above it, and whether S is likely to have another fact of R at all. A\n"
-        "known fact is judged with itself hidden. For '? R ?' it explains the likeliest missing\n"
-        "fact.",
+        "Gives the same answers as kith predict, with explanations. If the run has rules, it\n"
+        "splits the scores of the best answers into rules, proximity, prior and embedding, and\n"
+        "lists the supporting rules, strongest first: confidence, kind (see kith help rules), how\n"
+        "often each was correct, the facts it applies to, and the shortest path from the entity\n"
+        "to the answer. Then it lists the facts that the entity's vector is computed from, "
+        "highest\n"
+        "weight first: the weight of each, its logic and attention parts, the rule behind the\n"
+        "logic part, and which other relation of the entity makes the fact redundant. Finally, it\n"
+        "leaves out the facts with the highest weights one at a time and shows the new ranks of "
+        "the\n"
+        "best answers.\n\n"
+        "Other aggregators show what they can: mean and sum give all facts the same weight, max\n"
+        "shows in how many coordinates each fact is the largest, lstm only the effect of leaving\n"
+        "out a fact.\n\n"
+        "For 'S R O' it shows how likely the fact is, what supports it and what counts against "
+        "it:\n"
+        "the answers that rank above it, and whether S is likely to have another fact of R at "
+        "all.\n"
+        "A known fact is classified with itself hidden. For '? R ?' it explains the likeliest\n"
+        "missing fact.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples =

@@ -95,8 +95,10 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
     else if (t->of != KITH_ROWS_OTHER)
         status = name_relations(&n, graph, t->rows);
     if (status == EXIT_SUCCESS)
-        status =
-            save(a, t->name, (kith_vectors){.at = t->at, .rows = t->rows, .columns = t->columns, .stride = t->stride}, &n);
+        status = save(a, t->name,
+                      (kith_vectors){
+                          .at = t->at, .rows = t->rows, .columns = t->columns, .stride = t->stride},
+                      &n);
     free_names(&n);
     return status;
 }
@@ -131,7 +133,7 @@ static bool has_table(const kith_tables *tables, const char *name)
 static int check_tables(const arguments *a, const command *self, const kith_tables *tables)
 {
     if (tables->count == 0) {
-        put(stderr, "kith: %s: has rules alone and no embedding, so there are no vectors\n",
+        put(stderr, "kith: %s: has rules only and no embedding, so there are no vectors\n",
             a->common.operand);
         return EXIT_FAILED;
     }
@@ -245,7 +247,9 @@ static int encode_all(const arguments *a, kith_session *session, const kith_grap
             status = stopped_status();
     }
     if (status == EXIT_SUCCESS)
-        status = save(a, "encodings", (kith_vectors){.at = vectors, .rows = count, .columns = dim, .stride = dim}, &n);
+        status =
+            save(a, "encodings",
+                 (kith_vectors){.at = vectors, .rows = count, .columns = dim, .stride = dim}, &n);
     free(vectors);
     free_names(&n);
     return status;
@@ -265,6 +269,7 @@ static int export_encodings(const arguments *a, kith_model *model)
                                     .columns = a->common.columns,
                                     .watch = show_stage,
                                     .context = watching(&a->common)};
+    const kith_work_options work = work_options(&a->common);
     kith_session *session = NULL;
     kith_graph *facts = NULL;
     kith_error error;
@@ -274,7 +279,7 @@ static int export_encodings(const arguments *a, kith_model *model)
         (a->facts_file &&
          (kith_graph_open(&facts, strcmp(a->facts_file, "-") == 0 ? "/dev/stdin" : a->facts_file,
                           &open, &error) != KITH_OK ||
-          kith_session_add_graph(session, facts, &error) != KITH_OK)))
+          kith_session_add_graph(session, facts, &work, &error) != KITH_OK)))
         status = failure(&error);
     else
         print_ignored(session, kith_model_graph(model), 0);
@@ -300,7 +305,7 @@ static int export_run(const arguments *a, const command *self)
     }
     status = check_tables(a, self, tables);
     if (status == EXIT_SUCCESS && mkdir(a->output, 0777) != 0 && errno != EEXIST) {
-        put(stderr, "kith: %s: cannot make a folder: %s\n", a->output, strerror(errno));
+        put(stderr, "kith: %s: cannot create the folder: %s\n", a->output, strerror(errno));
         status = EXIT_FAILED;
     }
     if (status == EXIT_SUCCESS)
@@ -325,7 +330,7 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    OPTION_OUTPUT("where to write; made where it is missing", arguments, output),
+    OPTION_OUTPUT("the folder to write to; created if it is missing", arguments, output),
     {"format", 0, "npy|word2vec|tsv",
      "npy: NAME.npy for numpy, with NAME.names.tsv; word2vec: NAME.txt; tsv: NAME.vectors.tsv and "
      "NAME.metadata.tsv for embedding viewers",
@@ -340,7 +345,7 @@ static const option_row options[] = {
      offsetof(arguments, entities)},
     {"entities", 0, "FILE", "entities to encode, one per line; - for standard input", OPTION_TEXT,
      offsetof(arguments, names_file)},
-    {"facts", 0, "FILE", "facts about new entities, which are encoded where no other is named",
+    {"facts", 0, "FILE", "facts about new entities; these are encoded if no entity is named",
      OPTION_TEXT, offsetof(arguments, facts_file)},
     OPTION_COLUMNS,
     OPTION_THREADS,
@@ -354,12 +359,13 @@ const command cmd_export = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, where "
-        "the\n"
-        "model has it, query (of relations). With --relation it writes the encodings of entities\n"
-        "for that query relation instead: those named, else the new ones of --facts, else all of\n"
-        "train. Each file is there whole or not at all; a tab or line end in a name is written as\n"
-        "a space.",
+        "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, if the\n"
+        "model has it, query (of relations). With --relation, writes the encodings of entities "
+        "for\n"
+        "that query relation instead: of the entities named, else of the new ones in --facts, "
+        "else\n"
+        "of all in train. A file is written completely or not at all; a tab or line end in a name\n"
+        "becomes a space.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith export lan -o vectors\n"

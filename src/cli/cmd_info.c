@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/held_out.h"
 
 /* The weights for one relation, in both directions, or the common ones. */
 static void print_weights(const kith_model *model, uint32_t relation)
@@ -42,7 +43,8 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
             say("  %-9s %16s\n", kith_part_name((kith_evidence_part)part),
                 grouped(text, kith_model_rule_count(model, (kith_evidence_part)part)));
     say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
-    say("  calibrate %16s of them: the calibration split\n", grouped(text, info->calibration_queries));
+    say("  calibrate %16s of them: the calibration split\n",
+        grouped(text, info->calibration_queries));
     say("  loss there %15.4f\n", info->loss);
     if (info->own_weights > 0)
         say("  own weights %14s directed relations; regularisation strength %g\n",
@@ -68,6 +70,7 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
             say("  %-20s %s\n", name, kith_settings_get(text, sizeof text, settings, name));
     if (kith_model_fusion(&info, model, NULL) == KITH_OK && info->fused)
         print_fusion(model, info, relation);
+    print_held_out(model);
     kith_fusion_info_free(info);
 }
 
@@ -140,6 +143,9 @@ static json_t *info_json(const kith_model *model, const char *folder, uint32_t r
     if (object && kith_model_fusion(&info, model, NULL) == KITH_OK && info->fused)
         json_object_set_new(object, "fusion", fusion_json(model, info, relation));
     kith_fusion_info_free(info);
+    json_t *held_out = held_out_json(model);
+    if (object && held_out)
+        json_object_set_new(object, "held_out", held_out);
     return object;
 }
 
@@ -176,7 +182,7 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"relation", 0, "NAME", "show the weights of this relation beside the common ones", OPTION_TEXT,
+    {"relation", 0, "NAME", "also show the weights of this relation", OPTION_TEXT,
      offsetof(arguments, relation)},
     OPTION_QUIET,
     OPTION_JSON,
@@ -189,8 +195,9 @@ const command cmd_info = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Prints the run's graph, its settings and, where it has rules, how many there are, what\n"
-        "their fusion with the embedding was fitted on and how it weighs them.",
+        "Prints the run's graph and settings. If it has rules, also prints how many there are, on\n"
+        "what their fusion with the embedding was fitted, the weights of its features, and what\n"
+        "training measured on the held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith info run\n"

@@ -19,23 +19,7 @@ static int put_compact(json_t *value)
 
 enum { FORMAT_TEXT, FORMAT_TSV, FORMAT_JSONL, AT_ONCE = 256 };
 
-/* ---- questions of the command line ---- */
-
-static int print_all_json(const query_arguments *a, const questions *q, const result *results)
-{
-    int status = EXIT_SUCCESS;
-
-    say("{\"results\": [\n");
-    for (size_t i = 0; i < q->count && status == EXIT_SUCCESS; i++) {
-        status = put_compact(result_json(&results[i], &q->at[i], kith_model_graph(a->model)));
-        say("%s\n", i + 1 < q->count ? "," : "");
-    }
-    say("], \"ignored\": ");
-    if (status == EXIT_SUCCESS)
-        status = put_compact(ignored_json(a->session));
-    say("}\n");
-    return status;
-}
+/* ---- one result ---- */
 
 static int print_one(const query_arguments *a, const kith_question *q, const result *r,
                      size_t number)
@@ -56,6 +40,82 @@ static int print_one(const query_arguments *a, const kith_question *q, const res
     return EXIT_SUCCESS;
 }
 
+/* Missing facts are printed as they are found. */
+typedef struct {
+    const query_arguments *a;
+    const kith_question *question;
+    size_t number, shown;
+} showing;
+
+static void begin_missing(const showing *s)
+{
+    if (s->a->format == FORMAT_TSV)
+        return;
+    if (s->number > 1)
+        say("\n");
+    print_missing_head(s->question, kith_model_graph(s->a->model));
+}
+
+static int show_missing(void *context, const kith_missing_fact *fact)
+{
+    showing *s = context;
+    const kith_graph *graph = kith_model_graph(s->a->model);
+
+    if (s->shown++ == 0)
+        begin_missing(s);
+    if (s->a->format == FORMAT_TSV)
+        print_missing_row(fact, s->number, s->shown, graph);
+    else
+        print_missing_fact(fact, s->shown, graph);
+    fflush(stdout);
+    return 0;
+}
+
+static void end_missing(const showing *s, const kith_missing *missing)
+{
+    if (s->shown == 0)
+        begin_missing(s);
+    if (s->a->format == FORMAT_TEXT)
+        print_missing_end(missing);
+}
+
+/* Ask one question and print its result, which is the caller's to release. */
+static int ask_and_print(result *r, query_arguments *a, const questions *q, size_t index,
+                         size_t number)
+{
+    showing s = {a, &q->at[index], number, 0};
+    bool shows = a->format != FORMAT_JSONL;
+    kith_error error;
+
+    if (ask_question(r, a, q, index, shows ? show_missing : NULL, &s, &error) != KITH_OK)
+        return failure(&error);
+    if (!r->missing || !shows)
+        return print_one(a, &q->at[index], r, number);
+    end_missing(&s, r->missing);
+    return EXIT_SUCCESS;
+}
+
+/* ---- questions of the command line ---- */
+
+static int print_all_json(const query_arguments *a, const questions *q, const result *results)
+{
+    int status = EXIT_SUCCESS;
+
+    say("{\"results\": [\n");
+    for (size_t i = 0; i < q->count && status == EXIT_SUCCESS; i++) {
+        status = put_compact(result_json(&results[i], &q->at[i], kith_model_graph(a->model)));
+        say("%s\n", i + 1 < q->count ? "," : "");
+    }
+    say("], \"ignored\": ");
+    if (status == EXIT_SUCCESS)
+        status = put_compact(ignored_json(a->session));
+    say(", \"warnings\": ");
+    if (status == EXIT_SUCCESS)
+        status = put_compact(warnings_json(a->model));
+    say("}\n");
+    return status;
+}
+
 /* The messages of what failed, and the exit status of the first. */
 static int tell_failures(const questions *q, const result *results, size_t *failed)
 {
@@ -74,10 +134,8 @@ static int tell_failures(const questions *q, const result *results, size_t *fail
 static int print_results(const query_arguments *a, const questions *q, const result *results)
 {
     size_t failed;
-    int status = EXIT_SUCCESS, told;
+    int status = EXIT_SUCCESS, told = tell_failures(q, results, &failed);
 
-    print_ignored(a->session, kith_model_graph(a->model), 0);
-    told = tell_failures(q, results, &failed);
     if (failed == q->count && a->format == FORMAT_TEXT)
         return told;
     if (a->common.json)
@@ -87,7 +145,7 @@ static int print_results(const query_arguments *a, const questions *q, const res
     return status != EXIT_SUCCESS ? status : told;
 }
 
-static int answer(query_arguments *a, const questions *q)
+static int answer_together(query_arguments *a, const questions *q)
 {
     result *results = calloc(q->count, sizeof *results);
     kith_error error;
@@ -95,13 +153,35 @@ static int answer(query_arguments *a, const questions *q)
 
     if (!results)
         return out_of_memory();
-    if (a->format == FORMAT_TSV)
-        print_table_head();
     status = ask_questions(results, a, q, &error) == KITH_OK ? print_results(a, q, results)
                                                              : failure(&error);
     release_results(results, q->count);
     free(results);
     return status;
+}
+
+static int answer_in_turn(query_arguments *a, const questions *q)
+{
+    int status = EXIT_SUCCESS, told = EXIT_SUCCESS;
+
+    for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++) {
+        result r = {0};
+        status = ask_and_print(&r, a, q, i, i + 1);
+        if (status == EXIT_SUCCESS && r.error.status != KITH_OK) {
+            int own = failure(&r.error);
+            told = told == EXIT_SUCCESS ? own : told;
+        }
+        release_results(&r, 1);
+    }
+    return status != EXIT_SUCCESS ? status : told;
+}
+
+static int answer(query_arguments *a, const questions *q)
+{
+    if (a->format == FORMAT_TSV)
+        print_table_head();
+    print_ignored(a->session, kith_model_graph(a->model), 0);
+    return a->common.json || can_ask_together(q) ? answer_together(a, q) : answer_in_turn(a, q);
 }
 
 /* ---- questions of a file ---- */
@@ -113,7 +193,7 @@ typedef struct {
     size_t done, failed;
 } batch;
 
-/* A line that is no question keeps its place, with the reason. */
+/* A line that is not a question keeps its place, with the reason. */
 static void add_line(batch *b, char *line, char whys[][256])
 {
     fields *f = &b->q.held[b->q.count];
@@ -124,7 +204,35 @@ static void add_line(batch *b, char *line, char whys[][256])
         *f = (fields){.copy = strdup(line)};
     else
         whys[b->q.count][0] = '\0';
-    b->q.at[b->q.count++] = meant_question(kith_model_graph(b->a->model), f);
+    b->q.at[b->q.count] = meant_question(kith_model_graph(b->a->model), f);
+    if (whys[b->q.count][0]) /* asked as what nothing is known about */
+        b->q.at[b->q.count] = (kith_question){f->copy ? f->copy : "", "", NULL};
+    b->q.count++;
+}
+
+/* The result of a line, with the reason if it is not a question. */
+static int print_line(batch *b, size_t i, const char *why)
+{
+    result *r = &b->results[i];
+
+    if (why[0]) {
+        r->error.status = KITH_ERR_INPUT;
+        snprintf(r->error.message, sizeof r->error.message, "%s", why);
+        b->q.at[i].object = "";
+    }
+    return print_one(b->a, &b->q.at[i], r, b->done + i + 1);
+}
+
+static int answer_line(batch *b, size_t i, bool asked, const char *why)
+{
+    int status = asked || why[0] ? print_line(b, i, why)
+                                 : ask_and_print(&b->results[i], b->a, &b->q, i, b->done + i + 1);
+    const kith_error *error = &b->results[i].error;
+
+    b->failed += error->status != KITH_OK;
+    if (status == EXIT_SUCCESS && error->status != KITH_OK && b->a->format == FORMAT_TEXT)
+        put(stderr, "kith: question %zu: %s\n", b->done + i + 1, error->message);
+    return status;
 }
 
 static int flush_batch(batch *b, char whys[][256])
@@ -133,22 +241,12 @@ static int flush_batch(batch *b, char whys[][256])
     kith_error error;
 
     b->q.about = b->q.count;
-    for (size_t i = 0; i < b->q.count; i++)
-        if (whys[i][0]) /* asked as what nothing is known about */
-            b->q.at[i] = (kith_question){b->q.held[i].copy ? b->q.held[i].copy : "", "", ""};
-    if (ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
+    bool together = can_ask_together(&b->q);
+    memset(b->results, 0, b->q.count * sizeof *b->results);
+    if (together && ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
         status = failure(&error);
-    for (size_t i = 0; status == EXIT_SUCCESS && i < b->q.count; i++) {
-        result *r = &b->results[i];
-        if (whys[i][0]) {
-            r->error.status = KITH_ERR_INPUT;
-            snprintf(r->error.message, sizeof r->error.message, "%s", whys[i]);
-        }
-        b->failed += r->error.status != KITH_OK;
-        if (r->error.status != KITH_OK && b->a->format == FORMAT_TEXT)
-            put(stderr, "kith: question %zu: %s\n", b->done + i + 1, r->error.message);
-        status = print_one(b->a, &b->q.at[i], r, b->done + i + 1);
-    }
+    for (size_t i = 0; status == EXIT_SUCCESS && i < b->q.count; i++)
+        status = answer_line(b, i, together, whys[i]);
     release_results(b->results, b->q.count);
     for (size_t i = 0; i < b->q.count; i++)
         free(b->q.held[i].copy);
@@ -230,13 +328,13 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "questions from a file, one per line, - for standard input; a question that fails does not "
-     "stop the others, and the exit status is then 1",
+     "questions from a file, one per line; - for standard input. A question that "
+     "fails does not stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per question",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "leave out answers whose overall probability is below P",
+    {"min-probability", 0, "P", "omit answers whose probability is below P",
      OPTION_NUMBER, offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
@@ -247,17 +345,14 @@ const command cmd_predict = {
     .summary = "predict what is likely true of a new entity",
     .operand = "RUN",
     .most_operands = 1,
-    .about = "Answers questions about an entity from a few facts about it, at once and without\n"
-             "retraining. The entity may be new or one of the graph; answers are entities that "
-             "training\n"
-             "has seen, best first. Facts with a relation or a neighbour that training has not "
-             "seen are\n"
-             "named and ignored.\n\n"
-             "'S R ?' and '? R O' ask for entities, 'S ? ?' and '? ? O' for relations with "
-             "entities,\n"
-             "--about S for both at once, 'S ? O' for relations, 'S R O' whether it is true, "
-             "'? R ?' and\n"
-             "'? ? ?' for the likeliest facts that the graph lacks.",
+    .about =
+        "Answers questions about an entity from a few facts about it, without retraining. The\n"
+        "entity may be new or part of the graph. Answers are listed best first. Facts that cannot\n"
+        "be used, for example because training had no such relation, are reported and ignored.\n\n"
+        "'S R ?' and '? R O' ask for entities, 'S ? ?' and '? ? O' for relations with entities,\n"
+        "--about S for both at once, 'S ? O' for relations, 'S R O' whether it is true, '? R ?' "
+        "and\n"
+        "'? ? ?' for the likeliest facts missing from the graph.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -89,7 +88,7 @@ static void tell_one(const json_t *missing, const char **form)
     const char *data = text_of(missing, "data"), *path = text_of(missing, "path");
 
     if (json_is_true(json_object_get(missing, "optional"))) {
-        put(stderr, "kith: %s is not at %s and is left out\n", data, path);
+        put(stderr, "kith: %s is not at %s and is skipped\n", data, path);
         return;
     }
     put(stderr, "kith: %s is missing at %s\n", data, path);
@@ -123,7 +122,7 @@ static size_t tell_missing(const plan *p)
 
 static double estimate_left(const plan *p, const arguments *a)
 {
-    return jobs_estimate(p) / (unsigned)a->jobs;
+    return jobs_seconds(p, (unsigned)a->jobs);
 }
 
 static int print_plan(const plan *p, const arguments *a)
@@ -135,20 +134,20 @@ static int print_plan(const plan *p, const arguments *a)
     for (size_t i = 0; i < p->count; i++) {
         const job *j = &p->jobs[i];
         json_t *title = job_title(j);
+        double seconds = job_seconds(p, j, (unsigned)a->jobs);
         if (a->common.json)
             json_array_append_new(list, json_pack("{sO ss sf ss}", "run", title, "state",
-                                                  states[j->state], "estimate_seconds", j->estimate,
+                                                  states[j->state], "estimate_seconds", seconds,
                                                   "folder", j->folder));
         else
             say("%-8s %9s  %s\n", states[j->state],
-                j->state == JOB_DONE ? "" : duration_text(text, j->estimate),
-                json_string_value(title));
+                j->state == JOB_DONE ? "" : duration_text(text, seconds), json_string_value(title));
         json_decref(title);
     }
     if (a->common.json)
         return print_json(
             json_pack("{so sf}", "runs", list, "estimate_seconds", estimate_left(p, a)));
-    say("\nabout %s in all on two cores, %u at once\n", duration_text(text, estimate_left(p, a)),
+    say("\nabout %s in total, %u at once\n", duration_text(text, estimate_left(p, a)),
         (unsigned)a->jobs);
     return EXIT_SUCCESS;
 }
@@ -174,7 +173,7 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
     if (failed > 0)
         say(", %zu failed", failed);
     if (missing > 0)
-        say(", %zu data sets missing", missing);
+        say(", %zu data set%s missing", missing, missing > 1 ? "s" : "");
     say("; report: %s/report.html\n", a->output);
     return status;
 }
@@ -183,15 +182,15 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
 
 typedef struct display {
     bool terminal, quiet;
-    time_t when; /* the line was shown */
 } display;
 
+/* One line, cut at the edge of the terminal. */
 static void show_line(const plan *p, double left)
 {
     const char *mark = "";
     char text[32];
 
-    put(stderr, "\r\033[K%zu of %zu done", jobs_count(p, JOB_DONE), p->count);
+    put(stderr, "\r\033[K\033[?7l%zu of %zu done", jobs_count(p, JOB_DONE), p->count);
     if (jobs_count(p, JOB_FAILED) > 0)
         put(stderr, ", %zu failed", jobs_count(p, JOB_FAILED));
     put(stderr, ", about %s left: ", duration_text(text, left));
@@ -203,6 +202,7 @@ static void show_line(const plan *p, double left)
             json_decref(title);
             mark = "; ";
         }
+    put(stderr, "\033[?7h");
 }
 
 /* A jobs_show; its context is a display. On a terminal one line is kept up to date. */
@@ -212,9 +212,8 @@ static void show(void *context, const plan *p, const job *ended, double seconds)
     char text[32];
 
     if (!ended) {
-        if (d->terminal && time(NULL) != d->when)
+        if (d->terminal)
             show_line(p, seconds);
-        d->when = time(NULL);
         return;
     }
     json_t *title = job_title(ended);
@@ -247,7 +246,7 @@ static void refuse_on(plan *p)
             j->message = strdup("this version of kith cannot evaluate a run on another graph "
                                 "(kith eval --on)");
             json_t *title = job_title(j);
-            put(stderr, "kith: %s is left out: %s\n", json_string_value(title),
+            put(stderr, "kith: %s is skipped: %s\n", json_string_value(title),
                 j->message ? j->message : "");
             json_decref(title);
         }
@@ -272,7 +271,7 @@ static int run_plan(plan *p, const arguments *a, size_t missing)
     if (status != KITH_OK)
         return failure(&error);
     if (number) {
-        put(stderr, "kith: stopped; the same command goes on from here\n");
+        put(stderr, "kith: stopped; run the same command again to continue\n");
         return 128 + number;
     }
     if (report_write(p, &error) != KITH_OK)
@@ -327,12 +326,12 @@ static const option_row options[] = {
      "data"},
     {"output", 'o', "DIR", "the folder for runs and report", OPTION_TEXT,
      offsetof(arguments, output), "reproduction"},
-    {"quick", 0, NULL, "few epochs and sets: about ten minutes for each experiment", OPTION_FLAG,
-     offsetof(arguments, quick)},
-    {"jobs", 0, "N", "run N trainings side by side", OPTION_INTEGER, offsetof(arguments, jobs), "1",
-     .low = 1, .high = 1024},
+    {"quick", 0, NULL, "few epochs and data sets: about ten minutes for each experiment",
+     OPTION_FLAG, offsetof(arguments, quick)},
+    {"jobs", 0, "N", "run N trainings at the same time", OPTION_INTEGER, offsetof(arguments, jobs),
+     "1", .low = 1, .high = 1024},
     {"list", 0, NULL, "show the experiments", OPTION_FLAG, offsetof(arguments, list)},
-    {"dry-run", 0, NULL, "show what would be run, and for how long", OPTION_FLAG,
+    {"dry-run", 0, NULL, "show what would run, and how long it would take", OPTION_FLAG,
      offsetof(arguments, dry_run)},
     {"experiments", 0, "DIR", "where the experiments are", OPTION_TEXT,
      offsetof(arguments, experiments), .otherwise = "those installed with kith"},
@@ -349,9 +348,9 @@ const command cmd_reproduce = {
     .most_operands = -1,
     .about =
         "Trains and evaluates the models of the named experiments, or of 'all', and writes\n"
-        "report.html, report.md and report.json: our figures beside the published ones. A NAME is\n"
-        "one that --list shows, or the path of a JSON file of your own (docs/EXPERIMENTS.md). The\n"
-        "same command goes on where it was stopped or killed; finished runs are not repeated. A\n"
+        "report.html, report.md and report.json, which compare the results with published ones. A\n"
+        "NAME is one that --list shows, or the path of your own JSON file (docs/EXPERIMENTS.md).\n"
+        "After an interruption, the same command continues; finished runs are not repeated. A\n"
         "training that fails does not stop the others.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),

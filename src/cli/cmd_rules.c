@@ -117,14 +117,15 @@ static void print_answer_rules(const kith_rules *rules, const kith_graph *graph,
         say("none\n");
 }
 
-static json_t *examples_json(const kith_rule_example *const *at, size_t count, const kith_graph *graph)
+static json_t *examples_json(const kith_rule_example *const *at, size_t count,
+                             const kith_graph *graph)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < count; i++) {
-        json_t *one =
-            json_pack("{so so}", "subject", text_json(kith_graph_entity_name(graph, at[i]->subject)),
-                      "object", text_json(kith_graph_entity_name(graph, at[i]->object)));
+        json_t *one = json_pack("{so so}", "subject",
+                                text_json(kith_graph_entity_name(graph, at[i]->subject)), "object",
+                                text_json(kith_graph_entity_name(graph, at[i]->object)));
         if (at[i]->between != UINT32_MAX)
             json_object_set_new(one, "between",
                                 text_json(kith_graph_entity_name(graph, at[i]->between)));
@@ -142,13 +143,13 @@ static json_t *answer_rules_json(const kith_rules *rules, const kith_graph *grap
 
     for (size_t i = 0; i < rules->count; i++) {
         const kith_rule *r = rules->at[i];
-        json_t *one = json_pack("{ss so so sf sI sI so so}", "kind", kith_part_name(r->kind),
-                                "first", relation_json(graph, r->first, r->first_inverse), "conclusion",
-                                relation_json(graph, r->conclusion, r->conclusion_inverse),
-                                "confidence", r->confidence, "support", (json_int_t)r->support,
-                                "body_count", (json_int_t)r->body_count, "holds",
-                                examples_json(r->holds, r->holds_count, graph), "fails",
-                                examples_json(r->fails, r->fails_count, graph));
+        json_t *one = json_pack(
+            "{ss so so sf sI sI so so}", "kind", kith_part_name(r->kind), "first",
+            relation_json(graph, r->first, r->first_inverse), "conclusion",
+            relation_json(graph, r->conclusion, r->conclusion_inverse), "confidence", r->confidence,
+            "support", (json_int_t)r->support, "body_count", (json_int_t)r->body_count, "holds",
+            examples_json(r->holds, r->holds_count, graph), "fails",
+            examples_json(r->fails, r->fails_count, graph));
         if (r->second != UINT32_MAX)
             json_object_set_new(one, "second", relation_json(graph, r->second, r->second_inverse));
         if (r->third != UINT32_MAX)
@@ -312,11 +313,11 @@ static int run(const command *self, void *given)
 
 static const option_row options[] = {
     {"kind", 0, "KINDS",
-     "rules that name an answer, of these kinds: names from the list above, separated by commas, "
-     "or letters, such as AB",
+     "list rules that name an answer, of these kinds: names from the list above, "
+     "separated by commas, or letters, such as AB",
      OPTION_CHECKED, offsetof(arguments, kinds), .take = parse_kinds,
      .expected = "a list of kinds such as direct,path or AB (kith rules --help lists them)"},
-    {"examples", 0, NULL, "with facts for which each rule holds and fails", OPTION_FLAG,
+    {"examples", 0, NULL, "show facts for which each rule holds and for which it fails", OPTION_FLAG,
      offsetof(arguments, examples)},
     {"relation", 0, "NAME", "only rules that conclude this relation or its inverse", OPTION_TEXT,
      offsetof(arguments, relation)},
@@ -324,8 +325,8 @@ static const option_row options[] = {
     {"min-support", 0, "N", "only rules with at least this support", OPTION_INTEGER,
      offsetof(arguments, min_support), "1", .high = UINT32_MAX},
     {"on", 0, "SOURCE",
-     "the rules that the run learned, with examples and constant rules from another graph "
-     "that shares its relations",
+     "list the rules that the run learned, with examples and constant rules from "
+     "another graph that shares its relations",
      OPTION_TEXT, offsetof(common_arguments, on)},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -341,11 +342,11 @@ const command cmd_rules = {
     .operand = "SOURCE|RUN",
     .most_operands = 1,
     .about =
-        "A rule r1 => r2 says that an entity with r1 also has r2; its confidence is the share of\n"
-        "the entities with r1 for which that is so, its support how many they are. Rules are\n"
-        "counted over train, in both directions of each relation.\n"
-        "With --kind, shows rules that name an answer instead, from which predictions are made,\n"
-        "with how often each was correct, and a confidence that is lower where that is seldom:",
+        "A rule r1 => r2 says that an entity with r1 also has r2. Its confidence is the share of\n"
+        "entities with r1 for which that holds, its support their number. Rules are counted over\n"
+        "train, in both directions of each relation.\n"
+        "With --kind, lists the rules from which predictions are made, which name an answer, with\n"
+        "how often each was correct; the confidence of rules with few examples is lowered:",
     .more = print_kinds,
     OPTIONS(options),
     .arguments_size = sizeof(arguments),

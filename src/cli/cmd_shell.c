@@ -1,4 +1,5 @@
 #include <editline/readline.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@ typedef struct {
     fields last;       /* the last question, for "why" */
     bool last_about;
     bool interactive, failed, finished;
+    int ended; /* by a signal: the exit status, else 0 */
 } shell;
 
 /* libedit's completion knows no context. */
@@ -71,7 +73,20 @@ static void add_fact(shell *s, const char *text)
     free(f.copy);
 }
 
-/* A question may take long; Ctrl-C then stops it, not the shell. */
+/* The question at hand is over. Ctrl-C stops it alone where a person is at the prompt; else signals
+ * end the shell. */
+static void note_signal(shell *s)
+{
+    int status = was_stopped() ? stopped_status() : 0;
+
+    stop_at_once();
+    forget_signal();
+    if (status && !(s->interactive && status == 128 + SIGINT)) {
+        s->ended = status;
+        s->finished = true;
+    }
+}
+
 static void answer(shell *s, bool why)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
@@ -84,8 +99,7 @@ static void answer(shell *s, bool why)
     stop_gently();
     kith_status status = why ? explain_question(&e, &s->a, question, s->last_about, &error)
                              : ask_questions(&r, &s->a, &q, &error);
-    stop_at_once();
-    forget_signal();
+    note_signal(s);
     if (status == KITH_OK && r.error.status != KITH_OK) {
         error = r.error;
         status = error.status;
@@ -109,7 +123,7 @@ static void ask(shell *s, fields f, bool about, bool why)
     answer(s, why);
 }
 
-/* False where the text is no question; three names are one only where `facts`. */
+/* False if the text is not a question; three names are one only if `facts` is set. */
 static bool ask_text(shell *s, const char *text, bool facts, bool why)
 {
     fields f;
@@ -292,7 +306,7 @@ static const struct {
 } lines[] = {
     {"check", "check SUBJECT RELATION OBJECT: is it true?", true, do_check},
     {"about", "about ENTITY: what else is likely, as subject and as object", true, do_about},
-    {"why", "reasons for the last answer; also why and a question or fact", false, do_why},
+    {"why", "reasons for the last answer, or: why QUESTION|FACT", false, do_why},
     {"undo", "remove the last fact", false, do_undo},
     {"remove", "remove SUBJECT RELATION OBJECT: remove this fact", true, do_remove},
     {"facts", "list the facts added", false, do_facts},
@@ -315,11 +329,11 @@ static const char *command_at(const void *context, size_t i)
 static void do_help(shell *s, const char *rest)
 {
     (void)s, (void)rest;
-    say("  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes\n"
+    say("  SUBJECT RELATION OBJECT   add a fact; put names that contain spaces in double quotes\n"
         "  SUBJECT RELATION ?        which entity; also ? RELATION OBJECT\n"
         "  SUBJECT ? OBJECT          which relation\n"
         "  SUBJECT ? ?               which relations with which entities; also ? ? OBJECT\n"
-        "  ? RELATION ?, ? ? ?       the likeliest facts that the graph lacks\n");
+        "  ? RELATION ?, ? ? ?       the likeliest missing facts\n");
     for (size_t i = 0; i < LINES; i++)
         say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
@@ -393,7 +407,7 @@ static const char *name_at(size_t index, bool relation)
     return relation ? NULL : kith_session_newcomer_at(completing, index - all).name;
 }
 
-/* A name from `skip` on, with the quotes that it needs; NULL where it cannot be completed. */
+/* A name from `skip` on, with the quotes that it needs; NULL if it cannot be completed. */
 static char *quoted_rest(const char *name, size_t skip, bool open)
 {
     char *text = NULL;
@@ -510,7 +524,8 @@ static int run(const command *self, void *arguments)
             talk(s);
         else
             read_script(s);
-        status = s->failed && !s->interactive ? EXIT_FAILED : EXIT_SUCCESS;
+        status = s->ended ? s->ended
+                          : s->failed && !s->interactive ? EXIT_FAILED : EXIT_SUCCESS;
     }
     free(s->last.copy);
     end_queries(&s->a);
@@ -532,15 +547,15 @@ const command cmd_shell = {
     .most_operands = 1,
     .about =
         "Reads lines, from a person or from a script on standard input:\n\n"
-        "  SUBJECT RELATION OBJECT   add a fact; names that contain spaces in double quotes, or\n"
-        "                            tabs between the names\n"
+        "  SUBJECT RELATION OBJECT   add a fact; put names that contain spaces in double quotes,\n"
+        "                            or separate the names by tabs\n"
         "  SUBJECT RELATION ?        ask which entity; also ? RELATION OBJECT\n"
         "  SUBJECT ? OBJECT          ask which relation\n"
         "  SUBJECT ? ?, ? ? OBJECT   ask which relations with which entities\n"
-        "  ? RELATION ?, ? ? ?       ask for the likeliest facts that the graph lacks\n"
+        "  ? RELATION ?, ? ? ?       ask for the likeliest missing facts\n"
         "  check SUBJECT RELATION OBJECT   ask whether it is true\n"
         "  about ENTITY              what else is likely, as subject and as object\n"
-        "  why                       reasons for the last answer; also why and a question or fact\n"
+        "  why                       reasons for the last answer, or: why QUESTION|FACT\n"
         "  undo                      remove the last fact\n"
         "  remove S R O              remove this fact\n"
         "  facts                     list the facts added\n"
@@ -548,9 +563,9 @@ const command cmd_shell = {
         "  top N, new-only on|off    how many answers, and which\n"
         "  help, quit\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
-        "Ctrl-C stops a question that takes long. Tab completes names. Lines are kept in "
-        "~/.kith_history, or in the file that KITH_HISTORY\n"
-        "names. A script ends with status 1 if one of its lines failed.",
+        "At the prompt, Ctrl-C stops a question that takes long. Tab completes names. The history\n"
+        "is kept in ~/.kith_history, or in the file named by KITH_HISTORY. A script ends with\n"
+        "status 1 if one of its lines failed.",
     OPTIONS(options),
     .arguments_size = sizeof(shell),
     .examples = "  kith shell lan\n"

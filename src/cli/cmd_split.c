@@ -10,7 +10,7 @@ typedef struct {
     const char *folder;
     int strategy, labels, ids, force;
     uint64_t count;
-    double rate, valid, test; /* NAN where not given */
+    double rate, valid, test; /* NAN if not given */
 } arguments;
 
 #define STRATEGIES "subject|object|both"
@@ -33,7 +33,7 @@ static kith_dataset_options dataset_options(const arguments *a)
     return o;
 }
 
-/* What split.json says and --json prints. */
+/* The content of split.json and of --json. */
 static json_t *split_json(const arguments *a, const kith_dataset_report *r, const kith_graph *graph)
 {
     const kith_dataset_options o = dataset_options(a);
@@ -84,7 +84,7 @@ static void print_split(const arguments *a, const kith_dataset_report *r, const 
         grouped(b[7], kith_graph_facts(graph, KITH_AUX).count));
 }
 
-/* A share that would change nothing is a misunderstanding. */
+/* A share that would have no effect is a misunderstanding. */
 static kith_status check_shares(const arguments *a, const kith_graph *source, kith_error *error)
 {
     bool dev = !isnan(a->valid) && kith_graph_facts(source, KITH_DEV).count > 0;
@@ -93,7 +93,7 @@ static kith_status check_shares(const arguments *a, const kith_graph *source, ki
     if (!dev && !test)
         return KITH_OK;
     snprintf(error->message, sizeof error->message,
-             "%s has its own %s facts, so none are split off: leave out --%s", a->common.operand,
+             "%s has its own %s facts, so none are held out: omit --%s", a->common.operand,
              dev ? "dev" : "test", dev ? "valid" : "test");
     return error->status = KITH_ERR_ARGUMENT;
 }
@@ -151,16 +151,17 @@ static const option_row options[] = {
     OPTION_OUTPUT("the folder to write; it must not exist, or be empty", arguments, folder),
     {"strategy", 0, STRATEGIES, "which ends of the sampled test facts become unseen", OPTION_CHOICE,
      offsetof(arguments, strategy), "subject"},
-    {"rate", 0, "PERCENT", "sample that share of the test facts", OPTION_NUMBER,
+    {"rate", 0, "PERCENT", "the share of test facts to sample", OPTION_NUMBER,
      offsetof(arguments, rate), .otherwise = "10", .low = 1e-300, .high = 100,
      .expected = "a percentage above 0, up to 100"},
     {"count", 0, "N", "sample N test facts instead", OPTION_INTEGER, offsetof(arguments, count),
      .low = 1, .high = 1e15},
-    {"valid", 0, "SHARE", "share of train to split off as dev first, where the source has no dev",
+    {"valid", 0, "SHARE", "share of train to hold out as dev, if the source has no dev",
      OPTION_NUMBER, offsetof(arguments, valid), .otherwise = "0.05", .high = .999,
      .expected = "a share from 0 to 1, such as 0.05"},
-    {"test", 0, "SHARE", "the same for test", OPTION_NUMBER, offsetof(arguments, test),
-     .otherwise = "0.1", .high = .999, .expected = "a share from 0 to 1, such as 0.05"},
+    {"test", 0, "SHARE", "share of train to hold out as test, if the source has no test",
+     OPTION_NUMBER, offsetof(arguments, test), .otherwise = "0.1", .high = .999,
+     .expected = "a share from 0 to 1, such as 0.05"},
     {"labels", 0, NULL, "add one false fact per true one to dev and test", OPTION_FLAG,
      offsetof(arguments, labels)},
     {"ids", 0, NULL, "write ids, with entity2id.txt and relation2id.txt", OPTION_FLAG,

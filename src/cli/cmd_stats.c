@@ -62,7 +62,7 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
     char text[GROUPED];
     size_t train = s->facts[KITH_TRAIN];
 
-    say("\nCommonest relations\n");
+    say("\nMost common relations\n");
     for (size_t i = 0; i < s->common_count; i++)
         say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i]->facts),
             100 * share(s->common[i]->facts, train), relation_text(graph, s->common[i]->relation));
@@ -181,10 +181,11 @@ const command cmd_stats = {
     .operand = "SOURCE",
     .most_operands = 1,
     .about =
-        "Counts relations, entities, facts and neighbours, and lists the commonest relations and\n"
-        "those that repeat each other. Seen entities are those of train; unseen ones are in\n"
-        "test facts whose relation train has, but not in train. Seen entities have their\n"
-        "neighbours from train, in both directions; other entities have theirs from aux.",
+        "Counts relations, entities, facts and neighbours, and lists the most common relations\n"
+        "and those that duplicate or invert each other. Seen entities are those of train; unseen\n"
+        "entities occur in test facts whose relation is in train, but not in train themselves.\n"
+        "The neighbours of seen entities come from train, in both directions; those of other\n"
+        "entities from aux.",
     OPTIONS(options),
     .arguments_size = sizeof(common_arguments),
     .examples = "  kith stats /usr/share/wordnet\n"

@@ -15,13 +15,13 @@ typedef struct {
 
 /* ---- training ---- */
 
-/* Without a preset, what the data asks for: ranking, or classification where dev has labels. */
+/* The default preset: for ranking, or for classification if dev has labels. */
 static const char *preset_for(const kith_graph *graph)
 {
     return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
 }
 
-/* The settings of the run that training starts from, with those of the command line over them. */
+/* The settings of the run that training starts from, overridden by those of the command line. */
 static kith_status settings_of_run(kith_settings **settings, const arguments *a, kith_error *error)
 {
     const setting_list none = {0}, *given = &a->common.settings;
@@ -53,7 +53,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
         stop_gently();
         return kith_train_resume(end, a->resume, options, error);
     }
-    /* What is wrong with the settings is said before a large source is read. */
+    /* Report problems of the settings before reading a large source. */
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
@@ -70,7 +70,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
-/* The next command that works: eval where there are test facts, else a question about the graph. */
+/* Suggest a next command that works: eval if there are test facts, else a question about the
+ * graph. */
 static void tell_next(const char *folder)
 {
     char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);
@@ -94,7 +95,7 @@ static int tell_end(kith_train_end end, const arguments *a)
         return print_json(json_pack("{ss ss}", "run", folder, "state", words[end]));
     if (end == KITH_TRAIN_STOPPED) {
         char *run = shell_word(folder);
-        say("%s: stopped with a checkpoint; go on with: kith train --resume %s\n", folder,
+        say("%s: stopped with a checkpoint; continue with: kith train --resume %s\n", folder,
             run ? run : "");
         free(run);
     }
@@ -104,8 +105,8 @@ static int tell_end(kith_train_end end, const arguments *a)
         tell_next(folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)
-        say("The graph is small: the evidence was weighed on %lld facts of held-out entities, so "
-            "take probabilities as a guess.\n",
+        say("The graph is small: the weights were fitted on %lld facts of held-out entities, so "
+            "probabilities are rough estimates.\n",
             fitted);
     return EXIT_SUCCESS;
 }
@@ -152,19 +153,19 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"output", 'o', "DIR", "the folder for the run, made with its parents", OPTION_TEXT,
+    {"output", 'o', "DIR", "the folder for the run; created with its parents", OPTION_TEXT,
      offsetof(arguments, folder)},
-    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
-     .otherwise = "kith; triplets where dev has labels"},
-    {"force", 0, NULL, "replace DIR if it is a run that kith made", OPTION_FLAG,
+    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
+     .otherwise = "kith; triplets if dev has labels"},
+    {"force", 0, NULL, "replace DIR if it is a run made by kith", OPTION_FLAG,
      offsetof(arguments, force)},
     {"from", 0, "RUN",
-     "start from a finished run of the same graph or a smaller one; without --preset, with its "
-     "settings",
+     "start from a finished run on the same graph or a smaller version of it; "
+     "without --preset, use its settings",
      OPTION_TEXT, offsetof(arguments, from)},
-    {"resume", 0, "RUN", "go on with a run that was stopped", OPTION_TEXT,
+    {"resume", 0, "RUN", "continue a run that was stopped", OPTION_TEXT,
      offsetof(arguments, resume)},
-    {"checkpoint-every", 0, "SECONDS", "least time between checkpoints", OPTION_NUMBER,
+    {"checkpoint-every", 0, "SECONDS", "minimum time between checkpoints", OPTION_NUMBER,
      offsetof(arguments, checkpoint_seconds), "10", .high = 1e9, .expected = "a number of seconds"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -180,17 +181,9 @@ const command cmd_train = {
     .operand = "SOURCE",
     .most_operands = 0,
     .about =
-        "Trains on the source's train facts and keeps all that later commands need in the run's\n"
-        "folder. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume goes on\n"
-        "and gives the same bytes as a run without a break.\n\n"
-        "presets:\n"
-        "  kith        rules, proximity and an embedding, combined\n"
-        "  triplets    the same for data sets whose dev and test have labels\n"
-        "  rules       rules and proximity, no embedding\n"
-        "  embedding   an embedding alone, made to learn in few epochs\n"
-        "  release     the Logic Attention Network as in the authors' program\n"
-        "  paper       the same as in their paper\n"
-        "Settings given as options override those of the preset.",
+        "Trains on the source's train facts and writes all that later commands need to the run's\n"
+        "folder. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume continues\n"
+        "and gives the same bytes as an uninterrupted run.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

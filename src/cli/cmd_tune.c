@@ -12,7 +12,7 @@ enum { MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
 /* One setting and the values to try. */
 typedef struct {
     char name[32];
-    char text[1024]; /* the values, each ended by a NUL */
+    char text[1024]; /* the values, each with a NUL */
     const char *value[MOST_VALUES];
     size_t count;
 } axis;
@@ -25,7 +25,7 @@ typedef struct {
     size_t axis_count;
 } arguments;
 
-/* What came of one point of the grid. */
+/* The result of one point of the grid. */
 typedef struct {
     size_t point;
     double dev; /* below 0: none */
@@ -141,7 +141,7 @@ static void read_history(outcome *o, const char *run)
     free(line);
 }
 
-/* A run that is there already must be this point's, on this data. */
+/* An existing run must be this point's, on this data. */
 static kith_status check_run(const char *run, const kith_settings *settings,
                              const kith_graph *graph, kith_error *error)
 {
@@ -157,7 +157,7 @@ static kith_status check_run(const char *run, const kith_settings *settings,
         differs = "data";
     for (size_t i = 0; config && !differs && (name = kith_settings_name(i, NULL, NULL)); i++) {
         found = json_string_value(json_object_get(values, name));
-        /* What is predicted is worked out from the data, which are the same. */
+        /* `predict` is derived from the data, which is the same. */
         if (strcmp(name, "predict") != 0 &&
             (!found || strcmp(found, kith_settings_get(text, sizeof text, settings, name)) != 0))
             differs = name;
@@ -262,7 +262,7 @@ static int check_graph(const command *self, const arguments *a, const kith_graph
     char every[64];
 
     if (kith_graph_facts(graph, KITH_DEV).count == 0)
-        return usage_error(self, "%s has no dev facts, expected some to choose settings on",
+        return usage_error(self, "%s has no dev facts, expected some to compare settings on",
                            a->common.operand);
     kith_status status = settings_at(&s, a, 0, &error);
     if (status == KITH_OK)
@@ -272,7 +272,7 @@ static int check_graph(const command *self, const arguments *a, const kith_graph
         return failure(&error);
     if (strcmp(every, "0") == 0)
         return usage_error(self,
-                           "--eval-every is 0, expected evaluations on dev to choose settings by");
+                           "--eval-every is 0, expected evaluations on dev to compare settings by");
     return 0;
 }
 
@@ -291,7 +291,7 @@ static int tune(const command *self, const arguments *a)
     else
         status = check_graph(self, a, graph);
     if (!status && mkdir(a->folder, 0777) != 0 && errno != EEXIST) {
-        put(stderr, "kith: %s: cannot make a folder: %s\n", a->folder, strerror(errno));
+        put(stderr, "kith: %s: cannot create the folder: %s\n", a->folder, strerror(errno));
         status = EXIT_FAILED;
     }
     for (; !status && done < points && !was_stopped(); done++) {
@@ -302,7 +302,7 @@ static int tune(const command *self, const arguments *a)
     if (!status) {
         status = show_results(a, outcomes, done);
         if (was_stopped()) {
-            put(stderr, "kith: stopped; the same command goes on\n");
+            put(stderr, "kith: stopped; run the same command again to continue\n");
             status = status ? status : stopped_status();
         }
     }
@@ -326,11 +326,11 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    OPTION_OUTPUT("where the runs go, each in a folder of its own", arguments, folder),
+    OPTION_OUTPUT("the folder for the runs, each in its own subfolder", arguments, folder),
     {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
      OPTION_TEXTS, offsetof(arguments, grid),
      .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
-    {"preset", 0, PRESETS, "values for all settings", OPTION_TEXT, offsetof(arguments, preset),
+    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
      "release"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -347,8 +347,8 @@ const command cmd_tune = {
     .most_operands = 1,
     .about =
         "Trains one run for each combination of the values and prints a table with the best\n"
-        "result of each on dev, best first. Test is never used. The same command goes on where\n"
-        "it was stopped.",
+        "result of each on dev, best first. Test is never used. After an interruption, the same\n"
+        "command continues.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

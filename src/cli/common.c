@@ -67,7 +67,7 @@ int print_help(const command *self)
     printf("\nexamples:\n%s", self->examples);
     if (self->takes_settings) {
         putchar('\n');
-        print_settings_help();
+        print_settings_help(self);
     }
     return EXIT_SUCCESS;
 }
@@ -135,6 +135,16 @@ json_t *implication_json(const kith_implication *rule, const kith_graph *graph)
                      "confidence", rule->confidence, "support", (json_int_t)rule->support);
 }
 
+json_t *warnings_json(const kith_model *model)
+{
+    json_t *list = json_array();
+    const char *warning;
+
+    for (size_t i = 0; (warning = kith_model_warning(model, i)); i++)
+        json_array_append_new(list, text_json(warning));
+    return list;
+}
+
 int print_json(json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
@@ -184,6 +194,19 @@ void note_report(const kith_graph *graph)
              report->duplicates == 1 ? "" : "s");
 }
 
+/* A table with one row per entity reads as facts, too: "name,team,city". */
+static void note_many_relations(const kith_graph *graph)
+{
+    enum { FEWEST = 20 };
+    size_t facts = kith_graph_facts(graph, KITH_TRAIN).count;
+    uint32_t relations = kith_graph_seen_relation_count(graph);
+
+    if (facts >= FEWEST && relations > facts / 2)
+        note("found %u relations in %zu facts: is the second column the relation? (--columns "
+             "chooses others)\n",
+             relations, facts);
+}
+
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error)
 {
@@ -194,8 +217,10 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
                                        .context = watching(a)};
     kith_status status = kith_graph_open(graph, path, &options, error);
 
-    if (status == KITH_OK)
+    if (status == KITH_OK) {
         note_report(*graph);
+        note_many_relations(*graph);
+    }
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* What kith eval says about overall probabilities. */
+/* What kith eval says about probabilities. */
 #include <math.h>
 
 #include "cli/eval_probabilities.h"
@@ -19,7 +19,7 @@ static void print_table(const char *title, const kith_probability_table *t)
         if (t->bins[i]->answers > 0)
             say("  .%zu to %-6s %9s %9.3f %9.3f %9.3f\n", i,
                 i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
-                grouped(text, t->bins[i]->answers), t->bins[i]->probability, t->bins[i]->right,
+                grouped(text, t->bins[i]->answers), t->bins[i]->predicted, t->bins[i]->right,
                 standard_error(t->bins[i]));
     say("  expected calibration error %.4f, log-loss %.4f (%.4f without any model)\n",
         t->calibration_error, t->log_loss, t->base_rate_log_loss);
@@ -32,7 +32,7 @@ void print_probabilities(const kith_probability_eval *e)
 {
     char text[GROUPED];
 
-    say("\nOverall probabilities: %s unseen entities, each with 10 to 90 %% of its facts hidden\n",
+    say("\nProbabilities: %s unseen entities, each with 10 to 90 %% of its facts hidden\n",
         grouped(text, e->entities));
     print_table("S r ?", e->relations);
     print_table("S ? ?", e->pairs);
@@ -47,7 +47,7 @@ static json_t *table_json(const kith_probability_table *t)
     for (size_t i = 0; i < t->bin_count; i++)
         json_array_append_new(
             bins, json_pack("{sI sf sf sf}", "answers", (json_int_t)t->bins[i]->answers,
-                            "probability", t->bins[i]->probability, "right", t->bins[i]->right,
+                            "predicted", t->bins[i]->predicted, "right", t->bins[i]->right,
                             "standard_error", standard_error(t->bins[i])));
     return json_pack("{sI sI sI sI sf sf sf so}", "answers", (json_int_t)t->answers, "right",
                      (json_int_t)t->right, "given_half", (json_int_t)t->given_half,

@@ -3,13 +3,13 @@
 
 #include "cli/answers.h"
 
-/* Of missing facts, the likeliest is explained. */
+/* For missing facts, the likeliest one is explained. */
 static kith_status likeliest_missing(kith_question *fact, query_arguments *a,
                                      const kith_question *q, kith_error *error)
 {
     const kith_graph *graph = kith_model_graph(a->model);
     kith_missing *missing = NULL;
-    kith_status status = find_missing(&missing, a, q->relation, 1, error);
+    kith_status status = find_missing(&missing, a, q->relation, 1, NULL, NULL, error);
 
     if (status == KITH_OK && missing->count == 0) {
         *error = (kith_error){KITH_ERR_NOT_FOUND, "no missing fact was found"};

@@ -20,17 +20,36 @@ static void make_tabs(char *text)
     *to = '\0';
 }
 
-/* One field, up to the mark or the end; a quoted one ends at the quote before it. */
-static char *next_field(char **rest, char mark)
+/* A field in double quotes, in which two of them stand for one; NULL where it does not end as one. */
+static char *quoted_field(char **rest)
+{
+    char *field = *rest + 1, *to = field, *from = field;
+
+    for (; *from && (from[0] != '"' || from[1] == '"'); from++)
+        from += from[0] == '"';
+    if (*from != '"' || (from[1] != ' ' && from[1] != '\0'))
+        return NULL;
+    *rest = from[1] ? from + 2 : NULL;
+    *from = '\0';
+    for (from = field; *from; from++) {
+        *to++ = *from;
+        from += from[0] == '"';
+    }
+    *to = '\0';
+    return field;
+}
+
+/* One field, up to the mark or the end. */
+static char *next_field(char **rest, char mark, bool *quoted)
 {
     char *field = *rest, *end;
 
-    if (mark == ' ' && field[0] == '"' && (end = strchr(field + 1, '"')) &&
-        (end[1] == ' ' || end[1] == '\0')) {
-        *end = '\0';
-        *rest = end[1] ? end + 2 : NULL;
-        return field + 1;
+    *quoted = false;
+    if (mark == ' ' && field[0] == '"' && (field = quoted_field(rest))) {
+        *quoted = true;
+        return field;
     }
+    field = *rest;
     end = strchr(field, mark);
     if (end)
         *end = '\0';
@@ -50,10 +69,13 @@ bool cut_fields(fields *out, const char *text, char why[256])
     make_tabs(rest);
     char mark = strchr(rest, '\t') ? '\t' : ' ';
     while (rest) {
-        const char *field = next_field(&rest, mark);
+        bool quoted;
+        const char *field = next_field(&rest, mark, &quoted);
         empty += *field == '\0';
-        if (count < 3)
+        if (count < 3) {
             out->name[count] = field;
+            out->quoted[count] = quoted;
+        }
         count++;
     }
     if (count == 3 && empty == 0)
@@ -71,28 +93,32 @@ bool cut_fields(fields *out, const char *text, char why[256])
     return false;
 }
 
+/* "?" in quotes is a name. */
+static int drop_unknown(fields *f)
+{
+    int asked = 0;
+
+    for (int i = 0; i < 3; i++)
+        if (!f->quoted[i] && strcmp(f->name[i], "?") == 0) {
+            f->name[i] = NULL;
+            asked++;
+        }
+    return asked;
+}
+
 bool cut_any_question(fields *out, const char *text, char why[256])
 {
     if (!cut_fields(out, text, why))
         return false;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(out->name[i], "?") == 0)
-            out->name[i] = NULL;
+    drop_unknown(out);
     return true;
 }
 
 bool cut_question(fields *out, const char *text, char why[256])
 {
-    int asked = 0;
-
     if (!cut_fields(out, text, why))
         return false;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(out->name[i], "?") == 0) {
-            out->name[i] = NULL;
-            asked++;
-        }
-    if (asked > 0)
+    if (drop_unknown(out) > 0)
         return true;
     snprintf(why, 256, "has no '?', expected one for the unknown");
     free(out->copy);

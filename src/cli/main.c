@@ -116,8 +116,8 @@ static int run(int argc, char **argv)
     return wanted ? run_command(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
-/* By default, malloc keeps the more for later the larger the blocks are that were freed; here that
- * would be what only reading needs, kept while a model is trained. */
+/* By default, the larger the freed blocks, the more memory malloc keeps for later; here it would
+ * keep what only reading needs while a model is trained. */
 static void free_to_the_system(void)
 {
 #ifdef __GLIBC__

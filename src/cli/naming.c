@@ -1,4 +1,4 @@
-/* Names as people read and type them: IRIs by prefixes, entities by labels too. */
+/* Names as people read and type them: IRIs by prefixes, both by labels too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +18,26 @@ const char *name_text(const kith_graph *graph, const char *name)
 
 const char *relation_text(const kith_graph *graph, uint32_t relation)
 {
+    enum { AT_ONCE = 4, LONGEST = 1024 };
+    static char texts[AT_ONCE][LONGEST];
+    static unsigned next;
     const char *name = kith_graph_relation_name(graph, relation);
+    const char *label = kith_graph_relation_label(graph, relation);
 
-    return name ? name_text(graph, name) : "";
+    if (!name || strcmp(name, label) == 0)
+        return name ? name_text(graph, name) : "";
+    char *text = texts[next++ % AT_ONCE];
+    snprintf(text, LONGEST, "%.500s (%s)", label, name_text(graph, name));
+    return text;
+}
+
+const char *relation_name_text(const kith_graph *graph, const char *name)
+{
+    uint32_t relation;
+
+    return kith_graph_find_relation(&relation, graph, name) == KITH_OK
+               ? relation_text(graph, relation)
+               : name_text(graph, name);
 }
 
 /* ---- what is meant ---- */
@@ -42,10 +59,14 @@ static const char *meant_entity(const kith_graph *graph, const char *name)
 static const char *meant_relation(const kith_graph *graph, const char *name)
 {
     uint32_t relation;
+    kith_error error;
+    kith_status status = kith_graph_resolve_relation(&relation, graph, name, &error);
 
-    return kith_graph_resolve_relation(&relation, graph, name, NULL) == KITH_OK
-               ? kith_graph_relation_name(graph, relation)
-               : name;
+    if (status == KITH_OK)
+        return kith_graph_relation_name(graph, relation);
+    if (status == KITH_ERR_ARGUMENT)
+        note("%s; give one of these names to mean it\n", error.message);
+    return name;
 }
 
 kith_question meant_question(const kith_graph *graph, const fields *f)

@@ -117,6 +117,7 @@ static bool take_value(void *to, const option_row *row, const char *text, int ar
         *(int *)to = 1;
         return true;
     case OPTION_TEXT:
+    case OPTION_PRESET:
         *(const char **)to = text;
         return true;
     case OPTION_TEXTS:
@@ -294,6 +295,14 @@ static void print_wrapped(const char *text, int column)
     putchar('\n');
 }
 
+/* "N", "a|b" or nothing. */
+static const char *argument_of(const option_row *row)
+{
+    if (row->type == OPTION_PRESET)
+        return preset_names();
+    return row->argument ? row->argument : "";
+}
+
 static void print_option(const option_row *row)
 {
     char left[128], *help = NULL;
@@ -301,8 +310,9 @@ static void print_option(const option_row *row)
     int used = row->letter ? snprintf(left, sizeof left, "  -%c, ", row->letter)
                            : snprintf(left, sizeof left, "      ");
 
+    const char *argument = argument_of(row);
     used += snprintf(left + used, sizeof left - (size_t)used, "--%s%s%s", row->name,
-                     row->argument ? " " : "", row->argument ? row->argument : "");
+                     *argument ? " " : "", argument);
     printf("%-*s", INDENT, left);
     if (used >= INDENT)
         printf("\n%*s", INDENT, "");
@@ -329,7 +339,7 @@ void dump_options(const command *self)
     for (size_t i = 0; i < self->option_count; i++) {
         const option_row *r = &self->options[i];
         printf("option\t%s\t--%s\t%.1s\t%s\t%s\t%s\t%s\n", self->name, r->name,
-               r->letter ? (char[]){r->letter, 0} : "", r->argument ? r->argument : "",
+               r->letter ? (char[]){r->letter, 0} : "", argument_of(r),
                r->initial     ? r->initial
                : r->otherwise ? r->otherwise
                               : "",
@@ -340,7 +350,7 @@ void dump_options(const command *self)
          i++) {
         char value[64];
         printf("setting\t%s\t--%s\t\t%s\t%s\t\t%s\n", self->name, name, choices,
-               setting_default(value, sizeof value, name), help);
+               setting_default(value, sizeof value, default_preset(self), name), help);
     }
 }
 

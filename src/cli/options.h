@@ -17,13 +17,14 @@ typedef enum option_type {
     OPTION_INTEGER, /* uint64_t from `low` to `high` */
     OPTION_NUMBER,  /* double from `low` to `high`; NAN where it is not given */
     OPTION_CHOICE,  /* int: the place among `argument`, "a|b|c" */
+    OPTION_PRESET,  /* const char *: the name of a preset; the choices are the library's */
     OPTION_CHECKED  /* whatever `take` makes of it */
 } option_type;
 
 typedef struct option_row {
     const char *name;
     char letter;          /* the short form; 0: none */
-    const char *argument; /* "N", or the choices "a|b"; NULL for a flag */
+    const char *argument; /* "N", or the choices "a|b"; NULL for a flag and a preset */
     const char *help;     /* what it does, to stand behind the name */
     option_type type;
     size_t to;             /* where the value goes: offset in the command's arguments */
@@ -76,17 +77,17 @@ typedef struct common_arguments {
 #define OPTION_SKIP_BAD                                                                            \
     {                                                                                              \
         "skip-bad", 0, NULL,                                                                       \
-            "count lines that cannot be read and go on, instead of stopping at the "               \
+            "skip lines that cannot be read, and count them, instead of stopping at the "          \
             "first",                                                                               \
             OPTION_FLAG, offsetof(common_arguments, skip_bad)                                      \
     }
 #define OPTION_COLUMNS                                                                             \
     {                                                                                              \
         "columns", 0, "S,R,O",                                                                     \
-            "of a file in columns, read those with these names in its header row, or these "       \
-            "numbers: subject, relation, object",                                                  \
+            "which columns of a file are subject, relation and object, by their names in "         \
+            "the header row or by number",                                                         \
             OPTION_TEXT, offsetof(common_arguments, columns),                                      \
-            .otherwise = "a header row is recognised, else there are three columns"                \
+            .otherwise = "detected from a header row; without one, there must be three columns"    \
     }
 #define OPTION_TOP(what, count)                                                                    \
     {                                                                                              \
@@ -96,8 +97,8 @@ typedef struct common_arguments {
 #define OPTION_ON                                                                                  \
     {                                                                                              \
         "on", 0, "SOURCE",                                                                         \
-            "use the run's rules on another graph that shares its relations: the facts of its "    \
-            "train and aux are known, and its entities are the candidates",                        \
+            "use the run's rules on another graph that shares its relations: the facts of "        \
+            "its train and aux are known, its entities are the candidates",                        \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 /* Of the choices seen|all|new. */
@@ -127,7 +128,7 @@ void print_options(const struct command *self);
 /* One line per option for scripts: command, name, letter, argument, default, required, help. */
 void dump_options(const struct command *self);
 
-/* The nearest of some names to one that is none of them; NULL where none is near. */
+/* The nearest of some names to one that is none of them; NULL if none is near. */
 const char *nearest_name(const char *text, const char *(*name_at)(const void *, size_t),
                          const void *context);
 

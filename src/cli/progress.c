@@ -131,6 +131,7 @@ int show_progress(void *context, const kith_progress *p)
     }
     d->last_facts = 0;
     if (p->evaluated && !d->quiet)
-        put(stderr, "%sepoch %u  loss %.5f  dev %.4f%s\n", d->title, p->epoch, p->loss, p->dev, p->best ? "  (best so far, kept)" : "");
+        put(stderr, "%sepoch %u  loss %.5f  dev %.4f%s\n", d->title, p->epoch, p->loss, p->dev,
+            p->best ? "  (best so far, kept)" : "");
     return was_stopped();
 }

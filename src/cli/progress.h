@@ -5,9 +5,9 @@
 #include "cli/cli.h"
 
 typedef struct display {
-    char title[64]; /* before every line */
+    char title[64]; /* printed before every line */
     double began, shown;
-    double facts, last_facts; /* trained on since it began, and in the epoch at hand */
+    double facts, last_facts; /* facts trained on since the beginning, and in the current epoch */
     bool terminal, quiet;
 } display;
 
@@ -15,14 +15,14 @@ void display_begin(display *d, bool quiet, const char *title);
 void display_end(const display *d);
 /* A kith_progress_call; its context is a display. */
 int show_progress(void *context, const kith_progress *progress);
-/* A kith_watch_call; its context is a display. Shows the stage with its rate and the time left, and
- * stops the work after a signal. */
+/* A kith_watch_call; its context is a display. Shows the stage with its rate and the remaining
+ * time, and stops the work after a signal. */
 int show_stage(void *context, const kith_stage *stage);
 
-/* The display of a command that does not train. From the first call on, Ctrl-C and SIGTERM end the
+/* The display of a command that does not train. After the first call, Ctrl-C and SIGTERM end the
  * program within half a second. */
 display *watching(const common_arguments *a);
-/* For loops of the program's own: so many of so many are done. Nonzero after a signal. */
+/* For the program's own loops: `done` of `all` are done. Nonzero after a signal. */
 int show_count(const common_arguments *a, const char *name, size_t done, size_t total);
 /* The threads and the display for a library call. */
 kith_work_options work_options(const common_arguments *a);

@@ -26,12 +26,13 @@ kith_status say_source(query_arguments *a, const char *path, kith_error *error)
                                     .columns = a->common.columns,
                                     .watch = show_stage,
                                     .context = watching(&a->common)};
+    const kith_work_options work = work_options(&a->common);
     kith_graph *said = NULL;
     kith_status status =
         kith_graph_open(&said, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &open, error);
 
     if (status == KITH_OK)
-        status = kith_session_add_graph(a->session, said, error);
+        status = kith_session_add_graph(a->session, said, &work, error);
     kith_graph_free(said);
     return status;
 }

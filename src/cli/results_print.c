@@ -6,13 +6,27 @@
 
 /* ---- verdicts ---- */
 
+const char *likely_word(const kith_verdict *v)
+{
+    return v->likely < 0 ? "unknown" : v->likely ? "likely" : "unlikely";
+}
+
 const char *verdict_word(const kith_verdict *v)
 {
     if (v->known)
         return "known";
+    return likely_word(v);
+}
+
+/* By the classifier; without a probability where the run has none. */
+static void print_classified(const kith_verdict *v)
+{
     if (isnan(v->probability))
-        return "unknown";
-    return v->probability >= .5 ? "likely" : "unlikely";
+        say("      %s", v->likely ? "likely" : "unlikely");
+    else
+        say("      %5.1f %%  %s", 100 * v->probability, v->likely ? "likely" : "unlikely");
+    say(", by the classifier fitted on labels%s\n",
+        v->known ? ", judged with the fact itself hidden" : "");
 }
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph)
@@ -22,15 +36,18 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
     print_question(q, graph);
     if (v->known)
         say("      known: the graph or a fact that was given says so\n");
-    if (!isnan(v->probability)) {
+    if (v->classified) {
+        print_classified(v);
+    } else if (!isnan(v->probability)) {
         say("      %5.1f %%  %s%s\n", 100 * v->probability,
-            v->probability >= .5 ? "likely" : "unlikely",
+            v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
-            name_text(graph, who), name_text(graph, q->relation));
-        say("      %5.1f %%  that it is this one, if there is one\n", 100 * v->share);
+            name_text(graph, who), relation_name_text(graph, q->relation));
+        say("      %5.1f %%  that it is this one, if any\n", 100 * v->probability_if_any);
     }
-    say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
+    if (v->candidates > 0)
+        say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
         v->subject_asked ? "subjects" : "objects", v->score);
 }
 
@@ -45,7 +62,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
     if (v->has < .5)
         say("  against: %s is unlikely to have another %s fact\n",
             name_text(graph, v->subject_asked ? q->object : q->subject),
-            name_text(graph, q->relation));
+            relation_name_text(graph, q->relation));
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
         e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
@@ -55,8 +72,8 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
             continue;
         char *entity = readable_entity(graph, a->entity);
         say("  against: %s ranks above it", entity ? entity : "");
-        if (!isnan(a->overall))
-            say(", %.1f %%", 100 * a->overall);
+        if (!isnan(a->probability))
+            say(", %.1f %%", 100 * a->probability);
         say("\n");
         free(entity);
         shown++;
@@ -71,38 +88,54 @@ static void set_real(json_t *object, const char *key, double value)
 
 json_t *verdict_json(const kith_verdict *v)
 {
-    json_t *object = json_pack("{ss sb sb sI sI sf}", "verdict", verdict_word(v), "known", v->known,
+    json_t *object = json_pack("{ss sb sb sI sI}", "verdict", verdict_word(v), "known", v->known,
                                "subject_asked", v->subject_asked, "rank", (json_int_t)v->rank,
-                               "candidates", (json_int_t)v->candidates, "score", v->score);
+                               "candidates", (json_int_t)v->candidates);
+    set_real(object, "score", (double)v->score);
     set_real(object, "probability", v->probability);
     set_real(object, "has", v->has);
-    set_real(object, "share", v->share);
+    set_real(object, "probability_if_any", v->probability_if_any);
+    json_object_set_new(object, "classified", json_boolean(v->classified));
     return object;
 }
 
 /* ---- missing facts ---- */
 
-static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+void print_missing_head(const kith_question *q, const kith_graph *graph)
 {
-    say("?  %s  ?\n", q->relation ? name_text(graph, q->relation) : "?");
-    for (size_t i = 0; i < m->count; i++) {
-        const kith_missing_fact *f = m->at[i];
-        char *subject = readable_entity(graph, f->fact.subject);
-        char *object = readable_entity(graph, f->fact.object);
-        say("%4zu  ", i + 1);
-        if (isnan(f->probability))
-            say("%8.4f", f->score);
-        else
-            say("%5.1f %%", 100 * f->probability);
-        say("  %s  %s  %s\n", subject ? subject : "",
-            relation_text(graph, f->fact.relation), object ? object : "");
-        free(subject);
-        free(object);
-    }
+    say("?  %s  ?\n", q->relation ? relation_name_text(graph, q->relation) : "?");
+}
+
+void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_graph *graph)
+{
+    char *subject = readable_entity(graph, f->fact.subject);
+    char *object = readable_entity(graph, f->fact.object);
+
+    say("%4zu  ", rank);
+    if (isnan(f->probability))
+        say("%8.4f", f->score);
+    else
+        say("%5.1f %%", 100 * f->probability);
+    say("  %s  %s  %s\n", subject ? subject : "", relation_text(graph, f->fact.relation),
+        object ? object : "");
+    free(subject);
+    free(object);
+}
+
+void print_missing_end(const kith_missing *m)
+{
     if (m->count == 0)
         say("      no answer\n");
     say("      from %zu of %zu questions%s\n", m->asked, m->possible,
         m->complete ? "; no other has a likelier answer" : "; --questions N asks more");
+}
+
+static void print_missing(const kith_missing *m, const kith_question *q, const kith_graph *graph)
+{
+    print_missing_head(q, graph);
+    for (size_t i = 0; i < m->count; i++)
+        print_missing_fact(m->at[i], i + 1, graph);
+    print_missing_end(m);
 }
 
 static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
@@ -115,9 +148,10 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
             "{so so so sf}", "subject", text_json(kith_graph_entity_name(graph, f->fact.subject)),
             "relation", text_json(kith_graph_relation_name(graph, f->fact.relation)), "object",
             text_json(kith_graph_entity_name(graph, f->fact.object)), "score", f->score);
+        set_relation_label(one, graph, f->fact.relation);
         set_real(one, "probability", f->probability);
         set_real(one, "has", f->has);
-        set_real(one, "share", f->share);
+        set_real(one, "probability_if_any", f->probability_if_any);
         json_array_append_new(list, one);
     }
     return list;
@@ -158,15 +192,19 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
 
 void print_table_head(void)
 {
-    say("question\trank\tsubject\trelation\tobject\tprobability\tknown\tstatus\n");
+    say("question\trank\tsubject\trelation\tobject\tprobability\tprobability_if_"
+        "any\tknown\tstatus\n");
 }
 
 static void print_row(size_t number, size_t rank, const char *subject, const char *relation,
-                      const char *object, double probability, int known)
+                      const char *object, double probability, double if_any, int known)
 {
     say("%zu\t%zu\t%s\t%s\t%s\t", number, rank, subject, relation, object);
     if (!isnan(probability))
         say("%.6g", probability);
+    say("\t");
+    if (!isnan(if_any))
+        say("%.6g", if_any);
     say("\t%d\tok\n", known);
 }
 
@@ -178,23 +216,28 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
 
     print_row(number, rank, a->is_subject ? entity : asked,
               kith_graph_relation_name(graph, a->relation), a->is_subject ? asked : entity,
-              isnan(a->overall) ? a->probability : a->overall, a->known);
+              a->probability, a->probability_if_any, a->known);
+}
+
+void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
+                       const kith_graph *graph)
+{
+    print_row(number, rank, kith_graph_entity_name(graph, f->fact.subject),
+              kith_graph_relation_name(graph, f->fact.relation),
+              kith_graph_entity_name(graph, f->fact.object), f->probability,
+              f->probability_if_any, 0);
 }
 
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)
 {
     if (r->error.status != KITH_OK)
-        say("%zu\t\t%s\t%s\t%s\t\t\t%s\n", number, q->subject ? q->subject : "?",
+        say("%zu\t\t%s\t%s\t%s\t\t\t\t%s\n", number, q->subject ? q->subject : "?",
             q->relation ? q->relation : "?", q->object ? q->object : "?", r->error.message);
     else if (r->kind == ASKS_TRUTH)
         print_row(number, r->verdict->rank, q->subject, q->relation, q->object,
-                  r->verdict->probability, r->verdict->known);
+                  r->verdict->probability, r->verdict->probability_if_any, r->verdict->known);
     for (size_t i = 0; r->answers && i < r->answers->count; i++)
         print_answer_row(r->answers->at[i], q, number, i + 1, graph);
-    for (size_t i = 0; r->missing && i < r->missing->count; i++) {
-        const kith_missing_fact *f = r->missing->at[i];
-        print_row(number, i + 1, kith_graph_entity_name(graph, f->fact.subject),
-                  kith_graph_relation_name(graph, f->fact.relation),
-                  kith_graph_entity_name(graph, f->fact.object), f->probability, 0);
-    }
+    for (size_t i = 0; r->missing && i < r->missing->count; i++)
+        print_missing_row(r->missing->at[i], number, i + 1, graph);
 }

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "core/files.h"
 
 static FILE *open_file(const char *folder, const char *name)
 {
     char *path = NULL;
-    FILE *in = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "re");
+    FILE *in = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : kith__regular_open(path, false);
 
     free(path);
     return in;
@@ -97,10 +98,22 @@ char *shell_word(const char *text)
 /* A name as a field of a question; false where it cannot be typed there. */
 static bool put_field(char *out, size_t size, const char *name)
 {
-    bool spaces = strpbrk(name, " \t") != NULL;
+    bool quoted = strpbrk(name, " \"") != NULL || strcmp(name, "?") == 0;
+    size_t used = 0;
 
-    return is_plain(name) && !strpbrk(name, "\"\\") && strcmp(name, "?") != 0 &&
-           snprintf(out, size, spaces ? "\"%s\"" : "%s", name) < (int)size;
+    if (!is_plain(name) || strpbrk(name, "\t\\") || 2 * strlen(name) + 3 > size)
+        return false;
+    if (quoted)
+        out[used++] = '"';
+    for (; *name; name++) {
+        out[used++] = *name;
+        if (*name == '"')
+            out[used++] = '"';
+    }
+    if (quoted)
+        out[used++] = '"';
+    out[used] = '\0';
+    return true;
 }
 
 /* By its prefix, where it is an IRI. */

@@ -4,13 +4,16 @@
 
 #include "cli/cli.h"
 
-#define PRESETS "kith|triplets|rules|embedding|release|paper"
+/* "a|b|c", from the library's table. */
+const char *preset_names(void);
 
 /* A preset, then the settings given on the command line, in place of those that are there. */
 kith_status make_settings(kith_settings **s, const char *preset, const setting_list *given,
                           kith_error *error);
-/* The value of a setting in the default preset; the text lives in `out`. */
-const char *setting_default(char *out, size_t size, const char *name);
-void print_settings_help(void);
+/* The preset that a command takes unless another is given. */
+const char *default_preset(const struct command *self);
+/* The value of a setting in a preset; the text lives in `out`. */
+const char *setting_default(char *out, size_t size, const char *preset, const char *name);
+void print_settings_help(const struct command *self);
 
 #endif

@@ -35,7 +35,7 @@ void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* Without a timer, signals go on to end the program at once. */
+/* Without a timer, signals still end the program at once. */
 void stop_soon(void)
 {
     static bool made;

@@ -4,20 +4,20 @@
 
 #include <stdbool.h>
 
-/* From here on these signals end the program at once, with that status. */
+/* After this call, these signals end the program at once, with that status. */
 void catch_signals(void);
-/* From here on the first one asks to stop, so that nothing is left half-written, and ends the program
- * 0.4 seconds later where it has not stopped by then. */
+/* After this call, the first signal asks to stop, so that nothing is left half-written, and ends
+ * the program 0.4 seconds later if it has not stopped by then. */
 void stop_soon(void);
-/* From here on the first one only asks to stop, so that what can be kept is kept. In either case a second
- * one ends the program. */
+/* After this call, the first signal only asks to stop, so that results can be saved. In either case
+ * a second one ends the program. */
 void stop_gently(void);
-void stop_at_once(void); /* as in the beginning */
-/* What it was to stop has stopped, and the program goes on. */
+void stop_at_once(void); /* as after catch_signals */
+/* The interrupted work has stopped, and the program continues. */
 void forget_signal(void);
-/* Whether one came, and the exit status for it. */
+/* Whether a signal came, and its exit status. */
 bool was_stopped(void);
-/* Whether one came after stop_soon: then its status is that of the command, however far it got. */
+/* Whether a signal came after stop_soon: then the command ends with its status. */
 bool is_stopping(void);
 int stopped_status(void);
 

@@ -7,7 +7,7 @@
 
 /* ---- characters ---- */
 
-/* The well-formed UTF-8 character at `text` and its bytes; 0 where there is none. */
+/* The well-formed UTF-8 character at `text` and its bytes; 0 if there is none. */
 static int decode(uint32_t *character, const char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

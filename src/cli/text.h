@@ -21,8 +21,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* put(
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void set_quiet(bool quiet);
 
-/* A line on the terminal that says how far the work is, until it is replaced, cleared, or something else is
- * printed. */
+/* A line on the terminal that says how far the work is, until it is replaced, cleared, or something
+ * else is printed. */
 void show_status(const char *text);
 void clear_status(void);
 

@@ -7,10 +7,10 @@
 
 enum { HEADER = 64, LARGE = 1 << 22 };
 
-/* In front of the items. */
+/* The header in front of the items. */
 struct kith__buffer {
-    struct kith__buffer *next, **link; /* link: what points to it */
-    size_t bytes;                      /* of items */
+    struct kith__buffer *next, **link; /* link: the pointer that leads here */
+    size_t bytes;                      /* size of the items */
 };
 _Static_assert(sizeof(struct kith__buffer) <= HEADER, "items begin at a multiple of 64 bytes");
 
@@ -52,11 +52,11 @@ static int grow(kith__buffers *owner, void **array, size_t count, size_t size, s
 
     if (__builtin_mul_overflow(count, size, &need))
         return -1;
-    if (old && need <= old->bytes) /* nobody is given NULL, not even for nothing */
+    if (old && need <= old->bytes) /* never hand out NULL, even for zero items */
         return 0;
-    /* What is large varies less from batch to batch. */
+    /* Large buffers vary less from batch to batch, so they get less slack. */
     wanted = count + count / (count > LARGE / size ? 16 : 4) + 64;
-    if (kept == 0) { /* so that not both are there at once */
+    if (kept == 0) { /* free first, so that both blocks do not exist at once */
         drop(old);
         *array = old = NULL;
     }

@@ -1,5 +1,5 @@
-/* Growing buffers with one owner, which releases them all at once. They are kept from batch to batch:
- * they grow, and soon stop growing. */
+/* Growing buffers with one owner, which releases them all at once. They are kept from batch to
+ * batch, so they soon stop growing. */
 #ifndef KITH_CORE_BUFFERS_H
 #define KITH_CORE_BUFFERS_H
 
@@ -9,13 +9,13 @@ typedef struct kith__buffers {
     struct kith__buffer *first;
 } kith__buffers;
 
-/* Make room for `count` items of `size` bytes, beginning at a multiple of 64 bytes, at *array_pointer,
- * which is NULL at first. A buffer that grows loses what is in it; new ones are zeroed. -1 where memory
- * is short. Buffers of two owners may change places. */
+/* Make room for `count` items of `size` bytes, aligned to 64 bytes, at *array_pointer, which is
+ * NULL at first. A buffer that grows loses its contents; new buffers are zeroed. Returns -1 if out
+ * of memory. Buffers of two owners may be swapped. */
 int kith__buffer_reserve(kith__buffers *owner, void *array_pointer, size_t count, size_t size);
-/* The same, but what is there is kept. */
+/* Like kith__buffer_reserve, but keeps the contents. */
 int kith__buffer_extend(kith__buffers *owner, void *array_pointer, size_t count, size_t size);
-/* Free all; the pointers to them are not cleared. */
+/* Free all buffers; the pointers to them are not cleared. */
 void kith__buffers_release(kith__buffers *owner);
 
 /* For a member of a struct that owns its buffers as `buffers`. */

@@ -12,8 +12,8 @@ void kith__checksum_init(kith__checksum *sum)
         sum->lane[k] = odd ^ k;
 }
 
-/* Four sums at a time, so that one multiplication need not wait for the one before. Each step is one
- * to one, so two inputs that differ in one word never have the same lanes. */
+/* Four independent sums, so that one multiplication need not wait for the previous one. Each step
+ * is one to one, so two inputs that differ in one word always differ in a lane. */
 static const unsigned char *add_blocks(uint64_t lane[4], const unsigned char *at, size_t blocks)
 {
     uint64_t a = lane[0], b = lane[1], c = lane[2], d = lane[3], word[4];
@@ -42,7 +42,8 @@ void kith__checksum_add(kith__checksum *sum, const void *bytes, size_t count)
 
     sum->total += count;
     if (sum->rest_count > 0) {
-        size_t missing = KITH__SUM_BLOCK - sum->rest_count, taken = count < missing ? count : missing;
+        size_t missing = KITH__SUM_BLOCK - sum->rest_count;
+        size_t taken = count < missing ? count : missing;
         memcpy(sum->rest + sum->rest_count, at, taken);
         sum->rest_count += taken;
         at += taken;
@@ -81,7 +82,7 @@ uint64_t kith__checksum_of(const void *bytes, size_t count)
     return kith__checksum_value(&sum);
 }
 
-/* ---- text that holds its own ---- */
+/* ---- text that contains its own checksum ---- */
 
 char *kith__checksum_digits(char *text, size_t length)
 {

@@ -1,5 +1,5 @@
-/* A checksum of 64 bits over bytes that come in pieces of any length. It finds damage; it does not
- * withstand somebody who computes it anew. */
+/* A 64-bit checksum over bytes that arrive in pieces of any length. It detects damage, not
+ * tampering: anyone can compute it again. */
 #ifndef KITH_CORE_CHECKSUM_H
 #define KITH_CORE_CHECKSUM_H
 
@@ -20,11 +20,11 @@ void kith__checksum_init(kith__checksum *sum);
 void kith__checksum_add(kith__checksum *sum, const void *bytes, size_t count);
 uint64_t kith__checksum_value(const kith__checksum *sum);
 
-/* Of one piece. */
+/* The checksum of a single piece. */
 uint64_t kith__checksum_of(const void *bytes, size_t count);
 
-/* Text that holds its own checksum: 16 hexadecimal digits after the first "checksum": ", which count
- * as '0' in the sum. Returns where they are, NULL where there are none. */
+/* Text that contains its own checksum: 16 hexadecimal digits after the first "checksum": ", which
+ * count as '0' in the sum. Returns where they begin, or NULL if there are none. */
 char *kith__checksum_digits(char *text, size_t length);
 bool kith__checksum_parse(uint64_t *value, const char *digits);
 void kith__checksum_print(char *digits, uint64_t value);

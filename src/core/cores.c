@@ -10,7 +10,7 @@
 
 /* ---- the cgroup's quota ---- */
 
-/* Whether the file's first line fits the format, which has `count` numbers. */
+/* Whether the file's first line matches the format, which has `count` numbers. */
 static bool read_numbers(const char *path, const char *format, long long *first, long long *second,
                          int count)
 {
@@ -22,7 +22,7 @@ static bool read_numbers(const char *path, const char *format, long long *first,
     return fits;
 }
 
-/* Of one cgroup's folder; 0 where it has no quota ("max", or -1). */
+/* The quota of one cgroup's folder; 0 if it has none ("max", or -1). */
 static double quota_of(const char *folder)
 {
     char path[PATH_MAX];
@@ -40,9 +40,8 @@ static double quota_of(const char *folder)
     return quota > 0 && period > 0 ? (double)quota / (double)period : 0.0;
 }
 
-/* The least quota of a cgroup and those above it, up to where the hierarchy is mounted. A
- * container may see the host's path but only its own folder, so folders that are missing are
- * passed over. */
+/* The smallest quota of a cgroup and its ancestors, up to the mount point of the hierarchy. A
+ * container may see the host's path but only its own folder, so missing folders are skipped. */
 static double least_quota(const char *mount, const char *group)
 {
     char folder[PATH_MAX];
@@ -73,7 +72,7 @@ static bool lists_cpu(const char *controllers)
     return false;
 }
 
-/* A line of /proc/self/cgroup: "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1. */
+/* A line of /proc/self/cgroup: "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1. */
 static double quota_of_line(const char *root, char *line)
 {
     static const char *const mounts[] = {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
@@ -115,7 +114,7 @@ double kith__cgroup_cores(const char *root)
     return least;
 }
 
-/* ---- all of it ---- */
+/* ---- cores ---- */
 
 static unsigned allowed_cores(void)
 {

@@ -2,12 +2,12 @@
 #ifndef KITH_CORE_CORES_H
 #define KITH_CORE_CORES_H
 
-/* At least 1: those that the process is allowed to run on, and no more than the quota of its
- * cgroup, rounded up, gives time for. */
+/* The cores that the process is allowed to run on, but no more than its cgroup's quota (rounded up)
+ * gives time for; at least 1. */
 unsigned kith__cores(void);
 
-/* The quota of the process's cgroups (version 2 or 1), in cores; 0 where there is none. `root`
- * is put before /proc and /sys, "" but in tests. */
+/* The quota of the process's cgroups (version 2 or 1), in cores; 0 if there is none. `root` is put
+ * before /proc and /sys; it is "" except in tests. */
 double kith__cgroup_cores(const char *root);
 
 #endif

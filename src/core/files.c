@@ -19,12 +19,12 @@ static kith_status system_error(kith_error *error, const char *path, const char 
     return kith__fail(error, KITH_ERR_IO, "%s: cannot %s: %s", path, doing, strerror(errno));
 }
 
-/* ---- names of what is being written ---- */
+/* ---- temporary names ---- */
 
 enum { DRAWN = 12, TRIES = 100 };
 static const char mark[] = ".tmp-";
 
-/* The length of a path without slashes at its end. */
+/* The length of a path without trailing slashes. */
 static size_t trimmed(const char *path)
 {
     size_t length = strlen(path);
@@ -41,11 +41,11 @@ static uint64_t draw(void)
 
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number)
         return number;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* a name that is taken is drawn again */
+    clock_gettime(CLOCK_MONOTONIC, &t); /* if the name is taken, another one is drawn */
     return ((uint64_t)t.tv_nsec << 32 ^ (uint64_t)gettid()) * 0x9e3779b97f4a7c15u;
 }
 
-/* Room for a name beside `path`; NULL where memory is short. */
+/* Allocates a name beside `path`; NULL if out of memory. */
 static char *alloc_name(const char *path)
 {
     return kith__alloc(strlen(path) + sizeof mark + DRAWN, 1);
@@ -57,7 +57,7 @@ static void draw_name(char *name, const char *path)
             draw() & ((UINT64_C(1) << 4 * DRAWN) - 1));
 }
 
-/* Whether a name is one that draw_name makes, and where its mark begins. */
+/* Whether draw_name made this name, and where its suffix begins. */
 static bool is_drawn(const char *name, size_t *base)
 {
     size_t length = strlen(name), tail = sizeof mark - 1 + DRAWN;
@@ -68,7 +68,7 @@ static bool is_drawn(const char *name, size_t *base)
     return strspn(name + length - DRAWN, "0123456789abcdef") == DRAWN;
 }
 
-/* Lock what was just made. False where somebody took it for a leftover and removed it. */
+/* Lock what was just created. False if another process took it for a leftover and removed it. */
 static bool lock_new(int file)
 {
     struct stat info;
@@ -87,7 +87,7 @@ static bool is_abandoned(const char *path)
     return abandoned;
 }
 
-/* ---- what was left behind ---- */
+/* ---- leftovers ---- */
 
 void kith__remove_folder(const char *path)
 {
@@ -100,7 +100,7 @@ void kith__remove_folder(const char *path)
     if (!folder)
         return;
     while ((entry = readdir(folder)))
-        unlinkat(dirfd(folder), entry->d_name, 0); /* folders refuse, and stay */
+        unlinkat(dirfd(folder), entry->d_name, 0); /* fails on folders, which stay */
     closedir(folder);
     rmdir(path);
 }
@@ -111,14 +111,14 @@ static void remove_whole(const char *path)
 
     if (unlink(path) == 0)
         return;
-    /* A run's folder, in which a graph's may be, each whole or in the making. */
+    /* A run's folder may contain a graph's folder; either may be finished or temporary. */
     if (snprintf(inner, sizeof inner, "%s/graph", path) < (int)sizeof inner)
         kith__remove_folder(inner);
     kith__remove_leftovers(path);
     kith__remove_folder(path);
 }
 
-/* Those of one name, or with NULL of every name. */
+/* Remove the leftovers of one name, or of every name if it is NULL. */
 static void sweep(const char *path, const char *of)
 {
     DIR *folder = opendir(path);
@@ -143,7 +143,7 @@ void kith__remove_leftovers(const char *path)
     sweep(path, NULL);
 }
 
-/* Split a path without slashes at its end into its parent and its name. */
+/* Split a path without trailing slashes into its parent and its name. */
 static const char *split_path(char parent[PATH_MAX], char name[PATH_MAX], const char *path)
 {
     snprintf(parent, PATH_MAX, "%.*s", (int)trimmed(path), path);
@@ -165,7 +165,7 @@ static void sweep_beside(const char *path)
 
 /* ---- files ---- */
 
-/* What is neither a file nor a folder would be replaced by one. */
+/* Something other than a file or folder, which a rename would replace. */
 static bool is_special(const char *path)
 {
     struct stat there;
@@ -173,7 +173,7 @@ static bool is_special(const char *path)
     return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
 }
 
-/* A new file beside `path`, locked; NULL where none can be made. */
+/* A new locked file beside `path`; NULL if it cannot be created. */
 static FILE *open_drawn(char *name, const char *path)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -195,10 +195,9 @@ static FILE *open_drawn(char *name, const char *path)
     return NULL;
 }
 
-kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
+static kith_status open_new(kith__new_file *file, const char *path, bool special,
+                            kith_error *error)
 {
-    bool special = is_special(path);
-
     memset(file, 0, sizeof *file);
     file->path = kith__strdup(path);
     file->temporary = special ? NULL : alloc_name(path);
@@ -215,6 +214,16 @@ kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_err
         return status;
     }
     return KITH_OK;
+}
+
+kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
+{
+    return open_new(file, path, is_special(path), error);
+}
+
+kith_status kith__new_file_replace(kith__new_file *file, const char *path, kith_error *error)
+{
+    return open_new(file, path, false, error);
 }
 
 void kith__new_file_abandon(kith__new_file *file)
@@ -234,7 +243,7 @@ kith_status kith__sync_folder(const char *path, kith_error *error)
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     kith_status status = KITH_OK;
 
-    /* Some file systems cannot sync a folder and say EINVAL; that is no failure of ours. */
+    /* Some file systems cannot sync a folder and return EINVAL; that is not an error. */
     if (folder < 0 || (fsync(folder) != 0 && errno != EINVAL))
         status = system_error(error, path, "sync");
     if (folder >= 0)
@@ -261,8 +270,8 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
         status = system_error(error, file->path, "write");
     if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
         status = system_error(error, file->path, "rename the finished file to it");
-    /* So that files that were written one after the other are there in that order after a power
-     * cut. */
+    /* Sync the folder, so that after a power cut files appear in the order in which they were
+     * written. */
     if (status == KITH_OK && file->temporary)
         (void)sync_parent(file->path, NULL);
     if (status != KITH_OK && file->temporary)
@@ -271,9 +280,30 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
     return status;
 }
 
+FILE *kith__regular_open(const char *path, bool append)
+{
+    int flags = append ? O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW : O_RDONLY;
+    int file = open(path, flags | O_NONBLOCK | O_CLOEXEC, 0666);
+    struct stat info = {0};
+    FILE *stream = NULL;
+
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode))
+        stream = fdopen(file, append ? "a" : "r");
+    else
+        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    if (!stream) {
+        int why = errno;
+        close(file);
+        errno = why;
+    }
+    return stream;
+}
+
 /* ---- folders ---- */
 
-/* A new folder beside `path`, locked; -1 where none can be made. */
+/* A new locked folder beside `path`; -1 if it cannot be created. */
 static int make_drawn(char *name, const char *path)
 {
     for (int i = 0; i < TRIES; i++) {

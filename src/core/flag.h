@@ -1,4 +1,4 @@
-/* A flag that threads raise and nobody lowers: a piece of work failed, and its caller reports it. */
+/* A flag that threads set and nobody clears: a piece of work failed, and the caller reports it. */
 #ifndef KITH_CORE_FLAG_H
 #define KITH_CORE_FLAG_H
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Blocks of this size and more are laid out for huge pages: tables that are read at random spend
- * most of their time on address translation otherwise, and page faults cost threads dearly. */
+/* Blocks of at least LARGE bytes are aligned for huge pages: tables read at random would otherwise
+ * spend most of their time on address translation, and page faults are costly with many threads. */
 enum { HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Only tests set this; it counts down to the allocation that must fail. */
@@ -121,9 +121,9 @@ int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void **array = array_pointer;
 
-    if (*array && need <= *capacity) /* nobody is given NULL, not even for nothing */
+    if (*array && need <= *capacity) /* never hand out NULL, even for zero items */
         return 0;
-    /* So that it soon grows no more; what is large varies less from batch to batch. */
+    /* Some slack, so that it soon stops growing; large arrays vary less from batch to batch. */
     size_t wanted = need + need / (need > LARGE / size ? 16 : 4) + 64;
     kith__free(*array);
     *capacity = 0;
@@ -146,7 +146,7 @@ int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t siz
             return -1;
         wanted *= 2;
     }
-    /* A large block is moved, because only a new one gets huge pages from its first byte on. */
+    /* A large block is moved, because only a new block gets huge pages from its first byte. */
     bool move = *array && wanted > LARGE / size;
     void *grown = move ? kith__alloc(wanted, size) : kith__realloc(*array, wanted, size);
     if (!grown)

@@ -58,7 +58,7 @@ static size_t skip_digits(const char **text)
     return count;
 }
 
-/* [-]digits[.digits][e[+-]digits], with a digit before or behind the point. */
+/* [-]digits[.digits][e[+-]digits], with a digit before or after the point. */
 static bool is_decimal(const char *text)
 {
     text += *text == '-';
@@ -85,7 +85,7 @@ bool kith__parse_real(double *value, const char *text, double low, double high)
     locale_t before = kith__plain_numbers();
     double number = strtod(text, NULL);
     kith__usual_numbers(before);
-    if (!(number >= low && number <= high)) /* what overflows is beyond every range */
+    if (!(number >= low && number <= high)) /* overflow is out of every range */
         return false;
     *value = number;
     return true;

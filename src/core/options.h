@@ -1,15 +1,15 @@
-/* Structs that the caller fills and whose first member is their size, as the caller knows them. */
+/* Structs that the caller fills and whose first member is their size in the caller's version. */
 #ifndef KITH_CORE_OPTIONS_H
 #define KITH_CORE_OPTIONS_H
 
 #include "core/status.h"
 
-/* Copy what the caller gave over the defaults that `own`, of `known` bytes, holds. `given` may
- * be NULL; a size of 0 stands for `first`, the size of the first version that had one. What a
- * newer caller has beyond what is known here must be zero. */
+/* Copy the caller's options over the defaults in `own`, which has `known` bytes. `given` may be
+ * NULL; a size of 0 stands for `first`, the size of the first version that had a size. Fields that
+ * only a newer caller knows must be zero. */
 kith_status kith__options_copy(void *own, size_t known, size_t first, const void *given,
                                kith_error *error);
-/* Defaults to the caller's struct, of which it knows `size` bytes. */
+/* Copy the defaults to the caller's struct, which has `size` bytes. */
 void kith__options_give(void *options, size_t size, const void *defaults, size_t known);
 
 #endif

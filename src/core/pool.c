@@ -14,10 +14,10 @@ struct kith__pool {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     pthread_t *threads;
-    unsigned helpers;     /* threads beside the caller's */
-    bool more_than_cores; /* threads share cores among themselves */
-    atomic_bool crowded;  /* others want the cores too */
-    pthread_t asker;      /* whose these are, at the last question */
+    unsigned helpers;     /* threads other than the caller's */
+    bool more_than_cores; /* there are more threads than cores */
+    atomic_bool crowded;  /* other processes need the cores too */
+    pthread_t measured;   /* the thread that the counts below belong to */
     uint64_t next_check, interrupted, worked;
     atomic_ulong round;
     atomic_uint working;
@@ -38,15 +38,15 @@ static void take_pieces(kith__pool *pool)
 
 /* ---- spinning ---- */
 
-/* Steps follow each other within microseconds, and waking a thread takes longer than that: who
- * waits spins for a moment, then sleeps. Time spent spinning is taken from whoever else wants
- * the core, so nobody spins while there are others: a thread that the scheduler has interrupted
- * more than once in BUSY of its time is not alone. */
+/* Steps follow each other within microseconds, and waking a thread takes longer than that, so a
+ * waiting thread spins for a moment before it sleeps. Spinning takes time from other threads that
+ * need the core, so threads stop spinning when the cores are crowded: when the scheduler has
+ * interrupted the calling thread more than once per BUSY microseconds of its CPU time. */
 enum {
     SPIN = 200 * 1000,              /* nanoseconds */
-    SPINS_A_LOOK = 16,              /* pauses between two looks at the clock */
-    CHECK_EVERY = 50 * 1000 * 1000, /* nanoseconds between two questions to the scheduler */
-    BUSY = 20 * 1000                /* microseconds of the thread's own time */
+    SPINS_PER_CHECK = 16,              /* pauses between two readings of the clock */
+    CHECK_EVERY = 50 * 1000 * 1000, /* nanoseconds between two calls of getrusage */
+    BUSY = 20 * 1000                /* microseconds of the thread's CPU time */
 };
 
 static uint64_t now(void)
@@ -62,8 +62,8 @@ static uint64_t microseconds(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_usec;
 }
 
-/* Ask the scheduler, at times, how the caller's thread has fared since the last question. */
-static void see_who_else_is_there(kith__pool *pool)
+/* Find out, every CHECK_EVERY nanoseconds, whether other threads compete for the cores. */
+static void check_crowding(kith__pool *pool)
 {
     uint64_t time = now();
     struct rusage used;
@@ -73,9 +73,9 @@ static void see_who_else_is_there(kith__pool *pool)
     pool->next_check = time + CHECK_EVERY;
     uint64_t worked = microseconds(used.ru_utime) + microseconds(used.ru_stime);
     uint64_t interrupted = (uint64_t)used.ru_nivcsw;
-    bool same = pthread_equal(pool->asker, pthread_self());
+    bool same = pthread_equal(pool->measured, pthread_self());
     bool crowded = same && (interrupted - pool->interrupted) * BUSY > worked - pool->worked;
-    pool->asker = pthread_self();
+    pool->measured = pthread_self();
     pool->interrupted = interrupted;
     pool->worked = worked;
     atomic_store_explicit(&pool->crowded, crowded, memory_order_relaxed);
@@ -95,7 +95,7 @@ static bool may_spin(const kith__pool *pool)
     return !pool->more_than_cores && !atomic_load_explicit(&pool->crowded, memory_order_relaxed);
 }
 
-/* Spin until there is what is waited for, for a moment at most; whether it came. */
+/* Spin for at most SPIN nanoseconds; returns whether the awaited event came. */
 static bool spin(kith__pool *pool, bool (*came)(kith__pool *, unsigned long), unsigned long done)
 {
     uint64_t end = 0;
@@ -103,7 +103,7 @@ static bool spin(kith__pool *pool, bool (*came)(kith__pool *, unsigned long), un
     if (came(pool, done))
         return true;
     while (may_spin(pool)) {
-        for (int i = 0; i < SPINS_A_LOOK; i++) {
+        for (int i = 0; i < SPINS_PER_CHECK; i++) {
             pause_briefly();
             if (came(pool, done))
                 return true;
@@ -190,7 +190,7 @@ kith__pool *kith__pool_new(unsigned threads)
         kith__pool_free(pool);
         return NULL;
     }
-    /* A system that gives fewer threads than asked for still gets the work done. */
+    /* With fewer threads than requested, the work still gets done. */
     while (pool->helpers + 1 < threads &&
            pthread_create(&pool->threads[pool->helpers], NULL, help, pool) == 0)
         pool->helpers++;
@@ -219,6 +219,15 @@ unsigned kith__pool_size(const kith__pool *pool)
     return pool->helpers + 1;
 }
 
+size_t kith__pool_pieces(const kith__pool *pool, size_t items, size_t least, size_t most)
+{
+    size_t pieces = kith__pool_size(pool), worth = items / least + 1;
+
+    if (pieces > worth)
+        pieces = worth;
+    return pieces > most ? most : pieces;
+}
+
 void kith__pool_run(kith__pool *pool, void (*work)(void *, size_t), void *context, size_t pieces)
 {
     pool->work = work;
@@ -226,7 +235,7 @@ void kith__pool_run(kith__pool *pool, void (*work)(void *, size_t), void *contex
     pool->pieces = pieces;
     atomic_store(&pool->next, 0);
     if (pieces > 1 && pool->helpers > 0) {
-        see_who_else_is_there(pool);
+        check_crowding(pool);
         pthread_mutex_lock(&pool->lock);
         atomic_store(&pool->working, pool->helpers);
         atomic_fetch_add(&pool->round, 1);

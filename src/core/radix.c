@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Up to 2^14 streams are written to at a time: more passes with fewer took longer, because a
- * batch's items fit in the second cache. Each thread has counts of its own. */
+/* Up to 2^14 streams are written at a time: more passes with fewer streams took longer, because a
+ * batch's items fit in the second-level cache. Each thread has its own counts. */
 enum { MOST_BITS = 14, MOST_PIECES = 4, LEAST_A_PIECE = 4096 };
 
 typedef struct {
@@ -43,7 +43,7 @@ static void move_piece(void *context, size_t piece)
         p->to[start[key_of(p, &p->from[i])]++] = p->from[i];
 }
 
-/* Of equal keys, those of the first piece come first. */
+/* Equal keys keep the order of the pieces. */
 static void place(const pass *p)
 {
     uint32_t total = 0;

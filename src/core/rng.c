@@ -39,7 +39,7 @@ uint64_t kith__rng_next(kith__rng *rng)
 
 uint64_t kith__rng_below(kith__rng *rng, uint64_t bound)
 {
-    /* Lemire 2019: the high half of a product; draws that would favour some results are redone. */
+    /* Lemire 2019: the high half of a product; draws that would bias the result are repeated. */
     wide product = (wide)kith__rng_next(rng) * bound;
     uint64_t low = (uint64_t)product;
     if (low < bound) {

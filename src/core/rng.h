@@ -1,4 +1,4 @@
-/* Random numbers as a parameter: the caller owns the state, the seed gives the sequence. */
+/* Random numbers as a parameter: the caller owns the state, the seed determines the sequence. */
 #ifndef KITH_CORE_RNG_H
 #define KITH_CORE_RNG_H
 
@@ -8,7 +8,7 @@ typedef struct kith__rng {
     uint64_t state[4];
 } kith__rng;
 
-/* `stream` gives independent sequences for one seed. */
+/* Different values of `stream` give independent sequences for one seed. */
 void kith__rng_init(kith__rng *rng, uint64_t seed, uint64_t stream);
 uint64_t kith__rng_next(kith__rng *rng);
 /* Uniform in 0..bound-1, without bias; bound > 0. */

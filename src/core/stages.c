@@ -25,7 +25,7 @@ void kith__watch_release(kith__watch *watch)
         pthread_mutex_destroy(&watch->lock);
 }
 
-/* Holding the lock. */
+/* Called with the lock held. */
 static void report(kith__watch *watch, uint64_t time)
 {
     kith_stage stage = {.size = sizeof stage,
@@ -44,7 +44,7 @@ static bool is_stopped(const kith__watch *watch)
     return atomic_load_explicit(&watch->stopped, memory_order_relaxed);
 }
 
-/* Who finds the lock taken leaves the report to the one who has it. */
+/* A thread that finds the lock taken leaves the report to the thread that holds it. */
 static int report_if_due(kith__watch *watch)
 {
     uint64_t time = now();

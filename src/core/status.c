@@ -38,7 +38,7 @@ kith_status kith__null_argument(kith_error *error, const char *call)
 
 const char *kith__quote(char out[KITH__QUOTED], const char *text, size_t length)
 {
-    /* Room is kept for one more escape, the ellipsis, the quote and the NUL. */
+    /* Leave space for one more escape, the ellipsis, the quote and the NUL. */
     const size_t room = KITH__QUOTED - 10;
     size_t used = 0, i = 0;
 

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the well-formed UTF-8 character at `text`, 0 where there is none. */
+/* The length in bytes of the well-formed UTF-8 character at `text`, 0 if there is none. */
 size_t kith__utf8_width(const char *text, size_t length);
 
-/* Whether all of it is well-formed UTF-8 without NUL bytes. */
+/* Whether the whole text is well-formed UTF-8 without NUL bytes. */
 bool kith__utf8_valid(const char *text, size_t length);
 
 #endif

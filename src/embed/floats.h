@@ -1,4 +1,4 @@
-/* Arrays that are kept from batch to batch: they grow, and soon stop growing. */
+/* Arrays that are kept from batch to batch, so they soon stop growing. */
 #ifndef KITH_EMBED_FLOATS_H
 #define KITH_EMBED_FLOATS_H
 
@@ -9,7 +9,7 @@ typedef struct kith__floats {
     size_t capacity;
 } kith__floats;
 
-/* Make room for so many, whose values are then unknown; -1 where memory is short. */
+/* Reserve this many floats, whose values are then undefined; -1 if out of memory. */
 static inline int kith__floats_reserve(kith__floats *floats, size_t need)
 {
     return kith__renew(&floats->at, &floats->capacity, need, sizeof *floats->at);

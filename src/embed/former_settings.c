@@ -1,11 +1,11 @@
-/* Settings as version 0.1 had them: names that changed, and what was dropped. */
+/* Settings of version 0.1: names that changed, and settings that were dropped. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "embed/settings.h"
 
-/* What version 0.1 had and nobody needs: a value (else NULL) of a setting that is still there, or a
- * setting with the value that changed nothing. */
+/* What version 0.1 had and was dropped: a value (else NULL) of a setting that still exists, or a
+ * setting with the value that had no effect. */
 static const struct {
     const char *name, *value, *unused;
 } dropped[] = {

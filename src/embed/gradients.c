@@ -36,7 +36,7 @@ void kith__gradients_release(kith__gradients *g)
     memset(g, 0, sizeof *g);
 }
 
-/* Growing keeps what is there, which kith__renew would not. */
+/* Growing keeps the contents, which kith__renew does not. */
 int kith__gradients_reserve(kith__gradients *g, size_t rows)
 {
     kith__floats larger = {0};
@@ -44,7 +44,7 @@ int kith__gradients_reserve(kith__gradients *g, size_t rows)
 
     if (rows * g->stride <= g->ent.capacity)
         return 0;
-    if (used == 0) /* so that not both are there at once */
+    if (used == 0) /* free first, so that both blocks do not exist at once */
         return kith__renew(&g->ent.at, &g->ent.capacity, rows * g->stride, sizeof *g->ent.at);
     if (kith__renew(&larger.at, &larger.capacity, rows * g->stride, sizeof *larger.at))
         return -1;

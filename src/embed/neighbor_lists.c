@@ -5,8 +5,8 @@
 #include "core/mem.h"
 #include "core/rng.h"
 
-/* The largest P(r' => r) over the other relations r' that the entity has. Rules are stored
- * strongest first, so the first one from a relation that is there is the one. */
+/* The largest P(r' => r) over the entity's other relations r'. Rules are stored strongest first, so
+ * the first one whose body is present is the largest. */
 static float redundancy(uint32_t relation, const kith__implications *rules, const uint8_t *there)
 {
     for (uint64_t i = rules->offset[relation]; i < rules->offset[relation + 1]; i++)
@@ -32,7 +32,7 @@ void kith__logic_denominators(float *denominator, const kith_neighbor *at, size_
         relations[at[i].relation] = 0;
 }
 
-/* Keep `cap` of the list, each choice equally likely, in the order of the file. */
+/* Choose `cap` of the list, every subset being equally likely, in file order. */
 static void choose(uint8_t *kept, size_t count, size_t cap, kith__rng *rng)
 {
     size_t wanted = cap;
@@ -99,7 +99,7 @@ static int scratch_reserve(scratch *s, size_t count)
     return 0;
 }
 
-/* The entity's neighbours in the graph, relations numbered as train has them. */
+/* The entity's neighbours in the graph, with relations numbered as in train. */
 static size_t read_list(scratch *s, const kith_graph *graph, uint32_t entity)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
@@ -112,7 +112,7 @@ static size_t read_list(scratch *s, const kith_graph *graph, uint32_t entity)
     return count;
 }
 
-/* One entity's list, from `to` on; returns how many were kept. */
+/* One entity's list, stored from `to`; returns how many were kept. */
 static size_t fill_list(kith__neighbor_lists *lists, size_t to, scratch *s, const kith_graph *graph,
                         uint32_t entity, const kith__implications *rules,
                         const kith_settings *settings)
@@ -141,7 +141,7 @@ static size_t count_kept(const kith_graph *graph, const kith_settings *settings)
     return total;
 }
 
-/* Whether the graph's own neighbourhoods will do, cut off behind the cap. */
+/* Whether the graph's own neighbourhoods can be used, cut at the cap. */
 static bool can_borrow(const kith_graph *graph, const kith_settings *settings)
 {
     return settings->neighbors != KITH_NEIGHBORS_RANDOM &&
@@ -260,7 +260,7 @@ void kith__neighbor_lists_draw(kith__neighbor_lists *capped, const kith__neighbo
         uint64_t to = capped->offset[e], end = capped->offset[e + 1];
         kith__rng rng;
         kith__rng_init(&rng, seed, e);
-        for (uint64_t s = lists->offset[e]; to < end; s++) { /* each choice is equally likely */
+        for (uint64_t s = lists->offset[e]; to < end; s++) { /* every subset is equally likely */
             uint64_t left = lists->offset[e + 1] - s;
             if (left > end - to && kith__rng_below(&rng, left) >= end - to)
                 continue;
@@ -281,8 +281,8 @@ typedef struct {
     uint16_t *packed;
 } packing;
 
-/* Rules are stored strongest first, so the one that gave the denominator is found by halving. Another
- * that gives the same number will do as well. */
+/* Rules are stored strongest first, so the rule behind the denominator is found by binary search.
+ * Another rule with the same confidence serves as well. */
 static uint16_t rule_behind(const kith__neighbor_lists *lists, uint64_t place)
 {
     const kith__implications *rules = lists->rules;
@@ -308,7 +308,7 @@ static void pack_piece(void *context, size_t piece)
     const kith__neighbor_lists *lists = p->lists;
     uint64_t to = (uint64_t)lists->entities * (piece + 1) / PACK_PIECES;
 
-    /* Behind the cap there is nothing to be read. */
+    /* Entries beyond the cap are never read. */
     for (uint64_t e = (uint64_t)lists->entities * piece / PACK_PIECES; e < to; e++)
         for (size_t k = 0; k < kith__list_count(lists, (uint32_t)e); k++)
             p->packed[lists->offset[e] + k] = rule_behind(lists, lists->offset[e] + k);

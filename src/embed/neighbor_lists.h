@@ -1,5 +1,5 @@
-/* The neighbours that the model looks at: the graph's neighbourhoods cut to a cap, with relations
- * numbered 0..2m-1, and what the logic weight divides by (paper, eq. 5). */
+/* The neighbours that the model uses: the graph's neighbourhoods cut to a cap, with relations
+ * numbered 0..2m-1, and the denominators of the logic weight (paper, eq. 5). */
 #ifndef KITH_EMBED_NEIGHBOR_LISTS_H
 #define KITH_EMBED_NEIGHBOR_LISTS_H
 
@@ -7,21 +7,28 @@
 #include "rules/implication.h"
 
 typedef struct kith__neighbor_lists {
-    uint32_t entities;  /* all of the graph: seen ones first, then those with aux facts or none */
+    /* all entities of the graph: first the seen ones, then those with or without aux facts */
+    uint32_t entities;
     uint32_t seen;      /* n */
     uint32_t relations; /* 2m */
-    /* Of entity e: at[offset[e]] and those that follow, at most `cap` of them. Both are the graph's
-     * own where they can be: its first neighbours are taken, and its relations are train's. */
+    /* The list of entity e begins at at[offset[e]] and has at most `cap` entries. Both arrays are
+     * the graph's own if possible: its first neighbours are used, and its relations are train's. */
     const uint64_t *offset;
     const kith_neighbor *at;
     size_t cap;
-    uint64_t *own_offset; /* NULL where they are another's */
+    uint64_t *own_offset; /* NULL if borrowed */
     kith_neighbor *own_at;
-    float *denominator; /* beside `at`; NULL where the aggregator has no logic weight, or packed: */
-    uint16_t *packed; /* which of the rules that imply the neighbour's relation gives it, from 1 */
+    /* parallel to `at`; NULL if the aggregator has no logic weight, or if packed: */
+    float *denominator;
+    /* which rule that implies the neighbour's relation gives it, counted from 1 */
+    uint16_t *packed;
     const kith__implications *rules; /* the rules of `packed` */
     bool one_plus;            /* whether 1 is added to their confidence */
-    bool mapped;        /* the arrays are in the graph's file */
+    bool mapped;        /* the arrays belong to the mapped file */
+    /* Neighbours from `seen` on are no entities but rows of these vectors, which take the place of
+     * input embeddings; in each list they come last. Lists for training have none. */
+    const float *vectors;
+    uint32_t vector_count;
 } kith__neighbor_lists;
 
 static inline size_t kith__list_count(const kith__neighbor_lists *lists, uint32_t entity)
@@ -30,39 +37,39 @@ static inline size_t kith__list_count(const kith__neighbor_lists *lists, uint32_
     return count < lists->cap ? count : lists->cap;
 }
 
-/* What the logic weight of the neighbour at a place of the lists is divided by. */
+/* The denominator of the logic weight of the neighbour at a place in the lists. */
 static inline float kith__denominator(const kith__neighbor_lists *lists, uint64_t place)
 {
     if (lists->denominator)
         return lists->denominator[place];
-    if (lists->packed[place] == 0) /* no rule, or one too weak to show */
+    if (lists->packed[place] == 0) /* no rule, or one too weak to matter */
         return 1;
     uint64_t first = lists->rules->offset[lists->at[place].relation];
     float confidence = lists->rules->at[first + lists->packed[place] - 1].confidence;
     return lists->one_plus ? 1 + confidence : confidence;
 }
 
-/* The graph must stay where it is as long as the lists are used. */
+/* The graph must outlive the lists. */
 kith_status kith__neighbor_lists_new(kith__neighbor_lists **lists, const kith_graph *graph,
                                      const kith__implications *rules, const kith_settings *settings,
                                      kith_error *error);
 void kith__neighbor_lists_free(kith__neighbor_lists *lists);
 
-/* Lists of the seen entities with at most `cap` neighbours each, none of which is there before the
- * first draw. Entities that are not seen have none. */
+/* Lists of the seen entities with at most `cap` neighbours each, empty until the first draw.
+ * Entities that are not seen have none. */
 kith_status kith__neighbor_lists_capped(kith__neighbor_lists **capped,
                                         const kith__neighbor_lists *lists, size_t cap,
                                         kith_error *error);
-/* Draw anew which of the neighbours in `lists` they are, in the same order. */
+/* Draw again which neighbours of `lists` are kept, in the same order. */
 void kith__neighbor_lists_draw(kith__neighbor_lists *capped, const kith__neighbor_lists *lists,
                                uint64_t seed);
 
-/* Keep denominators in half the room; they stay the same to the last bit, but take longer to read.
- * Nothing is changed where memory is short or the relations are too many. */
+/* Store denominators in half the memory; they stay the same to the last bit, but take longer to
+ * read. Does nothing if out of memory or if there are too many relations. */
 void kith__neighbor_lists_pack(kith__neighbor_lists *lists, const kith__implications *rules,
                                const kith_settings *settings, kith__pool *pool);
 
-/* How many neighbours at most the settings keep. */
+/* The settings' cap on neighbours. */
 size_t kith__list_cap(const kith_settings *settings);
 /* Cut the list of one entity's neighbours to what the settings keep, in place, and set the
  * denominators (or NULL) that the whole list gives; returns how many are left. `kept` is scratch of
@@ -71,8 +78,8 @@ size_t kith__list_cut(kith_neighbor *at, float *denominator, size_t count, uint3
                       const kith__implications *rules, const kith_settings *settings, uint8_t *kept,
                       uint8_t *relations);
 
-/* The denominators for a list of neighbours given as they come, one after the other. `relations` is
- * scratch of 2m bytes, all 0 before and after. */
+/* The denominators for a list of neighbours, in order. `relations` is scratch of 2m bytes, all 0
+ * before and after. */
 void kith__logic_denominators(float *denominator, const kith_neighbor *at, size_t count,
                               const kith__implications *rules, const kith_settings *settings,
                               uint8_t *relations);

@@ -9,7 +9,7 @@
 #include "embed/settings.h"
 #include "nn/kernels.h"
 
-/* What every model has. */
+/* The tables of every model. */
 static const kith__table_spec common[] = {
     [KITH__ENT] = {"ent", KITH__ENTITIES, KITH__DIM, false, KITH__XAVIER},
     [KITH__REL] = {"rel", KITH__RELATIONS, KITH__DIM, false, KITH__XAVIER},
@@ -63,8 +63,8 @@ kith_status kith__params_init(kith__params *params, const kith_settings *setting
 
     memset(params, 0, sizeof *params);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        failed |=
-            add_table(params, i == KITH__REL && settings->reciprocal ? &both_ways : &common[i], sizes);
+        failed |= add_table(
+            params, i == KITH__REL && settings->reciprocal ? &both_ways : &common[i], sizes);
     for (size_t i = 0; i < agg->tables && !failed; i++)
         if (!agg->table[i].only_padded || settings->padding)
             failed |= add_table(params, &agg->table[i].spec, sizes);

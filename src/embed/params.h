@@ -17,7 +17,7 @@ typedef enum kith__size {
     KITH__2DIM,
     KITH__4DIM,
     KITH__HIDDEN, /* width of the attention layer */
-    KITH__LANE,   /* columns of a table that is a list of numbers, so that no padding is needed */
+    KITH__LANE,   /* columns of a table that is a list of numbers, so that it needs no padding */
     KITH__ENTITY_ROWS, /* rows of such a list with one number per seen entity */
     KITH__PAIR_ROWS,   /* with one per rule between relations, and one per relation */
     KITH__SIZES
@@ -28,12 +28,12 @@ typedef struct kith__table_spec {
     kith__size rows, cols;
     bool decayed; /* counts in the L2 penalty */
     enum { KITH__XAVIER, KITH__LSTM_BIAS, KITH__ZERO } start;
-    bool own_rate; /* the setting table_lr counts for its learning rate */
+    bool own_rate; /* the setting table_lr applies to its learning rate */
 } kith__table_spec;
 
 typedef struct kith__table {
     const kith__table_spec *spec;
-    size_t rows, cols, stride; /* a row takes `stride` floats, the last of them 0 */
+    size_t rows, cols, stride; /* a row has `stride` floats; those after `cols` are 0 */
     float *at;
 } kith__table;
 
@@ -48,7 +48,7 @@ typedef struct kith__params {
     float *block;
 } kith__params;
 
-/* The tables that a model with these settings has, for n seen entities, m relations and so many rules
+/* The tables for a model with these settings, with n seen entities, m relations and this many rules
  * between them, all 0. */
 kith_status kith__params_init(kith__params *params, const kith_settings *settings,
                               uint32_t entities, uint32_t relations, size_t rules,
@@ -56,8 +56,8 @@ kith_status kith__params_init(kith__params *params, const kith_settings *setting
 /* Another block of the same shape, all 0. */
 kith_status kith__params_like(kith__params *params, const kith__params *model, kith_error *error);
 void kith__params_release(kith__params *params);
-/* Start values, Xavier-normal but where the table's specification says otherwise, drawn from the
- * seed. */
+/* Initial values, drawn from the seed: Xavier-normal unless the table's specification says
+ * otherwise. */
 void kith__params_start(kith__params *params, uint64_t seed);
 
 /* Input embeddings of the seen entities, the decoder's relations, and the relations' transforms. */
@@ -74,8 +74,8 @@ static inline const kith__table *kith__trans(const kith__params *params)
     return &params->table[KITH__TRANS];
 }
 
-/* The decoder's relation for a query, which is one of the 2m: inverse ones have a row of their own, or
- * share that of the relation with the sides swapped. */
+/* The decoder's relation for a query, one of the 2m directed relations: inverse relations have
+ * their own row, or share that of the relation with the sides swapped. */
 static inline bool kith__has_reciprocal(const kith__params *params)
 {
     return kith__rel(params)->rows == kith__trans(params)->rows;
@@ -85,7 +85,7 @@ static inline size_t kith__relation_row(const kith__params *params, size_t query
     return query % kith__rel(params)->rows;
 }
 
-/* NULL where the model has no table of that name. */
+/* NULL if the model has no table of that name. */
 const kith__table *kith__params_find(const kith__params *params, const char *name);
 
 static inline float *kith__row(const kith__table *table, size_t row)

@@ -7,7 +7,7 @@
 #include "embed/decoders/decoder.h"
 #include "embed/losses/loss.h"
 
-/* Where the paper and its authors' program differ; all else is in `usual`. */
+/* Where the authors' program differs from the paper; everything else is in `usual`. */
 static void apply_release(kith_settings *s)
 {
     s->attention_width = KITH_WIDTH_2D;
@@ -30,8 +30,8 @@ static void apply_paper(kith_settings *s)
     s->padding = 0;
 }
 
-/* What learns most per minute, chosen on pseudo-unseen entities of FB15k; the model's own choices are
- * those of the authors' program. */
+/* The settings that learn most per minute, chosen on pseudo-unseen entities of FB15k; the model
+ * itself is that of the authors' program. */
 void kith__settings_embedding(kith_settings *s)
 {
     apply_release(s);
@@ -64,7 +64,7 @@ static void apply_rules(kith_settings *s)
     s->evidence = KITH_EVIDENCE_RULES;
     s->unseen_neighbors = 1;
     s->aggregator = kith__choice_find(kith__aggregator_names(), "mean");
-    s->dim = 1; /* the embedding is there in name only */
+    s->dim = 1; /* there is no embedding; the width is a placeholder */
 }
 
 /* For triplet classification: the settings of the paper's tables for it, with rules. */
@@ -81,22 +81,22 @@ static void apply_triplets(kith_settings *s)
 static void apply_kith(kith_settings *s)
 {
     kith__settings_embedding(s);
-    s->subtask = 1; /* ranks the many without a supporting rule better */
+    s->subtask = 1; /* improves ranks where many facts have no supporting rule */
     s->evidence = KITH_EVIDENCE_FUSED;
     s->eval_every = 0;
 }
 
-/* The usual one first. */
+/* The default first. */
 static const struct {
     const char *name, *help;
     void (*apply)(kith_settings *);
 } presets[] = {
-    {"kith", "rules and an embedding, fused", apply_kith},
-    {"triplets", "the same for facts with labels", apply_triplets},
-    {"rules", "no embedding", apply_rules},
-    {"embedding", "no rules", kith__settings_embedding},
-    {"release", "LAN as the authors' program has it", apply_release},
-    {"paper", "LAN as their text has it", apply_paper},
+    {"kith", "rules, proximity and an embedding, fused", apply_kith},
+    {"triplets", "the same for data sets whose dev and test have labels", apply_triplets},
+    {"rules", "rules and proximity, no embedding", apply_rules},
+    {"embedding", "an embedding only, tuned for training in few epochs", kith__settings_embedding},
+    {"release", "the Logic Attention Network as in the authors' program", apply_release},
+    {"paper", "the same as in their paper", apply_paper},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
@@ -109,7 +109,7 @@ const char *kith_settings_preset(size_t index, const char **help)
     return presets[index].name;
 }
 
-/* What presets do not set. */
+/* Values that presets do not set. */
 static kith_settings usual(void)
 {
     kith_settings s = {.subtask = 1,

@@ -1,39 +1,38 @@
-/* From a query and the vector of its known side to the query vector v: a candidate x scores
- * -|v - x|_1 where the decoder is a distance, v . x where it is a product. Every score that kith
- * gives an embedding goes through these functions.
- *
- * Queries are the 2m directed relations: r asks for objects, r + m for subjects. Candidates are to be
- * scaled to length 1 where kith__is_unit says so. */
+/* From a query and the vector of its known side to the query vector v: a candidate x scores -|v -
+ * x|_1 where the decoder is a distance, v . x where it is a product. Every score that kith gives an
+ * embedding goes through these functions. Queries are the 2m directed relations: r asks for
+ * objects, r + m for subjects. Candidates are to be scaled to length 1 where kith__is_unit says
+ * so. */
 #ifndef KITH_EMBED_QUERY_VECTOR_H
 #define KITH_EMBED_QUERY_VECTOR_H
 
 #include "embed/decoders/decoder.h"
 #include "embed/params.h"
 
-/* Whether scores compare vectors of length 1. */
+/* Whether vectors are scaled to length 1 before they are compared. */
 bool kith__is_unit(const kith_settings *settings);
 
 /* The decoder's relation for a query, and whether the answer takes the subject's place in it: an
- * inverse query shares the relation's row with the sides swapped, unless it has a row of its own
- * (reciprocal), which leads from the known side to the hidden one as any other does. */
+ * inverse query shares the relation's row with the sides swapped, unless it has its own row
+ * (reciprocal), which leads from the known side to the hidden one like any other. */
 const float *kith__query_relation_row(const kith__params *params, uint32_t query);
 bool kith__answer_is_subject(const kith__params *params, uint32_t query);
 
-/* `known` is the known side's vector. `scratch` has room for 2 padded rows. */
+/* `known` is the known side's vector. `scratch` holds 2 padded rows. */
 void kith__query_vector_of(float *v, const kith_settings *settings, const kith__params *params,
                            const float *known, uint32_t query, float *scratch);
-/* The same where `known` has been scaled as the decoder wants it: v is then linear in it, but for
- * what a vector of zeros gives. `scratch` has room for 1 padded row. */
+/* For a `known` that is already scaled as the decoder needs it: v is then linear in it, except for
+ * a zero vector. `scratch` holds 1 padded row. */
 void kith__query_vector_from_scaled(float *v, const kith_settings *settings,
                                     const kith__params *params, const float *known, uint32_t query,
                                     float *scratch);
-/* gknown += dv/dknown gv, grelation += dv/drelation gv. `scratch` has room for 5 padded rows. */
+/* gknown += dv/dknown gv, grelation += dv/drelation gv. `scratch` holds 5 padded rows. */
 void kith__query_vector_backward(float *gknown, float *grelation, const float *gv,
                                  const kith_settings *settings, const kith__params *params,
                                  const float *known, uint32_t query, float *scratch);
 
-/* The decoder's score of one answer by its vector, both vectors as they are. `scratch` has room for 3
- * padded rows. */
+/* The decoder's score of one answer by its vector, both vectors unscaled. `scratch` holds 3 padded
+ * rows. */
 float kith__answer_score(const kith_settings *settings, const kith__params *params,
                          const float *known, uint32_t query, const float *answer, float *scratch);
 

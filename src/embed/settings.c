@@ -1,5 +1,5 @@
-/* One table says what the settings are called, what they may be and what they are for; the command
- * line, config.json and the help are made from it. */
+/* One table defines the names, values and help of all settings; the command line, config.json and
+ * the help are generated from it. */
 #include "embed/settings.h"
 
 #include <errno.h>
@@ -18,28 +18,29 @@
 
 typedef enum { CHOICE, SWITCH, COUNT, REAL, SEED, WIDTH, AGGREGATOR, DECODER, LOSS } kind;
 
-/* What a setting is about: it decides nothing without it. */
+/* What a setting requires: without it, the setting has no effect. */
 typedef enum {
     ANY,
-    EMBEDDING, /* all that follow need one too */
+    EMBEDDING, /* all below need an embedding too */
     ATTENTION,
     LOGIC,
-    DISTANCE, /* a decoder that is one */
+    DISTANCE, /* a decoder that is a distance */
     CUT,      /* lists of neighbours that may be cut */
-    PADDABLE, /* an aggregator that knows padding */
-    TABLES,   /* tables with a learning rate of their own */
+    PADDABLE, /* an aggregator that supports padding */
+    TABLES,   /* tables with their own learning rate */
     CORRUPTED, /* a loss over true and false facts */
     MARGIN,    /* a loss with a margin */
     SHARED,    /* a loss over negatives that queries share */
     SCALED,    /* a loss over scaled scores */
-    EVALUATED /* dev is looked at */
+    EVALUATED /* training evaluates on dev */
 } need;
 
 typedef struct {
     const char *name;
     kind kind;
     size_t offset;
-    const char *choices; /* of a CHOICE in the order of its enum; of numbers the range for people */
+    /* of a CHOICE: the values in the order of its enum; of a number: its range, for help */
+    const char *choices;
     double low, high;    /* of numbers */
     const char *help;
     need need;
@@ -51,63 +52,64 @@ static const setting table[] = {
     {"evidence", CHOICE, AT(evidence), "none|rules|fused", 0, 0,
      "no rules, rules alone, or rules fused with the embedding", ANY},
     {"unseen-neighbors", SWITCH, AT(unseen_neighbors), "on|off", 0, 0,
-     "rules: facts of unseen entities count for other entities too", ANY},
-    {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0,
-     "how neighbours become one vector", EMBEDDING},
+     "use facts of unseen entities for other entities too", ANY},
+    {"aggregator", AGGREGATOR, AT(aggregator), NULL, 0, 0, "how neighbours become one vector",
+     EMBEDDING},
     {"decoder", DECODER, AT(decoder), NULL, 0, 0, "how a fact is scored", EMBEDDING},
-    {"loss", LOSS, AT(loss), NULL, 0, 0,
-     "what training minimises", EMBEDDING},
-    {"subtask", SWITCH, AT(subtask), "on|off", 0, 0,
-     "the same loss on input embeddings too", EMBEDDING},
+    {"loss", LOSS, AT(loss), NULL, 0, 0, "what training minimises", EMBEDDING},
+    {"subtask", SWITCH, AT(subtask), "on|off", 0, 0, "apply the loss to input embeddings too",
+     EMBEDDING},
     {"dim", COUNT, AT(dim), "N", 1, 65536, "width of the embeddings", EMBEDDING},
     {"attention-width", WIDTH, AT(attention_width), "d|2d|N", 1, 65536,
      "width of the attention layer", ATTENTION},
     {"logic-denominator", CHOICE, AT(logic_denominator), "max|one-plus-max", 0, 0,
      "what the logic weight divides by", LOGIC},
-    {"self-confidence", CHOICE, AT(self_confidence), "one|row-mean", 0, 0,
-     "what P(r => r) is", LOGIC},
-    {"normalize", SWITCH, AT(normalize), "on|off", 0, 0, "TransE on vectors of length 1", DISTANCE},
+    {"self-confidence", CHOICE, AT(self_confidence), "one|row-mean", 0, 0, "what P(r => r) is",
+     LOGIC},
+    {"normalize", SWITCH, AT(normalize), "on|off", 0, 0, "TransE: scale vectors to length 1",
+     DISTANCE},
     {"predict", CHOICE, AT(predict), "object|subject|both|auto", 0, 0,
      "the side that ranking hides", ANY},
     {"corrupt", CHOICE, AT(corrupt), "predicted|object|subject|either", 0, 0,
      "the side that negatives replace", CORRUPTED},
     {"neighbors", CHOICE, AT(neighbors), "first|random|all|sampled", 0, 0,
-     "which neighbours are kept where there are more than the cap", EMBEDDING},
+     "which neighbours are used when an entity has more than the cap", EMBEDDING},
     {"max-neighbors", COUNT, AT(max_neighbors), "N", 1, 4294967295.0,
      "the cap on an entity's neighbours", CUT},
     {"mask", SWITCH, AT(mask), "on|off", 0, 0,
-     "hide the fact being trained on from its ends", EMBEDDING},
+     "hide the fact being trained on from the neighbourhoods of its entities", EMBEDDING},
     {"padding", SWITCH, AT(padding), "on|off", 0, 0,
-     "mean and lstm: a trained vector fills up short lists", PADDABLE},
+     "mean and lstm: fill short lists with a trained vector", PADDABLE},
     {"batch", COUNT, AT(batch), "N", 1, 1 << 20, "facts per step", EMBEDDING},
     {"negatives", COUNT, AT(negatives), "N", 1, 4096, "false facts per true one", CORRUPTED},
     {"directions", CHOICE, AT(directions), "predicted|both", 0, 0,
      "softmax: which sides of a fact are predicted", SHARED},
     {"reciprocal", SWITCH, AT(reciprocal), "on|off", 0, 0,
-     "softmax: inverse relations have decoder vectors of their own", SHARED},
+     "softmax: separate decoder vectors for inverse relations", SHARED},
     {"candidate-vectors", CHOICE, AT(candidate_vectors), "encoded|input", 0, 0,
-     "softmax and ranking: which vectors of candidates are scored", EMBEDDING},
+     "softmax and ranking: which vectors of the candidates are compared", EMBEDDING},
     {"shared-negatives", COUNT, AT(shared_negatives), "N", 1, 1 << 20,
      "softmax: negatives that all queries of a batch share", SHARED},
-    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: factor of the scores", SCALED},
+    {"scale", REAL, AT(scale), "X", 0, 1e6, "softmax: factor by which scores are multiplied",
+     SCALED},
     {"lr", REAL, AT(lr), "X", 0, 10, "learning rate", EMBEDDING},
     {"schedule", CHOICE, AT(schedule), "constant|linear", 0, 0,
-     "whether the learning rate stays or falls to 0 at the end", EMBEDDING},
+     "keep the learning rate constant, or reduce it to 0 by the end", EMBEDDING},
     {"table-lr", REAL, AT(table_lr), "X", 0, 1000,
-     "table: its learning rate, as a multiple of lr", TABLES},
+     "aggregator table: its learning rate as a multiple of lr", TABLES},
     {"margin", REAL, AT(margin), "X", 0, 1e6, "margin of the margin loss", MARGIN},
     {"l2", REAL, AT(l2), "X", 0, 10, "weight decay of the encoder's own tables", EMBEDDING},
-    {"adam", CHOICE, AT(adam), "dense|lazy", 0, 0,
-     "update all rows, or only those a step used", EMBEDDING},
-    {"epsilon", CHOICE, AT(epsilon), "outside|inside", 0, 0,
-     "where Adam adds its epsilon", EMBEDDING},
-    {"epochs", COUNT, AT(epochs), "N", 1, 1e9, "times through the training facts", EMBEDDING},
+    {"adam", CHOICE, AT(adam), "dense|lazy", 0, 0, "update all rows, or only those a step used",
+     EMBEDDING},
+    {"epsilon", CHOICE, AT(epsilon), "outside|inside", 0, 0, "where Adam adds its epsilon",
+     EMBEDDING},
+    {"epochs", COUNT, AT(epochs), "N", 1, 1e9, "passes over the training facts", EMBEDDING},
     {"eval-every", COUNT, AT(eval_every), "N", 0, 1e9,
      "epochs between evaluations on dev; 0: never", EMBEDDING},
     {"eval-facts", COUNT, AT(eval_facts), "N", 0, 4294967295.0,
      "dev facts to evaluate on, drawn at random; 0: all", EVALUATED},
     {"patience", COUNT, AT(patience), "N", 0, 1e9,
-     "stop after so many evaluations without improvement; 0: never", EVALUATED},
+     "stop after this many evaluations without improvement; 0: never", EVALUATED},
     {"seed", SEED, AT(seed), "N", 0, 0, "the same seed gives the same bytes", ANY},
 };
 enum { SETTINGS = sizeof table / sizeof *table };
@@ -202,7 +204,7 @@ static void print_real(char *text, size_t size, double number)
     locale_t before = kith__plain_numbers();
 
     snprintf(text, size, "%.9g", number);
-    if (strtod(text, NULL) != number) /* rather long than another number */
+    if (strtod(text, NULL) != number) /* nine digits are not enough */
         snprintf(text, size, "%.17g", number);
     kith__usual_numbers(before);
 }
@@ -267,7 +269,7 @@ kith_status kith_settings_set(kith_settings *settings, const char *name, const c
     const setting *s = find(name);
 
     if (!s)
-        return kith__fail(error, KITH_ERR_NOT_FOUND, "there is no setting '%s'", name ? name : "");
+        return kith__fail(error, KITH_ERR_NOT_FOUND, "unknown setting '%s'", name ? name : "");
     if (!value)
         return kith__fail(error, KITH_ERR_ARGUMENT, "%s has no value", name);
     if (store(settings, s, value))
@@ -337,7 +339,7 @@ uint32_t kith__attention_width(const kith_settings *settings)
     return (uint32_t)settings->attention_width;
 }
 
-/* Whether a field holds what kith_settings_set could have put there. */
+/* Whether a field holds a value that kith_settings_set accepts. */
 static bool in_range(const kith_settings *settings, const setting *s)
 {
     const char *field = (const char *)settings + s->offset, *choices = choices_of(s);

@@ -31,7 +31,7 @@ static json_t *header_with(const kith__note *notes, size_t count)
     return header;
 }
 
-/* A table of numbers of 4 bytes; returns where the next one begins. */
+/* Describes a table of 4-byte numbers; returns where the next one begins. */
 static json_int_t add_entry(json_t *header, const char *name, const char *type, size_t rows,
                             size_t cols, json_int_t used)
 {
@@ -59,10 +59,10 @@ static json_t *header_of(const kith__tensor_group *groups, size_t count, const k
     return header;
 }
 
-/* Where the bytes of a file go: into its checksum first, then to the disk. */
+/* Where the bytes of a file go: first into its checksum, then to the disk. */
 typedef struct {
     kith__checksum sum;
-    FILE *out; /* NULL while they are summed */
+    FILE *out; /* NULL while the checksum is computed */
 } sink;
 
 static void emit(sink *to, const void *bytes, size_t count)
@@ -83,7 +83,8 @@ static void emit_header(sink *to, const char *text)
     emit(to, "        ", padded - length);
 }
 
-/* `data` emits what follows the header. It is asked twice: the header holds the checksum of all. */
+/* `data` emits what follows the header. It is called twice, because the header holds the checksum
+ * of the whole file. */
 static kith_status write_file(const char *path, json_t *header,
                               void (*data)(sink *to, const void *context), const void *context,
                               kith_error *error)
@@ -100,7 +101,7 @@ static kith_status write_file(const char *path, json_t *header,
     emit_header(&to, text);
     data(&to, context);
     kith__checksum_print(digits, kith__checksum_value(&to.sum));
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     to.out = file.stream;
     emit_header(&to, text);
     data(&to, context);
@@ -146,10 +147,10 @@ typedef struct {
     const char *path;
     FILE *in;
     json_t *header;
-    kith__checksum sum;   /* of all that was read so far */
+    kith__checksum sum;   /* of all bytes read so far */
     bool checked;         /* the file has a checksum: */
     uint64_t said;
-    uint64_t data_bytes, used; /* behind the header; of those, read */
+    uint64_t data_bytes, used; /* bytes after the header; bytes read of them */
 } reading;
 
 static kith_status damaged(const reading *r, kith_error *error, const char *what)
@@ -168,7 +169,7 @@ static kith_status sum_header(reading *r, uint64_t length, char *text, bool requ
     if (required && !digits)
         return damaged(r, error, "has no checksum");
     if (digits && !kith__checksum_parse(&r->said, digits))
-        return damaged(r, error, "has a checksum that is none");
+        return damaged(r, error, "has a malformed checksum");
     if (digits)
         memset(digits, '0', KITH__SUM_DIGITS);
     kith__checksum_init(&r->sum);
@@ -183,10 +184,10 @@ static kith_status measure(reading *r, uint64_t length, kith_error *error)
     long at = (long)(length + sizeof length);
 
     if (fseek(r->in, 0, SEEK_END) != 0)
-        return damaged(r, error, "cannot be read to its end");
+        return damaged(r, error, "cannot be read to the end");
     long end = ftell(r->in);
     if (end < at || fseek(r->in, at, SEEK_SET) != 0)
-        return damaged(r, error, "is cut off");
+        return damaged(r, error, "is truncated");
     r->data_bytes = (uint64_t)(end - at);
     return KITH_OK;
 }
@@ -198,14 +199,14 @@ static kith_status read_header(reading *r, bool required, kith_error *error)
     kith_status status = KITH_OK;
 
     if (fread(&length, sizeof length, 1, r->in) != 1)
-        return damaged(r, error, "is cut off in its first bytes");
+        return damaged(r, error, "is truncated in its first bytes");
     if (length < 2 || length > HEADER_LIMIT)
         return damaged(r, error, "has no header");
     text = kith__alloc(length, 1);
     if (!text)
         return kith__no_memory(error);
     if (fread(text, 1, length, r->in) != length)
-        TRY(damaged(r, error, "is cut off in its header"));
+        TRY(damaged(r, error, "is truncated in its header"));
     TRY(sum_header(r, length, text, required, error));
     r->header = json_loadb(text, length, 0, NULL);
     if (!json_is_object(r->header))
@@ -224,10 +225,10 @@ static kith_status read_data(reading *r, void *to, json_int_t from, json_int_t e
 
     if (from < 0 || (uint64_t)from != r->used)
         return kith__fail(error, KITH_ERR_INPUT,
-                          "%s: the table '%s' does not begin where the one before ends", r->path,
+                          "%s: the table '%s' does not begin where the previous one ends", r->path,
                           name);
     if (count > 0 && fread(to, 1, count, r->in) != count)
-        return damaged(r, error, "is cut off");
+        return damaged(r, error, "is truncated");
     kith__checksum_add(&r->sum, to, count);
     r->used += count;
     return KITH_OK;
@@ -244,7 +245,7 @@ static kith_status check_end(const reading *r, kith_error *error)
     return KITH_OK;
 }
 
-/* Rows were read in one go, without their padding: move them where they belong, the last one first. */
+/* Rows were read at once, without padding: move them to their places, the last one first. */
 static void spread_rows(const kith__table *t)
 {
     for (size_t i = t->rows; i-- > 0;) {
@@ -273,14 +274,15 @@ static kith_status read_table(reading *r, const char *name, const kith__table *t
                           r->path, name, (int64_t)rows, (int64_t)cols, type, t->rows, t->cols);
     if (from < 0 || to < from || to - from != rows * cols * (json_int_t)sizeof(float) ||
         (uint64_t)to > r->data_bytes)
-        return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path, name);
+        return kith__fail(error, KITH_ERR_INPUT, "%s: is truncated in the table '%s'", r->path,
+                          name);
     TRY(read_data(r, t->at, from, to, name, error));
     spread_rows(t);
 cleanup:
     return status;
 }
 
-/* A table too many means that the file belongs to another kind of model. */
+/* An extra table means that the file belongs to another kind of model. */
 static kith_status check_names(const reading *r, const kith__tensor_group *groups, size_t count,
                                kith_error *error)
 {
@@ -317,7 +319,7 @@ kith_status kith__tensors_load(const char *path, const kith__tensor_group *group
                                kith__note *notes, size_t note_count, bool required,
                                kith_error *error)
 {
-    reading r = {.path = path, .in = fopen(path, "re")};
+    reading r = {.path = path, .in = kith__regular_open(path, false)};
     kith_status status = KITH_OK;
 
     if (!r.in)
@@ -393,7 +395,7 @@ static kith_status read_array(reading *r, kith__array *a, kith_error *error)
                           r->path, a->name, (int64_t)cols, type, a->cols);
     if (from < 0 || to < from || (uint64_t)to > r->data_bytes ||
         (uint64_t)(to - from) != (uint64_t)rows * a->cols * sizeof(uint32_t))
-        return kith__fail(error, KITH_ERR_INPUT, "%s: is cut off in the table '%s'", r->path,
+        return kith__fail(error, KITH_ERR_INPUT, "%s: is truncated in the table '%s'", r->path,
                           a->name);
     a->rows = (size_t)rows;
     a->at = kith__alloc(a->rows * a->cols, sizeof *a->at);
@@ -406,7 +408,7 @@ kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t coun
                               kith__note *notes, size_t note_count, bool required,
                               kith_error *error)
 {
-    reading r = {.path = path, .in = fopen(path, "re")};
+    reading r = {.path = path, .in = kith__regular_open(path, false)};
     kith_status status = KITH_OK;
 
     if (!r.in)

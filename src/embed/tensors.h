@@ -5,7 +5,7 @@
 
 #include "embed/params.h"
 
-/* What goes into or comes out of one file. Tensors are named PREFIX + table name. */
+/* The content of one file. Tensors are named PREFIX + table name. */
 typedef struct kith__tensor_group {
     const char *prefix;
     const kith__params *params;
@@ -15,12 +15,12 @@ typedef struct kith__note {
     char key[32], value[64];
 } kith__note;
 
-/* Written beside, synced and renamed. */
+/* Writes a temporary file, syncs and renames it. */
 kith_status kith__tensors_save(const char *path, const kith__tensor_group *groups, size_t count,
                                const kith__note *notes, size_t note_count, kith_error *error);
-/* Fill the groups' tables, which must all be there with the same shapes and nothing else, and the
- * values of notes (empty where the file lacks them). A wrong checksum is an error, and with `required`
- * a missing one is too. */
+/* Fill the groups' tables, which must all exist with the same shapes and nothing else, and the
+ * values of notes (empty if the file lacks them). A wrong checksum is an error; with `required`, a
+ * missing one is too. */
 kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
                                kith__note *notes, size_t note_count, bool required,
                                kith_error *error);

@@ -10,18 +10,20 @@
 #include "core/options.h"
 #include "core/rng.h"
 #include "model/classify.h"
+#include "model/entity_encoder.h"
+#include "eval/metrics.h"
 #include "eval/rank.h"
 
-enum { RELATION_KINDS = 4, FACT_BUCKETS = 7, RELIABILITY_BINS = 10 };
+enum { RELATION_KINDS = 4, FACT_BUCKETS = 7 };
 
-/* What the caller sees, and what it points to. */
+/* The caller's result, and the arrays it points to. */
 typedef struct {
     kith_eval shown;
     kith_metrics realistic, optimistic, pessimistic, linked, not_linked;
     kith_metrics by_kind[RELATION_KINDS], by_facts[FACT_BUCKETS], by_known[FACT_BUCKETS];
-    kith_reliability reliability[RELIABILITY_BINS];
+    kith_reliability reliability[KITH__RELIABILITY_BINS];
     const kith_metrics *kinds[RELATION_KINDS], *facts[FACT_BUCKETS], *known[FACT_BUCKETS];
-    const kith_reliability *bins[RELIABILITY_BINS];
+    const kith_reliability *bins[KITH__RELIABILITY_BINS];
     kith_rank **ranks; /* a list */
 } evaluation;
 
@@ -56,27 +58,7 @@ static int bucket_of(uint64_t facts)
 
 /* ---- metrics ---- */
 
-static void add_rank(kith_metrics *m, double rank)
-{
-    m->queries++;
-    m->mr += rank;
-    m->mrr += 1 / rank;
-    m->hits1 += rank <= 1;
-    m->hits3 += rank <= 3;
-    m->hits10 += rank <= 10;
-}
-
-static void divide(kith_metrics *m)
-{
-    double n = m->queries ? (double)m->queries : 1;
-    m->mr /= n;
-    m->mrr /= n;
-    m->hits1 /= n;
-    m->hits3 /= n;
-    m->hits10 /= n;
-}
-
-/* Kinds of relations as Bordes et al. 2013 have them: "N" where a side has 1.5 entities or more on
+/* Kinds of relations as in Bordes et al. 2013: a side is "N" if it has 1.5 or more entities on
  * average for each entity on the other. */
 static kith_status find_kinds(uint8_t **out, const kith_graph *graph, kith_error *error)
 {
@@ -118,7 +100,7 @@ cleanup:
     return status;
 }
 
-/* What the neighbourhood of the known side says of a query: whether some fact links it to the hidden
+/* From the neighbourhood of the known side of a query: whether some fact links it to the hidden
  * one, and how many answers are known. */
 static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, const kith_rank *r)
 {
@@ -138,30 +120,20 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
 
 static void add_judged(kith_reliability *table, const kith_rank *r)
 {
-    for (uint32_t i = 0; i < r->judgements; i++) {
-        if (isnan(r->judged[i].probability))
-            continue;
-        int row = (int)(r->judged[i].probability * RELIABILITY_BINS);
-        kith_reliability *to = &table[row < RELIABILITY_BINS ? row : RELIABILITY_BINS - 1];
-        to->answers++;
-        to->probability += r->judged[i].probability;
-        to->right += r->judged[i].right;
-    }
+    for (uint32_t i = 0; i < r->judgements; i++)
+        kith__reliability_add(table, r->judged[i].probability_if_any, r->judged[i].right);
 }
 
-/* Means, and the expected calibration error (Naeini et al. 2015). */
-static double sum_up_reliability(kith_reliability *table)
+/* Whether the embedding has anything to encode an entity of the graph from. */
+static bool is_near_seen(const kith_model *model, uint32_t entity)
 {
-    double error = 0, answers = 0;
+    kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
+    const kith__view known = {.base = kith__model_facts(model)};
 
-    for (int i = 0; i < RELIABILITY_BINS; i++) {
-        double n = (double)table[i].answers;
-        error += fabs(table[i].probability - table[i].right);
-        answers += n;
-        table[i].probability /= n > 0 ? n : 1;
-        table[i].right /= n > 0 ? n : 1;
-    }
-    return answers > 0 ? error / answers : -1;
+    if (!known.base || hood.offset[entity + 1] > hood.offset[entity])
+        return hood.offset[entity + 1] > hood.offset[entity];
+    return kith__is_near_seen(&known, kith__facts_of(known.base, entity),
+                              kith_graph_seen_entity_count(model->graph));
 }
 
 static kith_status sum_up(evaluation *result, const kith_model *model, kith_error *error)
@@ -179,38 +151,38 @@ static kith_status sum_up(evaluation *result, const kith_model *model, kith_erro
         uint64_t facts = hood.offset[known + 1] - hood.offset[known];
         r->kind = kinds[r->fact.relation];
         r->facts = bucket_of(facts);
-        add_rank(&result->realistic, r->realistic);
-        add_rank(&result->optimistic, r->optimistic);
-        add_rank(&result->pessimistic, r->pessimistic);
-        add_rank(&result->by_kind[r->kind], r->realistic);
-        add_rank(&result->by_facts[r->facts], r->realistic);
-        result->shown.no_neighbors += facts == 0;
+        kith__metrics_add(&result->realistic, r->realistic);
+        kith__metrics_add(&result->optimistic, r->optimistic);
+        kith__metrics_add(&result->pessimistic, r->pessimistic);
+        kith__metrics_add(&result->by_kind[r->kind], r->realistic);
+        kith__metrics_add(&result->by_facts[r->facts], r->realistic);
+        result->shown.no_neighbors += facts == 0 && !is_near_seen(model, known);
         bool direct;
         uint64_t answers;
         look_around(&direct, &answers, model->graph, r);
-        add_rank(direct ? &result->linked : &result->not_linked, r->realistic);
-        add_rank(&result->by_known[bucket_of(answers)], r->realistic);
+        kith__metrics_add(direct ? &result->linked : &result->not_linked, r->realistic);
+        kith__metrics_add(&result->by_known[bucket_of(answers)], r->realistic);
         add_judged(result->reliability, r);
     }
-    divide(&result->realistic);
-    divide(&result->optimistic);
-    divide(&result->pessimistic);
+    kith__metrics_finish(&result->realistic);
+    kith__metrics_finish(&result->optimistic);
+    kith__metrics_finish(&result->pessimistic);
     for (int i = 0; i < RELATION_KINDS; i++)
-        divide(&result->by_kind[i]);
+        kith__metrics_finish(&result->by_kind[i]);
     for (int i = 0; i < FACT_BUCKETS; i++)
-        divide(&result->by_facts[i]);
+        kith__metrics_finish(&result->by_facts[i]);
     for (int i = 0; i < FACT_BUCKETS; i++)
-        divide(&result->by_known[i]);
-    divide(&result->linked);
-    divide(&result->not_linked);
-    result->shown.calibration_error = sum_up_reliability(result->reliability);
+        kith__metrics_finish(&result->by_known[i]);
+    kith__metrics_finish(&result->linked);
+    kith__metrics_finish(&result->not_linked);
+    result->shown.calibration_error = kith__reliability_finish(result->reliability);
     kith__free(kinds);
     return KITH_OK;
 }
 
 /* ---- queries ---- */
 
-/* The facts to look at: usable ones, or a random choice of them, in the order of the file. */
+/* The usable facts, or a random sample of them, in file order. */
 static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count, kith_eval *result,
                                 const kith_model *model, const kith_eval_options *options,
                                 kith_error *error)
@@ -243,7 +215,7 @@ static kith_status choose_facts(kith_triple **out, int8_t **truth, size_t *count
     return KITH_OK;
 }
 
-/* Of the queries, those that hide a candidate; returns how many. */
+/* Keep the queries whose hidden side is a candidate; returns how many. */
 static size_t with_candidates(kith__query *queries, size_t count, const kith__answer_set *among)
 {
     size_t kept = 0;
@@ -294,7 +266,7 @@ cleanup:
     return status;
 }
 
-/* The group that each classified fact belongs to, and how many are right. */
+/* The group of each classified fact, and how many are correct. */
 static kith_status sum_up_classified(evaluation *e, const kith_model *model, kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
@@ -312,8 +284,7 @@ static kith_status sum_up_classified(evaluation *e, const kith_model *model, kit
         r->kind = kinds[r->fact.relation];
         r->facts = bucket_of(of_subject < of_object ? of_subject : of_object);
         right += r->correct != 0;
-        e->shown.no_neighbors += kith__list_count(model->lists, s) == 0 ||
-                                 kith__list_count(model->lists, o) == 0;
+        e->shown.no_neighbors += !is_near_seen(model, s) || !is_near_seen(model, o);
     }
     e->shown.accuracy = count ? (double)right / (double)count : 0;
     e->realistic.queries = count;
@@ -342,10 +313,10 @@ static kith_status check_without(const kith_model *model, unsigned without, kith
 {
     if (without && !model->fused)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "the run has no rules, so there is nothing that can be left out");
+                          "the run has no rules, so no part of the evidence can be left out");
     if (kith__existing_parts(without) == kith__existing_parts(KITH_PART_ALL))
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "all evidence is left out, expected some to stay");
+                          "all evidence is left out, expected some to remain");
     if (without & ~(unsigned)KITH_PART_ALL)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the evidence has no part %u that can be left out", without);
@@ -380,7 +351,7 @@ static void make_lists(evaluation *e)
         e->facts[i] = &e->by_facts[i];
         e->known[i] = &e->by_known[i];
     }
-    for (int i = 0; i < RELIABILITY_BINS; i++)
+    for (int i = 0; i < KITH__RELIABILITY_BINS; i++)
         e->bins[i] = &e->reliability[i];
     shown->realistic = &e->realistic;
     shown->optimistic = &e->optimistic;
@@ -393,7 +364,7 @@ static void make_lists(evaluation *e)
     shown->reliability = e->bins;
     shown->kind_count = RELATION_KINDS;
     shown->bucket_count = FACT_BUCKETS;
-    shown->reliability_count = RELIABILITY_BINS;
+    shown->reliability_count = KITH__RELIABILITY_BINS;
 }
 
 static kith_status evaluate(kith_eval **out, kith_model *model, const kith_eval_options *options,
@@ -456,7 +427,7 @@ kith_status kith_evaluate(kith_eval **out, const kith_model *shown, const kith_e
     return status;
 }
 
-/* Ids that the graph lacks are another's. */
+/* Ids that the graph lacks belong to another graph. */
 static kith_status check_names(const kith_eval *result, const kith_graph *graph, kith_error *error)
 {
     uint32_t entities = kith_graph_entity_count(graph);

@@ -4,96 +4,12 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "core/rng.h"
 #include "graph/directions.h"
 #include "graph/graph.h"
 
-enum { RELATIONS = 64, LEAST_FACTS = 2, MOST_NAME = 32 };
+enum { RELATIONS = 64, MOST_NAME = 32 };
 
-/* ---- whom ---- */
-
-/* The newcomer of a fact that can be used, as the newcomer sees it; KITH__NO_ID for other facts. */
-static uint32_t newcomer_of(kith_neighbor *seen_so, const kith_graph *g, const kith_facts *facts,
-                            size_t i)
-{
-    kith_triple t = facts->at[i];
-    bool subject = t.subject >= g->seen_entities;
-    uint32_t other = subject ? t.object : t.subject;
-
-    if (t.relation >= g->seen_relations || other >= g->seen_entities ||
-        (!subject && t.object < g->seen_entities) || (facts->truth && facts->truth[i] == 0))
-        return KITH__NO_ID;
-    *seen_so = (kith_neighbor){t.relation + (subject ? 0 : g->seen_relations), other};
-    return subject ? t.subject : t.object;
-}
-
-static const kith_split described_in[] = {KITH_AUX, KITH_TEST};
-
-static void count_facts(uint32_t *count, const kith_graph *g)
-{
-    for (int s = 0; s < 2; s++) {
-        kith_facts facts = kith_graph_facts(g, described_in[s]);
-        for (size_t i = 0; i < facts.count; i++) {
-            kith_neighbor seen_so;
-            uint32_t e = newcomer_of(&seen_so, g, &facts, i);
-            if (e != KITH__NO_ID)
-                count[e - g->seen_entities]++;
-        }
-    }
-}
-
-/* `place`, per unseen entity, is its number among the drawn ones, or KITH__NO_ID. */
-static void place_facts(kith__newcomers *n, const uint32_t *place)
-{
-    const kith_graph *g = n->model->graph;
-
-    for (int s = 0; s < 2; s++) {
-        kith_facts facts = kith_graph_facts(g, described_in[s]);
-        for (size_t i = 0; i < facts.count; i++) {
-            kith_neighbor seen_so;
-            uint32_t e = newcomer_of(&seen_so, g, &facts, i);
-            if (e != KITH__NO_ID && place[e - g->seen_entities] != KITH__NO_ID)
-                n->facts[n->first[place[e - g->seen_entities]]++] =
-                    (kith__newcomer_fact){seen_so, false};
-        }
-    }
-    memmove(n->first + 1, n->first, n->count * sizeof *n->first);
-    n->first[0] = 0;
-}
-
-static void hide(kith__newcomer_fact *facts, size_t count, kith__rng *rng)
-{
-    double share = .1 + .8 * kith__rng_unit(rng);
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        facts[i].hidden = kith__rng_unit(rng) < share;
-        kept += !facts[i].hidden;
-    }
-    if (kept == 0)
-        facts[kith__rng_below(rng, count)].hidden = false;
-}
-
-/* Random order, then the first that have facts enough. */
-static void draw(kith__newcomers *n, const uint32_t *count, bool (*is_wanted)(uint32_t),
-                 size_t most, kith__rng *rng)
-{
-    uint32_t seen = n->model->graph->seen_entities;
-    uint32_t unseen = n->model->graph->entities.count - seen;
-
-    for (uint32_t i = 0; i < unseen; i++) {
-        uint32_t other = (uint32_t)kith__rng_below(rng, i + 1);
-        n->entities[i] = n->entities[other];
-        n->entities[other] = seen + i;
-    }
-    for (uint32_t i = 0; i < unseen && n->count < most; i++) {
-        uint32_t e = n->entities[i];
-        if (count[e - seen] >= LEAST_FACTS && (!is_wanted || is_wanted(e)))
-            n->entities[n->count++] = e;
-    }
-}
-
-/* ---- a model that knows train alone ---- */
+/* ---- a model that knows only train ---- */
 
 static void apart_free(kith_model *m)
 {
@@ -110,7 +26,7 @@ static void apart_free(kith_model *m)
     kith__free(m);
 }
 
-/* It borrows all that was learned. */
+/* It borrows everything that was learned. */
 static kith_status make_apart(kith_model **out, const kith_model *model, kith_error *error)
 {
     kith_model *m = kith__alloc(1, sizeof *m);
@@ -138,70 +54,35 @@ cleanup:
 }
 
 kith_status kith__newcomers_init(kith__newcomers *n, kith_model *model,
-                                 bool (*is_wanted)(uint32_t entity), size_t most, uint64_t seed,
-                                 kith_error *error)
+                                 const kith__descriptions *described, kith_error *error)
 {
-    uint32_t seen = model->graph->seen_entities, unseen = model->graph->entities.count - seen;
-    uint32_t *count = kith__calloc(unseen, sizeof *count), *place = NULL;
-    kith__rng rng;
-    kith_status status = KITH_OK;
-
-    *n = (kith__newcomers){.model = model, .entities = kith__alloc(unseen, sizeof *n->entities)};
-    kith__rng_init(&rng, seed, UINT64_C(1) << 46);
-    if (!count || !n->entities)
-        TRY(kith__no_memory(error));
-    TRY(make_apart(&n->apart, model, error));
-    count_facts(count, model->graph);
-    draw(n, count, is_wanted, most, &rng);
-    place = kith__alloc(unseen, sizeof *place);
-    n->first = kith__calloc(n->count + 1, sizeof *n->first);
-    if (!place || !n->first)
-        TRY(kith__no_memory(error));
-    memset(place, 0xff, unseen * sizeof *place);
-    size_t total = 0;
-    for (size_t i = 0; i < n->count; i++) {
-        place[n->entities[i] - seen] = (uint32_t)i;
-        n->first[i] = total;
-        total += count[n->entities[i] - seen];
-    }
-    n->facts = kith__alloc(total, sizeof *n->facts);
-    if (!n->facts)
-        TRY(kith__no_memory(error));
-    place_facts(n, place);
-    for (size_t i = 0; i < n->count; i++)
-        hide(n->facts + n->first[i], n->first[i + 1] - n->first[i], &rng);
-cleanup:
-    kith__free(count);
-    kith__free(place);
-    if (status != KITH_OK)
-        kith__newcomers_release(n);
-    return status;
+    *n = (kith__newcomers){.model = model, .described = described, .count = described->count};
+    return make_apart(&n->apart, model, error);
 }
 
 void kith__newcomers_release(kith__newcomers *n)
 {
     apart_free(n->apart);
-    kith__free(n->entities);
-    kith__free(n->first);
-    kith__free(n->facts);
     memset(n, 0, sizeof *n);
 }
 
 bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t query,
                           uint32_t answer)
 {
-    for (size_t i = n->first[newcomer]; i < n->first[newcomer + 1]; i++)
-        if (n->facts[i].hidden && n->facts[i].neighbor.relation == query &&
-            n->facts[i].neighbor.entity == answer)
+    const kith__descriptions *d = n->described;
+
+    for (size_t i = d->first[newcomer]; i < d->first[newcomer + 1]; i++)
+        if (d->facts[i].hidden && d->facts[i].neighbor.relation == query &&
+            d->facts[i].neighbor.entity == answer)
             return true;
     return false;
 }
 
-/* ---- what ---- */
+/* ---- questions ---- */
 
 typedef struct {
     const kith__newcomers *newcomers;
-    char name[MOST_NAME]; /* that each of them has in its session */
+    char name[MOST_NAME]; /* the name of each newcomer in its session */
     double least_has;
     kith__watch *watch;
     kith__newcomer_call call;
@@ -211,7 +92,7 @@ typedef struct {
     kith_error error;
 } newcomer_queries;
 
-/* A name that the graph lacks. */
+/* Chooses a name that the graph lacks. */
 static void choose_name(char name[MOST_NAME], const kith_graph *graph)
 {
     uint32_t found;
@@ -225,15 +106,16 @@ static kith_status describe(kith_session **session, const newcomer_queries *k, s
                             kith_error *error)
 {
     const kith__newcomers *n = k->newcomers;
+    const kith__descriptions *d = n->described;
     const kith_graph *g = n->model->graph;
     kith_status status = kith_session_new(session, n->apart, error);
 
-    for (size_t i = n->first[newcomer]; status == KITH_OK && i < n->first[newcomer + 1]; i++) {
-        kith_neighbor fact = n->facts[i].neighbor;
+    for (size_t i = d->first[newcomer]; status == KITH_OK && i < d->first[newcomer + 1]; i++) {
+        kith_neighbor fact = d->facts[i].neighbor;
         bool subject = fact.relation < g->seen_relations;
         uint32_t relation = subject ? fact.relation : fact.relation - g->seen_relations;
         const char *other = kith_graph_entity_name(g, fact.entity);
-        if (!n->facts[i].hidden)
+        if (!d->facts[i].hidden)
             status = kith_session_add(NULL, *session, subject ? k->name : other,
                                       kith_graph_relation_name(g, relation),
                                       subject ? other : k->name, error);
@@ -279,6 +161,7 @@ static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith
     uint32_t entity = kith__session_find(s, k->name);
     if (!(a = kith__workspace_take(s->cache)))
         TRY(kith__no_memory(error));
+    a->watch = k->watch;
     TRY(kith__choose_candidates(a, s, KITH_ANSWERS_SEEN, error));
     TRY(kith__gather_facts(&asked, NULL, s, a, &entity, 1, error));
     if (kith__workspace_reserve(a, 1))
@@ -321,7 +204,7 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
     TRY(kith__candidate_cache_of(&cache, n->apart, error));
-    /* Not the model's own threads: questions may need those. */
+    /* Not the model's own threads, because questions may need those. */
     if (!(pool = kith__cache_take_pool(cache, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, ask_piece, &k, n->count);

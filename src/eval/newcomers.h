@@ -1,34 +1,26 @@
-/* Newcomers whose facts are known: unseen entities of a graph, each described in a session by a random
- * share of its facts, between 10 and 90 %, and asked about as a user would. Overall probabilities are
- * fitted on these, and measured by them. */
+/* Newcomers whose answers are known: entities that 10 to 90 % of their facts describe
+ * (graph/make/descriptions.h), each in a session of its own, and queried as by a user. Overall
+ * probabilities are fitted and measured on these. */
 #ifndef KITH_EVAL_NEWCOMERS_H
 #define KITH_EVAL_NEWCOMERS_H
 
+#include "graph/make/descriptions.h"
 #include "session/answer.h"
-
-/* A fact as the newcomer sees it. */
-typedef struct kith__newcomer_fact {
-    kith_neighbor neighbor; /* in the model's 2m numbering */
-    bool hidden;
-} kith__newcomer_fact;
 
 typedef struct kith__newcomers {
     kith_model *model;
-    kith_model *apart; /* the same over train alone: what support facts say about a newcomer, also
-                          those that are hidden, must not count as another entity's */
-    uint32_t *entities;
+    /* the same model over train only: support facts about a newcomer, including hidden ones, must
+     * not count as facts of another entity */
+    kith_model *apart;
+    const kith__descriptions *described;
     size_t count;
-    size_t *first;              /* fact of each, and the end */
-    kith__newcomer_fact *facts; /* true, with a relation of train, that link it to a seen entity */
 } kith__newcomers;
 
-/* Draw at most `most` of the unseen entities with two facts or more, and hide some of each one's facts.
- * `is_wanted` may be NULL. */
+/* Of the model's graph; `described` has to outlive them. */
 kith_status kith__newcomers_init(kith__newcomers *newcomers, kith_model *model,
-                                 bool (*is_wanted)(uint32_t entity), size_t most, uint64_t seed,
-                                 kith_error *error);
+                                 const kith__descriptions *described, kith_error *error);
 void kith__newcomers_release(kith__newcomers *newcomers);
-/* Whether a fact with this answer was hidden: such an answer is right. */
+/* Whether a fact with this answer was hidden: then the answer is correct. */
 bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uint32_t query,
                           uint32_t answer);
 
@@ -39,12 +31,13 @@ typedef struct kith__newcomer_question {
     double has; /* P(has r) */
     kith__workspace *workspace; /* scores and shares are in row 0 */
 } kith__newcomer_question;
-/* Called for the questions of one newcomer after the other on one thread, but for those of different
- * newcomers at once. */
+/* Called for the questions of one newcomer in sequence on one thread, but for different newcomers
+ * concurrently. */
 typedef kith_status (*kith__newcomer_call)(void *context, const kith__newcomer_question *question,
                                            kith_error *error);
-/* Ask all that S ? ? and ? ? S look at: of each side the 64 relations that it likeliest has, and of these
- * only those with a P(has r) of `least_has` or more. `watch` may be NULL. */
+/* Ask all questions that S ? ? and ? ? S consider: for each side the 64 relations that it most
+ * likely has, and of these only those with a P(has r) of at least `least_has`. `watch` may be
+ * NULL. */
 kith_status kith__newcomers_ask(const kith__newcomers *newcomers, double least_has,
                                 kith__watch *watch, kith__newcomer_call call, void *context,
                                 kith_error *error);

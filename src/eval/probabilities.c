@@ -1,4 +1,4 @@
-/* kith_evaluate_probabilities: newcomers with a share of their facts hidden, asked about in a session. */
+/* kith_evaluate_probabilities: sessions about newcomers with some of their facts hidden. */
 #include <math.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@
 
 enum { BEST = 10, BINS = 10 };
 
-/* Sums over answers, of which tables are made. */
+/* Sums over answers, from which tables are made. */
 typedef struct {
     size_t answers, right, given_half, given_half_right;
     double log_loss;
     kith_reliability bins[BINS];
 } sums;
 
-/* What the answers about one newcomer add to them. */
+/* What the answers about one newcomer add to the sums. */
 typedef struct {
     size_t queries;
     sums relations, pairs;
@@ -27,7 +27,7 @@ typedef struct {
     counted *counts; /* per newcomer */
 } measuring;
 
-/* What the caller sees, and what it points to: the tables of relations and of pairs. */
+/* The caller's result, and what it points to: the tables of relations and of pairs. */
 typedef struct {
     kith_probability_eval shown;
     kith_probability_table table[2];
@@ -44,7 +44,7 @@ static void add_answer(sums *t, double p, bool right)
     double bounded = fmin(fmax(p, 1e-6), 1 - 1e-6);
 
     bin->answers++;
-    bin->probability += p;
+    bin->predicted += p;
     bin->right += right;
     t->answers++;
     t->right += right;
@@ -57,7 +57,7 @@ static void add_sums(sums *to, const sums *t)
 {
     for (int i = 0; i < BINS; i++) {
         to->bins[i].answers += t->bins[i].answers;
-        to->bins[i].probability += t->bins[i].probability;
+        to->bins[i].predicted += t->bins[i].predicted;
         to->bins[i].right += t->bins[i].right;
     }
     to->answers += t->answers;
@@ -77,9 +77,9 @@ static void sum_up_bins(result *out, int table, const sums *s)
         kith_reliability *bin = &out->bins[table][i];
         *bin = s->bins[i];
         out->list[table][i] = bin;
-        t->calibration_error += fabs(bin->probability - bin->right);
+        t->calibration_error += fabs(bin->predicted - bin->right);
         if (bin->answers > 0) {
-            bin->probability /= (double)bin->answers;
+            bin->predicted /= (double)bin->answers;
             bin->right /= (double)bin->answers;
         }
     }
@@ -115,13 +115,13 @@ static void count_answers(sums *t, const measuring *m, size_t newcomer,
 {
     for (size_t i = 0; i < list->count; i++) {
         const kith_answer *a = &list->at[i];
-        add_answer(t, a->overall,
+        add_answer(t, a->probability,
                    kith__newcomer_hides(m->newcomers, newcomer,
                                         query_of(a, m->newcomers->model->graph), a->entity));
     }
 }
 
-/* The answers are made as those of a session are, so their probabilities are the same. */
+/* Answers are made as in a session, so their probabilities are the same. */
 static kith_status take_question(void *context, const kith__newcomer_question *q,
                                  kith_error *error)
 {
@@ -193,6 +193,7 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
     if (!shown || !model)
         return kith__null_argument(error, __func__);
 
+    kith__descriptions described = {0};
     kith__newcomers newcomers = {0};
     result *out = NULL;
     kith_probability_options options;
@@ -204,11 +205,13 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
     kith__watch_init(&watch, options.watch, options.context);
     TRY(status);
     TRY(check_model(model, error));
-    TRY(kith__newcomers_init(&newcomers, (kith_model *)model, NULL, options.entities, options.seed,
-                             error));
+    const kith__description_options drawn = {
+        .most = options.entities, .times = 1, .seed = options.seed};
+    TRY(kith__descriptions_init(&described, model->graph, &drawn, error));
+    TRY(kith__newcomers_init(&newcomers, (kith_model *)model, &described, error));
     if (newcomers.count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "the graph has no unseen entities with two facts or more to ask about"));
+                       "the graph has no unseen entities with at least two facts"));
     if (!(out = kith__calloc(1, sizeof *out)))
         TRY(kith__no_memory(error));
     TRY(measure(out, &newcomers, &watch, error));
@@ -217,6 +220,7 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
 cleanup:
     kith__free(out);
     kith__newcomers_release(&newcomers);
+    kith__descriptions_release(&described);
     kith__watch_release(&watch);
     return status;
 }

@@ -18,7 +18,8 @@ void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candid
         if (known[i] || i == gold)
             continue;
         left++;
-        /* A score that is no number is no better than any, and no worse if the right one is none. */
+        /* A NaN is never better than another score, and counts as equal if the correct answer's
+         * score is NaN too. */
         if (scores[i] > right || (isnan(right) && !isnan(scores[i])))
             better++;
         else if (scores[i] == right || (isnan(right) && isnan(scores[i])))
@@ -43,10 +44,10 @@ typedef struct {
     kith__flag no_memory;
 } ranking;
 
-/* Marks are those of entities that are not candidates. */
+/* Marks are set for entities that are not candidates. */
 static void clear_marks(uint8_t *marks, const kith__answer_set *among)
 {
-    if (among->excluded) /* otherwise they are clear once known answers are unmarked */
+    if (among->excluded) /* otherwise unmarking known answers clears them */
         memcpy(marks, among->excluded, among->width);
 }
 
@@ -78,16 +79,16 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
                     kith__known_side(q), q->fact.relation, kith__hidden_side(q));
 
     if (r->among->excluded && r->among->candidates == r->among->width)
-        count = 0; /* those that are not candidates have scores too */
+        count = 0; /* entities that are not candidates have scores too */
     rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         rank->judged[i].right = judged[i].right;
-        rank->judged[i].probability =
+        rank->judged[i].probability_if_any =
             (float)kith__probability(&r->model->calibration, shares, scores[judged[i].entity]);
     }
 }
 
-/* By the embedding alone. Its scores mean probabilities where nothing else has a part in them. */
+/* Ranks by the embedding only. Its scores give probabilities if there is no other evidence. */
 static void rank_one(void *context, size_t query, size_t slot, const float *scores)
 {
     ranking *r = context;
@@ -151,7 +152,8 @@ kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__quer
 
     TRY(ranking_init(&r, options->filter, error));
     if (kith__only_embedding(model, options->without))
-        TRY(kith__score_all(model, queries, count, among->width, rank_one, &r, error));
+        TRY(kith__score_all(model, queries, count, among->width, kith__model_facts(model), rank_one,
+                            &r, error));
     else
         TRY(kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, count, among,
                                options->without, fused->embedding, rank_fused, &r, error));

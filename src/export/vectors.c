@@ -1,4 +1,4 @@
-/* Tables and vectors as other programs read them. */
+/* Exporting tables and vectors for other programs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ void kith_tables_free(kith_tables *tables)
 
 /* ---- rows ---- */
 
-/* What is written, and whether it is to go on. */
+/* What is written, and whether to continue. */
 typedef struct {
     kith_vectors vectors;
     kith__watch *watch;
@@ -60,7 +60,7 @@ static bool is_stopped(const writing *w)
     return kith__watch_add(w->watch, 1) != 0;
 }
 
-/* A name as one field: what would end it or the line becomes `instead`. */
+/* A name as one field: characters that would end the field or the line become `instead`. */
 static void put_name(FILE *out, const char *name, const char *marks, int instead)
 {
     for (; *name; name++)
@@ -76,7 +76,7 @@ static void put_row(FILE *out, const kith_vectors *v, size_t row, char mark)
 
 /* ---- one function per file ---- */
 
-/* numpy's format 1.0: the header is filled up so that the data begins at a multiple of 64. */
+/* numpy's format 1.0: the header is padded so that the data begins at a multiple of 64. */
 static void write_npy(FILE *out, const writing *w)
 {
     const kith_vectors *v = &w->vectors;
@@ -108,7 +108,7 @@ static void write_names(FILE *out, const writing *w)
     }
 }
 
-/* Viewers take the first line for column names where there are several columns, and only then. */
+/* Viewers read the first line as column names if, and only if, there are several columns. */
 static void write_metadata(FILE *out, const writing *w)
 {
     if (w->vectors.labels)
@@ -161,24 +161,25 @@ cleanup:
     return status;
 }
 
-/* Nothing can be checked about how much memory there is, but what cannot be right is refused. */
+/* The caller's memory cannot be checked, but impossible sizes are refused. */
 static kith_status check_vectors(const kith_vectors *v, kith_error *error)
 {
     size_t count;
 
     if (v->rows > 0 && (!v->at || v->columns == 0))
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found %zu vectors without numbers", v->rows);
+        return kith__fail(error, KITH_ERR_ARGUMENT, "%zu vectors have no dimensions", v->rows);
     if (v->rows > 1 && v->stride < v->columns)
-        return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "vectors of %zu numbers begin every %zu numbers, expected no fewer",
-                          v->columns, v->stride);
+        return kith__fail(
+            error, KITH_ERR_ARGUMENT,
+            "the stride of vectors of %zu numbers is %zu, expected at least their length",
+            v->columns, v->stride);
     if (__builtin_mul_overflow(v->rows, v->stride > v->columns ? v->stride : v->columns, &count) ||
         count > PTRDIFF_MAX / sizeof *v->at)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "%zu vectors of %zu numbers fit in no memory",
-                          v->rows, v->columns);
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%zu vectors of %zu numbers do not fit in memory", v->rows, v->columns);
     for (size_t i = 0; i < v->rows; i++)
         if ((v->names && !v->names[i]) || (v->labels && !v->labels[i]))
-            return kith__fail(error, KITH_ERR_ARGUMENT, "vector %zu has NULL for a name", i);
+            return kith__fail(error, KITH_ERR_ARGUMENT, "the name of vector %zu is NULL", i);
     return KITH_OK;
 }
 

@@ -1,9 +1,9 @@
-/* A new graph of some facts of another one. */
+/* A new graph made of some facts of another graph. */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "graph/graph.h"
+#include "graph/labels.h"
 
 static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, uint32_t old)
 {
@@ -15,7 +15,7 @@ static uint32_t adopt(kith__names *to, const kith__names *from, uint32_t *ids, u
     return ids[old];
 }
 
-/* Names get their ids in the order of the parts, as they would when the folder is read again. */
+/* Names get their ids in the order of the splits, as they would if the folder were read again. */
 static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *splits, uint32_t *ids)
 {
     uint32_t *relation_ids = ids + old->entities.count;
@@ -75,6 +75,7 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
     snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
     memcpy(graph->source, source->source, sizeof graph->source);
     if (adopt_facts(graph, source, splits, ids) || adopt_labels(graph, source, ids) ||
+        kith__relation_labels_copy(graph, source) ||
         kith__prefixes_copy(&graph->prefixes, &source->prefixes))
         TRY(kith__no_memory(error));
     TRY(kith__graph_finish(graph, pool, watch, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "graph/labels.h"
 
 static int add_name(kith__names *names, const char *name)
 {
@@ -45,7 +46,7 @@ static int add_labels(kith_graph *graph, const kith_graph *source)
     return 0;
 }
 
-/* Per relation of the source, its id in the new graph or KITH__NO_ID. */
+/* For each relation of the source, its id in the new graph or KITH__NO_ID. */
 static uint32_t *match_relations(kith__alignment *report, const kith_graph *graph,
                                  const kith_graph *source)
 {
@@ -91,12 +92,13 @@ kith_status kith__graph_align(kith_graph **out, kith__alignment *report, const k
     kith_status status = KITH_OK;
 
     if (!graph || add_names(graph, source, like) || add_labels(graph, source) ||
+        kith__relation_labels_copy(graph, like) || kith__relation_labels_copy(graph, source) ||
         kith__prefixes_copy(&graph->prefixes, &source->prefixes) ||
         !(ids = match_relations(&counts, graph, source)))
         TRY(kith__no_memory(error));
     if (counts.shared == 0)
         TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "none of the %zu relations is one that was trained on; relations are matched "
+                       "none of the %zu relations was in the training graph; relations are matched "
                        "by name", counts.dropped_relations));
     if (add_facts(graph, &counts, source, ids))
         TRY(kith__no_memory(error));

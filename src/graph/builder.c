@@ -1,5 +1,4 @@
-/* Graphs from memory: names and facts are collected as readers collect them, and finished as
- * they are. */
+/* Graphs from memory: names and facts are collected and finished as they are by the readers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "graph/graph.h"
 
 struct kith_builder {
-    kith_graph *graph; /* under construction; NULL after a failure to finish it */
+    kith_graph *graph; /* under construction; NULL if finishing failed */
     kith__collector collectors[KITH_SPLITS];
     size_t label_capacity, label_used, label_starts;
 };
@@ -18,7 +17,7 @@ struct kith_builder {
 kith_status kith_builder_new(kith_builder **out, kith_error *error)
 {
     if (!out)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no place for the builder");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no pointer given for the builder");
     kith_builder *builder = kith__calloc(1, sizeof *builder);
     if (builder)
         builder->graph = kith__graph_new();
@@ -38,15 +37,15 @@ void kith_builder_free(kith_builder *builder)
     kith__free(builder);
 }
 
-/* ---- what is given ---- */
+/* ---- checks of arguments ---- */
 
 static kith_status check_builder(const kith_builder *builder, kith_error *error)
 {
     if (!builder)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no builder");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no builder given");
     if (!builder->graph)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "the builder failed to make its graph and can only be freed");
+                          "the builder failed to build its graph; it can only be freed");
     return KITH_OK;
 }
 
@@ -66,7 +65,7 @@ static kith_status check_name(const char *name, const char *what, kith_error *er
     char quoted[KITH__QUOTED];
 
     if (!name || name[0] == '\0')
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no name for the %s", what);
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no name given for the %s", what);
     size_t length = strlen(name);
     if (strpbrk(name, "\t\n\r") || !kith__utf8_valid(name, length))
         return kith__fail(error, KITH_ERR_ARGUMENT,
@@ -91,7 +90,7 @@ static kith_status add_names(uint32_t *ids, kith__names *names, const char *cons
     kith_status status = KITH_OK;
 
     if (count > 0 && !given)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no names");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no names given");
     for (size_t i = 0; i < count; i++)
         TRY(check_name(given[i], what, error));
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +125,7 @@ kith_status kith_builder_add_relations(uint32_t *ids, kith_builder *builder,
 
 /* ---- facts ---- */
 
-/* The first false fact of a split gives all before it a label. */
+/* The first false fact of a split labels all earlier facts as true. */
 static int label_all(kith__facts *facts)
 {
     if (facts->truth)
@@ -171,7 +170,7 @@ static kith_status check_facts(const kith_graph *graph, kith_facts facts, kith_e
     uint32_t entities = graph->entities.count, relations = graph->relations.count;
 
     if (facts.count > 0 && !facts.at)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no facts");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no facts given");
     for (size_t i = 0; i < facts.count; i++) {
         kith_triple t = facts.at[i];
         if (t.subject >= entities || t.object >= entities || t.relation >= relations)
@@ -196,7 +195,7 @@ kith_status kith_builder_add_facts(kith_builder *builder, kith_split split, kith
     TRY(check_facts(builder->graph, facts, error));
     kith__facts *own = &builder->graph->splits[split];
     size_t need = own->count + facts.count;
-    /* All the memory first, so that a failure leaves none of them. */
+    /* Reserve all memory first, so that a failure adds none of the facts. */
     if ((untrue && label_all(own)) ||
         kith__reserve(&own->at, &own->capacity, need, sizeof *own->at) ||
         (own->truth && kith__reserve(&own->truth, &own->truth_capacity, need, 1)))
@@ -279,7 +278,7 @@ kith_status kith_builder_finish(kith_graph **out, kith_builder *builder,
     TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
     TRY(check_builder(builder, error));
     if (!out)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found no place for the graph"));
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "no pointer given for the graph"));
     if (builder->graph->splits[KITH_TRAIN].count == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "train has no facts, expected at least one"));
     if (!(empty = kith__graph_new()) || (builder->graph->label_start && reach_label(builder)))

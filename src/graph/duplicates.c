@@ -5,12 +5,12 @@
 
 enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096 };
 
-/* Each piece looks at the triples of its share of the hashes, in file order, so the first of equal
- * ones stays whatever the number of pieces. */
+/* Each piece handles the triples in its range of hashes, in file order, so the first of equal
+ * triples stays whatever the number of pieces. */
 typedef struct {
     const kith_triple *at;
     size_t count, pieces;
-    uint8_t *drop; /* one byte per triple, so that pieces do not share any */
+    uint8_t *drop; /* one byte per triple, so that pieces never write to the same byte */
     struct {
         uint32_t *slots; /* index + 1 of a triple, 0 free */
         size_t mask;     /* number of slots, a power of two, less one */
@@ -64,7 +64,7 @@ static void dedupe_piece(void *context, size_t piece)
 
     if (!make_slots(d, piece))
         return;
-    /* A slot is fetched AHEAD triples before it is looked at. */
+    /* A slot is prefetched AHEAD triples before it is read. */
     for (size_t i = 0; i < d->count; i++) {
         uint64_t hash = kith__triple_hash(d->at[i]);
         if (share_of(hash, d->pieces) != piece)
@@ -97,16 +97,6 @@ static void compact(kith__facts *facts, const uint8_t *drop)
     facts->count = to;
 }
 
-/* Waking a thread costs more than a few thousand facts do. */
-static size_t pieces_for(const kith__pool *pool, size_t facts)
-{
-    size_t size = kith__pool_size(pool), worth = facts / FACTS_PER_PIECE + 1;
-
-    if (size > worth)
-        size = worth;
-    return size > MOST_RANGES ? MOST_RANGES : size;
-}
-
 kith_status kith__drop_duplicates(size_t *all, kith__facts *facts, kith__pool *pool,
                                   kith_error *error)
 {
@@ -118,9 +108,9 @@ kith_status kith__drop_duplicates(size_t *all, kith__facts *facts, kith__pool *p
         return KITH_OK;
     if (facts->count >= UINT32_MAX)
         return kith__fail(error, KITH_ERR_INPUT,
-                          "a part has %zu facts, expected fewer than 2^32 - 1", facts->count);
+                          "a split has %zu facts, expected fewer than 2^32 - 1", facts->count);
     if (pool)
-        d.pieces = pieces_for(pool, facts->count);
+        d.pieces = kith__pool_pieces(pool, facts->count, FACTS_PER_PIECE, MOST_RANGES);
     d.drop = kith__calloc(facts->count, 1);
     if (!d.drop)
         return kith__no_memory(error);
@@ -145,8 +135,8 @@ kith_status kith__drop_duplicates(size_t *all, kith__facts *facts, kith__pool *p
 
 enum { FIRST_CHECK = 1 << 20, SAMPLED = 64 };
 
-/* How many of the facts are distinct, of those whose hash is a multiple of SAMPLED: equal facts are
- * sampled together. */
+/* Estimate how many facts are distinct from those whose hash is a multiple of SAMPLED: equal facts
+ * are sampled together. */
 static int sample(size_t *met, size_t *distinct, const kith__facts *facts)
 {
     kith__triple_set set;
@@ -166,7 +156,7 @@ static int sample(size_t *met, size_t *distinct, const kith__facts *facts)
     return added < 0 ? -1 : 0;
 }
 
-/* Rather all facts than none where a graph is so small that none of it is sampled. */
+/* In a graph too small to be sampled, all facts count as distinct. */
 static int check(kith__facts *facts, kith__collector *c)
 {
     size_t met, distinct;

@@ -1,5 +1,5 @@
-/* From facts as they were read to a graph: duplicates dropped, train's ids first, neighbourhoods
- * in CSR. */
+/* From facts as read to a graph: duplicates dropped, train's ids first, neighbourhoods in CSR
+ * form. */
 #include <string.h>
 
 #include "core/mem.h"
@@ -8,19 +8,9 @@
 
 enum { MOST_RANGES = 16, AHEAD = 16, FACTS_PER_PIECE = 4096, TICK = 1 << 14 };
 
-/* Waking a thread costs more than a few thousand facts do. */
-static size_t pieces_for(const kith__pool *pool, size_t facts)
-{
-    size_t size = kith__pool_size(pool), worth = facts / FACTS_PER_PIECE + 1;
-
-    if (size > worth)
-        size = worth;
-    return size > MOST_RANGES ? MOST_RANGES : size;
-}
-
 /* ---- seen ids first ---- */
 
-/* New ids: those marked first, in order. Returns how many are marked. */
+/* New ids, marked entries first, in order. Returns how many are marked. */
 static uint32_t number_marked_first(uint32_t *ids, const uint8_t *marked, uint32_t count)
 {
     uint32_t next = 0;
@@ -123,8 +113,8 @@ cleanup:
 
 /* ---- neighbourhoods ---- */
 
-/* Each piece serves a range of entities and looks at all facts, so every list is in file order and
- * no two pieces write to the same place. */
+/* Each piece fills the lists of a range of entities and reads all facts, so every list is in file
+ * order and no two pieces write to the same place. */
 typedef struct {
     const kith_graph *graph;
     kith__watch *watch;
@@ -147,7 +137,7 @@ static void place_one(connect *c, uint32_t entity, uint32_t relation, uint32_t n
     c->at[c->cursor[entity]++] = (kith_neighbor){relation, neighbor};
 }
 
-/* Fetch a later fact's cursors, and where a nearer one's cursors point. */
+/* Prefetch the cursors of a later fact, and the places that an earlier one's cursors point to. */
 static inline __attribute__((always_inline)) void
 look_ahead(const connect *c, const kith_triple *at, uint32_t low, uint32_t width, bool placing)
 {
@@ -163,7 +153,7 @@ look_ahead(const connect *c, const kith_triple *at, uint32_t low, uint32_t width
         __builtin_prefetch(&c->at[c->cursor[proximity->object]], 1);
 }
 
-/* Inlined into its two callers, so that the visit costs no call. */
+/* Inlined into its two callers, so that `visit` costs no call. */
 static inline __attribute__((always_inline)) void visit_edges(connect *c, size_t piece,
                                                               visitor visit)
 {
@@ -227,7 +217,7 @@ static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith
 {
     uint32_t n = graph->entities.count;
     size_t facts = graph->splits[KITH_TRAIN].count + graph->splits[KITH_AUX].count;
-    size_t pieces = pieces_for(pool, facts);
+    size_t pieces = kith__pool_pieces(pool, facts, FACTS_PER_PIECE, MOST_RANGES);
     connect c = {.graph = graph, .watch = watch};
     kith_status status;
 
@@ -240,7 +230,7 @@ static kith_status build_neighborhoods(kith_graph *graph, kith__pool *pool, kith
     bound_by_count(&c, n, pieces);
     kith__pool_run(pool, count_piece, &c, pieces);
     TRY(kith__watch_status(watch, error));
-    for (uint32_t e = 0; e < n; e++) { /* from how many there are to where they begin */
+    for (uint32_t e = 0; e < n; e++) { /* from counts to offsets */
         c.offset[e + 1] = c.offset[e] + c.cursor[e];
         c.cursor[e] = c.offset[e];
     }
@@ -255,10 +245,10 @@ cleanup:
     return status;
 }
 
-/* ---- duplicates of train, seen in the neighbourhoods ---- */
+/* ---- duplicates of train, found in the neighbourhoods ---- */
 
-/* A fact that stands twice gives its subject the same neighbour twice. Looking for that list by
- * list takes a fraction of what a table of all facts takes, and nearly every graph has none. */
+/* A duplicate fact gives its subject the same neighbour twice. Checking list by list takes a
+ * fraction of the time of a table of all facts, and nearly every graph has no duplicates. */
 typedef struct {
     const kith_graph *graph;
     kith__watch *watch;
@@ -278,7 +268,7 @@ static uint64_t key_of(kith_neighbor n)
     return (uint64_t)n.relation << 32 | n.entity;
 }
 
-/* Whether a list has an outgoing neighbour twice; -1 where memory is short. */
+/* Whether a list has the same outgoing neighbour twice; -1 if out of memory. */
 static int has_repeat(const kith_neighbor *list, size_t count, uint32_t inverse, key_table *table)
 {
     size_t slots = 8;
@@ -311,7 +301,7 @@ static void search_piece(void *context, size_t piece)
     uint32_t low = 0, high = g->seen_entities;
     int found = 0;
 
-    while (low < high) { /* the first entity whose list begins at or after `from` */
+    while (low < high) { /* find the first entity whose list begins at or after `from` */
         uint32_t middle = low + (high - low) / 2;
         if (g->offset[middle] < from)
             low = middle + 1;
@@ -332,8 +322,10 @@ static void search_piece(void *context, size_t piece)
 static kith_status find_repeats(bool *found, const kith_graph *graph, kith__pool *pool,
                                 kith__watch *watch, kith_error *error)
 {
-    search s = {.graph = graph, .watch = watch,
-                .pieces = 4 * pieces_for(pool, graph->splits[KITH_TRAIN].count)};
+    search s = {.graph = graph,
+                .watch = watch,
+                .pieces = 4 * kith__pool_pieces(pool, graph->splits[KITH_TRAIN].count,
+                                                FACTS_PER_PIECE, MOST_RANGES)};
 
     *found = false;
     kith__pool_run(pool, search_piece, &s, s.pieces);

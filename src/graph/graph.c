@@ -1,4 +1,5 @@
 #include "graph/graph.h"
+#include "graph/labels.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -27,6 +28,7 @@ void kith_graph_free(kith_graph *graph)
     if (!graph)
         return;
     kith__prefixes_release(&graph->prefixes);
+    kith__relation_labels_free(graph);
     if (graph->map) {
         munmap((void *)graph->map, graph->map_bytes);
         kith__free(graph);
@@ -43,7 +45,7 @@ void kith_graph_free(kith_graph *graph)
     kith__free(graph);
 }
 
-/* The count stays, and may be asked for. */
+/* The count stays available. */
 static void forget_names(kith__names *names)
 {
     uint32_t count = names->count;
@@ -54,7 +56,7 @@ static void forget_names(kith__names *names)
 
 void kith__graph_keep_neighborhoods(kith_graph *graph)
 {
-    if (graph->map) /* nothing is freed by parts */
+    if (graph->map) /* all parts belong to the map */
         return;
     forget_names(&graph->entities);
     forget_names(&graph->relations);
@@ -62,6 +64,7 @@ void kith__graph_keep_neighborhoods(kith_graph *graph)
     kith__free(graph->label_start);
     graph->label_bytes = NULL;
     graph->label_start = NULL;
+    kith__relation_labels_free(graph);
     for (int split = 0; split < KITH_SPLITS; split++) {
         size_t count = graph->splits[split].count;
         kith__facts_release(&graph->splits[split]);
@@ -122,11 +125,11 @@ char *kith__path_join(const char *folder, const char *name)
 
 bool kith__path_exists(const char *folder, const char *name)
 {
-    char path[PATH_MAX]; /* the system takes no longer ones, and an allocation could fail */
+    char path[PATH_MAX]; /* PATH_MAX is enough for the system, and an allocation could fail */
     struct stat info;
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
 
-    /* A link that leads nowhere is there: it is for the reader to complain about. */
+    /* A dangling link counts as existing: the reader reports it. */
     return length > 0 && (size_t)length < sizeof path && lstat(path, &info) == 0;
 }
 

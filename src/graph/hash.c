@@ -1,4 +1,4 @@
-/* A number that stands for what a graph holds: names and facts. */
+/* A hash of a graph's content: names and facts. */
 #include <string.h>
 
 #include "graph/graph.h"

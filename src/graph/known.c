@@ -11,7 +11,7 @@ static size_t count_facts(const kith_graph *graph)
     return total;
 }
 
-/* A fact of another graph in this one's ids; false where a name is missing here. */
+/* A fact of another graph in this one's ids; false if a name is missing here. */
 static bool translate(kith_triple *t, const kith_graph *graph, const kith_graph *from)
 {
     return kith_graph_find_entity(&t->subject, graph, kith_graph_entity_name(from, t->subject)) ==
@@ -58,7 +58,7 @@ kith_status kith__known_init(kith__known *k, const kith_graph *graph, const kith
     return KITH_OK;
 }
 
-/* The first fact with this known side and relation, or behind where it would be. */
+/* The index of the first fact with this known side and relation, or where it would be inserted. */
 static size_t known_find(const kith__known *k, uint32_t entity, uint32_t relation)
 {
     size_t low = 0, high = k->count;

@@ -1,4 +1,4 @@
-/* Which answers are known: every true fact of a graph, by its known side and relation. */
+/* Known answers: every true fact of a graph, by its known side and relation. */
 #ifndef KITH_GRAPH_KNOWN_H
 #define KITH_GRAPH_KNOWN_H
 
@@ -13,7 +13,7 @@ typedef struct kith__known {
     size_t count;
 } kith__known;
 
-/* `more` (or NULL) is another graph, whose facts count too where the names are the same. */
+/* `more` (or NULL) is another graph whose facts also count, matched by name. */
 kith_status kith__known_init(kith__known *known, const kith_graph *graph, const kith_graph *more,
                              bool subject_hidden, kith_error *error);
 void kith__known_release(kith__known *known);

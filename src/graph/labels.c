@@ -1,5 +1,6 @@
 #include "graph/labels.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -54,11 +55,22 @@ int kith__label_set_merge(kith__label_set *set, const kith__label_set *more)
     return 0;
 }
 
-int kith__label_set_apply(kith_graph *graph, const kith__label_set *set)
+const char *kith__label_find(const kith__label_set *set, const char *name, size_t length)
+{
+    uint32_t id = set && set->names.slots
+                      ? kith__names_find(&set->names, name, length, kith__names_hash(name, length))
+                      : KITH__NO_ID;
+
+    return id == KITH__NO_ID ? NULL : set->bytes + set->at[id].start;
+}
+
+/* ---- of entities ---- */
+
+static int apply_to_entities(kith_graph *graph, const kith__label_set *set)
 {
     size_t used = 0, capacity = 0;
 
-    if (set->names.count == 0 || graph->label_start)
+    if (graph->label_start)
         return 0;
     graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
     if (!graph->label_start)
@@ -78,4 +90,66 @@ int kith__label_set_apply(kith_graph *graph, const kith__label_set *set)
         used += length;
     }
     return 0;
+}
+
+/* ---- of relations ---- */
+
+int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
+                             size_t label_length)
+{
+    if (kith__names_find(&graph->relations, name, length, kith__names_hash(name, length)) ==
+        KITH__NO_ID)
+        return 0;
+    if (!graph->relation_labels &&
+        !(graph->relation_labels = kith__calloc(1, sizeof *graph->relation_labels)))
+        return -1;
+    return kith__label_set_add(graph->relation_labels, name, length, label, label_length, 0);
+}
+
+/* Wikidata labels the property wd:P31, while statements have the relation wdt:P31. */
+static const char *find_relation_label(const kith__label_set *set, const char *name, size_t length)
+{
+    static const char direct[] = "http://www.wikidata.org/prop/direct/";
+    static const char entity[] = "http://www.wikidata.org/entity/";
+    const char *label = kith__label_find(set, name, length);
+    char iri[128];
+
+    if (label || strncmp(name, direct, sizeof direct - 1) != 0)
+        return label;
+    int found = snprintf(iri, sizeof iri, "%s%s", entity, name + sizeof direct - 1);
+    return found < (int)sizeof iri ? kith__label_find(set, iri, (size_t)found) : NULL;
+}
+
+static int apply_to_relations(kith_graph *graph, const kith__label_set *set)
+{
+    for (uint32_t r = 0; r < graph->relations.count; r++) {
+        const char *name = kith__names_get(&graph->relations, r);
+        size_t length = kith__names_length(&graph->relations, r);
+        const char *label = find_relation_label(set, name, length);
+        if (label && kith__relation_label_add(graph, name, length, label, strlen(label)))
+            return -1;
+    }
+    return 0;
+}
+
+int kith__relation_labels_copy(kith_graph *graph, const kith_graph *from)
+{
+    return from->relation_labels ? apply_to_relations(graph, from->relation_labels) : 0;
+}
+
+void kith__relation_labels_free(kith_graph *graph)
+{
+    if (graph->relation_labels)
+        kith__label_set_release(graph->relation_labels);
+    kith__free(graph->relation_labels);
+    graph->relation_labels = NULL;
+}
+
+/* ---- both ---- */
+
+int kith__label_set_apply(kith_graph *graph, const kith__label_set *set)
+{
+    if (set->names.count == 0)
+        return 0;
+    return apply_to_entities(graph, set) || apply_to_relations(graph, set) ? -1 : 0;
 }

@@ -1,12 +1,12 @@
-/* Labels met while reading, by the names they belong to. They are kept apart from the graph's names, so
- * that a label makes no entity of what no fact is about. */
+/* Labels found while reading, by the names they belong to. They are kept apart from the graph's
+ * names, so that a label does not add an entity that no fact mentions. */
 #ifndef KITH_GRAPH_LABELS_H
 #define KITH_GRAPH_LABELS_H
 
 #include "graph/graph.h"
 
 typedef struct kith__label {
-    uint64_t start; /* in bytes */
+    uint64_t start; /* offset in `bytes` */
     int rank;
 } kith__label;
 
@@ -16,18 +16,27 @@ typedef struct kith__label_set {
     size_t capacity;
     char *bytes; /* labels, each with a NUL */
     size_t used, byte_capacity;
-    size_t met; /* labels that were given, whether or not they were kept */
+    size_t met; /* labels in the source, kept or not */
 } kith__label_set;
 
 /* All zero is an empty set. */
 void kith__label_set_release(kith__label_set *set);
-/* A label for a name: the one of the highest rank is kept, of equal ones the first. -1 where memory is
- * short. */
+/* Add a label for a name: the label of the highest rank is kept, the first of equal ones. -1 if out
+ * of memory. */
 int kith__label_set_add(kith__label_set *set, const char *name, size_t name_length,
                         const char *label, size_t length, int rank);
-/* Add all labels of another set, as if they had been met after those of this one. */
+/* Add all labels of another set, as if they came after those of this set. */
 int kith__label_set_merge(kith__label_set *set, const kith__label_set *more);
-/* Give the entities of a graph their labels; the others are dropped. */
+/* Give the entities and relations of a graph their labels; labels of other names are dropped. */
 int kith__label_set_apply(kith_graph *graph, const kith__label_set *set);
+
+/* The label of a name, NULL where there is none; the set may be NULL. */
+const char *kith__label_find(const kith__label_set *set, const char *name, size_t length);
+/* A label for a relation of the graph, in place of none; -1 if out of memory. */
+int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
+                             size_t label_length);
+/* Those of another graph, for the relations that this one has. */
+int kith__relation_labels_copy(kith_graph *graph, const kith_graph *from);
+void kith__relation_labels_free(kith_graph *graph);
 
 #endif

@@ -1,7 +1,7 @@
 /* The public calls that look things up in a graph. */
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/labels.h"
 
 const char *kith_graph_layout(const kith_graph *graph)
 {
@@ -37,7 +37,7 @@ uint32_t kith_graph_seen_relation_count(const kith_graph *graph)
 
 /* ---- names ---- */
 
-/* A graph of which training keeps only the neighbourhoods has counts but no names. */
+/* A graph that training reduced to its neighbourhoods has counts but no names. */
 static const char *name_of(const kith__names *names, uint32_t id)
 {
     return id < names->count && names->start ? kith__names_get(names, id) : NULL;
@@ -74,6 +74,15 @@ kith_name_list kith_graph_entity_names(const kith_graph *graph)
 kith_name_list kith_graph_relation_names(const kith_graph *graph)
 {
     return graph ? list_of(&graph->relations) : (kith_name_list){0};
+}
+
+const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation)
+{
+    if (!graph || relation >= graph->relations.count)
+        return NULL;
+    const char *name = kith__names_get(&graph->relations, relation);
+    const char *label = kith__label_find(graph->relation_labels, name, strlen(name));
+    return label ? label : name;
 }
 
 kith_name_list kith_graph_entity_labels(const kith_graph *graph)

@@ -33,8 +33,8 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Up to eight bytes as one number, by reads that may overlap: no call, no loop. The length is in
- * the hash already, so that reading a byte twice does no harm. */
+/* Up to eight bytes as one number, by reads that may overlap: no call, no loop. The hash includes
+ * the length, so reading a byte twice does no harm. */
 static uint64_t last_bytes(const char *name, size_t length)
 {
     uint32_t first, last;
@@ -50,7 +50,8 @@ static uint64_t last_bytes(const char *name, size_t length)
            (unsigned char)name[length - 1];
 }
 
-/* Whether two names of one length are the same; most are short, so no call is worth making. */
+/* Whether two names of equal length are the same; most are short, so a call to memcmp does not
+ * pay. */
 static bool same_bytes(const char *a, const char *b, size_t length)
 {
     uint64_t x, y;
@@ -104,7 +105,7 @@ size_t kith__names_length(const kith__names *names, uint32_t id)
     return number_at(names->bytes + names->start[id] - 4);
 }
 
-/* The slot that holds the name, or the free one where it would go. */
+/* The slot that holds the name, or the free slot where it would go. */
 static size_t probe(const kith__names *names, const char *name, size_t length, uint64_t hash)
 {
     size_t mask = names->slot_count - 1, at = hash & mask;

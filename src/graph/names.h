@@ -1,5 +1,5 @@
-/* Names to ids and back: an interner with open addressing. Ids count up from 0 in the order in
- * which names are first met. */
+/* Names to ids and back: an interner with open addressing. Ids count from 0 in the order in which
+ * names first occur. */
 #ifndef KITH_GRAPH_NAMES_H
 #define KITH_GRAPH_NAMES_H
 
@@ -9,32 +9,32 @@
 #define KITH__NO_ID UINT32_MAX
 
 typedef struct kith__names {
-    uint64_t *slots; /* part of the hash in the high 24 bits, place + 1 in the low 40; 0 is free */
+    uint64_t *slots; /* bits of the hash in the high 24 bits, place + 1 in the low 40; 0 is free */
     size_t slot_count;
-    char *bytes; /* records one after the other: id, length (4 bytes each), the name, a NUL */
+    char *bytes; /* consecutive records: id, length (4 bytes each), the name, a NUL */
     size_t byte_capacity, byte_count;
-    uint64_t *start; /* per id, where its name begins in bytes */
+    uint64_t *start; /* per id, the offset of its name in `bytes` */
     size_t start_capacity;
     uint32_t count;
 } kith__names;
 
-int kith__names_init(kith__names *names); /* 0, or -1 where memory is short */
+int kith__names_init(kith__names *names); /* 0, or -1 if out of memory */
 void kith__names_release(kith__names *names);
 
 uint64_t kith__names_hash(const char *name, size_t length);
 
-/* The id of a name, KITH__NO_ID where it is not there. */
+/* The id of a name, KITH__NO_ID if it is missing. */
 uint32_t kith__names_find(const kith__names *names, const char *name, size_t length, uint64_t hash);
-/* The id of a name, added if need be; KITH__NO_ID where memory or ids run out. */
+/* The id of a name, added if it is missing; KITH__NO_ID if memory or ids run out. */
 uint32_t kith__names_add(kith__names *names, const char *name, size_t length, uint64_t hash);
 const char *kith__names_get(const kith__names *names, uint32_t id);
 size_t kith__names_length(const kith__names *names, uint32_t id);
 
 #define KITH__PLACE_MASK ((UINT64_C(1) << 40) - 1)
 
-/* Bring what a later find or add of this hash will read into the cache. Stages 0 and 1, each run
- * over a whole batch of names, hide the memory's latency. Inlined by force: gcc takes a function
- * that only prefetches for one without effect, and drops calls of it. */
+/* Prefetch what a later find or add of this hash will read. Stages 0 and 1, each run over a whole
+ * batch of names, hide the memory latency. Inlined by force, because gcc drops calls to functions
+ * that only prefetch. */
 static inline __attribute__((always_inline)) void
 kith__names_prefetch(const kith__names *names, uint64_t hash, int stage)
 {
@@ -46,7 +46,7 @@ kith__names_prefetch(const kith__names *names, uint64_t hash, int stage)
     }
     for (uint64_t slot; (slot = names->slots[at]) != 0; at = (at + 1) & mask)
         if (((slot ^ hash) & ~KITH__PLACE_MASK) == 0) {
-            /* A record of common length may reach into the next line. */
+            /* A record of common length may extend into the next cache line. */
             __builtin_prefetch(names->bytes + (slot & KITH__PLACE_MASK));
             __builtin_prefetch(names->bytes + (slot & KITH__PLACE_MASK) + 24);
             return;

@@ -101,21 +101,22 @@ int kith__prefixes_copy(kith__prefixes *to, const kith__prefixes *from)
 
 /* ---- short names ---- */
 
-/* What may stand behind a prefix, so that a short name has no space and reads back. */
+/* What may follow a prefix, so that a short name has no space and reads back unchanged. */
 static bool is_local(const char *text)
 {
     if (!*text)
         return false;
     for (; *text; text++)
         if (!((*text >= '0' && *text <= '9') || (*text >= 'A' && *text <= 'Z') ||
-              (*text >= 'a' && *text <= 'z') || strchr("_-.", *text) || (unsigned char)*text > 0x7f))
+              (*text >= 'a' && *text <= 'z') || strchr("_-.", *text) ||
+              (unsigned char)*text > 0x7f))
             return false;
     return true;
 }
 
 typedef struct {
     const char *name;
-    size_t length; /* of the IRI; 0: none fits */
+    size_t length; /* of the IRI; 0: no prefix matches */
 } fit;
 
 static void try_prefix(fit *best, const char *name, const char *prefix, const char *iri)

@@ -1,4 +1,4 @@
-/* Names as people read and type them: short ones for IRIs, and labels. */
+/* Names as people read and type them: short names for IRIs, and labels. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph, c
     if (!graph || !name || (size > 0 && !text))
         return 0;
     size_t length = kith__prefixes_shorten(shortened, sizeof shortened, &graph->prefixes, name);
-    /* What is another name as it stands would be misread. */
+    /* A short name that is also another entity's name would be ambiguous. */
     if (length == 0 || length >= size || find(&graph->entities, shortened, length) != KITH__NO_ID ||
         find(&graph->relations, shortened, length) != KITH__NO_ID)
         return 0;
@@ -43,18 +43,20 @@ static uint32_t find_name(const kith_graph *graph, const kith__names *names, con
 }
 
 static kith_status ambiguous(const kith_graph *graph, const char *label, const uint32_t *ids,
-                             size_t count, kith_error *error)
+                             size_t count, bool relations, kith_error *error)
 {
     char list[LISTED * KITH__QUOTED] = "", quoted[KITH__QUOTED];
     size_t used = 0;
 
     for (size_t i = 0; i < count && i < LISTED; i++) {
-        const char *name = kith_graph_entity_name(graph, ids[i]);
+        const char *name = relations ? kith_graph_relation_name(graph, ids[i])
+                                     : kith_graph_entity_name(graph, ids[i]);
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ",
                                  kith__quote(quoted, name, strlen(name)));
     }
-    return kith__fail(error, KITH_ERR_ARGUMENT, "%s is the label of %zu entities: %s%s",
-                      kith__quote(quoted, label, strlen(label)), count, list,
+    return kith__fail(error, KITH_ERR_ARGUMENT, "%s is the label of %zu %s: %s%s",
+                      kith__quote(quoted, label, strlen(label)), count,
+                      relations ? "relations" : "entities", list,
                       count > LISTED ? " and others" : "");
 }
 
@@ -74,8 +76,28 @@ static kith_status find_label(uint32_t *entity, const kith_graph *graph, const c
     if (count == 0)
         return KITH_ERR_NOT_FOUND;
     if (count > 1)
-        return ambiguous(graph, label, ids, count, error);
+        return ambiguous(graph, label, ids, count, false, error);
     *entity = ids[0];
+    return KITH_OK;
+}
+
+static kith_status find_relation_label(uint32_t *relation, const kith_graph *graph,
+                                       const char *label, kith_error *error)
+{
+    uint32_t ids[LISTED];
+    size_t count = 0;
+
+    for (uint32_t r = 0; graph->relation_labels && r < graph->relations.count; r++)
+        if (strcmp(kith_graph_relation_label(graph, r), label) == 0) {
+            if (count < LISTED)
+                ids[count] = r;
+            count++;
+        }
+    if (count == 0)
+        return KITH_ERR_NOT_FOUND;
+    if (count > 1)
+        return ambiguous(graph, label, ids, count, true, error);
+    *relation = ids[0];
     return KITH_OK;
 }
 
@@ -91,7 +113,7 @@ kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                       kith_error *error)
 {
     if (!entity || !graph || !text)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no name to look up");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no name given to look up");
     uint32_t id = find_name(graph, &graph->entities, text);
     if (id != KITH__NO_ID) {
         *entity = id;
@@ -105,10 +127,12 @@ kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *gr
                                         const char *text, kith_error *error)
 {
     if (!relation || !graph || !text)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no name to look up");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no name given to look up");
     uint32_t id = find_name(graph, &graph->relations, text);
-    if (id == KITH__NO_ID)
-        return no_such("relation", text, error);
-    *relation = id;
-    return KITH_OK;
+    if (id != KITH__NO_ID) {
+        *relation = id;
+        return KITH_OK;
+    }
+    kith_status status = find_relation_label(relation, graph, text, error);
+    return status == KITH_ERR_NOT_FOUND ? no_such("relation", text, error) : status;
 }

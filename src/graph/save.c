@@ -9,7 +9,7 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "core/options.h"
-#include "graph/graph.h"
+#include "graph/labels.h"
 
 static const char *const part_files[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
@@ -25,7 +25,7 @@ static kith_status write_file(const char *folder, const char *name, writer write
 
     if (!path)
         TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     TRY(write(file.stream, graph, context, error));
     TRY(kith__new_file_commit(&file, error));
 cleanup:
@@ -34,8 +34,8 @@ cleanup:
     return status;
 }
 
-/* Readers drop a byte order mark at the beginning of a file, so a name there that begins with one
- * gets another before it. */
+/* Readers drop a byte order mark at the beginning of a file, so if the first name begins with one,
+ * a second one is written before it. */
 static void guard_mark(FILE *out, const char *first_name)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -58,7 +58,7 @@ static kith_status write_part(FILE *out, const kith_graph *graph, const void *co
     const part_choice *choice = context;
     const kith__facts *facts = &graph->splits[choice->split];
 
-    /* A failed write is found when the file is committed. */
+    /* A failed write is reported when the file is committed. */
     if (!choice->ids && facts->count > 0)
         guard_mark(out, kith_graph_entity_name(graph, facts->at[0].subject));
     for (size_t i = 0; i < facts->count; i++) {
@@ -113,6 +113,19 @@ static kith_status write_labels(FILE *out, const kith_graph *graph, const void *
     return KITH_OK;
 }
 
+static kith_status write_relation_labels(FILE *out, const kith_graph *graph, const void *context,
+                                         kith_error *error)
+{
+    const kith__label_set *set = graph->relation_labels;
+
+    (void)context;
+    (void)error;
+    guard_mark(out, kith__names_get(&set->names, 0));
+    for (uint32_t i = 0; i < set->names.count; i++)
+        fprintf(out, "%s\t%s\n", kith__names_get(&set->names, i), set->bytes + set->at[i].start);
+    return KITH_OK;
+}
+
 static kith_status write_prefixes(FILE *out, const kith_graph *graph, const void *context,
                                   kith_error *error)
 {
@@ -134,7 +147,7 @@ static kith_status write_note(FILE *out, const kith_graph *graph, const void *co
     return KITH_OK;
 }
 
-/* Names that the layout cannot hold are refused rather than written so that they read back as
+/* Refuse names that the format cannot hold, rather than write them so that they read back as
  * something else. */
 static kith_status check_names(const kith__names *names, const char *what, kith_error *error)
 {
@@ -170,9 +183,11 @@ static kith_status write_all(const kith_graph *graph, const char *folder,
         TRY(write_file(folder, "relation2id.txt", write_vocabulary, graph, &graph->relations,
                        error));
     }
-    /* Those who had labels may all be left out; an empty file would be refused by readers. */
+    /* The entities with labels may all be gone, and readers refuse an empty file. */
     if (first_labelled(graph) != KITH__NO_ID)
         TRY(write_file(folder, "entity_name.txt", write_labels, graph, NULL, error));
+    if (graph->relation_labels)
+        TRY(write_file(folder, "relation_name.txt", write_relation_labels, graph, NULL, error));
     if (graph->prefixes.count > 0)
         TRY(write_file(folder, "prefixes.txt", write_prefixes, graph, NULL, error));
     if (options->note)
@@ -185,7 +200,7 @@ cleanup:
 static bool is_ours(const char *name)
 {
     static const char *const others[] = {"entity2id.txt", "relation2id.txt", "entity_name.txt",
-                                         "prefixes.txt", "split.json"};
+                                         "relation_name.txt", "prefixes.txt", "split.json"};
 
     for (size_t i = 0; i < KITH_SPLITS; i++)
         if (strcmp(name, part_files[i]) == 0)
@@ -196,7 +211,7 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Whether a folder has anything in it, and the name of one thing that kith did not write. */
+/* Whether a folder contains anything, and the name of one entry that kith did not write. */
 static void look_inside(bool *full, char foreign[256], DIR *entries)
 {
     struct dirent *entry;
@@ -212,8 +227,8 @@ static void look_inside(bool *full, char foreign[256], DIR *entries)
     }
 }
 
-/* What replaces a link would take its place and leave the folder that it leads to as it was, or
- * empty: neither is what was asked for. */
+/* Replacing a link would leave the folder it points to as it was, or empty; neither is what the
+ * user asked for. */
 static bool is_link(const char *folder)
 {
     char path[PATH_MAX];
@@ -231,7 +246,7 @@ static bool is_source(const kith_graph *graph, const struct stat *info)
            graph->source[1] == (uint64_t)info->st_ino;
 }
 
-/* Whether a folder may be written to: *full says that it has something in it. */
+/* Whether a folder may be written to; *full says that it is not empty. */
 static kith_status look_at_target(bool *full, const kith_graph *graph, const char *folder,
                                   bool replace, kith_error *error)
 {
@@ -242,19 +257,19 @@ static kith_status look_at_target(bool *full, const kith_graph *graph, const cha
     *full = false;
     if (is_link(folder))
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: is a symbolic link; give the folder that it leads to, or choose "
+                          "%s: is a symbolic link; give the folder it points to, or choose "
                           "another name", folder);
     if (stat(folder, &info) != 0)
         return errno == ENOENT ? KITH_OK
-                               : kith__fail(error, KITH_ERR_IO, "%s: cannot look at it: %s", folder,
+                               : kith__fail(error, KITH_ERR_IO, "%s: cannot access it: %s", folder,
                                             strerror(errno));
     if (replace && is_source(graph, &info))
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: is where the facts come from, which would be lost; choose another "
+                          "%s: is the source of these facts, which would be lost; choose another "
                           "name", folder);
     entries = S_ISDIR(info.st_mode) ? opendir(folder) : NULL;
     if (!entries)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "%s: exists and is no folder that can be read",
+        return kith__fail(error, KITH_ERR_ARGUMENT, "%s: exists and is not a readable folder",
                           folder);
     look_inside(full, foreign, entries);
     closedir(entries);
@@ -291,7 +306,7 @@ kith_status kith_graph_save(const kith_graph *graph, const char *folder,
     kith_status status;
 
     if (!graph || !folder)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph or no folder to save to");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no graph or no folder given to save to");
     status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
     kith__watch_init(&watch, options.watch, options.context);
     TRY(status);
@@ -316,7 +331,7 @@ kith_status kith__write_text(const char *folder, const char *name, const char *t
 
     if (!path || !text)
         TRY(kith__no_memory(error));
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     fprintf(file.stream, "%s\n", text);
     TRY(kith__new_file_commit(&file, error));
 cleanup:

@@ -5,12 +5,12 @@
 #include "graph/graph.h"
 #include "graph/triple_set.h"
 
-/* A relation counts as a duplicate or an inverse when this share of its facts is one. */
+/* A relation counts as a duplicate or an inverse of another if this share of its facts is. */
 static const double covered = .8;
 
 enum { BUCKETS = 64, COMMON = 10, TICK = 1 << 14 };
 
-/* What the caller sees, and what its lists point to. */
+/* The public struct, and the arrays that its lists point to. */
 typedef struct {
     kith_stats shown;
     kith_degree_bucket buckets[BUCKETS];
@@ -20,7 +20,7 @@ typedef struct {
     kith__watch *watch;
 } counting;
 
-/* ---- entities and parts ---- */
+/* ---- entities and splits ---- */
 
 static kith_status count_unseen(kith_stats *stats, const kith_graph *graph, kith_error *error)
 {
@@ -66,7 +66,7 @@ static void count_part(kith_stats *stats, const kith_graph *graph, int split)
     }
 }
 
-/* Train's facts are looked up in the other parts, which are the small ones. */
+/* Look up train's facts in the other splits, which are small. */
 static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int split,
                                 kith_error *error)
 {
@@ -135,8 +135,8 @@ static void count_neighbors(counting *c, const kith_graph *graph)
 
 /* ---- relations ---- */
 
-/* How often one entity is linked to each of its neighbours, per direction: an open-addressing table
- * that is made again for each entity. */
+/* How often an entity is linked to each of its neighbours, per direction: an open-addressing table,
+ * reset for each entity. */
 typedef struct {
     struct link {
         uint32_t entity, out, in;
@@ -208,7 +208,7 @@ static void sum_tallies(kith_stats *stats, const tally *tallies, uint32_t count)
     }
 }
 
-/* The ten commonest by insertion; equal ones stay in the order of their ids. */
+/* The ten most common, by insertion; ties stay in the order of their ids. */
 static void find_common(counting *c, const tally *tallies, uint32_t count)
 {
     kith_stats *stats = &c->shown;
@@ -291,7 +291,7 @@ kith_status kith_graph_stats(kith_stats **out, const kith_graph *graph,
                              const kith_work_options *given, kith_error *error)
 {
     if (!out || !graph)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph to count");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no graph given");
 
     kith_work_options options = {0};
     kith__watch watch;

@@ -23,7 +23,7 @@ void kith__triple_set_release(kith__triple_set *set)
     memset(set, 0, sizeof *set);
 }
 
-/* The slot that holds the triple, or the free one where it would go. */
+/* The slot that holds the triple, or the free slot where it would go. */
 static size_t probe(const kith__triple_set *set, kith_triple triple)
 {
     size_t mask = set->slot_count - 1, at = kith__triple_hash(triple) & mask;
@@ -60,7 +60,7 @@ int kith__triple_set_add(kith__triple_set *set, kith_triple triple)
     return 1;
 }
 
-/* What follows in the same run of slots moves up, so that no probe ends at the gap too early. */
+/* Later entries of the same run of slots move up, so that no probe stops early at the gap. */
 void kith__triple_set_remove(kith__triple_set *set, kith_triple triple)
 {
     size_t mask = set->slot_count - 1, gap = probe(set, triple);

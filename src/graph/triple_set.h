@@ -1,4 +1,4 @@
-/* A set of triples, and what hashing them takes. */
+/* A set of triples, and hashing of triples. */
 #ifndef KITH_GRAPH_TRIPLE_SET_H
 #define KITH_GRAPH_TRIPLE_SET_H
 
@@ -20,14 +20,14 @@ static inline bool kith__triple_equal(kith_triple a, kith_triple b)
 }
 
 typedef struct kith__triple_set {
-    kith_triple *slots; /* a subject of UINT32_MAX is free */
+    kith_triple *slots; /* a subject of UINT32_MAX marks a free slot */
     size_t slot_count, count;
 } kith__triple_set;
 
-/* 0, or -1 where memory is short. */
+/* 0, or -1 if out of memory. */
 int kith__triple_set_init(kith__triple_set *set, size_t expected);
 void kith__triple_set_release(kith__triple_set *set);
-/* 1 if it was added, 0 if it was there, -1 where memory is short. */
+/* 1 if it was added, 0 if it was present, -1 if out of memory. */
 int kith__triple_set_add(kith__triple_set *set, kith_triple triple);
 void kith__triple_set_remove(kith__triple_set *set, kith_triple triple);
 bool kith__triple_set_has(const kith__triple_set *set, kith_triple triple);

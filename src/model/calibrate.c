@@ -13,7 +13,7 @@ double kith__calibrated(const float w[KITH__CALIBRATION], double log_share, doub
     return 1 / (1 + exp(-(w[0] * kith__share_logit(log_share) + w[1] * log_known + w[2])));
 }
 
-/* Shares are good already: what they say is only bent where there is reason to. */
+/* Shares are good estimates already: weights stay close to them unless the data says otherwise. */
 void kith__calibration_fit(kith__calibration *out, const kith__sample *samples, size_t count)
 {
     static const double pull[KITH__CALIBRATION] = {1, 1, 1};

@@ -7,7 +7,7 @@
 #include "model/workspace.h"
 #include "embed/query_vector.h"
 
-/* In the place of a query: input embeddings, which are the same for all. */
+/* Stands for a query: input embeddings, which are the same for all queries. */
 #define INPUTS UINT32_MAX
 
 enum { PIECES = 16, MEGABYTE = 1 << 20 };
@@ -37,7 +37,8 @@ void kith__candidate_cache_free(kith__candidate_cache *s)
     kith__free(s);
 }
 
-static kith_status new_shared(kith__candidate_cache **out, const kith_model *model, kith_error *error)
+static kith_status new_shared(kith__candidate_cache **out, const kith_model *model,
+                              kith_error *error)
 {
     kith__candidate_cache *s = kith__calloc(1, sizeof *s);
     kith_status status = KITH_OK;
@@ -83,12 +84,21 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, const kith_mod
 
 /* ---- candidates ---- */
 
-static size_t row_bytes(const kith__candidate_cache *s)
+/* A classifier of encoded candidates was fitted with entities outside train as candidates too. */
+static size_t row_count(const kith__candidate_cache *s)
 {
-    return (size_t)s->model->lists->seen * s->stride * sizeof(float);
+    const kith_model *model = s->model;
+
+    return kith__classifies_encoded(model) ? kith_graph_entity_count(model->graph)
+                                           : model->lists->seen;
 }
 
-/* Under `lock`: let go of what was used longest ago while there is too much. */
+static size_t row_bytes(const kith__candidate_cache *s)
+{
+    return row_count(s) * s->stride * sizeof(float);
+}
+
+/* Under `lock`: drop the least recently used while there is too much. */
 static void evict(kith__candidate_cache *s)
 {
     while (s->bytes > s->most_bytes) {
@@ -128,7 +138,7 @@ static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries,
     kith_status status = KITH_OK;
 
     if (s->encoded) {
-        s->encoded = false; /* as long as something may fail */
+        s->encoded = false; /* until everything has succeeded */
         if (count > 1 && !kith__encoder_expects(e, queries[0]))
             TRY(kith__encoder_prefetch(e, queries, count, error));
         TRY(kith__encoder_reencode(e, queries[0], error));
@@ -136,7 +146,7 @@ static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries,
         goto cleanup;
     }
     kith__encoder_begin(e);
-    for (uint32_t i = 0; i < s->model->lists->seen; i++)
+    for (uint32_t i = 0; i < row_count(s); i++)
         kith__encoder_request(e, i, queries[0], NULL);
     TRY(kith__encoder_forward(e, error));
     s->encoded = true;
@@ -155,7 +165,7 @@ static void copy_piece(void *context, size_t piece)
     const copying *c = context;
     const kith__encoder *e = c->shared->encoder;
     size_t ds = c->shared->stride;
-    size_t n = c->shared->model->lists->seen;
+    size_t n = c->inputs ? c->shared->model->lists->seen : row_count(c->shared);
     bool unit = kith__is_unit(&c->shared->model->settings);
 
     for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
@@ -210,7 +220,7 @@ static void keep(kith__candidate_cache *s, kith__candidates *made)
 kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_cache *s,
                                  const uint32_t *queries, size_t count, kith_error *error)
 {
-    static const uint32_t any = 0; /* where the query makes no difference, all share one */
+    static const uint32_t any = 0; /* if the query makes no difference, all share one */
     kith__candidates *made = NULL;
     kith_status status = KITH_OK;
 
@@ -267,8 +277,8 @@ kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *er
 
 /* ---- input embeddings and rules ---- */
 
-/* Whether something was made that is never changed afterwards: nobody who needs only that waits for
- * what is being made. */
+/* Whether something was made that never changes afterwards: a reader of that does not wait for
+ * anything that is being made. */
 static bool is_made(kith__candidate_cache *s, const bool *made)
 {
     pthread_mutex_lock(&s->lock);
@@ -311,16 +321,21 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
         return KITH_OK;
     }
     pthread_mutex_lock(&s->making);
-    if (!s->rules)
+    if (s->too_many_rules)
+        status = KITH_ERR_ARGUMENT;
+    else if (!s->rules)
         status = kith__implications_new(&s->rules, s->model->graph, KITH__MOST_IMPLICATIONS, s->pool,
                                         error);
     if (status == KITH_OK)
         *rules = s->rules;
+    s->too_many_rules = status == KITH_ERR_ARGUMENT;
     pthread_mutex_unlock(&s->making);
     if (status == KITH_ERR_ARGUMENT)
         kith__fail(error, status,
-                   "entities of the graph have more than %zu pairs of relations, too many to tell which "
-                   "relations are likely; ask with a relation", KITH__MOST_IMPLICATIONS);
+                   "entities of the graph have more than %zu pairs of relations, too many to find "
+                   "out which "
+                   "relations are likely; ask with a relation",
+                   KITH__MOST_IMPLICATIONS);
     return status;
 }
 

@@ -5,8 +5,8 @@
 #include "embed/panels.h"
 #include "model/model.h"
 
-/* Pack the input embeddings of the entities 0 .. count - 1, scaled to length 1 where the decoder wants
- * them so. */
+/* Pack the input embeddings of the entities 0 .. count - 1, scaled to length 1 if the decoder needs
+ * it. */
 kith_status kith__pack_inputs(kith__panels *panels, const kith_model *model, size_t count,
                               kith_error *error);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "model/entity_encoder.h"
 #include "model/fusion_sweep.h"
 
 enum { AT_ONCE = 1024 };
@@ -64,21 +65,26 @@ typedef struct {
     kith__sample *samples;
 } looking;
 
-static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
+void kith__side_features(kith__sample *sample, const kith__fusion_workspace *f, uint32_t hidden,
+                         bool subject)
 {
-    const looking *l = context;
-    const kith__query *q = &l->queries[query];
-    uint32_t hidden = kith__hidden_side(q);
-    double *x = l->samples[query / 2].x;
+    double *x = sample->x + (subject ? KITH__FACT_SUBJECT_SHARE : KITH__FACT_OBJECT_SHARE);
     float best, all;
 
-    x += q->subject_hidden ? KITH__FACT_SUBJECT_SHARE : KITH__FACT_OBJECT_SHARE;
     x[OF_SHARE] = kith__log_share(&f->shares, f->scores[hidden]);
     if (!(f->without & KITH_PART_PROXIMITY))
         x[OF_PROXIMITY] = kith__proximity_of(&f->evidence_query.proximity, hidden);
     x[OF_OFTEN] = log(.2 + kith__evidence_answered(&f->evidence_query, hidden));
     kith__evidence_type(&best, &all, &f->evidence_query, hidden);
     x[OF_TYPE] = all;
+}
+
+static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
+{
+    const looking *l = context;
+    const kith__query *q = &l->queries[query];
+
+    kith__side_features(&l->samples[query / 2], f, kith__hidden_side(q), q->subject_hidden);
 }
 
 static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
@@ -101,33 +107,47 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
     return status;
 }
 
+/* Both ends of some facts, and the scores of these. */
+static kith_status score_ends(kith__sample *samples, kith__entity_encoder *e, float *vectors,
+                              const kith_triple *facts, size_t count, kith_error *error)
+{
+    const kith_model *model = e->model;
+    uint32_t m = model->lists->relations / 2;
+    size_t ds = kith__encoder_stride(e->encoder);
+    kith__encode_request ends[2 * AT_ONCE];
+    kith_status status;
+
+    for (size_t i = 0; i < count; i++) {
+        ends[2 * i] = (kith__encode_request){facts[i].subject, facts[i].relation};
+        ends[2 * i + 1] = (kith__encode_request){facts[i].object, facts[i].relation + m};
+    }
+    TRY(kith__encode_from_graph(vectors, e, kith__model_facts(model), ends, 2 * count, error));
+    for (size_t i = 0; i < count; i++)
+        samples[i].x[KITH__FACT_PHI] =
+            kith__score_fact(model, facts[i], vectors + 2 * i * ds, vectors + (2 * i + 1) * ds,
+                             vectors + 2 * AT_ONCE * ds);
+cleanup:
+    return status;
+}
+
 static kith_status look_at_embedding(kith__sample *samples, kith_model *model,
                                      const kith_triple *facts, size_t count, kith_error *error)
 {
-    kith__encoder *e = model->encoder;
-    uint32_t m = model->lists->relations / 2;
-    float *scratch = kith__calloc_aligned(6 * kith__encoder_stride(e), sizeof *scratch);
-    kith_status status = KITH_OK;
+    kith__entity_encoder e;
+    float *vectors = NULL;
+    kith_status status;
 
-    if (!scratch)
-        return kith__no_memory(error);
-    for (size_t from = 0; from < count; from += AT_ONCE) {
-        size_t to = from + AT_ONCE < count ? from + AT_ONCE : count;
-        kith__encoder_begin(e);
-        for (size_t i = from; i < to; i++) {
-            kith__encoder_request(e, facts[i].subject, facts[i].relation, NULL);
-            kith__encoder_request(e, facts[i].object, facts[i].relation + m, NULL);
-        }
-        TRY(kith__encoder_forward(e, error));
-        for (size_t i = from; i < to; i++) {
-            size_t subject = 2 * (i - from);
-            samples[i].x[KITH__FACT_PHI] =
-                kith__score_fact(model, facts[i], kith__encoder_answer(e, subject),
-                                 kith__encoder_answer(e, subject + 1), scratch);
-        }
-    }
+    TRY(kith__entity_encoder_init(&e, model, model->pool, error));
+    vectors = kith__calloc_aligned((2 * AT_ONCE + 6) * kith__encoder_stride(e.encoder),
+                                   sizeof *vectors);
+    if (!vectors)
+        TRY(kith__no_memory(error));
+    for (size_t from = 0; from < count; from += AT_ONCE)
+        TRY(score_ends(samples + from, &e, vectors, facts + from,
+                       count - from < AT_ONCE ? count - from : AT_ONCE, error));
 cleanup:
-    kith__free(scratch);
+    kith__free(vectors);
+    kith__entity_encoder_release(&e);
     return status;
 }
 
@@ -157,8 +177,19 @@ static float score_of(const kith__judgement *j, const kith__sample *sample, uint
     return (float)sum;
 }
 
-static kith_status choose(const kith__judgement **out, const kith_model *model, unsigned without,
-                          kith_error *error)
+bool kith__judge_fact(double *probability, const kith__judgement *j, const kith__sample *sample,
+                      uint32_t relation)
+{
+    float score = score_of(j, sample, relation), threshold = j->threshold[relation];
+
+    *probability = j->slope > 0 && isfinite(threshold)
+                       ? 1 / (1 + exp(-(double)j->slope * ((double)score - threshold)))
+                       : NAN;
+    return score >= threshold;
+}
+
+kith_status kith__choose_judgement(const kith__judgement **out, const kith_model *model,
+                                   unsigned without, kith_error *error)
 {
     bool vectors = kith__model_scores_vectors(model) && !(without & KITH_PART_EMBEDDING);
     kith__classify_by by = kith__only_embedding(model, without) ? KITH__BY_EMBEDDING
@@ -181,11 +212,12 @@ kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_tripl
 
     if (!samples)
         TRY(kith__no_memory(error));
-    TRY(choose(&j, model, without, error));
+    TRY(kith__choose_judgement(&j, model, without, error));
     TRY(kith__fact_features(samples, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
-        uint32_t r = facts[i].relation;
-        bool correct = (score_of(j, &samples[i], r) >= j->threshold[r]) == (truth[i] == 1);
+        double probability;
+        bool correct = kith__judge_fact(&probability, j, &samples[i], facts[i].relation) ==
+                       (truth[i] == 1);
         ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
     }
 cleanup:

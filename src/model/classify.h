@@ -1,13 +1,14 @@
-/* Triplet classification: true where phi reaches the relation's threshold, chosen on dev; or, for a model
- * with rule evidence, where that is likelier than not by a mix, fitted on dev for each relation, of phi and
- * of what evidence says about each side as the answer to a question about the other. */
+/* Triplet classification: a fact is true if phi reaches the relation's threshold, tuned on dev; for
+ * a model with rules, if a logistic regression, fitted on dev for each relation, says that it is
+ * more likely than not. Its features are phi and the evidence for each side as the answer to a
+ * query about the other. */
 #ifndef KITH_MODEL_CLASSIFY_H
 #define KITH_MODEL_CLASSIFY_H
 
 #include "model/model.h"
 
-/* What is known about a fact: of each side as the answer to a question about the other, what evidence
- * says; and the embedding's score. */
+/* The features of a fact: the evidence for each side as the answer to a query about the other, and
+ * the embedding's score. */
 #define KITH__FACT_FEATURES(ROW)                                                                   \
     ROW(OBJECT_SHARE, "object log share") ROW(OBJECT_PROXIMITY, "object proximity")                \
     ROW(OBJECT_OFTEN, "object answers often") ROW(OBJECT_TYPE, "object type score")                \
@@ -23,7 +24,7 @@ typedef enum kith__fact_feature {
 } kith__fact_feature;
 const char *kith__fact_feature_name(int feature);
 
-/* By what facts are classified: all that the model has, or what is left of it. */
+/* Which evidence a classifier uses: all, or a part of it. */
 typedef enum kith__classify_by {
     KITH__BY_ALL,
     KITH__BY_RULES,     /* without the embedding */
@@ -32,11 +33,12 @@ typedef enum kith__classify_by {
 } kith__classify_by;
 const char *kith__classify_by_name(int by);
 
-/* Per relation: weights of the features as they are, and the score from which on a fact is true. NULL
- * where the model cannot do so. */
+/* Per relation: weights of the unscaled features, and the threshold from which a fact is true. NULL
+ * if the model cannot classify this way. */
 typedef struct kith__judgement {
     float (*weight)[KITH__FACT_FEATURES_COUNT];
     float *threshold;
+    float slope; /* P(true) = 1 / (1 + exp(-slope (score - threshold))); 0: unknown */
 } kith__judgement;
 
 typedef struct kith__classifier {
@@ -46,20 +48,32 @@ typedef struct kith__classifier {
 
 kith_status kith__classifier_new(kith__classifier **classifier, uint32_t relations,
                                  kith_error *error);
-/* Room for one of its judgements, all 0; -1 where memory is short. */
+/* Allocate one of its judgements, all 0; -1 if out of memory. */
 int kith__classifier_add(kith__classifier *classifier, kith__classify_by by);
 void kith__classifier_free(kith__classifier *classifier);
 
-/* Fit the model's on the labelled facts of dev, in place of the one it may have. */
+/* Fit the model's classifier on the labelled facts of dev, replacing any earlier one. */
 kith_status kith__classifier_fit(kith_model *model, kith_error *error);
 
-/* Classify facts by the model's; `without` are parts of the evidence to leave out. Each rank gets its fact
- * and whether it was classified correctly. */
+/* Classify facts; `without` are parts of the evidence to leave out. Each rank gets its fact and
+ * whether it was classified correctly. */
 kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error);
 
-/* The threshold that classifies most of the scores right; the lowest such where several do. The
- * arrays are sorted by score on return. */
+/* The weights and thresholds to classify with, without parts of the evidence. */
+kith_status kith__choose_judgement(const kith__judgement **judgement, const kith_model *model,
+                                   unsigned without, kith_error *error);
+/* The verdict on a fact by its features: whether its score reaches the relation's threshold, and
+ * the probability, NAN if the judgement has none. */
+bool kith__judge_fact(double *probability, const kith__judgement *judgement,
+                      const kith__sample *sample, uint32_t relation);
+/* The features of one side as the answer to the query that the workspace has run; `subject` says
+ * which side. */
+void kith__side_features(kith__sample *sample, const kith__fusion_workspace *workspace,
+                         uint32_t hidden, bool subject);
+
+/* The threshold that classifies most of the scores correctly; the lowest of several. The arrays are
+ * sorted by score on return. */
 typedef struct kith__scored {
     float score;
     int8_t truth;

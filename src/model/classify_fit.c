@@ -19,10 +19,10 @@ float kith__best_threshold(kith__scored *scored, size_t count)
 
     qsort(scored, count, sizeof *scored, by_score);
     for (size_t i = 0; i < count; i++)
-        right += scored[i].truth == 1; /* everything called true */
+        right += scored[i].truth == 1; /* everything classified as true */
     best_right = right;
     for (size_t i = 0; i < count; i++) {
-        right += scored[i].truth == 1 ? (size_t)-1 : 1; /* now this one is called false */
+        right += scored[i].truth == 1 ? (size_t)-1 : 1; /* now this one is classified as false */
         bool last = i + 1 == count || scored[i + 1].score > scored[i].score;
         if (last && right > best_right) {
             best_right = right;
@@ -33,12 +33,12 @@ float kith__best_threshold(kith__scored *scored, size_t count)
         return -INFINITY;
     if (best == count)
         return INFINITY;
-    /* Between the two, but not on the lower one where they are next to each other. */
+    /* Between the two, but not on the lower one if they are adjacent floats. */
     float low = scored[best - 1].score, high = scored[best].score, middle = low / 2 + high / 2;
     return middle > low ? middle : high;
 }
 
-/* Figures come to mean 0 and deviation 1, so that one pull suits all. */
+/* Features are scaled to mean 0 and deviation 1, so that one regularisation strength suits all. */
 static void standardize(double *mean, double *scale, kith__sample *samples, size_t count)
 {
     for (int k = 0; k < KITH__FACT_BIAS; k++) {
@@ -56,19 +56,21 @@ static void standardize(double *mean, double *scale, kith__sample *samples, size
         samples[i].x[KITH__FACT_BIAS] = 1;
 }
 
-/* Weights for all relations, then those of each, regularised towards them; chosen by cross-validation on
- * dev of three sets of WN11. Samples are those of relation 0 first, and so on, and are changed. A fact
- * is true where that is likelier than not, so thresholds stay 0. */
+/* Weights for all relations, then for each one, regularised towards the former; chosen by
+ * cross-validation on dev of three sets of WN11. Samples are sorted by relation, and are changed. A
+ * fact is true if that is more likely than not, so thresholds stay 0. */
 static void fit_weights(kith__judgement *j, uint32_t relations, kith__sample *samples,
                         const size_t *start)
 {
-    double mean[KITH__FACT_FEATURES_COUNT] = {0}, scale[KITH__FACT_FEATURES_COUNT] = {0}, common[KITH__FACT_FEATURES_COUNT] = {0}, pull[KITH__FACT_FEATURES_COUNT];
+    double mean[KITH__FACT_FEATURES_COUNT] = {0}, scale[KITH__FACT_FEATURES_COUNT] = {0},
+           common[KITH__FACT_FEATURES_COUNT] = {0}, pull[KITH__FACT_FEATURES_COUNT];
     size_t count = start[relations];
 
+    j->slope = 1; /* scores are log-odds */
     standardize(mean, scale, samples, count);
     for (int k = 0; k < KITH__FACT_BIAS; k++)
         pull[k] = 10;
-    pull[KITH__FACT_BIAS] = 1e-6; /* next to nothing */
+    pull[KITH__FACT_BIAS] = 1e-6; /* hardly regularised */
     kith__logistic_fit(common, KITH__FACT_FEATURES_COUNT, pull, samples, count);
     for (int k = 0; k < KITH__FACT_BIAS; k++)
         pull[k] = 5;
@@ -90,7 +92,7 @@ static void fit_weights(kith__judgement *j, uint32_t relations, kith__sample *sa
 
 /* ---- thresholds ---- */
 
-/* The facts of dev whose relation train has, by relation, and which of them are true. */
+/* The facts of dev whose relation is in train, by relation, and which of them are true. */
 static kith_status choose_dev(kith_triple *facts, kith__sample *samples, size_t *start,
                               const kith_model *model, kith_error *error)
 {
@@ -99,7 +101,7 @@ static kith_status choose_dev(kith_triple *facts, kith__sample *samples, size_t 
 
     if (!dev.truth)
         return kith__fail(error, KITH_ERR_ARGUMENT, "dev has no labelled facts, expected some to "
-                          "choose thresholds on");
+                          "tune thresholds on");
     for (size_t i = 0; i < dev.count; i++)
         if (dev.at[i].relation < m)
             start[dev.at[i].relation + 2]++;
@@ -114,8 +116,8 @@ static kith_status choose_dev(kith_triple *facts, kith__sample *samples, size_t 
     return KITH_OK;
 }
 
-/* By phi alone, as the paper does: a threshold per relation; one over all relations for those that dev
- * lacks. */
+/* By phi only, as in the paper: a threshold per relation, and one over all relations for those that
+ * dev lacks. */
 static kith_status set_thresholds(kith__judgement *j, uint32_t relations,
                                   const kith__sample *samples, const size_t *start,
                                   kith_error *error)
@@ -131,13 +133,29 @@ static kith_status set_thresholds(kith__judgement *j, uint32_t relations,
     for (uint32_t r = 0; r < relations; r++) {
         size_t some = start[r + 1] - start[r];
         for (size_t i = 0; i < some; i++)
-            scored[i] =
-                (kith__scored){(float)samples[start[r] + i].x[KITH__FACT_PHI], samples[start[r] + i].truth};
+            scored[i] = (kith__scored){(float)samples[start[r] + i].x[KITH__FACT_PHI],
+                                       samples[start[r] + i].truth};
         j->weight[r][KITH__FACT_PHI] = 1;
         j->threshold[r] = some ? kith__best_threshold(scored, some) : over_all;
     }
     kith__free(scored);
     return KITH_OK;
+}
+
+/* How steeply probabilities rise around the thresholds (Platt 1999, without its constant). */
+static void fit_slope(kith__judgement *j, uint32_t relations, kith__sample *samples,
+                      const size_t *start)
+{
+    double slope = 1;
+    size_t kept = 0;
+
+    for (uint32_t r = 0; r < relations; r++)
+        for (size_t i = start[r]; i < start[r + 1]; i++)
+            if (isfinite(j->threshold[r]))
+                samples[kept++] = (kith__sample){
+                    {samples[i].x[KITH__FACT_PHI] - j->threshold[r]}, samples[i].truth};
+    kith__logistic_fit(&slope, 1, &(double){1e-3}, samples, kept);
+    j->slope = kept > 0 && slope > 0 ? (float)slope : 0;
 }
 
 static kith_status fit_one(kith__classifier *c, kith_model *model, kith__classify_by by,
@@ -153,10 +171,12 @@ static kith_status fit_one(kith__classifier *c, kith_model *model, kith__classif
         TRY(kith__no_memory(error));
     TRY(choose_dev(facts, samples, start, model, error));
     TRY(kith__fact_features(samples, model, facts, start[c->relations], without, error));
-    if (by == KITH__BY_EMBEDDING)
+    if (by == KITH__BY_EMBEDDING) {
         TRY(set_thresholds(&c->by[by], c->relations, samples, start, error));
-    else
+        fit_slope(&c->by[by], c->relations, samples, start);
+    } else {
         fit_weights(&c->by[by], c->relations, samples, start);
+    }
 cleanup:
     kith__free(facts);
     kith__free(samples);

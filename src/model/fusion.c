@@ -82,7 +82,8 @@ static void score_touched(float *scores, const kith__case *c, const float *weigh
     }
 }
 
-/* Candidates without a supporting rule: features in which they differ, by the effect of a change of 1. */
+/* Candidates without a supporting rule: features in which they differ, by the effect of a change of
+ * 1. */
 static void score_untold(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
     const kith__relation_table *table = c->asked->table;
@@ -139,15 +140,15 @@ static void score_seen(float *scores, const kith__case *c, const float *weight, 
 
 /* ---- unseen candidates ---- */
 
-/* By how much the seen candidates together are raised by the embedding's say: unseen ones must be
- * raised by as much, so that their share stays what it is without. */
+/* By how much the seen candidates together are raised by weights of their own: unseen ones must be
+ * raised by as much, so that their share stays what the weights for both make it. */
 static kith_status find_shift(kith__fusion_workspace *f, kith__span facts, uint32_t query,
                               kith_error *error)
 {
     size_t n = f->at.candidates;
 
     f->shift = 0;
-    if (!f->at.embedding)
+    if (memcmp(f->weight, f->unseen_weight, sizeof(float[KITH__FEATURES_COUNT])) == 0)
         return KITH_OK;
     if (kith__renew(&f->alone, &f->alone_capacity, n, sizeof *f->alone))
         return kith__no_memory(error);
@@ -183,6 +184,15 @@ cleanup:
 
 /* ---- a query ---- */
 
+/* Weights of a model without an embedding hold for seen candidates as they are. */
+static bool weighs_embedding(const kith__weights *weights)
+{
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
+        if (kith__feature_part(k) == KITH_PART_EMBEDDING && weights->all[k] != 0)
+            return true;
+    return false;
+}
+
 kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error)
@@ -199,7 +209,7 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
     kith__case_init(&f->at, &f->evidence_query, facts, embedding, f->log_degree, candidates,
                     f->without);
     const kith__weights *weights = kith__fusion_weights(f->fusion, query);
-    f->weight = f->at.embedding ? weights->all : weights->alone;
+    f->weight = f->at.embedding || !weighs_embedding(weights) ? weights->all : weights->alone;
     score_seen(f->scores, &f->at, f->weight, f->without);
     if (f->unseen.width > 0)
         TRY(score_unseen(f, facts, self, query, error));

@@ -9,7 +9,8 @@
 #include "model/query.h"
 #include "model/shares.h"
 
-/* Of figures; and of those that are left without the embedding. */
+/* Of all features, for seen candidates; and of those that are left without the embedding, for seen
+ * and unseen candidates. */
 typedef struct kith__weights {
     float all[KITH__FEATURES_COUNT], alone[KITH__FEATURES_COUNT];
 } kith__weights;
@@ -24,11 +25,12 @@ typedef struct kith__fusion {
     kith__weights common;
     kith__own_weights *own; /* by query; of relations that were met where the fusion was fitted */
     uint32_t own_count;
-    float pull; /* regularisation strength of these; 0 where there are none */
+    float pull; /* regularisation strength of these; 0 if there are none */
     /* What it was fitted on. */
     uint32_t queries, calibration_queries;
     float
-        loss; /* -log share of the correct answer on the calibration split, before it was fitted on */
+        /* -log share of the correct answer on the calibration split, before it was fitted on */
+        loss;
 } kith__fusion;
 
 void kith__fusion_release(kith__fusion *fusion);
@@ -70,12 +72,11 @@ kith_status kith__fusion_workspace_init(kith__fusion_workspace *workspace,
 void kith__fusion_workspace_release(kith__fusion_workspace *workspace);
 
 /* Fuse one query: `facts` are those of the entity, sorted, and must live as long as the result is
- * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The result
- * is in `scores` of the workspace.
- *
- * Added facts count as those of the base do. Unseen candidates have no score by the embedding. How they stand to the seen ones
- * together is decided without it, and then the seen ones share what is theirs with it, so their order
- * is the same with unseen candidates and without. */
+ * looked at; `self` its id or UINT32_MAX; `embedding` the scores of all candidates, or NULL. The
+ * result is in `scores` of the workspace. Added facts count as those of the base do. Unseen
+ * candidates have no score by the embedding. How they stand to the seen ones together is decided
+ * without it, and then the seen ones share what is theirs with it, so their order is the same with
+ * unseen candidates and without. */
 kith_status kith__fusion_run(kith__fusion_workspace *workspace, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error);

@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "core/radix.h"
+#include "model/entity_encoder.h"
 
 enum { MOST_ROOMS = KITH__SCORED_TOGETHER };
 
@@ -45,15 +46,6 @@ static void give_room(fusing_all *a, kith__fusion_workspace *room)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* The embedding says nothing about an entity without a seen neighbour. */
-static bool has_seen_neighbor(kith__span facts, uint32_t seen)
-{
-    for (size_t i = 0; i < facts.count; i++)
-        if (facts.at[i].entity < seen)
-            return true;
-    return false;
-}
-
 static void fuse_one(void *context, size_t query, size_t slot, const float *embedding)
 {
     fusing_all *a = context;
@@ -66,7 +58,7 @@ static void fuse_one(void *context, size_t query, size_t slot, const float *embe
 
     (void)slot;
     kith__span facts = kith__facts_of(x, s);
-    if (embedding && !has_seen_neighbor(facts, kith_graph_seen_entity_count(a->model->graph)))
+    if (embedding && !kith__has_seen_neighbor(facts, a->model->lists->seen))
         embedding = NULL;
     kith_status status =
         kith__fusion_run(room, facts, s, relation, embedding, a->candidates, &error);
@@ -156,7 +148,8 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
             rooms[made].unseen = (kith__unseen_set){among->unseen, among->unseen_count,
                                                     among->width, among->only};
     }
-    TRY(embedding ? kith__score_all(model, queries, count, among->candidates, fuse_one, &a, error)
+    TRY(embedding ? kith__score_all(model, queries, count, among->candidates, evidence->base->index,
+                                    fuse_one, &a, error)
                   : fuse_without_embedding(&a, error));
     if (a.status != KITH_OK) {
         if (error)

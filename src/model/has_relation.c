@@ -46,7 +46,7 @@ static double logit(double p)
     return log(p / (1 - p));
 }
 
-/* Entities with at least k facts of the relation, k > 0, without the entity itself where it is
+/* Entities with at least k facts of the relation, k > 0, excluding the entity itself if it is
  * counted. */
 static double at_least(const kith__relation_counts *c, uint32_t r, size_t k, size_t own)
 {
@@ -55,7 +55,7 @@ static double at_least(const kith__relation_counts *c, uint32_t r, size_t k, siz
     return (double)c->at_least[(size_t)r * KITH__MOST_COUNTED + k - 1] - (own >= k);
 }
 
-/* P(r' => r) without the entity itself where it is counted, less where it was counted seldom. */
+/* P(r' => r), excluding the entity itself if it is counted; lower for few examples. */
 static double confidence(const kith__implications *rules, const kith__implication *i,
                          const kith__known_facts *known, uint32_t r)
 {
@@ -66,8 +66,8 @@ static double confidence(const kith__implications *rules, const kith__implicatio
     return with > 0 ? both / (with + 3) : 0;
 }
 
-/* The largest confidence with which a relation of the entity implies this one, and as if all of them
- * were independent, -log(1 - P). */
+/* The largest confidence with which a relation of the entity implies this one, and -log(1 - P) as
+ * if all were independent. */
 static void implied(double *best, double *all, const kith__relation_counts *c,
                     const kith__known_facts *known, uint32_t r)
 {

@@ -8,7 +8,7 @@
 #include "nn/kernels.h"
 #include "nn/log_sum.h"
 
-/* Rows are filled up with zeros, so that kernels find them whole. */
+/* Rows are padded with zeros, so that kernels can use whole blocks. */
 enum {
     N = KITH__FEATURES_COUNT,
     STRIDE = (N + KITH__LANES - 1) / KITH__LANES * KITH__LANES,
@@ -18,7 +18,7 @@ enum {
 
 typedef struct {
     double loss, gradient[N], hessian[STRIDE][STRIDE];
-    /* Of the query at hand: scaled rows that count, and their shares. */
+    /* Of the current query: scaled rows that count, and their shares. */
     double x[KITH__MOST_ROWS][STRIDE], share[KITH__MOST_ROWS];
 } sums;
 
@@ -67,7 +67,7 @@ static double score_of(const fitting *f, const double *x)
     return sum;
 }
 
-/* Of a softmax: gradient = mean x - x of the right one, hessian = covariance of x. */
+/* For a softmax: gradient = mean x - x of the correct row, hessian = covariance of x. */
 static void add_query(sums *s, const fitting *f, size_t query)
 {
     size_t from = f->rows->first[query], count = f->rows->first[query + 1] - from, used = 0;

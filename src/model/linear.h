@@ -14,17 +14,18 @@ typedef struct kith__rows {
     uint32_t *right; /* per query: the row of the right answer */
     float *feature;  /* rows x KITH__FEATURES_COUNT */
     float *offset;   /* per row: log of how many candidates it stands for */
+    uint8_t *unseen; /* per row: 1 where the candidate is unseen; not looked at by what follows */
     uint8_t *aside;  /* per query: 1 where it is in the calibration split */
     uint32_t *relation; /* per query: what is asked for */
 } kith__rows;
 
 enum { KITH__MOST_ROWS = 256 }; /* of a query */
 
-/* 1 / deviation of each feature over all rows, at most 1 / `least`; 0 where none varies. */
+/* 1 / deviation of each feature over all rows, at most 1 / `least`; 0 if none varies. */
 void kith__linear_scales(double scale[KITH__FEATURES_COUNT], const kith__rows *rows, double least);
-/* Newton's method on the sum of -log share over the queries that are listed, with a ridge that pulls
- * weights, in units of their features' deviation, to what they are on entry. Those of features that no
- * row varies in stay what they are. `pool` may be NULL. */
+/* Newton's method on the sum of -log share over the queries that are listed, with a ridge that
+ * pulls weights, in units of their features' deviation, to what they are on entry. Those of
+ * features that no row varies in stay what they are. `pool` may be NULL. */
 kith_status kith__linear_fit(float weight[KITH__FEATURES_COUNT], const kith__rows *rows,
                              const double scale[KITH__FEATURES_COUNT], const uint32_t *queries,
                              size_t count, double ridge, kith__pool *pool, kith_error *error);

@@ -126,6 +126,7 @@ void kith_model_free(kith_model *model)
         return;
     kith__candidate_cache_free(model->cache); /* which reads what follows */
     kith__fused_free(model->fused);
+    kith__index_free(model->own_facts);
     kith__classifier_free(model->classifier);
     pthread_mutex_destroy(&model->lock);
     pthread_mutex_destroy(&model->sweeping);

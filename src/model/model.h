@@ -7,6 +7,7 @@
 #include "embed/encoder/encoder.h"
 #include "model/fusion.h"
 #include "model/has_relation.h"
+#include "model/held_out.h"
 #include "model/overall.h"
 
 struct kith_model {
@@ -22,13 +23,15 @@ struct kith_model {
     kith__calibration calibration; /* what probabilities are made of scores by */
     kith__has_relation has; /* P(has r) */
     kith__overall overall;  /* what both together mean */
+    kith__held_out held_out; /* what training measured; no entities where it did not */
     struct kith__classifier *classifier; /* of facts, where dev has labels; else NULL */
     kith__fused *fused; /* rule evidence and its fusion with the embedding; NULL without */
+    kith__index *own_facts; /* of an embedding alone, which reads facts between unseen entities */
     pthread_mutex_t sweeping; /* evaluations take turns: they use the pool and the encoder */
     pthread_mutex_t lock; /* of what follows */
     struct kith__candidate_cache *cache; /* what sessions share, made by the first of them */
     int run_format; /* of the run that it was read from; 0: none */
-    char warning[2][400];
+    char warning[4][400];
     size_t warnings;
 };
 
@@ -43,10 +46,23 @@ static inline bool kith__model_scores_vectors(const kith_model *model)
     return kith__model_embeds(model) && (!model->fused || model->fused->embedding);
 }
 
-/* Whether facts between unseen entities count, and unseen entities may be answers. */
+/* All facts that are known, those of unseen entities as the setting says; NULL where nothing reads
+ * them. */
+static inline const kith__index *kith__model_facts(const kith_model *model)
+{
+    return model->fused ? model->fused->evidence->base->index : model->own_facts;
+}
+
+/* Whether facts between unseen entities count. */
 static inline bool kith__model_knows_unseen(const kith_model *model)
 {
-    return model->fused && model->settings.unseen_neighbors;
+    return kith__model_facts(model) && model->settings.unseen_neighbors;
+}
+
+/* Whether unseen entities may be answers: rules rank them. */
+static inline bool kith__model_answers_unseen(const kith_model *model)
+{
+    return model->fused && kith__model_knows_unseen(model);
 }
 
 /* Fails with the reason where it has none. */

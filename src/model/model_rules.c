@@ -1,4 +1,4 @@
-/* The rules that a model has learned, over what it knows now. */
+/* The rules that a model has learned, with the facts it knows now. */
 #include "model/model.h"
 #include "rules/list_rules.h"
 

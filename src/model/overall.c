@@ -16,10 +16,10 @@ static double logistic(double z)
 /* ---- the first step ---- */
 
 void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares, double has,
-                          double probability)
+                          double if_any)
 {
     x[0] = 1;
-    x[1] = logit(has * probability);
+    x[1] = logit(has * if_any);
     x[2] = logit(has);
     x[3] = shares->log_known;
     x[4] = shares->log_facts;
@@ -65,13 +65,13 @@ static double bend(const kith__overall *o, double z)
 }
 
 double kith__overall_probability(const kith__overall *o, const kith__shares *shares, double has,
-                                 double probability)
+                                 double if_any)
 {
     double x[KITH__OVERALL_INPUTS];
 
-    if (!o->fitted || isnan(has * probability))
-        return has * probability;
-    kith__overall_inputs(x, shares, has, probability);
+    if (!o->fitted || isnan(has * if_any))
+        return has * if_any;
+    kith__overall_inputs(x, shares, has, if_any);
     return bend(o, kith__overall_score(o, x));
 }
 
@@ -95,16 +95,16 @@ static double entities_behind(const kith__overall *o, double z)
 }
 
 void kith__overall_interval(double *low, double *high, const kith__overall *o,
-                            const kith__shares *shares, double has, double probability)
+                            const kith__shares *shares, double has, double if_any)
 {
     static const double deviations = 1.96;
     double x[KITH__OVERALL_INPUTS];
 
     *low = 0;
     *high = 1;
-    if (!o->fitted || isnan(has * probability))
+    if (!o->fitted || isnan(has * if_any))
         return;
-    kith__overall_inputs(x, shares, has, probability);
+    kith__overall_inputs(x, shares, has, if_any);
     double z = kith__overall_score(o, x), p = bend(o, z), n = entities_behind(o, z);
     double square = deviations * deviations / fmax(n, 1);
     double middle = (p + square / 2) / (1 + square);

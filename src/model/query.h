@@ -1,4 +1,4 @@
-/* A query: a fact of which one side is hidden. */
+/* A query: a fact with one side hidden. */
 #ifndef KITH_MODEL_QUERY_H
 #define KITH_MODEL_QUERY_H
 
@@ -22,12 +22,12 @@ static inline uint32_t kith__hidden_side(const kith__query *q)
     return q->subject_hidden ? q->fact.subject : q->fact.object;
 }
 
-/* The queries of facts, in their order: each hides the sides that are predicted, where these are among
- * the candidates 0 .. candidates - 1. `queries` has room for two per fact; returns how many. */
+/* The queries of facts, in order: each hides the sides that are predicted, if these are among the
+ * candidates 0 .. candidates - 1. `queries` holds two per fact; returns how many. */
 size_t kith__queries_of(kith__query *queries, const kith_triple *facts, size_t count,
                           kith_predict predict, uint32_t candidates);
 
-/* Relations are the 2m of train and their inverses: what a query asks for. */
+/* The 2m directed relations are the relations of train and their inverses. */
 static inline uint32_t kith__directed_query(const kith_graph *graph, const kith__query *q)
 {
     return q->fact.relation + (q->subject_hidden ? kith_graph_seen_relation_count(graph) : 0);
@@ -38,8 +38,8 @@ static inline uint32_t kith__query_inverse(const kith_graph *graph, uint32_t que
     return kith__flip(query, kith_graph_seen_relation_count(graph));
 }
 
-/* The known answers that a graph has: train's, or for an unseen entity aux's, sorted. They stay until
- * the room is used again; its `at` is to be freed. -1 where memory is short. */
+/* The known answers in a graph: train's, or for an unseen entity aux's, sorted. They stay valid
+ * until the buffer is used again; its `at` is to be freed. -1 if out of memory. */
 typedef struct kith__known_room {
     kith_neighbor *at;
     size_t capacity;

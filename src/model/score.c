@@ -83,12 +83,15 @@ cleanup:
     return status;
 }
 
-bool kith__has_seen_neighbor(const kith__workspace *a, const kith__query_entity *asked)
+bool kith__embedding_speaks(const kith__workspace *a, const kith__query_entity *asked)
 {
-    for (size_t i = 0; i < asked->count; i++)
-        if (asked->facts[i].entity < a->lists.seen)
-            return true;
-    return false;
+    const kith__span facts = {asked->facts, asked->count};
+
+    if (!kith__model_scores_vectors(a->model))
+        return false;
+    if (a->fusion)
+        return kith__has_seen_neighbor(facts, a->model->lists->seen);
+    return kith__is_near_seen(a->known.base ? &a->known : NULL, facts, a->model->lists->seen);
 }
 
 kith_status kith__final_scores(const float **scores, kith__shares *shares, kith__workspace *a,
@@ -96,7 +99,7 @@ kith_status kith__final_scores(const float **scores, kith__shares *shares, kith_
                                kith_error *error)
 {
     const kith_model *model = a->model;
-    bool embedding = kith__model_scores_vectors(model) && kith__has_seen_neighbor(a, asked);
+    bool embedding = kith__embedding_speaks(a, asked);
     kith_status status = KITH_OK;
 
     if (model->fused) {
@@ -125,6 +128,8 @@ kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache, kit
     for (size_t i = 0; i < count; i++) {
         float *row = scores + i * a->width;
         const float *final;
+        if (kith__watch_add(a->watch, 0))
+            TRY(kith__watch_status(a->watch, error));
         TRY(kith__final_scores(&final, &a->shares[i], a, &asked[i], queries[0], row, error));
         if (final != row)
             memcpy(row, final, a->width * sizeof *row);

@@ -5,15 +5,6 @@
 
 #include "model/workspace.h"
 
-/* An entity as it is asked about: all facts about it that are of use, in the model's 2m numbering.
- * The id is the graph's, or of the session's names behind them. */
-typedef struct kith__query_entity {
-    uint32_t entity;
-    const kith_neighbor *facts; /* the graph's first, in the order in which the model reads them */
-    size_t count;
-    kith__span sorted; /* the same, each once */
-} kith__query_entity;
-
 /* Add the facts that the graph has about an entity to the workspace's `facts`; says how many. */
 kith_status kith__add_graph_facts(size_t *count, kith__workspace *workspace, uint32_t entity,
                                   kith_error *error);
@@ -33,8 +24,9 @@ kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache,
                                 size_t count, const uint32_t *queries, size_t query_count,
                                 kith_error *error);
 
-/* Whether the embedding has anything to say about an entity: a neighbour with an input embedding. */
-bool kith__has_seen_neighbor(const kith__workspace *workspace, const kith__query_entity *asked);
+/* Whether the embedding has a say about an entity. Beside rules it is silent where no neighbour is seen:
+ * the weights of the fusion are those of encodings from seen neighbours. */
+bool kith__embedding_speaks(const kith__workspace *workspace, const kith__query_entity *asked);
 
 /* The embedding's part of it. The workspace's encoder and query vectors are then those of `asked`. */
 kith_status kith__embedding_scores(float *scores, kith__candidate_cache *cache,

@@ -43,7 +43,7 @@ static kith_status check_ids(const kith_model *model, uint32_t entity, uint32_t 
                           entity, entities);
     if (relation >= relations)
         return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "there is no relation %u that training has seen, it has seen %u",
+                          "there is no relation %u in train, which has %u",
                           relation, relations);
     return KITH_OK;
 }
@@ -61,7 +61,7 @@ cleanup:
     return status;
 }
 
-/* By the embedding alone. */
+/* By the embedding only. */
 static kith_status score_vectors(float *score, kith__workspace *a, kith_triple fact,
                                  kith_error *error)
 {
@@ -79,7 +79,8 @@ cleanup:
     return status;
 }
 
-/* The score of an answer as ranking gives it; of an entity that is not a candidate, without the embedding. */
+/* The score of an answer as in ranking; without the embedding for an entity that is not a
+ * candidate. */
 static kith_status score_answer(float *score, kith__candidate_cache *cache, kith__workspace *a,
                                 uint32_t known, uint32_t query, uint32_t answer, kith_error *error)
 {
@@ -101,7 +102,7 @@ cleanup:
     return status;
 }
 
-/* As the answer to the questions that the model is made to answer; the mean where these are two. */
+/* As the answer to the queries that the model predicts; the mean if there are two. */
 static kith_status score_fused(float *score, kith__candidate_cache *cache, kith__workspace *a,
                                kith_triple t, kith_error *error)
 {

@@ -5,7 +5,7 @@
 #include "nn/log_sum.h"
 #include "nn/topk.h"
 
-/* The candidates between two known answers: the run that begins at `from`; `next` goes up with the
+/* The candidates between two known answers: the run that begins at `from`; `next` advances with the
  * runs. */
 static size_t run_end(size_t *next, kith__span known, size_t from, size_t candidates)
 {
@@ -15,7 +15,7 @@ static size_t run_end(size_t *next, kith__span known, size_t from, size_t candid
     return end < candidates ? end : candidates;
 }
 
-/* One known answer may be so good that beside it nothing counts, so it must not set the scale. */
+/* One known answer may score so high that nothing else counts, so it must not set the scale. */
 static double log_sum(const float *scores, size_t candidates, kith__span known)
 {
     kith__exp_sum s = {.top = -INFINITY};

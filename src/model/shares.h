@@ -1,9 +1,8 @@
-/* What the scores of one query mean: each candidate that is not a known answer has a share, exp(score)
- * over the sum of all of them, and calibration makes a probability of it.
- *
- * Known answers are what the facts of the entity say: those of train and aux, and those that a session
- * adds. They decide features, probabilities and what is shown as known. Every split and further
- * facts to filter by (graph/known.h) decide which candidates a rank counts, and nothing else. */
+/* What the scores of one query mean: each candidate that is not a known answer has a share,
+ * exp(score) over the sum of all of them, and calibration makes a probability of it. Known answers
+ * are what the facts of the entity say: those of train and aux, and those that a session adds. They
+ * decide features, probabilities and what is shown as known. Every split and further facts to
+ * filter by (graph/known.h) decide which candidates a rank counts, and nothing else. */
 #ifndef KITH_MODEL_SHARES_H
 #define KITH_MODEL_SHARES_H
 
@@ -12,13 +11,13 @@
 #include "rules/index.h"
 
 typedef struct kith__shares {
-    kith__span known; /* answers, by entity */
-    double log_sum;   /* of the exponentials of all other candidates' scores */
+    kith__span known; /* known answers, by entity */
+    double log_sum;   /* log of the sum of exp(score) over all other candidates */
     float log_known;  /* log(1 + known answers) */
     float log_facts;  /* log(1 + facts of the entity) */
 } kith__shares;
 
-/* `facts` are the entity's, sorted by kith__sort_facts; they must live as long as the result. */
+/* `facts` are the entity's, sorted by kith__sort_facts; they must outlive the result. */
 kith__shares kith__shares_of(const float *scores, size_t candidates, kith__span facts,
                              uint32_t query);
 
@@ -27,7 +26,7 @@ static inline double kith__log_share(const kith__shares *shares, float score)
     return score - shares->log_sum;
 }
 
-/* How likely an answer is true; NAN where nothing was fitted. */
+/* How likely an answer is true; NAN if nothing was fitted. */
 double kith__probability(const kith__calibration *calibration, const kith__shares *shares,
                          float score);
 
@@ -35,7 +34,7 @@ double kith__probability(const kith__calibration *calibration, const kith__share
 size_t kith__best_unknown(uint32_t *best, size_t most, const float *scores, size_t candidates,
                           kith__span known);
 
-/* An answer whose truth is known: calibration is fitted on these, and measured by them. */
+/* An answer whose truth is known: calibration is fitted and measured on these. */
 typedef struct kith__judged {
     uint32_t entity;
     double log_share;
@@ -44,8 +43,8 @@ typedef struct kith__judged {
 
 enum { KITH__JUDGED = 10 };
 
-/* The best unknown answers to a query whose hidden side is `gold`. Other right answers, which the
- * filter has, are neither right nor wrong here: they are passed over. */
+/* The best unknown answers to a query whose hidden side is `gold`. Other correct answers, which are
+ * in the filter, count neither as correct nor as wrong: they are skipped. */
 size_t kith__judge(kith__judged judged[KITH__JUDGED], const float *scores, size_t candidates,
                    const kith__shares *shares, const kith__known *filter, uint32_t entity,
                    uint32_t relation, uint32_t gold);

@@ -4,14 +4,16 @@
 
 #include "core/mem.h"
 #include "model/candidates.h"
+#include "model/entity_encoder.h"
 #include "embed/query_vector.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 16, KNOWN_AT_ONCE = 1024, BYTES_AHEAD = 64 << 20 };
+enum { PIECES = 16, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
-    kith__encoder *known;     /* of the queries' known sides; candidates use the model's */
+    kith__entity_encoder known; /* of the queries' known sides; candidates use the model's encoder */
+    const kith__index *facts;   /* with unseen entities, or NULL */
     size_t d, ds;             /* width of vectors, and their stride */
     const kith__query *queries;
     kith__item *order;        /* major: relation, minor: side, index: query */
@@ -37,23 +39,18 @@ static uint32_t query_for(const scoring *r, uint32_t relation, bool subject)
 
 static kith_status encode_known(scoring *r, kith_error *error)
 {
-    kith__encoder *e = r->known;
-    kith_status status = KITH_OK;
+    kith__encode_request *requests = kith__alloc(r->count, sizeof *requests);
+    kith_status status;
 
-    for (size_t from = 0; from < r->count; from += KNOWN_AT_ONCE) {
-        size_t to = from + KNOWN_AT_ONCE < r->count ? from + KNOWN_AT_ONCE : r->count;
-        kith__encoder_begin(e);
-        for (size_t i = from; i < to; i++) {
-            const kith__query *q = &r->queries[r->order[i].index];
-            kith__encoder_request(e, kith__known_side(q),
-                                  query_for(r, q->fact.relation, !q->subject_hidden), NULL);
-        }
-        TRY(kith__encoder_forward(e, error));
-        for (size_t i = from; i < to; i++)
-            memcpy(r->vectors + i * r->ds, kith__encoder_answer(e, i - from),
-                   r->ds * sizeof *r->vectors);
+    if (!requests)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < r->count; i++) {
+        const kith__query *q = &r->queries[r->order[i].index];
+        requests[i] = (kith__encode_request){
+            kith__known_side(q), query_for(r, q->fact.relation, !q->subject_hidden)};
     }
-cleanup:
+    status = kith__encode_from_graph(r->vectors, &r->known, r->facts, requests, r->count, error);
+    kith__free(requests);
     return status;
 }
 
@@ -227,9 +224,8 @@ static kith_status scoring_init(scoring *r, kith_error *error)
     kith__item *spare = kith__alloc(r->count, sizeof *spare);
     kith_status status;
 
-    TRY(kith__encoder_new(&r->known, &model->settings, model->lists, model->rules, &model->params,
-                           model->pool, error));
-    size_t ds = r->ds = kith__encoder_stride(r->known);
+    TRY(kith__entity_encoder_init(&r->known, model, model->pool, error));
+    size_t ds = r->ds = kith__encoder_stride(r->known.encoder);
     r->d = model->settings.dim;
     r->order = kith__alloc(r->count, sizeof *r->order);
     r->vectors = kith__calloc_aligned(r->count * ds, sizeof *r->vectors);
@@ -250,7 +246,7 @@ cleanup:
 
 static void scoring_release(scoring *r)
 {
-    kith__encoder_free(r->known);
+    kith__entity_encoder_release(&r->known);
     kith__free(r->order);
     kith__free(r->vectors);
     kith__free(r->query_vectors);
@@ -261,10 +257,11 @@ static void scoring_release(scoring *r)
 }
 
 kith_status kith__score_all(kith_model *model, const kith__query *queries, size_t count,
-                            size_t candidates, kith__scored_call call, void *context,
-                            kith_error *error)
+                            size_t candidates, const kith__index *known, kith__scored_call call,
+                            void *context, kith_error *error)
 {
     scoring r = {.model = model,
+                 .facts = known,
                  .queries = queries,
                  .count = count,
                  .candidates = candidates,

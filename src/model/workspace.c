@@ -4,14 +4,10 @@
 
 static void free_workspace(kith__workspace *a)
 {
-    kith__encoder_free(a->encoder);
+    kith__entity_encoder_release(&a->entities);
     kith__pool_free(a->pool);
-    kith__free(a->lists.own_offset);
-    kith__free(a->lists.own_at);
-    kith__free(a->lists.denominator);
     kith__free(a->facts);
     kith__free(a->sorted);
-    kith__free(a->kept);
     kith__free(a->relations);
     kith__free(a->query_vectors);
     kith__free(a->scores);
@@ -43,15 +39,10 @@ static int add_embedding(kith__workspace *a, const kith_model *model)
 {
     size_t together = KITH__QUERIES_TOGETHER;
 
-    a->lists.seen = model->lists->seen;
-    a->lists.relations = model->lists->relations;
-    a->lists.offset = a->lists.own_offset = kith__calloc(together + 1, sizeof *a->lists.own_offset);
-    a->lists.cap = SIZE_MAX; /* they are cut before they get there */
     a->pool = kith__pool_new(1);
-    if (!a->lists.offset || !a->pool ||
-        kith__encoder_new(&a->encoder, &model->settings, &a->lists, model->rules, &model->params,
-                          a->pool, NULL) != KITH_OK)
+    if (!a->pool || kith__entity_encoder_init(&a->entities, model, a->pool, NULL) != KITH_OK)
         return -1;
+    a->encoder = a->entities.encoder;
     a->stride = kith__encoder_stride(a->encoder);
     a->query_vectors = kith__calloc_aligned((together + 2) * a->stride, sizeof *a->query_vectors);
     a->block = kith__calloc_aligned(together * KITH__PANEL, sizeof *a->block);
@@ -65,6 +56,7 @@ static kith__workspace *new_workspace(const kith_model *model)
     if (!a)
         return NULL;
     a->model = model;
+    a->known.base = kith__model_facts(model);
     a->candidates = a->width = model->candidates;
     a->relations = kith__calloc(2 * (size_t)kith_graph_seen_relation_count(model->graph), 1);
     if (!a->relations || (model->fused && add_fusion(a, model->fused)) ||
@@ -78,8 +70,10 @@ static kith__workspace *new_workspace(const kith_model *model)
 /* Nothing of the session that had it before. */
 static void begin_anew(kith__workspace *a)
 {
+    a->watch = NULL;
     a->width = a->candidates;
     a->unseen_count = 0;
+    a->known.added = NULL;
     if (a->fusion) {
         a->fusion->evidence_query.view.added = NULL;
         a->fusion->unseen = (kith__unseen_set){0};
@@ -109,6 +103,16 @@ void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *a)
     a->next = cache->workspaces;
     cache->workspaces = a;
     pthread_mutex_unlock(&cache->lock);
+}
+
+size_t kith__queries_at_once(const kith_model *model)
+{
+    enum { MOST_SCORES = 4 << 20 };
+    size_t rows = MOST_SCORES / ((size_t)kith_graph_entity_count(model->graph) + 1);
+
+    if (!kith__model_scores_vectors(model) || rows < 1)
+        return 1;
+    return rows < KITH__QUERIES_TOGETHER ? rows : KITH__QUERIES_TOGETHER;
 }
 
 int kith__workspace_reserve(kith__workspace *a, size_t rows)

@@ -31,7 +31,7 @@ CLONES void kith__logit_backward(float *restrict gz, float *restrict gp, float *
         }
 }
 
-/* ---- the same for a pair and all queries that it meets ---- */
+/* ---- logits of a pair for all its queries ---- */
 
 INLINE void power_minus_at(float *restrict y, const float *a, float c, const float *b, int n)
 {
@@ -41,7 +41,7 @@ INLINE void power_minus_at(float *restrict y, const float *a, float c, const flo
     EACH(k, n) * (lanes *)(y + k * WIDE) = to[k];
 }
 
-/* y = 2^(a - c b). Two columns abreast leave room in the registers for all that they take. */
+/* y = 2^(a - c b). Two columns at a time leave enough registers for all operands. */
 INLINE void power_minus(float *restrict y, const float *restrict a, float c,
                         const float *restrict b, size_t width)
 {
@@ -52,8 +52,8 @@ INLINE void power_minus(float *restrict y, const float *restrict a, float c,
         power_minus_at(y + j, a + j, c, b + j, 1);
 }
 
-/* The sum of u / (ez ep + 1). Divisions are the dearest part, so two columns share one: u / a + v / b
- * is (u b + v a) / (a b). */
+/* The sum of u / (ez ep + 1). Divisions cost most, so two columns share one: u / a + v / b is (u b
+ * + v a) / (a b). */
 INLINE float reciprocal_sum(const float *restrict ez, const float *restrict ep,
                             const float *restrict u, size_t width)
 {
@@ -82,7 +82,7 @@ CLONES void kith__pair_logits(float *restrict logit, const kith__meeting *met, s
         logit[m] = u_sum - 2 * reciprocal_sum(met[m].ez, room, u, width);
 }
 
-/* r = 1 / (ez ep + 1); here too two columns share a division. */
+/* r = 1 / (ez ep + 1); two columns share a division here too. */
 INLINE void reciprocals(lanes *restrict r, const float *ez, const float *ep, int n)
 {
     lanes d[ABREAST], both[ABREAST];
@@ -95,8 +95,8 @@ INLINE void reciprocals(lanes *restrict r, const float *ez, const float *ep, int
     EACH(k, n) r[k] = both[k / 2] * d[k ^ 1];
 }
 
-/* With t = 1 - 2 r, 1 - t^2 = 4 r (1 - r): for some columns v is summed over the meetings, then
- * gp = u v, ga += gp, gb -= c gp, gu += g t; adds to gp . b. */
+/* With t = 1 - 2 r, 1 - t^2 = 4 r (1 - r): for some columns v is summed over the queries, then gp =
+ * u v, ga += gp, gb -= c gp, gu += g t; adds to gp . b. */
 INLINE void backward_columns(float *restrict ga, float *restrict gb, float *restrict gu,
                              lanes *restrict gc, const kith__meeting *met, size_t count,
                              float g_sum, const float *ep, float c, const float *b, const float *u,

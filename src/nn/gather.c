@@ -1,12 +1,12 @@
-/* Sums and products over rows that are reached through their numbers. */
+/* Sums and products over rows addressed by index. */
 #include "nn/kernels.h"
 
 #include <stdbool.h>
 
 #include "nn/lanes.h"
 
-/* `n` registers hold that many columns of the sum while the rows go by; the first block also asks
- * for the rows a few further on, which are all over the table. */
+/* `n` registers hold that many columns of the sum during the loop over the rows; the first block
+ * also prefetches later rows, which are scattered over the table. */
 INLINE void gather_block(float *restrict out, const float *restrict a, const float *restrict rows,
                          const uint32_t *restrict ids, size_t step, size_t count, size_t width,
                          size_t j, int n)
@@ -50,7 +50,7 @@ CLONES void kith__gather_sum(float *restrict out, const float *restrict a,
     }
 }
 
-/* `n` rows share what is read of g. */
+/* `n` rows share the loads of g. */
 INLINE void dots_block(float *restrict out, const float *restrict g, const float *const *rows,
                        size_t width, int n)
 {
@@ -86,7 +86,7 @@ CLONES void kith__gather_dots(float *restrict out, const float *restrict g,
     }
 }
 
-/* Some sums by some columns stay in registers while the rows go by. */
+/* Some sums by some columns stay in registers during the loop over the rows. */
 INLINE void gather_lanes(float *const *out, const float *restrict a, const float *restrict rows,
                          const uint32_t *restrict ids, size_t step, size_t count, size_t width,
                          size_t j, int sums, int columns, bool first)

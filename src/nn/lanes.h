@@ -1,13 +1,13 @@
-/* What the files of kernels share. They are compiled with flags of their own (see meson.build): no errno,
- * no traps, no NaN or signed zero to respect, which is what lets clamps become min and max. Callers
- * look for NaN in what comes out. */
+/* What the kernel files share. They are compiled with their own flags (see meson.build): no errno,
+ * no traps, no NaN or signed zeros, so that clamps become min and max. Callers check the output for
+ * NaN. */
 #ifndef KITH_NN_LANES_H
 #define KITH_NN_LANES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sanitizers see the plain version, which takes a fraction of the time to compile. */
+/* Sanitizer builds use the plain version, which compiles in a fraction of the time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
@@ -16,7 +16,7 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* Eight floats; where the machine has no such register gcc takes two or more. */
+/* Eight floats; on a machine without such registers gcc uses two or more. */
 typedef float lanes __attribute__((vector_size(32)));
 typedef uint32_t bits __attribute__((vector_size(32)));
 enum { WIDE = 8 };
@@ -26,8 +26,8 @@ INLINE lanes at(const float *x)
     return *(const lanes *)x;
 }
 
-/* A rational minimax approximation, odd of degree 13 over even of degree 6, on the range where
- * tanh differs from 1 in single precision. */
+/* A rational minimax approximation, odd of degree 13 over even of degree 6, on the range where tanh
+ * differs from 1 in single precision. */
 INLINE float tanh_one(float x)
 {
     const float most = 7.90531110763549805f;
@@ -53,13 +53,13 @@ INLINE float sum_eight(lanes a)
     return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
 }
 
-/* Long chains of operations go through the processor four columns abreast: one column alone would
- * fill its queues with operations that wait for the one before. */
+/* Long dependency chains are interleaved four columns at a time: a single column would fill the
+ * processor's queues with operations that wait for the previous one. */
 enum { ABREAST = 4 };
 #define EACH(k, n) _Pragma("GCC unroll 4") for (int k = 0; k < (n); k++)
 
-/* 2^x = 2^n 2^f: n is what adding 1.5 2^23 rounds x to, f is left for a polynomial, and n is added
- * to the exponent of what that gives. A NaN stays one. */
+/* 2^x = 2^n 2^f: adding 1.5 2^23 rounds x to n, a polynomial gives 2^f, and n is added to its
+ * exponent. A NaN stays a NaN. */
 INLINE void power(lanes *restrict y, lanes *restrict x, int n)
 {
     const float magic = 12582912;

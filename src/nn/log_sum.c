@@ -14,7 +14,7 @@ void kith__exp_sum_add(kith__exp_sum *s, const float *x, size_t count, const uin
 {
     double sum = s->sum;
 
-    if (s->top == -INFINITY) /* there is nothing to add, or nothing but -INFINITY */
+    if (s->top == -INFINITY) /* nothing to add, or only -INFINITY */
         s->top = 0;
     for (size_t i = 0; i < count; i++)
         if ((!left_out || !left_out[i]) && !isnan(x[i]))

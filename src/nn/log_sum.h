@@ -1,5 +1,5 @@
-/* log(sum of exp(x)): the largest x is taken out first, so that no exponential overflows. Values that
- * are not a number do not count. */
+/* log(sum of exp(x)): the largest x is factored out first, so that no exponential overflows. NaNs
+ * do not count. */
 #ifndef KITH_NN_LOG_SUM_H
 #define KITH_NN_LOG_SUM_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The exponentials add up to exp(top) times `sum`. */
+/* The exponentials add up to exp(top) * sum. */
 typedef struct kith__exp_sum {
     float top;
     double sum;
@@ -15,14 +15,14 @@ typedef struct kith__exp_sum {
 
 static inline double kith__log_sum(kith__exp_sum s)
 {
-    return s.top + log(s.sum + 1e-30); /* of nothing it is finite too */
+    return s.top + log(s.sum + 1e-30); /* finite for an empty sum too */
 }
 
-/* Over all x that are not left out (marks, or NULL). */
+/* Over all x that are not masked (marks, or NULL). */
 kith__exp_sum kith__exp_sum_of(const float *x, size_t count, const uint8_t *left_out);
 
-/* The same piece by piece: first all pieces are shown, from {.top = -INFINITY} on, then all are
- * added, in the same order. */
+/* The same piece by piece: first show all pieces, beginning with {.top = -INFINITY}, then add all
+ * of them, in the same order. */
 void kith__exp_sum_show(kith__exp_sum *s, const float *x, size_t count, const uint8_t *left_out);
 void kith__exp_sum_add(kith__exp_sum *s, const float *x, size_t count, const uint8_t *left_out);
 

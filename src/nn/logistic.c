@@ -38,7 +38,7 @@ static double dot(const double *w, const double *x, size_t n)
     return sum;
 }
 
-/* -log of how likely the samples are, and what is pulled. */
+/* The negative log-likelihood of the samples, plus the regularisation. */
 static double loss_of(const fitting *f, const double *w)
 {
     double loss = 0;
@@ -72,8 +72,8 @@ static void newton_step(double *step, const fitting *f, const double *w)
     solve(h, step, f->n);
 }
 
-/* By Newton's method. Steps are halved until the loss falls: where samples are far too sure, a whole
- * one leads away. */
+/* Newton's method. Steps are halved until the loss falls, because a full step can overshoot where
+ * predictions are far too confident. */
 void kith__logistic_fit(double *w, size_t n, const double *pull, const kith__sample *samples,
                         size_t count)
 {

@@ -8,11 +8,11 @@
 enum { KITH__MOST_LOGISTIC = 10 };
 
 typedef struct kith__sample {
-    double x[KITH__MOST_LOGISTIC]; /* the first n count */
+    double x[KITH__MOST_LOGISTIC]; /* only the first n are used */
     bool truth;
 } kith__sample;
 
-/* Weights are regularised towards what `w` holds on entry, each with the strength `pull`. */
+/* Weights are regularised towards the values of `w` on entry, each with its strength in `pull`. */
 void kith__logistic_fit(double *w, size_t n, const double *pull, const kith__sample *samples,
                         size_t count);
 

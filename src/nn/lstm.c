@@ -11,7 +11,7 @@ INLINE void put(float *to, lanes x)
     *(lanes *)to = x;
 }
 
-/* tanh_one, eight at once */
+/* tanh_one on eight values */
 INLINE lanes tanh_eight(lanes x)
 {
     lanes y;
@@ -146,7 +146,8 @@ CLONES void kith__outer_add(float *restrict matrix, const float *const *left,
         for (size_t i = 0; i < size; i++)
             for (size_t h = 0; h < height; h += WIDE)
                 put(scratch + h * size + i * WIDE, at(left[from + i] + h));
-        /* Columns by threes, or by twos where one would be left: a block must not be too narrow. */
+        /* Three blocks of columns at a time, or two if one would be left over: a single one would
+         * be too narrow. */
         for (size_t j = 0, rest; j < width; j += rest * WIDE) {
             rest = (width - j) / WIDE;
             rest = rest == 4 || rest == 2 ? 2 : rest == 1 ? 1 : 3;

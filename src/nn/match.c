@@ -2,40 +2,28 @@
 #include "nn/match.h"
 
 #include "nn/kernels.h"
+#include "nn/lanes.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float lanes __attribute__((vector_size(32)));
-typedef int32_t bits __attribute__((vector_size(32)));
-enum { WIDE = 8, ROWS = 4 };
-
-INLINE lanes at(const float *x)
-{
-    return *(const lanes *)x;
-}
+/* The result of comparing lanes: all bits set, or none. */
+typedef int32_t masks __attribute__((vector_size(32)));
+enum { ROWS = 4 };
 
 INLINE lanes magnitude(lanes x)
 {
     return (lanes)((bits)x & INT32_MAX);
 }
 
-INLINE lanes where(bits mask, lanes x)
+INLINE lanes where(masks mask, lanes x)
 {
-    return (lanes)(mask & (bits)x);
+    return (lanes)(mask & (masks)x);
 }
 
-/* A product with it makes one instruction of copying a number to all lanes. */
+/* A product with ones compiles to a single broadcast instruction. */
 static const lanes ones = {1, 1, 1, 1, 1, 1, 1, 1};
 
 /* ---- distances ---- */
 
-/* Four rows by sixteen columns stay in registers while the inner index runs. */
+/* Four rows by sixteen columns stay in registers during the inner loop. */
 INLINE void block_l1(float *restrict out, const float *const *rows, int count,
                      const float *restrict matrix, size_t inner, size_t width)
 {
@@ -70,9 +58,9 @@ CLONES void kith__rows_l1(float *restrict out, const float *const *rows, size_t 
         block_l1(out + i * width, rows + i, 1, matrix, inner, width);
 }
 
-/* With m = [row < x] the gradients are (2 m - 1) g and (1 - 2 m) g. So what is summed up is m g, and
- * the sums of g, which are the same for all columns, come in at the end. Eight columns of the rows
- * and of their sums stay in registers while the candidates go by. */
+/* With m = [row < x] the gradients are (2 m - 1) g and (1 - 2 m) g. So the loop sums m g, and the
+ * sums of g, which are the same for all columns, are added at the end. Eight columns of the rows
+ * and of their sums stay in registers during the loop over the candidates. */
 INLINE void block_l1_backward(float *restrict grows, float *restrict gcandidates,
                               const float *restrict rows, int count,
                               const float *restrict candidates, const uint32_t *restrict ids,
@@ -150,9 +138,9 @@ CLONES float kith__row_most(const float *row, size_t width)
     return most[0];
 }
 
-#define LOWEST -115.0f /* whose power of 2 is still an ordinary number */
+#define LOWEST -115.0f /* the power of 2 of this is still a normal number */
 
-/* row - most in powers of 2, but not so little that they would underflow. */
+/* row - most as exponents of 2, clamped so that the powers do not underflow. */
 CLONES static void lower(float *restrict power, const float *restrict row, float most, size_t width)
 {
     for (size_t j = 0; j < width; j += KITH__LANES)
@@ -162,7 +150,7 @@ CLONES static void lower(float *restrict power, const float *restrict row, float
         }
 }
 
-/* A value that was left out, or was as little, is as low as `lower` goes. */
+/* Masked values, and values as small, are at the lower limit of `lower`. */
 CLONES static float sum_up(float *restrict row, const float *restrict power, size_t width)
 {
     _Alignas(32) float sum[KITH__LANES] = {0};
@@ -190,7 +178,7 @@ CLONES void kith__row_scale(float *row, float a, size_t width)
             row[j + k] *= a;
 }
 
-/* Bits that are well mixed (the last steps of MurmurHash3). */
+/* A well-mixed hash (the last steps of MurmurHash3). */
 INLINE uint32_t mixed(uint32_t x)
 {
     x = (x ^ x >> 16) * 0x85ebca6bu;
@@ -217,7 +205,7 @@ CLONES size_t kith__row_thin(float *restrict row, uint32_t *restrict ids, float 
     return used;
 }
 
-/* Several places at a time are most often all 0. */
+/* Test several places at a time, because most are all 0. */
 CLONES size_t kith__rows_used(uint32_t *restrict ids, const float *restrict rows, size_t count,
                               size_t stride, size_t width)
 {
@@ -238,7 +226,7 @@ CLONES size_t kith__rows_used(uint32_t *restrict ids, const float *restrict rows
     return used;
 }
 
-/* Bits, because these files are compiled as if all numbers were finite. */
+/* Compare bits, because these files are compiled as if all numbers were finite. */
 CLONES int kith__row_broken(const float *row, size_t width)
 {
     const uint32_t exponent = 0x7f800000;

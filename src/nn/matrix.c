@@ -3,7 +3,7 @@
 
 #include "nn/lanes.h"
 
-/* Six rows by sixteen columns stay in registers while the inner index runs. */
+/* Six rows by sixteen columns stay in registers during the inner loop. */
 enum { ROWS = 6 };
 
 INLINE void block_times(float *restrict out, const float *const *rows, int count,
@@ -28,7 +28,7 @@ INLINE void block_times(float *restrict out, const float *const *rows, int count
             *(lanes *)(out + r * width + n * WIDE) = sum[r][n];
 }
 
-/* Some columns of the matrix stay in the nearest cache while all rows go by. */
+/* Some columns of the matrix stay in the first-level cache during the loop over all rows. */
 INLINE void columns_times(float *restrict out, const float *const *rows, size_t count,
                           const float *restrict matrix, size_t inner, size_t width, int columns,
                           int add)
@@ -85,8 +85,8 @@ INLINE void outer_rows(float *restrict matrix, const float *restrict left, size_
         block_outer(matrix, left, stride, right, count, width, j, height, 1);
 }
 
-/* Rows are taken a few hundred at a time, so that they are still in the cache for the next block of
- * the result. */
+/* A few hundred rows at a time, so that they are still in the cache for the next block of the
+ * result. */
 CLONES void kith__outer_sum(float *restrict matrix, const float *restrict left,
                             const float *const *right, size_t count, size_t height, size_t width)
 {
@@ -103,7 +103,7 @@ CLONES void kith__outer_sum(float *restrict matrix, const float *restrict left,
     }
 }
 
-/* Up to the diagonal and the rest of its block; four rows at a time, so that sums are fetched less. */
+/* Up to the diagonal and the rest of its block; four rows at a time to save loads of the sums. */
 INLINE void add_rows(double *restrict square, const double *restrict a, const double *restrict x,
                      size_t n, int rows)
 {

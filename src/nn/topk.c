@@ -37,7 +37,7 @@ void kith__topk_insert(kith__topk *t, uint32_t id)
 
 void kith__topk_sort(kith__topk *t)
 {
-    for (size_t end = t->count; end > 1; end--) { /* the worst goes to the end */
+    for (size_t end = t->count; end > 1; end--) { /* move the worst to the end */
         uint32_t swap = t->ids[0];
         t->ids[0] = t->ids[end - 1];
         t->ids[end - 1] = swap;

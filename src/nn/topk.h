@@ -1,5 +1,5 @@
-/* The best k of many scored candidates, best first. Of equal scores the smaller id is better; a score
- * that is not a number is never among the best. */
+/* The best k of many scored candidates, best first. Among equal scores the smaller id wins; a NaN
+ * is never among the best. */
 #ifndef KITH_NN_TOPK_H
 #define KITH_NN_TOPK_H
 
@@ -10,7 +10,8 @@
 
 /* Candidates are offered one by one, in any order, between kith__topk_begin and kith__topk_sort. */
 typedef struct kith__topk {
-    uint32_t *ids; /* the caller's, of `most`; a heap with its worst entry first, until it is sorted */
+    /* owned by the caller, `most` entries; a heap with the worst entry first, until it is sorted */
+    uint32_t *ids;
     size_t count, most;
     const float *scores; /* by id */
 } kith__topk;
@@ -22,7 +23,7 @@ static inline kith__topk kith__topk_begin(uint32_t *ids, size_t most, const floa
 
 void kith__topk_insert(kith__topk *topk, uint32_t id);
 
-/* Most candidates are worse than all that are there: these must be cheap. */
+/* Most candidates are worse than all entries so far, so this test must be cheap. */
 static inline void kith__topk_offer(kith__topk *t, uint32_t id)
 {
     if (t->count == t->most && (t->most == 0 || !(t->scores[id] >= t->scores[t->ids[0]])))
@@ -34,7 +35,7 @@ static inline void kith__topk_offer(kith__topk *t, uint32_t id)
 /* Best first. */
 void kith__topk_sort(kith__topk *topk);
 
-/* The best of `count` candidates that are not left out (marks by id, or NULL); returns how many. */
+/* The best of `count` candidates that are not masked (marks by id, or NULL); returns how many. */
 size_t kith__topk_of(uint32_t *ids, size_t most, const float *scores, size_t count,
                      const uint8_t *left_out);
 

@@ -5,7 +5,7 @@
 
 #include "nn/lanes.h"
 
-/* Four sums, so that one addition need not wait for the one before. */
+/* Four sums, so that one addition need not wait for the previous one. */
 CLONES float kith__dot(const float *restrict a, const float *restrict b, size_t width)
 {
     lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
@@ -63,7 +63,7 @@ CLONES float kith__l1(const float *restrict a, const float *restrict b, size_t w
     return sum_eight((s0 + s1) + (s2 + s3));
 }
 
-/* Four rows b at a time share the loads of a. */
+/* Four rows of b at a time share the loads of a. */
 INLINE void l1_four(float *restrict sum, size_t step, const float *restrict a,
                     const float *restrict b, size_t width, int rows)
 {

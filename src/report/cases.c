@@ -11,7 +11,7 @@
 typedef struct sampling {
     const kith_graph *graph;
     double min_facts, max_facts;
-    bool labels; /* only entities with a label of their own */
+    bool labels; /* only entities with a label */
 } sampling;
 
 static double number_or(const json_t *object, const char *key, double otherwise)
@@ -25,7 +25,7 @@ static bool is_unseen(const kith_graph *graph, uint32_t entity)
     return entity >= kith_graph_seen_entity_count(graph);
 }
 
-/* The subject is asked for where only the object is unseen. */
+/* Whether the query hides the subject: only the object is unseen. */
 static bool asks_for_subject(const kith_graph *graph, const kith_triple *fact)
 {
     return is_unseen(graph, fact->object) && !is_unseen(graph, fact->subject);
@@ -66,7 +66,7 @@ static json_t *question(const char *subject, const char *relation, const char *o
                      "answers");
 }
 
-/* What test says the answers are. */
+/* Add the answers that test has. */
 static void add_answers(json_t *asked, const kith_graph *graph)
 {
     kith_facts test = kith_graph_facts(graph, KITH_TEST);
@@ -93,7 +93,7 @@ static json_t *question_of(const kith_graph *graph, const kith_triple *fact)
                     subject ? kith_graph_entity_name(graph, fact->object) : NULL);
 }
 
-/* One question for a relation and an entity. */
+/* Whether no earlier question has the same relation and entity. */
 static bool is_new(const json_t *questions, const kith_graph *graph, const kith_triple *fact)
 {
     json_t *one = question_of(graph, fact), *other;
@@ -141,7 +141,7 @@ static kith_status sample(json_t *questions, const kith_graph *graph, const json
     double count = number_or(wanted, "count", 6), seed = number_or(wanted, "seed", 1);
     kith_status status = draw(questions, &s, count, seed, error);
 
-    s.labels = false; /* where too few have labels */
+    s.labels = false; /* too few have labels */
     if (status == KITH_OK && (double)json_array_size(questions) < count)
         status = draw(questions, &s, count, seed, error);
     s.min_facts = 1;

@@ -9,15 +9,15 @@ enum { MOST_ARGUMENTS = 256 };
 typedef struct command_line {
     char *argv[MOST_ARGUMENTS + 1];
     int argc;
-    const char *output; /* where stdout goes, a file of the job's folder */
+    const char *output; /* the file in the job's folder that gets stdout */
 } command_line;
 
-/* The command of a job's step; false past the last. To be released. */
+/* The command of a job's step, released by the caller; false past the last step. */
 bool command_make(command_line *c, const plan *p, const job *j, int step);
 void command_release(command_line *c);
-/* As one would type it. */
+/* The command as a user would type it. */
 json_t *command_text(const command_line *c);
-/* All steps of a job as texts. */
+/* All steps of a job as text. */
 json_t *commands_json(const plan *p, const job *j);
 
 #endif

@@ -27,8 +27,8 @@ metric metric_by_key(const char *key)
 
 /* ---- outcomes ---- */
 
-/* FNV-1a over the texts with a separator that no name has. Among 100,000 queries two keys are the
- * same with a probability of 3e-10. */
+/* FNV-1a over the texts with a separator that occurs in no name. With 100,000 queries the
+ * probability of a collision is 3e-10. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
@@ -257,7 +257,7 @@ static bool belongs(const outcome *o, grouping by, int group)
     return by == GROUP_ALL || (by == GROUP_KIND ? o->kind : o->facts) == group;
 }
 
-/* Mean and variance in one pass (Welford), which does not cancel. */
+/* Mean and variance in one pass (Welford), without cancellation. */
 typedef struct moments {
     size_t count;
     double mean, squares;

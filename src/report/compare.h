@@ -20,15 +20,14 @@ typedef enum metric {
 typedef struct metric_info {
     const char *key, *title;
     bool higher_is_better;
-    double scale; /* from the value to what tables show: 100 for percentages */
+    double scale; /* factor from the value to the one in tables: 100 for percentages */
     int decimals; /* in tables */
 } metric_info;
 extern const metric_info metric_table[METRICS];
-/* METRICS where there is no such key. */
+/* METRICS if there is no such key. */
 metric metric_by_key(const char *key);
 
-/* One query, or one classified fact, and what a model made of it. A value that does not apply is
- * NAN. */
+/* One query, or one classified fact, and a model's result. A value that does not apply is NAN. */
 typedef struct outcome {
     uint64_t key; /* the same for the same query in every run */
     double value[METRICS];
@@ -42,25 +41,26 @@ typedef struct outcomes {
     size_t count, capacity;
 } outcomes;
 
-/* Stands for a query: names of the fact and the side that was hidden ("subject", "object", ""). */
+/* The key of a query: the names of the fact, and the side that was hidden ("subject", "object",
+ * ""). */
 uint64_t outcome_key(const char *subject, const char *relation, const char *object,
                      const char *hidden);
 kith_status outcomes_add_rank(outcomes *o, uint64_t key, double rank, int kind, int facts,
                               kith_error *error);
 kith_status outcomes_add_verdict(outcomes *o, uint64_t key, bool correct, int kind, int facts,
                                  kith_error *error);
-/* To be called once after the last one was added. */
+/* Call this once after the last outcome was added. */
 void outcomes_sort(outcomes *o);
 void outcomes_release(outcomes *o);
 
-/* What kith_evaluate found, by the names of the model's graph. */
+/* The results of kith_evaluate, by the names of the model's graph. */
 kith_status outcomes_of_eval(outcomes *o, const kith_eval *result, const kith_graph *graph,
                              kith_error *error);
-/* The TSV that `kith eval --ranks` writes; it has neither kinds nor buckets. */
+/* Read the TSV that `kith eval --ranks` writes; it has neither kinds nor buckets. */
 kith_status outcomes_read(outcomes *o, const char *path, kith_error *error);
-/* The mean over several runs, query by query, of the queries that all of them have. */
+/* The mean over several runs, query by query, over the queries that all runs have. */
 kith_status outcomes_average(outcomes *mean, const outcomes *of, size_t count, kith_error *error);
-/* Keep only the queries that all have; returns how many those are. */
+/* Keep only the queries that all have; returns their number. */
 size_t outcomes_intersect(outcomes *of, size_t count);
 
 /* Which queries: all, those of a kind of relation, or of a bucket of known facts. */
@@ -76,7 +76,8 @@ estimate outcomes_estimate(const outcomes *o, metric m, grouping by, int group);
 estimate outcomes_difference(const outcomes *a, const outcomes *b, metric m, grouping by,
                              int group);
 
-/* How far a difference is from 0, in standard errors: 0 below two, else 2 or 3 (three or more). */
+/* The distance of a difference from 0 in standard errors: 0 below two, 2, or 3 for three or
+ * more. */
 int significance(const estimate *difference);
 
 #endif

@@ -162,6 +162,16 @@ json_t *lines_series(json_t *chart, const char *name)
     return points;
 }
 
+void lines_color(json_t *chart, size_t place)
+{
+    json_t *series = json_object_get(chart, "series");
+    size_t count = json_array_size(series);
+
+    if (count > 0)
+        json_object_set_new(json_array_get(series, count - 1), "color",
+                            json_integer((json_int_t)place));
+}
+
 void points_add(json_t *points, double x, double y)
 {
     if (isfinite(x) && isfinite(y))

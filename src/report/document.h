@@ -4,14 +4,15 @@
  *   text      "text"
  *   list      "items", strings
  *   table     "caption", "columns" ({"title", "number"}), "rows" of cells; a cell is a string or
- *             {"text", "small": [strings], "mark": "better" | "worse", "bar": 0..1, "strong"}
+ *             {"text", "small": [strings], "mark": "better" | "worse", "bar": 0..1, "strong",
+ *             "code"}
  *   figures   "items", charts that stand beside each other where there is room
  *   details   "summary", "blocks": folded away until opened
- * Charts, by "type", all with "title":
- *   lines        "x", "y", "series" ({"name", "points": [[x, y]...]}), and "categories" where x are
- *                indices of names
- *   bars         "y", "bars" ({"name", "value", "note"})
- *   reliability  "bins" ({"answers", "probability", "right"})
+ * Charts, by "type", all with "title", and "note" where it needs an explanation:
+ *   lines        "x", "y", "series" ({"name", "color", "points": [[x, y]...]}), and "categories"
+ *                where x are indices of names; "color" is the place of the name among all names
+ *   bars         "y", "bars" ({"name", "value", "error", "note"})
+ *   reliability  "bins" ({"answers", "predicted", "right"})
  *   graph        "center", "edges" ({"relation", "entity", "weight", "inverse", "note"}) */
 #ifndef KITH_REPORT_DOCUMENT_H
 #define KITH_REPORT_DOCUMENT_H
@@ -42,6 +43,8 @@ json_t *lines_new(const char *title, const char *x, const char *y);
 /* The points of a new series, to which [x, y] are appended. */
 json_t *lines_series(json_t *chart, const char *name);
 void points_add(json_t *points, double x, double y);
+/* The series that was added last has the colour of this place. */
+void lines_color(json_t *chart, size_t place);
 void lines_category(json_t *chart, const char *name);
 
 /* A string of a JSON object, "" where there is none; and a number, NAN where there is none. */
@@ -57,6 +60,8 @@ kith_status html_write(const json_t *document, const char *path, kith_error *err
 kith_status markdown_write(const json_t *document, const char *path, kith_error *error);
 void html_put(text_buffer *out, const json_t *document);
 void markdown_put(text_buffer *out, const json_t *document);
+/* The colour of a series, by its place among all. */
+size_t series_color(const json_t *series, size_t otherwise);
 /* One chart as an <svg> element. */
 void svg_put(text_buffer *out, const json_t *chart);
 

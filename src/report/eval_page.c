@@ -44,12 +44,29 @@ void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name)
             points_add(points, category_place(chart, key), eval_metric(group, METRIC_MRR));
 }
 
+/* Results of version 0.1 say "probability" for what is "predicted". */
+static json_t *bins_of(const json_t *reliability)
+{
+    json_t *bins = json_deep_copy(json_object_get(reliability, "bins")), *bin;
+    size_t i;
+
+    json_array_foreach(bins, i, bin)
+        if (!json_object_get(bin, "predicted"))
+            json_object_set(bin, "predicted", json_object_get(bin, "probability"));
+    return bins;
+}
+
 static json_t *reliability_chart(const json_t *reliability, const char *title)
 {
     if (!reliability)
         return NULL;
-    return json_pack("{ss so sO}", "type", "reliability", "title", safe_string(title), "bins",
-                     json_object_get(reliability, "bins"));
+    return json_pack(
+        "{ss so so so}", "type", "reliability", "title", safe_string(title), "bins",
+        bins_of(reliability), "note",
+        format_string("On the dashed line, answers are correct as often as predicted. "
+                      "Larger dots: more answers; lines: two standard errors up and down. "
+                      "Expected calibration error %.4f.",
+                      number_of(reliability, "expected_error")));
 }
 
 json_t *eval_reliability(const json_t *eval, const char *title)
@@ -59,7 +76,35 @@ json_t *eval_reliability(const json_t *eval, const char *title)
 
 /* ---- the page ---- */
 
-static void add_metrics_row(json_t *table, const char *name, const json_t *group)
+/* The outcomes of a group of queries; `of` is NULL where the group is none of theirs. */
+typedef struct sample {
+    const outcomes *of;
+    grouping by;
+    int group;
+} sample;
+
+static const sample no_sample = {NULL, GROUP_ALL, 0};
+
+static double standard_error(const sample *s, metric m)
+{
+    return s->of ? outcomes_estimate(s->of, m, s->by, s->group).error : NAN;
+}
+
+static json_t *metric_cell(const json_t *group, const sample *s, metric m)
+{
+    const metric_info *info = &metric_table[m];
+    double error = standard_error(s, m);
+    json_t *small = json_array();
+
+    if (isfinite(error))
+        json_array_append_new(small,
+                              format_string("\xc2\xb1 %.*f", info->decimals, info->scale * error));
+    return json_pack("{so so}", "text",
+                     format_string("%.*f", info->decimals, info->scale * eval_metric(group, m)),
+                     "small", small);
+}
+
+static void add_metrics_row(json_t *table, const char *name, const json_t *group, const sample *s)
 {
     if (!(eval_queries(group) > 0))
         return;
@@ -67,101 +112,126 @@ static void add_metrics_row(json_t *table, const char *name, const json_t *group
     row_text(row, "%s", name);
     row_text(row, "%.0f", eval_queries(group));
     for (int m = 0; m < METRIC_ACCURACY; m++)
-        row_text(row, "%.*f", metric_table[m].decimals,
-                 metric_table[m].scale * eval_metric(group, (metric)m));
+        json_array_append_new(row, metric_cell(group, s, (metric)m));
 }
 
 static const char metrics_columns[] = "|#queries|#MR|#MRR|#Hits@1 (%)|#Hits@3 (%)|#Hits@10 (%)";
 
-static json_t *groups_table(const char *caption, const json_t *groups)
+/* Groups of the evaluation stand in the order of their numbers. */
+static sample sample_of(const outcomes *of, grouping by, int group)
+{
+    return by == GROUP_ALL ? no_sample : (sample){of, by, group};
+}
+
+static json_t *groups_table(const char *caption, const json_t *groups, const outcomes *of,
+                            grouping by)
 {
     json_t *table = table_new(caption, metrics_columns), *group;
     const char *key;
+    int number = 0;
 
-    json_object_foreach((json_t *)groups, key, group)
-        add_metrics_row(table, key, group);
+    json_object_foreach((json_t *)groups, key, group) {
+        sample s = sample_of(of, by, number++);
+        add_metrics_row(table, key, group, &s);
+    }
     return table;
 }
 
-static json_t *groups_bars(const char *title, const char *x, const json_t *groups)
+static json_t *groups_bars(const char *title, const char *x, const json_t *groups,
+                           const outcomes *of, grouping by)
 {
     json_t *bars = json_array(), *group;
     const char *key;
+    int number = 0;
 
-    json_object_foreach((json_t *)groups, key, group)
-        if (eval_queries(group) > 0)
-            json_array_append_new(
-                bars, json_pack("{ss sf so}", "name", key, "value", eval_metric(group, METRIC_MRR),
-                                "note", format_string("%.0f queries", eval_queries(group))));
-    return json_pack("{ss ss ss ss so}", "type", "bars", "title", title, "x", x, "y", "MRR", "bars",
-                     bars);
+    json_object_foreach((json_t *)groups, key, group) {
+        sample s = sample_of(of, by, number++);
+        double error = standard_error(&s, METRIC_MRR);
+        if (!(eval_queries(group) > 0))
+            continue;
+        json_t *bar = json_pack("{ss sf so}", "name", key, "value", eval_metric(group, METRIC_MRR),
+                                "note", format_string("%.0f queries", eval_queries(group)));
+        if (isfinite(error))
+            json_object_set_new(bar, "error", json_real(error));
+        json_array_append_new(bars, bar);
+    }
+    json_t *chart = json_pack("{ss ss ss ss so}", "type", "bars", "title", title, "x", x, "y",
+                              "MRR", "bars", bars);
+    if (by != GROUP_ALL)
+        json_object_set_new(chart, "note", json_string("Lines: two standard errors up and down."));
+    return chart;
+}
+
+static double overall_loss(const json_t *overall, const char *questions, const char *key)
+{
+    return number_of(json_object_get(overall, questions), key);
 }
 
 static void add_probabilities(json_t *page, const json_t *overall)
 {
     static const char *const keys[] = {"one_relation", "any_relation"};
-    static const char *const titles[] = {"S r ?: overall probability, and share of correct answers",
-                                         "S ? ?: overall probability, and share of correct answers"};
+    static const char *const titles[] = {
+        "S r ?: predicted probability and share of correct answers",
+        "S ? ?: predicted probability and share of correct answers"};
     json_t *figures;
 
     if (!overall)
         return;
     figures = figures_new();
-    document_heading(page, 2, "Overall probabilities");
+    document_heading(page, 2, "Probabilities");
     for (int i = 0; i < 2; i++)
         figures_add(figures, reliability_chart(json_object_get(overall, keys[i]), titles[i]));
     document_add(page, figures);
-    for (int i = 0; i < 2; i++) {
-        const json_t *t = json_object_get(overall, keys[i]);
-        document_text(page,
-                      "%.5s: expected calibration error %.4f, log-loss %.4f (%.4f without any model), over "
-                      "the ten best unknown answers; %.0f unseen entities with 10 to 90 %% of their "
-                      "facts hidden.",
-                      titles[i], number_of(t, "expected_error"), number_of(t, "log_loss"),
-                      number_of(t, "base_rate_log_loss"), number_of(overall, "entities"));
-    }
+    document_text(
+        page,
+        "%.0f unseen entities with 10 to 90 %% of their facts hidden; the ten best unknown "
+        "answers of each question. Log-loss: %.4f for S r ? (%.4f if every answer gets the "
+        "base rate), %.4f for S ? ? (%.4f).",
+        number_of(overall, "entities"), overall_loss(overall, keys[0], "log_loss"),
+        overall_loss(overall, keys[0], "base_rate_log_loss"),
+        overall_loss(overall, keys[1], "log_loss"),
+        overall_loss(overall, keys[1], "base_rate_log_loss"));
 }
 
-static void add_ranking(json_t *page, const json_t *eval)
+static void add_ranking(json_t *page, const json_t *eval, const outcomes *of)
 {
     json_t *table = table_new("Filtered ranks of the hidden entity. Ties share the mean rank "
-                              "(realistic); optimistic and pessimistic ranks bound it.",
+                              "(realistic); optimistic and pessimistic ranks bound it. After "
+                              "\xc2\xb1 stands the standard error over queries.",
                               metrics_columns);
+    const sample all = {of, GROUP_ALL, 0};
     json_t *figures = figures_new();
     json_t *reliability =
-        eval_reliability(eval, "Predicted probability, and share of correct answers");
+        eval_reliability(eval, "Probability of an answer if exactly one is missing");
     const json_t *kinds = json_object_get(eval, "by_relation_kind");
     const json_t *known = json_object_get(eval, "by_known_answers");
 
-    add_metrics_row(table, "realistic", eval);
-    add_metrics_row(table, "optimistic", json_object_get(eval, "optimistic"));
-    add_metrics_row(table, "pessimistic", json_object_get(eval, "pessimistic"));
+    add_metrics_row(table, "realistic", eval, &all);
+    add_metrics_row(table, "optimistic", json_object_get(eval, "optimistic"), &no_sample);
+    add_metrics_row(table, "pessimistic", json_object_get(eval, "pessimistic"), &no_sample);
     document_add(page, table);
     if (reliability)
         figures_add(figures, reliability);
+    figures_add(figures, groups_bars("MRR by facts of the known entity", "known facts",
+                                     by_facts(eval), of, GROUP_FACTS));
     figures_add(figures,
-                groups_bars("MRR by facts of the known entity", "known facts", by_facts(eval)));
-    figures_add(figures, groups_bars("MRR by kind of relation", "kind of relation", kinds));
-    figures_add(figures, groups_bars("MRR by known answers of the query", "known answers", known));
+                groups_bars("MRR by kind of relation", "kind of relation", kinds, of, GROUP_KIND));
+    figures_add(figures, groups_bars("MRR by known answers of the query", "known answers", known,
+                                     of, GROUP_ALL));
     document_add(page, figures);
-    if (reliability)
-        document_text(page,
-                      "Dots on the dashed line are right as often as they claim; bars span "
-                      "two standard errors, larger dots stand for more answers. Expected "
-                      "calibration error: %.4f.",
-                      number_of(json_object_get(eval, "reliability"), "expected_error"));
     add_probabilities(page, json_object_get(eval, "probabilities"));
     document_heading(page, 2, "All metrics");
-    document_add(page, groups_table("By facts of the known entity", by_facts(eval)));
-    document_add(page, groups_table("By kind of relation", kinds));
-    document_add(page, groups_table("By known answers of the query", known));
+    document_add(page,
+                 groups_table("By facts of the known entity", by_facts(eval), of, GROUP_FACTS));
+    document_add(page, groups_table("By kind of relation", kinds, of, GROUP_KIND));
+    document_add(page, groups_table("By known answers of the query", known, of, GROUP_ALL));
     table = table_new("By whether some known fact links the two entities", metrics_columns);
-    add_metrics_row(table, "linked", json_object_get(eval, "linked"));
-    add_metrics_row(table, "not linked", json_object_get(eval, "not_linked"));
+    add_metrics_row(table, "linked", json_object_get(eval, "linked"), &no_sample);
+    add_metrics_row(table, "not linked", json_object_get(eval, "not_linked"), &no_sample);
     document_add(page, table);
 }
 
-json_t *eval_page(const json_t *eval, const char *run)
+json_t *eval_page(const json_t *eval, const char *run, const outcomes *of)
 {
     json_t *title = format_string("%s on %s", run, text_of(eval, "split"));
     json_t *subtitle = format_string("Evaluated by kith %s in %.2f seconds", kith_version(),
@@ -176,7 +246,7 @@ json_t *eval_page(const json_t *eval, const char *run)
                       100 * sqrt(eval_metric(eval, METRIC_ACCURACY) *
                                  (1 - eval_metric(eval, METRIC_ACCURACY)) / eval_queries(eval)));
     else
-        add_ranking(page, eval);
+        add_ranking(page, eval, of);
     json_decref(title);
     json_decref(subtitle);
     return page;

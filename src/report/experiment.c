@@ -13,7 +13,7 @@
 
 /* ---- checking ---- */
 
-/* Where in the file something is wrong, for messages. */
+/* Where in the file a problem is, for messages. */
 typedef struct place {
     const char *path, *list;
     size_t index;
@@ -34,7 +34,7 @@ static bool is_one_of(const char *text, const char *const *choices)
     return *choices != NULL;
 }
 
-/* Unknown keys are errors: a mistyped setting would silently change nothing. */
+/* Unknown keys are errors, because a mistyped setting would silently have no effect. */
 static kith_status check_keys(const json_t *object, const char *const *known, const place *at,
                               kith_error *error)
 {
@@ -70,7 +70,7 @@ static kith_status check_data(const json_t *entry, const place *at, kith_error *
     kith_status status = check_keys(entry, known, at, error);
 
     if (status == KITH_OK && !*text_of(entry, "path"))
-        return wrong(at, "found no \"path\"", error);
+        return wrong(at, "\"path\" is missing", error);
     return status;
 }
 
@@ -83,7 +83,7 @@ static kith_status check_model(const json_t *entry, const place *at, kith_error 
     kith_status status = check_keys(entry, known, at, error);
 
     if (status == KITH_OK && !*text_of(entry, "name"))
-        return wrong(at, "found no \"name\"", error);
+        return wrong(at, "\"name\" is missing", error);
     if (status == KITH_OK && seeds && (!json_is_array(seeds) || json_array_size(seeds) == 0))
         return wrong(at, "\"seeds\" is not a list of numbers", error);
     if (status == KITH_OK)
@@ -101,7 +101,7 @@ static kith_status check_published(const json_t *entry, const place *at, kith_er
     json_object_foreach((json_t *)entry, key, value)
         if (strcmp(key, "model") != 0 && strcmp(key, "data") != 0 && strcmp(key, "source") != 0 &&
             !json_is_number(value))
-            return wrong(at, "a published figure is not a number", error);
+            return wrong(at, "a published result is not a number", error);
     return KITH_OK;
 }
 
@@ -142,12 +142,12 @@ static kith_status check_experiment(json_t *experiment, const char *path, kith_e
     size_t i;
 
     if (status == KITH_OK && !is_one_of(text_of(experiment, "kind"), kinds))
-        return wrong(&at, "\"kind\" is none of train, statistics and cases", error);
+        return wrong(&at, "\"kind\" is not train, statistics or cases", error);
     json_array_foreach(json_object_get(experiment, "charts"), i, entry)
         if (status == KITH_OK &&
             (!json_is_string(entry) || !is_one_of(json_string_value(entry), charts)))
             return wrong(&at,
-                         "\"charts\" has something else than "
+                         "\"charts\" may only have "
                          "training, facts, reliability "
                          "and x",
                          error);
@@ -155,17 +155,17 @@ static kith_status check_experiment(json_t *experiment, const char *path, kith_e
         if (status == KITH_OK &&
             (!json_is_string(entry) || metric_by_key(json_string_value(entry)) == METRICS))
             return wrong(&at,
-                         "\"metrics\" has something else than "
+                         "\"metrics\" may only have "
                          "mr, mrr, hits1, hits3, hits10 "
                          "and accuracy",
                          error);
     if (status == KITH_OK)
         status = check_lists(experiment, path, error);
     if (status == KITH_OK && json_array_size(json_object_get(experiment, "data")) == 0)
-        return wrong(&at, "found no data set under \"data\"", error);
+        return wrong(&at, "\"data\" has no data set", error);
     if (status == KITH_OK && strcmp(text_of(experiment, "kind"), "statistics") != 0 &&
         json_array_size(json_object_get(experiment, "models")) == 0)
-        return wrong(&at, "found no model under \"models\"", error);
+        return wrong(&at, "\"models\" has no model", error);
     return status;
 }
 
@@ -225,7 +225,7 @@ kith_status experiment_find(json_t **experiment, const char *folder, const char 
         return experiment_load(experiment, name, error);
     if (!folder)
         return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "found no folder of experiments; say where it is with --experiments DIR");
+                          "no folder of experiments found; give it with --experiments DIR");
     if (asprintf(&path, "%s/%s.json", folder, name) < 0)
         return kith__no_memory(error);
     kith_status status = access(path, F_OK)

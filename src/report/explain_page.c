@@ -2,15 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
+#include "report/explain_reasons.h"
 #include "report/pages.h"
-#include "report/rule_form.h"
 
-enum { GRAPH_EDGES = 14, REASONS = 6, EXPLAINED = 3 };
+enum { GRAPH_EDGES = 14 };
 
 /* ---- names ---- */
 
-/* The label of a name, or the name itself. */
-static const char *label_of(const kith_graph *graph, const char *name)
+const char *label_of(const kith_graph *graph, const char *name)
 {
     uint32_t entity;
 
@@ -19,7 +19,7 @@ static const char *label_of(const kith_graph *graph, const char *name)
     return name;
 }
 
-static const char *short_name(const json_t *object, const kith_graph *graph)
+const char *short_name(const json_t *object, const kith_graph *graph)
 {
     const char *label = text_of(object, "label");
     return *label ? label : label_of(graph, text_of(object, "entity"));
@@ -37,11 +37,13 @@ static const json_t *query_of(const json_t *explained)
     return json_object_get(explained, "query");
 }
 
-/* The entity that is asked about. */
-static const char *known_entity(const json_t *explained)
+const char *known_entity(const json_t *explained)
 {
     const char *subject = text_of(query_of(explained), "subject");
-    return *subject ? subject : text_of(query_of(explained), "object");
+    const char *object = text_of(query_of(explained), "object");
+    const json_t *verdict = json_object_get(explained, "verdict");
+
+    return *subject && !json_is_true(json_object_get(verdict, "subject_asked")) ? subject : object;
 }
 
 json_t *question_title(const json_t *explained, const kith_graph *graph)
@@ -50,218 +52,208 @@ json_t *question_title(const json_t *explained, const kith_graph *graph)
     const char *subject = text_of(q, "subject"), *object = text_of(q, "object");
     const char *relation = text_of(q, "relation");
 
-    return format_string("%s \xe2\x80\x94 %s \xe2\x86\x92 %s",
+    return format_string("%s" MARK_LTR " \xe2\x80\x94 %s" MARK_LTR " \xe2\x86\x92 " MARK_LTR "%s",
                          *subject ? label_of(graph, subject) : "?", *relation ? relation : "?",
                          *object ? label_of(graph, object) : "?");
 }
 
 /* ---- answers ---- */
 
+/* Of a fact with three names: what kith thinks of it. */
+static void add_verdict(json_t *document, const json_t *verdict)
+{
+    double probability = number_of(verdict, "probability");
+    json_t *words = isfinite(probability)
+                        ? format_string(", probability %.1f %%", 100 * probability)
+                        : json_string("");
+
+    if (verdict)
+        document_text(document, "Verdict: %s%s; rank %.0f of %.0f candidates.",
+                      text_of(verdict, "verdict"), json_string_value(words),
+                      number_of(verdict, "rank"), number_of(verdict, "candidates"));
+    json_decref(words);
+}
+
+static json_t *percent(double probability)
+{
+    return isfinite(probability) ? format_string("%.1f %%", 100 * probability) : json_string("");
+}
+
+/* The probability as a bar, with its interval below. */
+static json_t *probability_cell(const json_t *answer, const char *key)
+{
+    double probability = number_of(answer, key), low = number_of(answer, "low");
+    json_t *cell = json_pack("{so}", "text", percent(probability));
+
+    if (isfinite(probability))
+        json_object_set_new(cell, "bar", json_real(probability));
+    if (isfinite(low) && strcmp(key, "probability") == 0)
+        json_object_set_new(cell, "small",
+                            json_pack("[o]", format_string("%.1f\xe2\x80\x93%.1f %%", 100 * low,
+                                                           100 * number_of(answer, "high"))));
+    return cell;
+}
+
+typedef struct answer_columns {
+    bool relation, probability, if_any;
+} answer_columns;
+
+static json_t *answers_table(const answer_columns *shown)
+{
+    json_t *table = table_new("", "#");
+
+    if (shown->relation)
+        table_add_column(table, "relation", 0);
+    table_add_column(table, "answer", 0);
+    if (shown->probability)
+        table_add_column(table, "probability (95 % interval)", 0);
+    if (shown->if_any && shown->probability)
+        table_add_column(table, "if one is missing", 1);
+    else if (shown->if_any)
+        table_add_column(table, "probability if one is missing", 0);
+    table_add_column(table, "score", 1);
+    return table;
+}
+
+static void add_answer(json_t *table, const json_t *answer, size_t i, const answer_columns *shown)
+{
+    json_t *row = table_row(table), *cell = json_pack("{so}", "text", entity_title(answer));
+    bool inverse = json_is_true(json_object_get(answer, "is_subject"));
+
+    row_text(row, "%zu", i + 1);
+    if (shown->relation)
+        row_text(row, inverse ? "\xe2\x86\x90 %s" : "%s \xe2\x86\x92", text_of(answer, "relation"));
+    if (json_is_true(json_object_get(answer, "known")))
+        json_object_set_new(cell, "small", json_pack("[s]", "known"));
+    json_array_append_new(row, cell);
+    if (shown->probability)
+        json_array_append_new(row, probability_cell(answer, "probability"));
+    if (shown->if_any && shown->probability)
+        json_array_append_new(row, percent(number_of(answer, "probability_if_any")));
+    else if (shown->if_any)
+        json_array_append_new(row, probability_cell(answer, "probability_if_any"));
+    row_text(row, number_of(answer, "score") < 0 ? "\xe2\x88\x92%.4f" : "%.4f",
+             fabs(number_of(answer, "score")));
+}
+
 static void add_answers(json_t *document, const json_t *explained)
 {
     const json_t *answers = json_object_get(explained, "answers"), *answer;
-    bool pairs = json_object_get(json_array_get(answers, 0), "relation") != NULL;
-    bool probable = json_object_get(json_array_get(answers, 0), "probability") != NULL;
-    json_t *table = table_new("", "#");
+    const json_t *first = json_array_get(answers, 0);
+    const answer_columns shown = {json_object_get(first, "relation") != NULL,
+                                  json_object_get(first, "probability") != NULL,
+                                  json_object_get(first, "probability_if_any") != NULL};
     size_t i;
 
-    if (pairs)
-        table_add_column(table, "relation", 0);
-    table_add_column(table, "answer", 0);
-    if (probable)
-        table_add_column(table, "probability", 0);
-    table_add_column(table, "score", 1);
-    json_array_foreach(answers, i, answer) {
-        json_t *row = table_row(table), *name = entity_title(answer);
-        double probability = number_of(answer, "probability");
-        bool known = json_is_true(json_object_get(answer, "known"));
-        row_text(row, "%zu", i + 1);
-        if (pairs)
-            row_text(row, "%s", text_of(answer, "relation"));
-        json_t *cell = json_pack("{so}", "text", name);
-        if (known)
-            json_object_set_new(cell, "small", json_pack("[s]", "known"));
-        json_array_append_new(row, cell);
-        if (probable)
-            json_array_append_new(row, isfinite(probability)
-                                           ? json_pack("{so sf}", "text",
-                                                       format_string("%.1f %%", 100 * probability),
-                                                       "bar", probability)
-                                           : json_string(""));
-        row_text(row, "%.4f", number_of(answer, "score"));
-    }
-    document_add(document, table);
-    if (json_array_size(answers) == 0)
+    add_verdict(document, json_object_get(explained, "verdict"));
+    if (!first) {
         document_text(document, "No answer.");
+        return;
+    }
+    json_t *table = answers_table(&shown);
+    json_array_foreach(answers, i, answer)
+        add_answer(table, answer, i, &shown);
+    document_add(document, table);
 }
 
 /* ---- the neighbourhood ---- */
+
+typedef struct weighed {
+    const json_t *neighbor;
+    size_t index;
+    double weight; /* NAN where there is none */
+} weighed;
+
+static int heavier_first(const void *a, const void *b)
+{
+    const weighed *x = a, *y = b;
+    double by = (isfinite(y->weight) ? y->weight : 0) - (isfinite(x->weight) ? x->weight : 0);
+
+    return by > 0 ? 1 : by < 0 ? -1 : x->index < y->index ? -1 : 1;
+}
+
+static double weight_of(const json_t *explained, const json_t *n)
+{
+    double weight = number_of(n, "weight"), wins = number_of(n, "wins");
+
+    weight = isfinite(wins) ? wins : weight;
+    return isfinite(weight) ? weight : rule_weight(explained, n);
+}
+
+static json_t *edge_json(const weighed *w, const char *center, const kith_graph *graph)
+{
+    bool inverse = json_is_true(json_object_get(w->neighbor, "inverse"));
+    const char *entity = short_name(w->neighbor, graph);
+    const char *relation = text_of(w->neighbor, "relation");
+    json_t *edge = json_pack(
+        "{so so sb so}", "relation", safe_string(relation), "entity", safe_string(entity),
+        "inverse", inverse, "note",
+        format_string("%s %s %s", inverse ? entity : center, relation, inverse ? center : entity));
+
+    if (isfinite(w->weight))
+        json_object_set_new(edge, "weight", json_real(w->weight));
+    return edge;
+}
 
 json_t *explain_graph(const json_t *explained, const kith_graph *graph, const char *title)
 {
     const json_t *neighbors = json_object_get(explained, "neighbors"), *n;
     const char *center = label_of(graph, known_entity(explained));
+    size_t i, count = json_array_size(neighbors);
+    weighed *order = kith__calloc(count + 1, sizeof *order);
     json_t *edges = json_array();
-    size_t i;
 
-    json_array_foreach(neighbors, i, n) {
-        bool inverse = json_is_true(json_object_get(n, "inverse"));
-        double weight = number_of(n, "weight"), wins = number_of(n, "wins");
-        const char *entity = short_name(n, graph), *relation = text_of(n, "relation");
-        if (i == GRAPH_EDGES)
-            break;
-        weight = isfinite(wins) ? wins : weight;
-        json_t *edge = json_pack("{so so sb so}", "relation", safe_string(relation), "entity",
-                                 safe_string(entity), "inverse", inverse, "note",
-                                 format_string("%s %s %s", inverse ? entity : center, relation,
-                                               inverse ? center : entity));
-        if (isfinite(weight))
-            json_object_set_new(edge, "weight", json_real(weight));
-        json_array_append_new(edges, edge);
-    }
+    json_array_foreach(neighbors, i, n)
+        if (order)
+            order[i] = (weighed){n, i, weight_of(explained, n)};
+    if (order)
+        qsort(order, count, sizeof *order, heavier_first);
+    for (i = 0; order && i < count && i < GRAPH_EDGES; i++)
+        json_array_append_new(edges, edge_json(&order[i], center, graph));
+    kith__free(order);
     return json_pack("{ss so so so}", "type", "graph", "title", safe_string(title), "center",
                      safe_string(center), "edges", edges);
+}
+
+/* What the thickness of an edge says; NULL where all are the same. */
+static const char *thickness(const json_t *explained)
+{
+    const json_t *neighbors = json_object_get(explained, "neighbors"), *n;
+    size_t i;
+
+    if (json_object_get(json_array_get(neighbors, 0), "weight"))
+        return "The thicker a line, the larger its weight in the embedding.";
+    json_array_foreach(neighbors, i, n)
+        if (rule_weight(explained, n) > 0)
+            return "The thicker a line, the more confident the rule by which it supports the best "
+                   "answer.";
+    return NULL;
 }
 
 static void add_neighborhood(json_t *document, const json_t *explained, const kith_graph *graph)
 {
     size_t count = json_array_size(json_object_get(explained, "neighbors"));
-    json_t *figures = figures_new(), *title = NULL;
+    const char *center = label_of(graph, known_entity(explained));
 
-    if (count == 0) {
-        json_decref(figures);
+    if (count == 0)
         return;
-    }
-    bool weighed = json_object_get(json_array_get(json_object_get(explained, "neighbors"), 0),
-                                   "weight") != NULL;
-    title = count > GRAPH_EDGES
-                ? format_string("What is known about it: %s%d of %zu facts",
-                                weighed ? "the heaviest " : "", GRAPH_EDGES, count)
-                : format_string("What is known about it%s", weighed ? ", heaviest first" : "");
-    figures_add(figures, explain_graph(explained, graph, json_string_value(title)));
+    json_t *title = count > GRAPH_EDGES
+                        ? format_string("%d of %zu facts about %s", GRAPH_EDGES, count, center)
+                        : format_string("Facts about %s", center);
+    json_t *figures = figures_new();
+    json_t *chart = explain_graph(explained, graph, json_string_value(title));
+    if (thickness(explained))
+        json_object_set_new(chart, "note", json_string(thickness(explained)));
+    figures_add(figures, chart);
     document_add(document, figures);
     json_decref(title);
-}
-
-/* ---- reasons ---- */
-
-/* "from -relation-> to", the arrow pointing from subject to object. */
-static void put_step(text_buffer *words, const char *relation, bool inverse, const char *to)
-{
-    text_add(words,
-             inverse ? " \xe2\x86\x90 %s \xe2\x80\x94 %s" : " \xe2\x80\x94 %s \xe2\x86\x92 %s",
-             relation, to);
-}
-
-/* The same for {"relation": NAME, "inverse": false}. */
-static void put_relation(text_buffer *words, const json_t *relation, const char *to)
-{
-    put_step(words, text_of(relation, "relation"),
-             json_is_true(json_object_get(relation, "inverse")), to);
-}
-
-static json_t *taken(text_buffer *words)
-{
-    json_t *made = safe_string(words->at ? words->at : "");
-    text_release(words);
-    return made;
-}
-
-/* What a variable of a rule stands for. */
-static const char *value_of(char variable, const json_t *reason, const char *who,
-                            const char *answer, const kith_graph *graph)
-{
-    switch (variable) {
-    case 's':
-        return who;
-    case 'o':
-        return answer;
-    case 'x':
-    case 'c':
-        return label_of(graph, text_of(reason, "between"));
-    case 'y':
-        return label_of(graph, text_of(reason, "between_second"));
-    default:
-        return "any";
-    }
-}
-
-/* The facts behind a rule as a path, with how often the rule was right. */
-static json_t *reason_words(const json_t *reason, const char *who, const char *answer,
-                            const kith_graph *graph)
-{
-    static const char *const keys[RULE_ATOMS] = {"first", "second", "third"};
-    const char *name = text_of(reason, "kind");
-    kith_evidence_part kind = kith_part_find(name, strlen(name));
-    rule_form form = rule_form_of(kind);
-    text_buffer words = {0};
-
-    text_put(&words, value_of(form.body[0].from, reason, who, answer, graph));
-    for (size_t i = 0; i < form.count; i++)
-        put_relation(&words, json_object_get(reason, keys[i]),
-                     value_of(form.body[i].to, reason, who, answer, graph));
-    if (kind == KITH_PART_SHARED)
-        text_put(&words, ", which known answers have in common");
-    text_add(&words, ": right in %.0f of %.0f cases, confidence %.3f", number_of(reason, "support"),
-             number_of(reason, "body_count"), number_of(reason, "confidence"));
-    return taken(&words);
-}
-
-static json_t *path_words(const json_t *path, const char *who, const kith_graph *graph)
-{
-    text_buffer words = {0};
-    const json_t *step;
-    size_t i;
-
-    text_add(&words, "shortest path: %s", who);
-    json_array_foreach(path, i, step)
-        put_step(&words, text_of(step, "relation"), json_is_true(json_object_get(step, "inverse")),
-                 short_name(step, graph));
-    return taken(&words);
-}
-
-static void add_reasons(json_t *document, const json_t *explained, const kith_graph *graph)
-{
-    const char *who = label_of(graph, known_entity(explained));
-    const json_t *one, *reason;
-    size_t i, k;
-
-    json_array_foreach(json_object_get(explained, "contributions"), i, one) {
-        const json_t *reasons = json_object_get(one, "reasons"), *path;
-        const char *answer = short_name(one, graph);
-        json_t *items = json_array(), *title = entity_title(one);
-        path = json_object_get(one, "path");
-        if (i == EXPLAINED || json_array_size(json_object_get(one, "features")) == 0) {
-            json_decref(items);
-            json_decref(title);
-            break; /* without rules the neighbourhood says all */
-        }
-        document_heading(document, 3, json_string_value(title));
-        document_text(document,
-                      "Score %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, "
-                      "embedding %+.3f.",
-                      number_of(one, "score"), number_of(one, "rules"), number_of(one, "proximity"),
-                      number_of(one, "prior"), number_of(one, "embedding"));
-        json_array_foreach(reasons, k, reason)
-            if (k < REASONS)
-                json_array_append_new(items, reason_words(reason, who, answer, graph));
-        if (json_array_size(reasons) > REASONS)
-            json_array_append_new(
-                items, format_string("and %zu more", json_array_size(reasons) - REASONS));
-        if (json_array_size(path) > 1)
-            json_array_append_new(items, path_words(path, who, graph));
-        if (json_array_size(items) == 0)
-            json_array_append_new(items, json_string("no supporting rule"));
-        document_add(document, json_pack("{ss so}", "type", "list", "items", items));
-        json_decref(title);
-    }
 }
 
 void explain_blocks(json_t *document, const json_t *explained, const kith_graph *graph)
 {
     add_answers(document, explained);
     add_neighborhood(document, explained, graph);
-    add_reasons(document, explained, graph);
+    explain_reasons(document, explained, graph);
 }
 
 json_t *explain_page(const json_t *explained, size_t count, const char *run,

@@ -1,5 +1,6 @@
 /* A document as one HTML file that asks for nothing outside of itself. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/document.h"
@@ -27,7 +28,10 @@ static const char style[] =
     ".sub{color:var(--soft);font-size:.95rem;margin:0 0 1.2rem}\n"
     "h1,h2,h3,p,li,figcaption{overflow-wrap:anywhere}\n"
     "h1,h2,h3,p,li,td,th,figcaption{unicode-bidi:isolate}\n"
-    ".wide{overflow-x:auto;margin:1rem 0 1.4rem;max-width:100%}\n"
+    /* A shadow at the right edge says that a table goes on there. */
+    ".wide{overflow-x:auto;margin:1rem 0 1.4rem;max-width:100%;background:\n"
+    "linear-gradient(to left,var(--paper) 40%,transparent) right/3rem 100% no-repeat local,\n"
+    "linear-gradient(to left,var(--line),transparent) right/.5rem 100% no-repeat scroll}\n"
     "table{border-collapse:collapse;font-size:.875rem;line-height:1.35;\n"
     "font-variant-numeric:tabular-nums lining-nums}\n"
     ".caption{color:var(--soft);margin:1.3rem 0 .4rem;font-size:.9rem}\n"
@@ -41,9 +45,12 @@ static const char style[] =
     "td:first-child,th:first-child{position:sticky;left:0;background:var(--paper);\n"
     "max-width:38vw}\n"
     "td:last-child,th:last-child{padding-right:.1rem}\n"
+    ".meter~small{white-space:nowrap}\n"
+    "code{font:.95em/1.45 ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;\n"
+    "display:block;min-width:18rem;overflow-wrap:anywhere}code span{white-space:nowrap}\n"
     "td small{display:block;color:var(--soft);font-size:.78rem}\n"
     "td small.better{color:var(--better)}td small.worse{color:var(--worse)}\n"
-    ".share{display:inline-block;min-width:4em;text-align:right;padding-right:.7em}\n"
+    ".share{display:inline-block;min-width:4.6em;text-align:right;padding-right:.7em}\n"
     ".meter{display:inline-block;width:9rem;max-width:22vw;height:.55rem;vertical-align:middle;\n"
     "background:var(--fill);border-radius:.3rem;overflow:hidden}\n"
     ".meter i{display:block;height:100%;background:var(--accent)}\n"
@@ -51,6 +58,7 @@ static const char style[] =
     "gap:1.5rem 2.2rem;margin:1.2rem 0 1.6rem}\n"
     "figure{margin:0;max-width:33rem;min-width:0}\n"
     "figcaption{font-size:.9rem;font-weight:600;margin:0 0 .5rem}\n"
+    "figcaption small{display:block;font-size:.82rem;font-weight:400;color:var(--soft)}\n"
     "svg{display:block;width:100%;height:auto;overflow:visible}\n"
     "svg text{font-size:11.5px;fill:var(--ink)}\n"
     "svg .tick,svg .name,svg .relation{fill:var(--soft)}\n"
@@ -60,6 +68,7 @@ static const char style[] =
     "svg .grid{stroke:var(--line);stroke-width:1}\n"
     "svg .ideal{stroke:var(--soft);stroke-dasharray:4 4;fill:none}\n"
     "svg .line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}\n"
+    "svg .whisker{stroke:var(--ink);stroke-width:1.5}\n"
     "svg .dot{stroke:var(--paper);stroke-width:1}svg .error{stroke-width:2;opacity:.5}\n"
     "svg .bar{fill:var(--c0)}svg .edge{fill:none;stroke:var(--c0);opacity:.75}\n"
     "svg .against{stroke:var(--c1)}svg .arrow{fill:var(--c0)}\n"
@@ -68,6 +77,12 @@ static const char style[] =
     ".legend li{margin:0}.legend i{display:inline-block;width:1.1rem;height:.22rem;\n"
     "border-radius:.1rem;vertical-align:middle;margin-right:.4rem}\n"
     "details{margin:1rem 0}summary{cursor:pointer;color:var(--accent);font-size:.92rem}\n"
+    "@media(max-width:32rem){main{padding-top:1.5rem}th,td{padding-right:.8rem}\n"
+    "td{max-width:11rem;overflow-wrap:anywhere}td:not(.n){min-width:5.5rem}th.n{white-space:normal}"
+    "\n"
+    ".meter{display:block;width:5rem;max-width:none;margin:.2rem 0}.share{text-align:left}\n"
+    "svg.chart text{font-size:13.5px}svg.graph text{font-size:12px}\n"
+    "svg.graph .relation{font-size:10.5px}}\n"
     "@media print{body{background:#fff}main{max-width:none;padding:0}figure,tr{\n"
     "break-inside:avoid}}\n";
 
@@ -82,7 +97,36 @@ static void put_style(text_buffer *out)
     text_put(out, "</style>\n");
 }
 
+/* Text of the page, which may break behind a slash: relations of some graphs are long paths. */
+static void put_words(text_buffer *out, const char *plain)
+{
+    char *copy = strdup(plain), *rest = copy;
+
+    for (const char *part; copy && (part = strsep(&rest, "/"));) {
+        text_put_html(out, part);
+        text_put(out, rest ? "/<wbr>" : "");
+    }
+    free(copy);
+}
+
 /* ---- tables ---- */
+
+/* A command line: its short arguments do not break at their dashes. */
+static void put_code(text_buffer *out, const char *plain)
+{
+    char *copy = strdup(plain), *rest = copy;
+
+    text_put(out, "<code>");
+    for (const char *argument; copy && (argument = strsep(&rest, " "));) {
+        bool is_short = strlen(argument) <= 24;
+        text_put(out, is_short ? "<span>" : "");
+        text_put_html(out, argument);
+        text_put(out, is_short ? "</span>" : "");
+        text_put(out, rest ? " " : "");
+    }
+    text_put(out, "</code>");
+    free(copy);
+}
 
 static void put_cell(text_buffer *out, const json_t *cell, bool number)
 {
@@ -95,7 +139,10 @@ static void put_cell(text_buffer *out, const json_t *cell, bool number)
 
     text_put(out, number ? "<td class=\"n\">" : "<td>");
     text_put(out, isfinite(bar) ? "<span class=\"share\">" : strong ? "<b>" : "");
-    text_put_html(out, plain);
+    if (json_is_true(json_object_get(cell, "code")))
+        put_code(out, plain);
+    else
+        text_put_html(out, plain);
     text_put(out, isfinite(bar) ? "</span>" : strong ? "</b>" : "");
     if (isfinite(bar))
         text_add(out, "<span class=\"meter\"><i style=\"width:%.1f%%\"></i></span>",
@@ -150,7 +197,7 @@ static void put_legend(text_buffer *out, const json_t *series)
         return;
     text_put(out, "<ul class=\"legend\">");
     json_array_foreach(series, i, one) {
-        text_add(out, "<li><i class=\"c%zu\"></i>", i % 8);
+        text_add(out, "<li><i class=\"c%zu\"></i>", series_color(one, i));
         text_put_html(out, text_of(one, "name"));
         text_put(out, "</li>");
     }
@@ -165,7 +212,12 @@ static void put_figures(text_buffer *out, const json_t *figures)
     text_put(out, "<div class=\"figures\">\n");
     json_array_foreach(json_object_get(figures, "items"), i, chart) {
         text_put(out, "<figure><figcaption>");
-        text_put_html(out, text_of(chart, "title"));
+        put_words(out, text_of(chart, "title"));
+        if (*text_of(chart, "note")) {
+            text_put(out, "<small>");
+            text_put_html(out, text_of(chart, "note"));
+            text_put(out, "</small>");
+        }
         text_put(out, "</figcaption>\n");
         svg_put(out, chart);
         put_legend(out, json_object_get(chart, "series"));
@@ -183,14 +235,14 @@ static void put_heading(text_buffer *out, const json_t *block)
     int level = (int)json_integer_value(json_object_get(block, "level"));
 
     text_add(out, "<h%d>", level);
-    text_put_html(out, text_of(block, "text"));
+    put_words(out, text_of(block, "text"));
     text_add(out, "</h%d>\n", level);
 }
 
 static void put_text(text_buffer *out, const json_t *block)
 {
     text_put(out, "<p>");
-    text_put_html(out, text_of(block, "text"));
+    put_words(out, text_of(block, "text"));
     text_put(out, "</p>\n");
 }
 
@@ -202,7 +254,7 @@ static void put_list(text_buffer *out, const json_t *block)
     text_put(out, "<ul>\n");
     json_array_foreach(json_object_get(block, "items"), i, item) {
         text_put(out, "<li>");
-        text_put_html(out, json_string_value(item));
+        put_words(out, json_string_value(item));
         text_put(out, "</li>\n");
     }
     text_put(out, "</ul>\n");
@@ -243,7 +295,7 @@ void html_put(text_buffer *out, const json_t *document)
     text_put(out, "</title>\n");
     put_style(out);
     text_put(out, "</head>\n<body>\n<main>\n<h1>");
-    text_put_html(out, text_of(document, "title"));
+    put_words(out, text_of(document, "title"));
     text_put(out, "</h1>\n<div class=\"sub\">");
     text_put_html(out, text_of(document, "subtitle"));
     text_put(out, "</div>\n");

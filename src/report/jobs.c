@@ -18,7 +18,7 @@
 #include "report/commands.h"
 #include "report/document.h"
 
-static volatile sig_atomic_t received, signals; /* the last one, and how many */
+static volatile sig_atomic_t received, signals; /* the last signal, and how many came */
 
 static void on_signal(int number)
 {
@@ -69,7 +69,8 @@ json_t *machine_json(void)
 
 /* ---- child processes ---- */
 
-/* In the child: its own group, so that Ctrl-C reaches it once, through us; it ends with us. */
+/* In the child: its own process group, so that it receives Ctrl-C once, from us; it ends when we
+ * do. */
 static void become(const command_line *c, int output, int log, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -138,7 +139,7 @@ static void start_step(plan *p, job *j)
     if (j->step == 0)
         j->began = now();
     if (!make_folders(j->folder)) {
-        fail_job(j, "cannot make its folder: %s", strerror(errno));
+        fail_job(j, "cannot create its folder: %s", strerror(errno));
         return;
     }
     command_make(&c, p, j, j->step);
@@ -181,12 +182,13 @@ static double history_seconds(const job *j, double *epochs)
     return seconds;
 }
 
-/* All commands of a job went well: what they said becomes results.json, which makes it done. */
+/* All commands of a job succeeded: their output becomes results.json, which marks the job as
+ * done. */
 static void finish_job(plan *p, job *j)
 {
     static const char *const outputs[] = {
         [JOB_TRAIN] = "eval", [JOB_STATISTICS] = "stats", [JOB_EXPLAIN] = "explain"};
-    /* A resumed training has spent more time than has passed since this process took it up. */
+    /* A resumed training has taken longer than this process has run. */
     double epochs, training = history_seconds(j, &epochs), passed = now() - j->began;
     json_t *name = format_string("%s.json", outputs[j->kind]);
     json_t *output = load_output(j, json_string_value(name));
@@ -213,7 +215,7 @@ static void finish_job(plan *p, job *j)
     json_decref(name);
 }
 
-/* The last line that the command wrote to its log. */
+/* The last line of the command's log. */
 static void fail_with_log(job *j)
 {
     char *path = job_path(j, "log.txt"), *line = NULL, *last = NULL;
@@ -224,7 +226,10 @@ static void fail_with_log(job *j)
         free(last);
         last = strndup(line, strcspn(line, "\n"));
     }
-    fail_job(j, "%s", last && *last ? last : "ended without a message");
+    const char *message = last ? last : "";
+    if (strncmp(message, "kith: ", 6) == 0)
+        message += 6; /* ours begins with it */
+    fail_job(j, "%s", *message ? message : "ended without a message");
     if (in)
         fclose(in);
     free(last);
@@ -242,7 +247,7 @@ static void end_step(plan *p, job *j, int status)
     if (stopped || received) {
         j->state = JOB_WAITING;
         if (!received)
-            fail_job(j, "%s", "was stopped from outside; the next start goes on with it");
+            fail_job(j, "%s", "was stopped by another process; run the command again to continue");
     } else if (WIFSIGNALED(status)) {
         fail_job(j, "was ended by a signal: %s", strsignal(WTERMSIG(status)));
     } else if (status != 0) {
@@ -257,33 +262,60 @@ static void end_step(plan *p, job *j, int status)
 
 /* ---- progress ---- */
 
-double job_fraction(const job *j)
+/* How much of the epochs is in the history. */
+static double trained_fraction(const job *j)
 {
     double epochs;
 
-    if (j->kind != JOB_TRAIN)
-        return .5;
-    if (j->step > 0)
-        return .98;
+    if (j->kind != JOB_TRAIN || !(j->epochs > 0))
+        return 0;
     history_seconds(j, &epochs);
-    return j->epochs > 0 ? .95 * fmin(1, epochs / j->epochs) : 0;
+    return .95 * fmin(1, epochs / j->epochs);
 }
 
-double jobs_estimate(const plan *p)
+double job_fraction(const job *j)
+{
+    if (j->kind != JOB_TRAIN)
+        return .5;
+    return j->step > 0 ? .98 : trained_fraction(j);
+}
+
+/* Seconds of CPU time that are left. */
+static double cpu_left(const plan *p)
 {
     double left = 0;
 
     for (size_t i = 0; i < p->count; i++)
         if (p->jobs[i].state == JOB_WAITING)
-            left += p->jobs[i].estimate;
+            left += p->jobs[i].estimate * (1 - trained_fraction(&p->jobs[i]));
         else if (p->jobs[i].state == JOB_RUNNING)
             left += p->jobs[i].estimate * (1 - job_fraction(&p->jobs[i]));
     return left;
 }
 
+/* Seconds of a job for each second of its CPU time: threads share the work, jobs share the cores. Two
+ * cores were measured to be 1.7 times as fast as one. */
+static double expected_slowness(const plan *p, unsigned at_once)
+{
+    double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    double threads = p->options.threads > 0 ? p->options.threads : cores;
+
+    return at_once / pow(fmax(1, fmin(cores, at_once * threads)), .8);
+}
+
+double job_seconds(const plan *p, const job *j, unsigned at_once)
+{
+    return j->estimate * (1 - trained_fraction(j)) * expected_slowness(p, at_once);
+}
+
+double jobs_seconds(const plan *p, unsigned at_once)
+{
+    return cpu_left(p) * expected_slowness(p, at_once) / at_once;
+}
+
 /* How fast this machine is, by jobs that are finished. */
 typedef struct pace {
-    double spent, estimated;
+    double spent, estimated; /* seconds, and seconds of CPU time */
     unsigned at_once;
 } pace;
 
@@ -291,13 +323,16 @@ static double seconds_left(const plan *p, const pace *to)
 {
     double spent = to->spent, estimated = to->estimated;
 
-    for (size_t i = 0; i < p->count; i++)
-        if (p->jobs[i].state == JOB_RUNNING && job_fraction(&p->jobs[i]) > .05) {
-            spent += now() - p->jobs[i].began;
-            estimated += p->jobs[i].estimate * job_fraction(&p->jobs[i]);
+    for (size_t i = 0; i < p->count; i++) {
+        const job *j = &p->jobs[i];
+        double done = j->state == JOB_RUNNING ? job_fraction(j) - j->before : 0;
+        if (done > .05) {
+            spent += now() - j->began;
+            estimated += j->estimate * done;
         }
-    double slowness = estimated > 5 ? spent / estimated : 1;
-    return jobs_estimate(p) * slowness / to->at_once;
+    }
+    double slowness = estimated > 5 ? spent / estimated : expected_slowness(p, to->at_once);
+    return cpu_left(p) * slowness / to->at_once;
 }
 
 size_t jobs_count(const plan *p, job_state state)
@@ -310,15 +345,15 @@ size_t jobs_count(const plan *p, job_state state)
 
 /* ---- the loop ---- */
 
-/* Held by us and by our commands, so that one start works in a folder at a time, also where an
- * earlier one was killed and its commands are still ending. */
+/* Held by this process and its commands, so that only one `kith reproduce` works in a folder, even
+ * if an earlier one was killed and its commands are still ending. */
 static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
 {
     enum { WAIT_SECONDS = 30 };
     char *path = NULL;
 
     if (!make_folders(folder) || asprintf(&path, "%s/lock", folder) < 0)
-        return kith__fail(error, KITH_ERR_IO, "%s: cannot make it: %s", folder, strerror(errno));
+        return kith__fail(error, KITH_ERR_IO, "%s: cannot create it: %s", folder, strerror(errno));
     *lock = open(path, O_RDWR | O_CREAT, 0666);
     free(path);
     if (*lock < 0)
@@ -330,7 +365,8 @@ static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
         usleep(100000);
     }
     close(*lock);
-    return kith__fail(error, KITH_ERR_IO, "%s: another kith reproduce is at work there", folder);
+    return kith__fail(error, KITH_ERR_IO, "%s: another kith reproduce is using this folder",
+                      folder);
 }
 
 static bool is_startable(const plan *p, job *j)
@@ -344,7 +380,7 @@ static bool is_startable(const plan *p, job *j)
     return false;
 }
 
-/* The commands of a job as a person would type them, kept while nothing of it exists yet. */
+/* The commands of a job as a user would type them, recorded before anything of it exists. */
 static void note_commands(plan *p, job *j)
 {
     char *path = job_path(j, "commands.json");
@@ -365,6 +401,7 @@ static void start_jobs(plan *p, const jobs_options *options)
     for (size_t i = 0; i < p->count && jobs_count(p, JOB_RUNNING) < options->at_once; i++)
         if (is_startable(p, &p->jobs[i])) {
             p->jobs[i].step = 0;
+            p->jobs[i].before = trained_fraction(&p->jobs[i]);
             note_commands(p, &p->jobs[i]);
             start_step(p, &p->jobs[i]);
         }
@@ -388,7 +425,7 @@ static void collect(plan *p, pace *to, const jobs_options *options)
         if (j->state != JOB_DONE && j->state != JOB_FAILED)
             continue;
         to->spent += now() - j->began;
-        to->estimated += j->estimate;
+        to->estimated += j->estimate * (1 - j->before);
         options->show(options->context, p, j, now() - j->began);
     }
 }
@@ -399,6 +436,7 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal_number, k
     pace to = {.at_once = options->at_once};
     int lock = -1;
     int told = 0;
+    double next = 0;
     kith_status status = lock_folder(&lock, p->options.output, error);
 
     if (status != KITH_OK)
@@ -413,7 +451,10 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal_number, k
             stop_jobs(p);
         if (jobs_count(p, JOB_RUNNING) == 0)
             break;
-        options->show(options->context, p, NULL, seconds_left(p, &to));
+        if (now() >= next) { /* reading histories takes time */
+            options->show(options->context, p, NULL, seconds_left(p, &to));
+            next = now() + 1;
+        }
         usleep(50000);
         collect(p, &to, options);
     }

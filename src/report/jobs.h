@@ -4,8 +4,8 @@
 
 #include "report/plan.h"
 
-/* Called often while jobs run: with a job that has just ended and the seconds it took, or with NULL
- * and the seconds that are left. */
+/* Called while jobs run: with a job that has just ended and its duration in seconds, or, every
+ * second, with NULL and the estimated remaining seconds. */
 typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds);
 
 typedef struct jobs_options {
@@ -14,15 +14,18 @@ typedef struct jobs_options {
     void *context;
 } jobs_options;
 
-/* Run what is not done. A job that fails keeps its message and does not stop the others. Ctrl-C and
- * SIGTERM are passed on to the commands, which keep a checkpoint; `signal` is then its number. */
+/* Run the jobs that are not done. A job that fails keeps its message and does not stop the others.
+ * Ctrl-C and SIGTERM are passed on to the commands, which keep a checkpoint; `signal` then gets the
+ * signal's number. */
 kith_status jobs_run(plan *p, const jobs_options *options, int *signal, kith_error *error);
 
 size_t jobs_count(const plan *p, job_state state);
-/* How much of a running job is done, 0 to 1. */
+/* The fraction of a running job that is done, 0 to 1. */
 double job_fraction(const job *j);
-/* Seconds that are left of jobs that are not done. */
-double jobs_estimate(const plan *p);
+/* Estimated seconds of a job that is not finished, with several running at once. */
+double job_seconds(const plan *p, const job *j, unsigned at_once);
+/* Estimated seconds of all unfinished jobs. */
+double jobs_seconds(const plan *p, unsigned at_once);
 /* "1:23:45" or "2:03". */
 const char *duration_text(char out[32], double seconds);
 /* {"processor", "cores", "system"} */

@@ -149,7 +149,7 @@ static void put_reliability(text_buffer *out, const json_t *chart)
         if (!(number_of(bin, "answers") > 0))
             continue;
         json_t *row = table_row(table);
-        row_text(row, "%.3f", number_of(bin, "probability"));
+        row_text(row, "%.3f", number_of(bin, "predicted"));
         row_text(row, "%.3f", number_of(bin, "right"));
         row_text(row, "%.0f", number_of(bin, "answers"));
     }
@@ -194,6 +194,10 @@ static void put_figures(text_buffer *out, const json_t *figures)
         text_put(out, "**");
         text_put_markdown(out, text_of(chart, "title"));
         text_put(out, "**\n\n");
+        if (*text_of(chart, "note")) {
+            text_put_markdown(out, text_of(chart, "note"));
+            text_put(out, "\n\n");
+        }
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             if (strcmp(kinds[k].type, text_of(chart, "type")) == 0)
                 kinds[k].put(out, chart);

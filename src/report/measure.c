@@ -68,7 +68,7 @@ const json_t *measured_eval(const measurement *m)
     return json_object_get(json_array_get(m->results, 0), "eval");
 }
 
-/* Of labelled facts only the share is known: its binomial error, for one seed. */
+/* For labelled facts only the accuracy is known: its binomial error, for one seed. */
 static estimate measured_share(const measurement *m, metric which)
 {
     const json_t *results;

@@ -6,17 +6,18 @@
 #include "report/compare.h"
 #include "report/document.h"
 
-/* A metric of an evaluation, or of a group in it; NAN where it has none. */
+/* A metric of an evaluation, or of a group in it; NAN if it has none. */
 double eval_metric(const json_t *eval, metric m);
 /* Its queries, or classified facts. */
 double eval_queries(const json_t *eval);
 /* MRR by group as a series of a chart; the chart's categories are the groups that
  * have queries. */
 void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name);
-/* A reliability diagram, or NULL where the evaluation has no probabilities. */
+/* A reliability diagram, or NULL if the evaluation has no probabilities. */
 json_t *eval_reliability(const json_t *eval, const char *title);
 
-json_t *eval_page(const json_t *eval, const char *run);
+/* The page of an evaluation; the outcomes of its queries give the standard errors. */
+json_t *eval_page(const json_t *eval, const char *run, const outcomes *of);
 
 /* One explained question: its answers, neighbourhood and reasons. Labels are the graph's. */
 void explain_blocks(json_t *document, const json_t *explained, const kith_graph *graph);
@@ -24,7 +25,7 @@ json_t *explain_page(const json_t *explained, size_t count, const char *run,
                      const kith_graph *graph);
 /* "Subject relation ?" with labels. */
 json_t *question_title(const json_t *explained, const kith_graph *graph);
-/* The facts of the entity, heaviest first: a neighbourhood chart. */
+/* The facts of the entity, highest weight first: a neighbourhood chart. */
 json_t *explain_graph(const json_t *explained, const kith_graph *graph, const char *title);
 /* "Label (name)" of an object with "entity" and "label", or the name alone. */
 json_t *entity_title(const json_t *object);

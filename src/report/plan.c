@@ -54,7 +54,7 @@ static void job_release(job *j)
     json_decref(j->commands);
 }
 
-/* A number for a JSON value, for names of folders. */
+/* A hash of a JSON value, for folder names. */
 static uint64_t hash_json(const json_t *value)
 {
     char *text = json_dumps(value, JSON_SORT_KEYS | JSON_COMPACT);
@@ -81,7 +81,7 @@ static json_t *slug(const char *first, const char *second, const char *third, ui
     return made;
 }
 
-/* The job with this identity, a new one where there is none. Identity and info are taken over. */
+/* The job with this identity, added if it is missing. Takes ownership of identity and info. */
 static kith_status add_job(size_t *index, plan *p, job_kind kind, json_t *identity, json_t *info,
                            const char *name, kith_error *error)
 {
@@ -116,7 +116,7 @@ static char *data_path(const plan *p, const char *path)
     return asprintf(&whole, "%s/%s", p->options.data, path) < 0 ? NULL : whole;
 }
 
-/* Hash, number of facts and task of a source, read once; NULL where it is missing. */
+/* Hash, number of facts and task of a source, read once; NULL if it is missing. */
 static kith_status look_at_source(const json_t **source, plan *p, const char *path,
                                   kith_error *error)
 {
@@ -182,7 +182,7 @@ static kith_status set_all(kith_settings *s, const json_t *settings, kith_error 
     return status;
 }
 
-/* Every setting of a training by name: preset, then what the model says, then the seed. */
+/* Every setting of a training by name: the preset's, then the model's, then the seed. */
 static kith_status resolve(json_t **out, const char *preset, const json_t *settings, double seed,
                            kith_error *error)
 {
@@ -205,14 +205,14 @@ static kith_status resolve(json_t **out, const char *preset, const json_t *setti
     return status;
 }
 
-/* Settings that version 0.1 had, at the value that all results have: identities keep them, so that
- * finished runs stay valid. */
+/* Settings of version 0.1 that were dropped, at the value that all results have: identities include
+ * them, so that finished runs stay valid. */
 static void add_dropped(json_t *settings)
 {
     json_object_set_new(settings, "hard-negatives", json_string("0"));
 }
 
-/* Settings of the model with those of --quick over them. */
+/* The model's settings, with those of --quick on top. */
 static json_t *chosen_settings(const json_t *model, bool quick)
 {
     const json_t *settings = json_object_get(model, "settings");
@@ -226,7 +226,7 @@ static json_t *chosen_settings(const json_t *model, bool quick)
 
 /* ---- cells ---- */
 
-/* Without a preset, the one that kith train would take. */
+/* The model's preset, or the default of kith train. */
 static const char *preset_of(const json_t *model, const json_t *source)
 {
     const char *preset = text_of(model, "preset");
@@ -236,7 +236,7 @@ static const char *preset_of(const json_t *model, const json_t *source)
     return json_is_true(json_object_get(source, "labels")) ? "triplets" : "kith";
 }
 
-/* Seconds for 100,000 facts, as the model says; else a guess. */
+/* Seconds per 100,000 facts as given by the model; else a guess. */
 static double seconds_of(const json_t *model, const char *key)
 {
     double said = number_of(model, key);
@@ -276,6 +276,8 @@ static kith_status add_training(size_t *index, plan *p, const json_t *experiment
                                  "data", text_of(source, "hash"), "settings", settings);
     if (other)
         json_object_set(identity, "on", json_object_get(other, "hash"));
+    if (RULES_VERSION > 1 && strcmp(text_of(settings, "evidence"), "none") != 0)
+        json_object_set_new(identity, "rules_version", json_integer(RULES_VERSION));
     json_t *info =
         json_pack("{sO so so sf ss sO}", "experiment", json_object_get(experiment, "name"), "model",
                   safe_string(text_of(model, "name")), "data", safe_string(text_of(data, "name")),
@@ -323,7 +325,7 @@ static kith_status add_statistics(size_t *index, plan *p, const json_t *data, ki
     return status;
 }
 
-/* Questions are sampled once for a data set, so that all models answer the same. */
+/* Questions are sampled once per data set, so that all models answer the same ones. */
 static kith_status add_cases(size_t *index, plan *p, json_t *experiment, const json_t *data,
                              size_t training, kith_error *error)
 {
@@ -364,7 +366,7 @@ static void add_cell(json_t *experiment, const char *model, const char *data, do
                                     safe_string(data), "seed", seed, "job", (json_int_t)index));
 }
 
-/* A setting, seed list or data set that is wrong is told with the experiment and the model. */
+/* Adds the experiment and the model to the message about a wrong setting, seed list or data set. */
 static kith_status in_model(kith_status status, const json_t *experiment, const json_t *model,
                             kith_error *error)
 {

@@ -1,5 +1,5 @@
-/* What experiments need to be run: jobs, each of one or two commands of kith itself. Equal jobs of
- * several experiments are one. */
+/* The jobs that experiments need, each of one or two kith commands. Jobs that several experiments
+ * share are run once. */
 #ifndef KITH_REPORT_PLAN_H
 #define KITH_REPORT_PLAN_H
 
@@ -9,7 +9,10 @@
 
 /* Raised only when a change of kith changes results, so that finished runs of earlier versions are
  * repeated. */
-enum { RESULTS_VERSION = 1 };
+enum {
+    RESULTS_VERSION = 1,
+    RULES_VERSION = 1 /* the same for results that rules take part in, so that others stay valid */
+};
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;
 typedef enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED } job_state;
@@ -17,11 +20,13 @@ typedef enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_FAILED } job_st
 typedef struct job {
     job_kind kind;
     job_state state;
-    char *folder;      /* under the output folder */
-    json_t *identity;  /* results version, data's hash, settings: equal ones give equal results */
-    json_t *info;      /* for people: experiment, model, data, seed */
-    char *source, *on; /* paths of the data; `on` NULL unless another graph is evaluated on */
-    double estimate;   /* seconds, by the experiment's figures */
+    char *folder; /* under the output folder */
+    /* results version, data's hash, settings: equal identities give equal results */
+    json_t *identity;
+    json_t *info; /* for users: experiment, model, data, seed */
+    /* paths of the data; `on` is NULL unless another graph is used for evaluation */
+    char *source, *on;
+    double estimate; /* seconds of CPU time, from the experiment's file */
     double epochs;
     size_t needs;  /* the job that must be done first, or SIZE_MAX */
     bool was_done; /* before this start */
@@ -31,7 +36,8 @@ typedef struct job {
     pid_t pid;
     int step;
     double began;
-    json_t *commands; /* as one would type them */
+    double before;    /* the fraction that an earlier start had done, 0 to 1 */
+    json_t *commands; /* as a user would type them */
 } job;
 
 typedef struct plan_options {
@@ -48,13 +54,13 @@ typedef struct plan {
     json_t *sources; /* by path: hash, facts, labels */
 } plan;
 
-/* Takes the experiments over. Data sets that are missing are listed, not an error. */
+/* Takes ownership of the experiments. Missing data sets are listed, not an error. */
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error);
 void plan_release(plan *p);
 
-/* Read what a finished job has left; NULL where it is not finished. */
+/* The results of a finished job; NULL if it is not finished. */
 json_t *job_results(const job *j);
-/* A path inside a job's folder, to be freed; NULL where memory is short. */
+/* A path inside a job's folder, to be freed; NULL if out of memory. */
 char *job_path(const job *j, const char *name);
 /* "LAN, Subject-10, seed 1" */
 json_t *job_title(const job *j);

@@ -65,7 +65,10 @@ static kith_status add_experiment(json_t *document, json_t *list, const plan *p,
     if (*text_of(experiment, "about"))
         document_text(document, "%s", text_of(experiment, "about"));
     if (*text_of(experiment, "source"))
-        document_text(document, "Published figures: %s.", text_of(experiment, "source"));
+        document_text(document, "%s: %s.",
+                      strcmp(text_of(experiment, "kind"), "cases") == 0 ? "Source"
+                                                                        : "Published figures",
+                      text_of(experiment, "source"));
     kith_status status = add_results(&s, pairs, error);
     add_gaps(&s);
     if (strcmp(text_of(experiment, "kind"), "statistics") != 0)
@@ -95,21 +98,6 @@ static kith_status write_all(const json_t *document, const json_t *report, const
     return status;
 }
 
-static json_t *subtitle(const plan *p, const json_t *machine)
-{
-    time_t today = time(NULL);
-    struct tm day;
-    char date[32] = "";
-
-    if (gmtime_r(&today, &day))
-        strftime(date, sizeof date, "%Y-%m-%d", &day);
-    return format_string("kith %s, %s, on %s with %.0f cores%s", kith_version(), date,
-                         text_of(machine, "processor"), number_of(machine, "cores"),
-                         p->options.quick ? ". Quick runs: few epochs, to show the shape; the "
-                                            "published figures are from full training"
-                                          : "");
-}
-
 /* Whether there are figures with standard errors to explain. */
 static bool has_measurements(const plan *p)
 {
@@ -124,6 +112,22 @@ static bool has_measurements(const plan *p)
     return false;
 }
 
+static json_t *subtitle(const plan *p, const json_t *machine)
+{
+    time_t today = time(NULL);
+    struct tm day;
+    char date[32] = "";
+
+    if (gmtime_r(&today, &day))
+        strftime(date, sizeof date, "%Y-%m-%d", &day);
+    return format_string("kith %s, %s, on %s with %.0f cores%s", kith_version(), date,
+                         text_of(machine, "processor"), number_of(machine, "cores"),
+                         p->options.quick && has_measurements(p)
+                             ? ". Quick runs: few epochs, to show the shape; the "
+                               "published figures are from full training"
+                             : "");
+}
+
 kith_status report_write(const plan *p, kith_error *error)
 {
     json_t *machine = machine_json(), *under = subtitle(p, machine), *list = json_array();
@@ -136,9 +140,12 @@ kith_status report_write(const plan *p, kith_error *error)
     size_t i;
 
     if (has_measurements(p))
-        document_text(document, "Ours is the mean over seeds; \xc2\xb1 is the standard error over "
-                                "queries. A difference from a published figure is marked with * "
-                                "where it is beyond two of these standard errors.");
+        document_text(
+            document,
+            "The first figure of a cell is kith's, the mean over seeds; below it are the "
+            "published one, the difference, and after \xc2\xb1 the standard error over queries. "
+            "A difference beyond two standard errors has a *, green where kith is better "
+            "and red where it is worse. MR is the mean rank, where less is better.");
     json_array_foreach(p->experiments, i, experiment)
         if (status == KITH_OK)
             status = add_experiment(document, list, p, experiment, error);

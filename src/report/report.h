@@ -1,5 +1,5 @@
-/* The report on a plan: what was measured beside what was published, as HTML, Markdown and JSON
- * with the same content. */
+/* The report on a plan: measured beside published results, as HTML, Markdown and JSON with the same
+ * content. */
 #ifndef KITH_REPORT_REPORT_H
 #define KITH_REPORT_REPORT_H
 

@@ -13,9 +13,9 @@ typedef struct section {
     json_t *figures; /* for programs: the "results" of report.json */
 } section;
 
-/* Models of the experiment, then those that only have published figures. */
+/* Models of the experiment, then those with published results only. */
 json_t *model_names(const json_t *experiment);
-/* Data sets that something was planned for. */
+/* Data sets that have at least one job. */
 json_t *data_names(const json_t *experiment);
 /* The experiment's metrics, by default MRR and Hits; returns how many. */
 size_t chosen_metrics(metric out[METRICS], const json_t *experiment);
@@ -24,10 +24,10 @@ bool has_text(const json_t *list, const char *wanted);
 const job *cell_job(const plan *p, const json_t *cell);
 json_t *real_or_null(double value);
 
-/* Ours beside the published, by model. */
+/* Our results beside the published ones, by model. */
 kith_status section_tables(section *s, const json_t *models, const json_t *datas,
                            kith_error *error);
-/* MRR of each model against the first, over the same queries. */
+/* MRR of each model compared with the first, over the same queries. */
 kith_status section_pairs(section *s, const json_t *models, const json_t *datas, json_t *figures,
                           kith_error *error);
 kith_status section_charts(section *s, const json_t *models, const json_t *datas,
@@ -35,7 +35,7 @@ kith_status section_charts(section *s, const json_t *models, const json_t *datas
 void section_statistics(section *s);
 /* Sample questions of a data set; the weights are those of the first model. */
 void section_cases(section *s, const char *data, const json_t *questions);
-/* Settings, seeds, commands and seconds, folded away; runs are added to `runs`. */
+/* Settings, seeds, commands and durations in a closed details block; runs are added to `runs`. */
 void section_runs(section *s, json_t *runs);
 
 #endif

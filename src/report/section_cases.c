@@ -12,12 +12,12 @@ static const json_t *explained_at(const json_t *results, size_t i)
     return list ? json_array_get(list, i) : i == 0 ? said : NULL;
 }
 
-/* Predictions of the models side by side, correct ones in bold. */
+/* Predictions of the models side by side. */
 static void add_predictions(section *s, const json_t *all, size_t question, const json_t *asked)
 {
     enum { SHOWN = 5 };
     const json_t *results, *answers = json_object_get(asked, "answers");
-    json_t *table = table_new("Predictions; what test says is in bold", "#");
+    json_t *table = table_new("Predictions; correct ones are in bold", "#");
     size_t k;
 
     json_array_foreach(all, k, results)
@@ -64,12 +64,12 @@ static void add_case(section *s, const json_t *all, size_t question, const json_
     const json_t *results = json_array_get(all, 0);
     const json_t *explained = explained_at(results, question);
     json_t *title = question_title(explained, graph), *names = answer_names(asked, graph);
-    json_t *caption = format_string("Facts of the entity by their weights in %s",
+    json_t *caption = format_string("Facts of the entity, as thick as their weights in %s",
                                     text_of(json_object_get(results, "info"), "model"));
     json_t *figures = figures_new();
 
     document_heading(s->document, 3, json_string_value(title));
-    document_text(s->document, "Test says: %s.", json_string_value(names));
+    document_text(s->document, "Correct by the test set: %s.", json_string_value(names));
     figures_add(figures, explain_graph(explained, graph, json_string_value(caption)));
     document_add(s->document, figures);
     add_predictions(s, all, question, asked);

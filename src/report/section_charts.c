@@ -50,6 +50,18 @@ static void facts_series(json_t *chart, const measurement *m, const plan *p, con
     eval_add_facts_series(chart, measured_eval(m), model);
 }
 
+/* A model has the same colour in every chart, also where others have no line. */
+static void add_colored(json_t *chart, add_series add, const measurement *m, const plan *p,
+                        const char *model, size_t place)
+{
+    const json_t *series = json_object_get(chart, "series");
+    size_t before = json_array_size(series);
+
+    add(chart, m, p, model);
+    if (json_array_size(series) > before)
+        lines_color(chart, place);
+}
+
 static kith_status add_line_chart(section *s, json_t *figures, json_t *chart, const json_t *models,
                                   const char *data, add_series add, kith_error *error)
 {
@@ -62,7 +74,7 @@ static kith_status add_line_chart(section *s, json_t *figures, json_t *chart, co
         if (status == KITH_OK)
             status = measure(&m, s->p, s->experiment, json_string_value(model), data, error);
         if (status == KITH_OK && measured_eval(&m))
-            add(chart, &m, s->p, json_string_value(model));
+            add_colored(chart, add, &m, s->p, json_string_value(model), i);
         measurement_release(&m);
     }
     if (json_array_size(json_object_get(chart, "series")) > 0)
@@ -83,7 +95,8 @@ static kith_status add_reliabilities(section *s, json_t *figures, const json_t *
         measurement m = {0};
         if (status == KITH_OK)
             status = measure(&m, s->p, s->experiment, json_string_value(model), data, error);
-        json_t *title = format_string("Reliability: %s, %s", json_string_value(model), data);
+        json_t *title =
+            format_string("Reliability: %s, %s, first seed", json_string_value(model), data);
         json_t *chart = status == KITH_OK
                             ? eval_reliability(measured_eval(&m), json_string_value(title))
                             : NULL;
@@ -122,8 +135,10 @@ static kith_status add_x_chart(section *s, json_t *figures, const json_t *models
                            metric_table[which].scale * measured(&m, which).mean);
             measurement_release(&m);
         }
-        if (json_array_size(points) > 0)
+        if (json_array_size(points) > 0) {
             json_array_extend(lines_series(chart, json_string_value(model)), points);
+            lines_color(chart, i);
+        }
         json_decref(points);
     }
     json_decref(title);
@@ -152,6 +167,15 @@ static kith_status add_x_charts(section *s, json_t *figures, const json_t *model
     return status;
 }
 
+/* What training watches on dev. */
+static metric dev_metric(const json_t *experiment)
+{
+    metric metrics[METRICS];
+
+    chosen_metrics(metrics, experiment);
+    return metrics[0] == METRIC_ACCURACY ? METRIC_ACCURACY : METRIC_MRR;
+}
+
 static kith_status add_data_charts(section *s, json_t *figures, const json_t *models,
                                    const char *data, kith_error *error)
 {
@@ -159,14 +183,16 @@ static kith_status add_data_charts(section *s, json_t *figures, const json_t *mo
     kith_status status = KITH_OK;
 
     if (has_text(charts, "training")) {
-        json_t *title = format_string("Training on %s: validation metric", data);
-        json_t *chart = lines_new(json_string_value(title), "epoch", "dev");
+        json_t *title = format_string("Training on %s, first seed", data);
+        json_t *chart = lines_new(json_string_value(title), "epoch",
+                                  dev_metric(s->experiment) == METRIC_ACCURACY ? "accuracy on dev"
+                                                                               : "MRR on dev");
         status = add_line_chart(s, figures, chart, models, data, training_series, error);
         json_decref(title);
     }
     if (status == KITH_OK && has_text(charts, "facts")) {
         json_t *title = format_string("MRR on %s by facts of the unseen entity", data);
-        json_t *chart = lines_new(json_string_value(title), "known facts", "MRR");
+        json_t *chart = lines_new(json_string_value(title), "known facts of the entity", "MRR");
         status = add_line_chart(s, figures, chart, models, data, facts_series, error);
         json_decref(title);
     }
@@ -175,6 +201,15 @@ static kith_status add_data_charts(section *s, json_t *figures, const json_t *mo
     return status;
 }
 
+static void add_figures(json_t *document, json_t *figures)
+{
+    if (json_array_size(json_object_get(figures, "items")) > 0)
+        document_add(document, figures);
+    else
+        json_decref(figures);
+}
+
+/* A data set's charts stand together. */
 kith_status section_charts(section *s, const json_t *models, const json_t *datas, kith_error *error)
 {
     json_t *figures = figures_new();
@@ -184,12 +219,12 @@ kith_status section_charts(section *s, const json_t *models, const json_t *datas
 
     if (has_text(json_object_get(s->experiment, "charts"), "x"))
         status = add_x_charts(s, figures, models, error);
-    json_array_foreach(datas, i, data)
+    add_figures(s->document, figures);
+    json_array_foreach(datas, i, data) {
+        figures = figures_new();
         if (status == KITH_OK)
             status = add_data_charts(s, figures, models, json_string_value(data), error);
-    if (json_array_size(json_object_get(figures, "items")) > 0)
-        document_add(s->document, figures);
-    else
-        json_decref(figures);
+        add_figures(s->document, figures);
+    }
     return status;
 }

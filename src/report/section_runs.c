@@ -1,12 +1,29 @@
 #include "report/section.h"
 
-#include "report/jobs.h"
+static void add_machine(json_t *row, const json_t *results)
+{
+    const json_t *machine = json_object_get(results, "machine");
+    double threads = number_of(results, "threads");
+
+    if (threads > 0)
+        row_text(row, "%s, %.0f of %.0f cores", text_of(machine, "processor"), threads,
+                 number_of(machine, "cores"));
+    else
+        row_text(row, "%s, %.0f cores", text_of(machine, "processor"), number_of(machine, "cores"));
+}
+
+static void add_command(json_t *row, const json_t *results)
+{
+    const char *train = json_string_value(json_array_get(json_object_get(results, "commands"), 0));
+    json_array_append_new(row,
+                          json_pack("{so sb}", "text", safe_string(train ? train : ""), "code", 1));
+}
 
 static void runs_table(json_t *details, const plan *p, const json_t *experiment, json_t *runs)
 {
-    json_t *table = table_new("", "model|data|#seed|#epochs|#training|#in all|command");
+    json_t *table = table_new(
+        "", "model|data|#seed|#epochs|#training (minutes)|#in all (minutes)|machine|command");
     const json_t *cell;
-    char training[32], all[32];
     size_t i;
 
     json_array_foreach(json_object_get(experiment, "cells"), i, cell) {
@@ -21,10 +38,10 @@ static void runs_table(json_t *details, const plan *p, const json_t *experiment,
         row_text(row, "%s", text_of(cell, "data"));
         row_text(row, "%.0f", number_of(cell, "seed"));
         row_text(row, "%.0f", number_of(results, "epochs"));
-        row_text(row, "%s", duration_text(training, number_of(results, "training_seconds")));
-        row_text(row, "%s", duration_text(all, number_of(results, "seconds")));
-        row_text(row, "%s",
-                 json_string_value(json_array_get(json_object_get(results, "commands"), 0)));
+        row_text(row, "%.1f", number_of(results, "training_seconds") / 60);
+        row_text(row, "%.1f", number_of(results, "seconds") / 60);
+        add_machine(row, results);
+        add_command(row, results);
         json_array_append_new(runs, json_pack("{sO* sO* sO* sO* sO* sO* sO* sO* sO*}", "identity",
                                               json_object_get(results, "identity"), "model",
                                               json_object_get(cell, "model"), "data",
@@ -72,7 +89,7 @@ static void settings_table(json_t *details, const plan *p, const json_t *experim
 
 void section_runs(section *s, json_t *runs)
 {
-    json_t *details = details_new("Settings, seeds, commands and seconds");
+    json_t *details = details_new("Settings, seeds, commands and times");
 
     runs_table(details, s->p, s->experiment, runs);
     settings_table(details, s->p, s->experiment);

@@ -3,44 +3,47 @@
 #include <math.h>
 #include <string.h>
 
+/* `key` is that of published figures and of report.json, `printed` the one of `kith stats --json`,
+ * which may be `inside` of an object. */
 typedef struct statistic {
-    const char *key, *title, *inside; /* a key of `kith stats --json`, maybe inside an object */
+    const char *key, *printed, *inside, *title;
     int decimals;
 } statistic;
 
 static const statistic statistics[] = {
-    {"relations", "relations", NULL, 0},    {"seen", "seen entities", NULL, 0},
-    {"unseen", "unseen entities", NULL, 0}, {"min", "neighbours, min", "neighbors", 0},
-    {"max", "max", "neighbors", 0},         {"mean", "mean", "neighbors", 1},
+    {"relations", "relations", NULL, "relations", 0},
+    {"seen", "seen_entities", NULL, "seen entities", 0},
+    {"unseen", "unseen_entities", NULL, "unseen entities", 0},
+    {"min", "min", "neighbors", "neighbours, min", 0},
+    {"max", "max", "neighbors", "neighbours, max", 0},
+    {"mean", "mean", "neighbors", "neighbours, mean", 1},
 };
 enum { STATISTICS = sizeof statistics / sizeof *statistics };
 
 static double statistic_of(const json_t *stats, const statistic *s)
 {
-    return number_of(s->inside ? json_object_get(stats, s->inside) : stats, s->key);
+    return number_of(s->inside ? json_object_get(stats, s->inside) : stats, s->printed);
 }
 
-static double published_statistic(const json_t *experiment, const char *data, const char *title)
+static double published_statistic(const json_t *experiment, const char *data, const char *key)
 {
     const json_t *entry;
     size_t i;
 
     json_array_foreach(json_object_get(experiment, "published"), i, entry)
         if (strcmp(text_of(entry, "data"), data) == 0)
-            return number_of(entry, title);
+            return number_of(entry, key);
     return NAN;
 }
 
 static void statistics_row(section *s, json_t *table, const char *data, const json_t *stats)
 {
-    static const char *const keys[STATISTICS] = {"relations", "seen", "unseen",
-                                                 "min",       "max",  "mean"};
     json_t *row = table_row(table), *one = json_pack("{so}", "data", safe_string(data));
 
     row_text(row, "%s", data);
     for (size_t i = 0; i < STATISTICS; i++) {
         double ours = statistic_of(stats, &statistics[i]);
-        double published = published_statistic(s->experiment, data, keys[i]);
+        double published = published_statistic(s->experiment, data, statistics[i].key);
         int decimals = statistics[i].decimals;
         json_t *cell = json_pack("{so s[]}", "text",
                                  isfinite(ours) ? format_string("%.*f", decimals, ours)
@@ -54,7 +57,7 @@ static void statistics_row(section *s, json_t *table, const char *data, const js
             json_array_append_new(json_object_get(cell, "small"), json_string("as published"));
         json_array_append_new(row, cell);
         json_object_set_new(
-            one, keys[i],
+            one, statistics[i].key,
             json_pack("{so so}", "ours", real_or_null(ours), "published", real_or_null(published)));
     }
     json_array_append_new(s->figures, one);

@@ -115,6 +115,27 @@ static bool has_figures(const section *s, const char *model, const char *data)
     return false;
 }
 
+/* "LAN", below it "3 seeds, 1000 epochs". */
+static kith_status add_model(section *s, json_t *row, const char *model, const char *data,
+                             kith_error *error)
+{
+    measurement m;
+    kith_status status = measure(&m, s->p, s->experiment, model, data, error);
+
+    if (status != KITH_OK)
+        return status;
+    size_t seeds = json_array_size(m.results);
+    double epochs = number_of(json_array_get(m.results, 0), "epochs");
+    json_t *small = json_array();
+    if (seeds > 0 && epochs > 0)
+        json_array_append_new(small,
+                              format_string("%zu seed%s, %.0f epoch%s", seeds, seeds > 1 ? "s" : "",
+                                            epochs, epochs > 1 ? "s" : ""));
+    json_array_append_new(row, json_pack("{so so}", "text", safe_string(model), "small", small));
+    measurement_release(&m);
+    return KITH_OK;
+}
+
 static kith_status add_data_table(section *s, const char *data, const json_t *models,
                                   const metric *metrics, size_t count, kith_error *error)
 {
@@ -130,9 +151,10 @@ static kith_status add_data_table(section *s, const char *data, const json_t *mo
         if (status != KITH_OK || !has_figures(s, json_string_value(model), data))
             continue;
         json_t *row = table_row(table);
-        row_text(row, "%s", json_string_value(model));
-        status =
-            add_cell(s, row, s->figures, json_string_value(model), data, metrics, count, error);
+        status = add_model(s, row, json_string_value(model), data, error);
+        if (status == KITH_OK)
+            status =
+                add_cell(s, row, s->figures, json_string_value(model), data, metrics, count, error);
     }
     document_add(s->document, table);
     return status;

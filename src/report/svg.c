@@ -19,9 +19,10 @@ enum {
     MOST_MARKED = 60 /* points of a line that get a dot each */
 };
 
-static void begin(text_buffer *out, int width, int height, const char *title)
+static void begin(text_buffer *out, const char *kind, int width, int height, const char *title)
 {
-    text_add(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
+    text_add(out, "<svg class=\"%s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", kind, width,
+             height);
     text_put_html(out, title);
     text_put(out, "\">\n");
 }
@@ -147,7 +148,7 @@ static void put_series(text_buffer *out, const json_t *one, size_t color, const 
     bool marked = json_array_size(points) <= MOST_MARKED;
     size_t i;
 
-    text_add(out, "<path class=\"line c%zu\" d=\"", color % COLORS);
+    text_add(out, "<path class=\"line c%zu\" d=\"", color);
     json_array_foreach(points, i, point)
         text_add(out, "%c%.1f %.1f", i == 0 ? 'M' : 'L',
                  x_of(x, json_number_value(json_array_get(point, 0))),
@@ -158,8 +159,8 @@ static void put_series(text_buffer *out, const json_t *one, size_t color, const 
         double py = json_number_value(json_array_get(point, 1));
         if (!marked && i + 1 < json_array_size(points))
             continue;
-        text_add(out, "<circle class=\"dot c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>",
-                 color % COLORS, x_of(x, px), y_of(y, py));
+        text_add(out, "<circle class=\"dot c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", color,
+                 x_of(x, px), y_of(y, py));
         text_put_html(out, text_of(one, "name"));
         const char *category = json_string_value(json_array_get(categories, (size_t)px));
         if (category) {
@@ -170,6 +171,12 @@ static void put_series(text_buffer *out, const json_t *one, size_t color, const 
             text_add(out, ", %.6g: %.4g</title></circle>\n", px, py);
         }
     }
+}
+
+size_t series_color(const json_t *one, size_t otherwise)
+{
+    double place = number_of(one, "color");
+    return (isfinite(place) ? (size_t)place : otherwise) % COLORS;
 }
 
 static void put_lines(text_buffer *out, const json_t *chart)
@@ -205,10 +212,29 @@ static void put_lines(text_buffer *out, const json_t *chart)
         put_x_axis(out, &x, text_of(chart, "x"));
     }
     json_array_foreach(series, i, one)
-        put_series(out, one, i, &x, &y, categories);
+        put_series(out, one, series_color(one, i), &x, &y, categories);
 }
 
 /* ---- bars ---- */
+
+static double error_of(const json_t *bar)
+{
+    double error = number_of(bar, "error");
+    return isfinite(error) ? error : 0;
+}
+
+/* The end of its whisker; a mean of values up to 1 is at most 1. */
+static double bar_top(const json_t *bar)
+{
+    double value = number_of(bar, "value"), top = value + 2 * error_of(bar);
+    return value <= 1 ? fmin(1, top) : top;
+}
+
+static void put_whisker(text_buffer *out, const axis *y, double x, const json_t *bar)
+{
+    text_add(out, "<path class=\"whisker\" d=\"M%.1f %.1fV%.1f\"/>\n", x,
+             y_of(y, fmax(0, number_of(bar, "value") - 2 * error_of(bar))), y_of(y, bar_top(bar)));
+}
 
 static void put_bars(text_buffer *out, const json_t *chart)
 {
@@ -217,7 +243,7 @@ static void put_bars(text_buffer *out, const json_t *chart)
     double most = 0;
 
     json_array_foreach(bars, i, bar)
-        most = fmax(most, number_of(bar, "value"));
+        most = fmax(most, bar_top(bar));
     axis y = axis_over(0, most > 0 ? most : 1, 5);
     double step = (double)(WIDTH - LEFT - RIGHT) / (double)(count ? count : 1);
     double wide = fmin(step * .68, MOST_BAR);
@@ -232,11 +258,15 @@ static void put_bars(text_buffer *out, const json_t *chart)
                  at + (step - wide) / 2, top, wide, HEIGHT - BOTTOM - top);
         text_put_html(out, text_of(bar, "name"));
         text_add(out, ": %.4g", value);
+        if (error_of(bar) > 0)
+            text_add(out, " \xc2\xb1 %.2g", error_of(bar));
         if (*text_of(bar, "note")) {
             text_put(out, ", ");
             text_put_html(out, text_of(bar, "note"));
         }
         text_put(out, "</title></rect>\n");
+        if (error_of(bar) > 0)
+            put_whisker(out, &y, at + step / 2, bar);
         put_label(out, at + step / 2, HEIGHT - BOTTOM + 16, "tick middle", text_of(bar, "name"));
     }
 }
@@ -262,14 +292,14 @@ static void put_reliability(text_buffer *out, const json_t *chart)
     double most = 1;
     size_t i;
 
-    put_y_axis(out, &unit, "correct");
+    put_y_axis(out, &unit, "share of correct answers");
     put_x_axis(out, &unit, "predicted probability");
     text_add(out, "<path class=\"ideal\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x_of(&unit, 0),
              y_of(&unit, 0), x_of(&unit, 1), y_of(&unit, 1));
     json_array_foreach(bins, i, bin)
         most = fmax(most, number_of(bin, "answers"));
     json_array_foreach(bins, i, bin) {
-        double n = number_of(bin, "answers"), p = number_of(bin, "probability");
+        double n = number_of(bin, "answers"), p = number_of(bin, "predicted");
         double right = number_of(bin, "right");
         if (!(n > 0))
             continue;
@@ -286,22 +316,56 @@ static void put_reliability(text_buffer *out, const json_t *chart)
 
 /* ---- neighbourhoods ---- */
 
-enum { GRAPH_WIDTH = 420, ROW = 34, BOX = 150, CUT = 30, MOST_EDGES = 14 };
+enum { GRAPH_WIDTH = 420, ROW = 34, BOX = 150, MOST_EDGES = 14 };
 
-/* A name that fits its place; what is cut away is in the title. */
-static void put_cut(text_buffer *out, double x, double y, const char *class, const char *name,
-                    size_t most)
+/* The code point at a place in UTF-8, and how many bytes it has. */
+static unsigned code_point(const char *at, size_t *bytes)
 {
-    char cut[4 * CUT + 8];
-    size_t bytes = 0, characters = 0;
+    const unsigned char *c = (const unsigned char *)at;
+    unsigned code = c[0] < 0x80   ? c[0]
+                    : c[0] < 0xe0 ? c[0] & 0x1f
+                    : c[0] < 0xf0 ? c[0] & 0xf
+                                  : c[0] & 7;
 
-    while (name[bytes] && characters < most && bytes < sizeof cut - 8) {
-        do
-            bytes++;
-        while (((unsigned char)name[bytes] & 0xc0) == 0x80);
-        characters++;
+    *bytes = 1;
+    while ((c[*bytes] & 0xc0) == 0x80)
+        code = code << 6 | (c[(*bytes)++] & 0x3f);
+    return code;
+}
+
+/* About how wide a character is, in tenths of a small letter. */
+static unsigned character_width(unsigned code)
+{
+    bool combining = (code >= 0x300 && code < 0x370) || (code >= 0x200b && code < 0x2010);
+    bool wide = (code >= 0x1100 && code < 0x1160) || (code >= 0x2e80 && code < 0xd7b0) ||
+                (code >= 0xf900 && code < 0xfb00) || (code >= 0xff00 && code < 0xff61) ||
+                (code >= 0x1f000 && code < 0x40000);
+
+    if (combining)
+        return 0;
+    if (wide)
+        return 20;
+    if ((code >= 'A' && code <= 'Z') || code == 'm' || code == 'w' || code == '@')
+        return 13;
+    return code < 0x80 && strchr(" ijltfr.,:;'|!()[]-", (int)code) ? 6 : 10;
+}
+
+/* A name that fits into a place of `most` small letters; the whole is in the title. */
+static void put_cut(text_buffer *out, double x, double y, const char *class, const char *name,
+                    unsigned most)
+{
+    char cut[512];
+    size_t end = 0, bytes;
+    unsigned wide = 0;
+
+    while (name[end]) {
+        unsigned more = character_width(code_point(name + end, &bytes));
+        if (wide + more > 10 * most || end + bytes > sizeof cut - 8)
+            break;
+        wide += more;
+        end += bytes;
     }
-    snprintf(cut, sizeof cut, "%.*s%s", (int)bytes, name, name[bytes] ? "\xe2\x80\xa6" : "");
+    snprintf(cut, sizeof cut, "%.*s%s", (int)end, name, name[end] ? "\xe2\x80\xa6" : "");
     put_label(out, x, y, class, cut);
 }
 
@@ -317,7 +381,7 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
 {
     double y = ROW * ((double)i + .5) + 4, weight = number_of(edge, "weight");
     bool inverse = json_is_true(json_object_get(edge, "inverse"));
-    double thick = .8 + 6.2 * (isfinite(weight) && most > 0 ? fabs(weight) / most : 0);
+    double thick = .8 + 4.7 * (isfinite(weight) && most > 0 ? fabs(weight) / most : 0);
     double head = 6 + thick * 1.1, half = 3 + thick * .9; /* of the arrow */
     double from = 96, bend = from + 60, to = GRAPH_WIDTH - BOX - 2;
 
@@ -336,7 +400,7 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
         text_add(out, "H%.1f\"/><path class=\"arrow\" d=\"M%.1f %.1fl%.1f %.1fv%.1fz\"/>",
                  to - head + 1, to, y, -head, -half, 2 * half);
     put_cut(out, (bend + to) / 2, y - 8, "relation middle", last_part(text_of(edge, "relation")),
-            22);
+            18);
     put_cut(out, GRAPH_WIDTH - BOX + 6, y + 4, "entity", text_of(edge, "entity"), 22);
     text_put(out, "</g>\n");
 }
@@ -386,8 +450,8 @@ void svg_put(text_buffer *out, const json_t *chart)
     const char *type = text_of(chart, "type");
     bool graph = strcmp(type, "graph") == 0;
 
-    begin(out, graph ? GRAPH_WIDTH : WIDTH, graph ? graph_height(chart) : HEIGHT,
-          text_of(chart, "title"));
+    begin(out, graph ? "graph" : "chart", graph ? GRAPH_WIDTH : WIDTH,
+          graph ? graph_height(chart) : HEIGHT, text_of(chart, "title"));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].type, type) == 0)
             kinds[i].put(out, chart);

@@ -47,7 +47,7 @@ void text_add(text_buffer *t, const char *format, ...)
 
 /* ---- names ---- */
 
-/* The length of a character that must not reach a page, or 0. */
+/* The length of a character that must not appear on a page, or 0. */
 static size_t unsafe_length(const unsigned char *c)
 {
     if ((c[0] < 0x20 && c[0] != '\t' && c[0] != '\n') || c[0] == 0x7f)

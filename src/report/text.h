@@ -7,6 +7,9 @@
 
 #include "core/status.h"
 
+/* U+200E: what follows and what precedes stays in order beside names written from right to left. */
+#define MARK_LTR "\xe2\x80\x8e"
+
 typedef struct text_buffer {
     char *at; /* NUL-terminated, or NULL while empty */
     size_t length, capacity;

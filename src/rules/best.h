@@ -13,7 +13,7 @@ typedef struct kith__best {
     bool full; /* the item at top - 1 is a bound: what is not better is not taken */
 } kith__best;
 
-/* -1 where memory is short. */
+/* -1 if out of memory. */
 int kith__best_add(kith__best *best, const void *item);
 /* The items so far, best first, and no more than `top`. */
 void kith__best_sort(kith__best *best);

@@ -15,9 +15,9 @@ typedef struct kith__counter {
     size_t places, used, most; /* `most` keys at most; 0: as many as there are */
 } kith__counter;
 
-/* Add to a key's count. A key past the bound is not taken. -1 where memory is short. */
+/* Add to a key's count. A key past the bound is not taken. -1 if out of memory. */
 int kith__counter_add(kith__counter *counter, uint64_t key, uint64_t count);
-/* NULL where the key was not counted. */
+/* NULL if the key was not counted. */
 kith__count *kith__counter_find(const kith__counter *counter, uint64_t key);
 /* Gather what was counted at the front, by ascending key; nothing can be added or found after. */
 void kith__counter_sort(kith__counter *counter);

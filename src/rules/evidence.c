@@ -158,7 +158,7 @@ static int reserve_slot(kith__evidence_query *a, size_t need)
            kith__reserve(&a->tallied, &a->tallied_capacity, need, sizeof *a->tallied);
 }
 
-/* The slot of an entity; KITH__NO_SLOT where memory is short. */
+/* The slot of an entity; KITH__NO_SLOT if out of memory. */
 static uint32_t slot_for(kith__evidence_query *a, uint32_t entity)
 {
     size_t need = kith__slots_length(&a->slots, 1);
@@ -263,7 +263,7 @@ static void begin(kith__evidence_query *a)
 {
     for (size_t i = 0; i < a->count; i++)
         a->row[kith__slot_find(&a->slots, a->rows[i].entity)] = 0;
-    for (size_t i = 0; i < a->tallied_count; i++) /* where memory was short */
+    for (size_t i = 0; i < a->tallied_count; i++) /* if memory ran out */
         a->tally[a->tallied[i]] = 0;
     a->count = a->tallied_count = 0;
     a->no_memory = 0;

@@ -89,7 +89,7 @@ kith_status kith__evidence_query_run(kith__evidence_query *query, kith__span fac
 
 /* ---- meanwhile, for the kinds of rules ---- */
 
-/* Note that a rule supports a candidate; returns the candidate's row, NULL where memory is short. */
+/* Note that a rule supports a candidate; returns the candidate's row, NULL if out of memory. */
 float *kith__evidence_support(kith__evidence_query *query, const kith__reason *rule);
 /* The row of a candidate, made if need be, for features of a kind's own. */
 float *kith__evidence_row_for(kith__evidence_query *query, uint32_t candidate);

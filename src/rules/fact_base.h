@@ -1,6 +1,6 @@
-/* The facts that are known now, apart from what was learned: a sorted index over a graph, and tables
- * of what queries for the same relation share, made when they are first needed and shared by all
- * threads. */
+/* The facts that are known now, apart from what was learned: a sorted index over a graph, and
+ * tables of what queries for the same relation share, made when they are first needed and shared by
+ * all threads. */
 #ifndef KITH_RULES_FACT_BASE_H
 #define KITH_RULES_FACT_BASE_H
 

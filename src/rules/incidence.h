@@ -1,5 +1,5 @@
-/* Which relations each seen entity has, each once, and which entities have each relation, over the 2m
- * relations and inverses of train. Implications between relations are counted from it. */
+/* Which relations each seen entity has, each once, and which entities have each relation, over the
+ * 2m relations and inverses of train. Implications between relations are counted from it. */
 #ifndef KITH_RULES_INCIDENCE_H
 #define KITH_RULES_INCIDENCE_H
 
@@ -29,11 +29,12 @@ typedef struct kith__tally {
     uint32_t met_count;
 } kith__tally;
 
-/* Returns -1 where memory is short; to be released in any case. */
+/* Returns -1 if out of memory; to be released in any case. */
 int kith__tally_init(kith__tally *tally, uint32_t relations);
 void kith__tally_release(kith__tally *tally);
 
-/* How many of the entities with `implied` have each relation. The caller sets the counts back to 0. */
+/* How many of the entities with `implied` have each relation. The caller sets the counts back to
+ * 0. */
 void kith__count_together(kith__tally *tally, const kith__incidence *in, uint32_t implied);
 
 #endif

@@ -21,8 +21,8 @@ typedef struct kith__index {
 
 kith_status kith__index_new(kith__index **index, const kith_graph *graph, kith__pool *pool,
                             kith_error *error);
-/* With aux as part of what is known: facts of unseen entities count as those of train do, also where
- * both ends are unseen, and are among the facts of both ends. */
+/* With aux as part of what is known: facts of unseen entities count as those of train do, also
+ * where both ends are unseen, and are among the facts of both ends. */
 kith_status kith__index_new_with_aux(kith__index **index, const kith_graph *graph, kith__pool *pool,
                                      kith_error *error);
 void kith__index_free(kith__index *index);

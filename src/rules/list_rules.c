@@ -239,7 +239,7 @@ static const kith_rule_example *const *point_to(const kith_rule_example **slots,
     return slots;
 }
 
-/* Takes over the rules, also where memory is short. */
+/* Takes over the rules, also if out of memory. */
 static kith_status publish(kith_rules **rules, listed *at, size_t count, kith_error *error)
 {
     result *out = kith__calloc(1, sizeof *out);

@@ -35,8 +35,8 @@ typedef struct kith__mining_method {
     uint64_t (*walks)(const kith__index *index, size_t thin);
     uint64_t most_walks, most_each;
     size_t least_steps;
-    /* Walk from s, once to call kith__mining_support, once to call kith__mining_body. -1 where memory is
-     * short. */
+    /* Walk from s, once to call kith__mining_support, once to call kith__mining_body. -1 if out of
+     * memory. */
     int (*count_support)(const kith__mining_entity *s);
     void (*count_bodies)(const kith__mining_entity *s);
 } kith__mining_method;
@@ -44,7 +44,7 @@ typedef struct kith__mining_method {
 kith_status kith__mine(kith__rules *rules, const kith__index *index,
                        const kith__mining_method *method, kith__pool *pool, kith_error *error);
 
-/* A body led to an entity that s has `conclusion` with. -1 where memory is short. */
+/* A body led to an entity that s has `conclusion` with. -1 if out of memory. */
 int kith__mining_support(const kith__mining_entity *s, uint32_t conclusion,
                          const uint32_t *relations);
 /* A body led from s to `count` entities. */

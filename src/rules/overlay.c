@@ -55,7 +55,7 @@ static bool in_base(const kith__index *x, uint32_t entity, kith_neighbor fact)
            kith__span_has(kith__reached(x, entity, fact.relation), fact.entity);
 }
 
-/* The entity's entry with room for one more fact; NULL where memory is short. */
+/* The entity's entry with room for one more fact; NULL if out of memory. */
 static kith__touched *entry_for(kith__overlay *o, uint32_t entity)
 {
     if (kith__slots_reserve(&o->slots, 1) ||

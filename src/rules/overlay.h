@@ -1,5 +1,5 @@
-/* Facts that a session adds to a base: an index over them alone, kept up to date as facts come and go.
- * Entities that the base lacks have ids behind its own. */
+/* Facts that a session adds to a base: an index over them alone, kept up to date as facts come and
+ * go. Entities that the base lacks have ids behind its own. */
 #ifndef KITH_RULES_OVERLAY_H
 #define KITH_RULES_OVERLAY_H
 
@@ -28,14 +28,14 @@ kith_status kith__overlay_init(kith__overlay *overlay, const kith__index *base, 
 void kith__overlay_release(kith__overlay *overlay);
 
 /* Add a fact in the 2m numbering, both ways round, or take one back. What the base or the overlay
- * already has is not added again; only what was added can be taken back. `changed` (may be NULL) says
- * whether anything was. Ids of new entities are whatever the caller gives them. The time is that of
- * finding the two entities and of moving their added facts by one place. */
+ * already has is not added again; only what was added can be removed. `changed` (may be NULL)
+ * says whether anything was. Ids of new entities are whatever the caller gives them. The time is
+ * that of finding the two entities and of moving their added facts by one place. */
 kith_status kith__overlay_add(kith__overlay *overlay, kith_triple fact, bool *changed,
                               kith_error *error);
 void kith__overlay_remove(kith__overlay *overlay, kith_triple fact, bool *changed);
 
-/* An entity's added facts; none where it has none. */
+/* An entity's added facts; none if it has none. */
 static inline kith__span kith__overlay_facts(const kith__overlay *o, uint32_t entity)
 {
     uint32_t slot = kith__slot_find(&o->slots, entity);

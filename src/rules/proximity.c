@@ -5,8 +5,8 @@
 
 #include "core/mem.h"
 
-/* Chosen on WordNet 11's dev and on entities held out of FB15k's train. Of an entity with more facts
- * than USUAL, walks say less. */
+/* Chosen on WordNet 11's dev and on entities held out of FB15k's train. Of an entity with more
+ * facts than USUAL, walks say less. */
 enum { STEPS = KITH__PROXIMITY_STEPS, MOST_FOLLOWED = 20000, USUAL = 20 };
 static const float least = 1e-5f, fade = .7f;
 
@@ -80,7 +80,8 @@ static inline void step_to_all(kith__proximity *n, kith__span facts, float mass)
     n->ahead = ahead;
 }
 
-/* Follow all with the same probability: an entity's facts, and those that unseen ones have with it. */
+/* Follow all with the same probability: an entity's facts, and those that unseen ones have with
+ * it. */
 static void follow(kith__proximity *n, kith__spans facts, const uint32_t *later, size_t laters,
                    float mass)
 {
@@ -114,7 +115,8 @@ static void step_from(kith__proximity *n, uint32_t slot)
            n->mass[slot]);
 }
 
-/* What was ahead, but for the entity itself, is where the walk is now; returns at how many entities. */
+/* What was ahead, but for the entity itself, is where the walk is now; returns at how many
+ * entities. */
 static size_t arrive(kith__proximity *n, float weight, uint32_t self)
 {
     float *mass = n->mass;

@@ -1,5 +1,6 @@
-/* Proximity of entities to one that is given by its facts: how often a random walk that starts there,
- * and at each step follows one fact of where it is, comes by. Walks meet unseen entities too. */
+/* Proximity of entities to one that is given by its facts: how often a random walk that starts
+ * there, and at each step follows one fact of where it is, comes by. Walks meet unseen entities
+ * too. */
 #ifndef KITH_RULES_PROXIMITY_H
 #define KITH_RULES_PROXIMITY_H
 
@@ -7,16 +8,17 @@
 
 #include "rules/view.h"
 
-/* Workspace of one thread; arrays are by slot, and slots are those of the entities that were met. */
+/* Workspace of one thread; arrays are by slot, and slots are those of the entities that were
+ * met. */
 typedef struct kith__proximity {
     kith__view view;
     bool through; /* Whether walks go on from unseen entities. Without it a newcomer gets what an
                      unseen entity of the graph with the same facts gets; with it the newcomer's
                      walks could go through that one. */
     kith__slots slots;
-    float *value; /* log(1 + 1e6 P), where P adds up how likely it is met in each step, later steps
-                     counting less, and is less where there are many facts to begin with; 0 where it
-                     is not met */
+    /* log(1 + 1e6 P), where P adds up how likely it is met in each step, later steps counting less,
+     * and is less where there are many facts to begin with; 0 if it is not met */
+    float *value;
     float *mass, *next;           /* how likely the walk is there, and a step later */
     uint32_t *reached;            /* slots whose value is not 0 */
     uint32_t *front, *next_front; /* slots whose mass is not 0, and whose next is not */
@@ -31,9 +33,9 @@ typedef struct kith__proximity {
 void kith__proximity_init(kith__proximity *proximity, kith__view view);
 void kith__proximity_release(kith__proximity *proximity);
 
-/* Find the proximity of all entities. `self` is the entity's id, or UINT32_MAX for a newcomer; walks do
- * not come back to it. The work is bounded whatever the graph: steps that are too unlikely are not
- * taken, and after enough facts were looked at no further step begins. */
+/* Find the proximity of all entities. `self` is the entity's id, or UINT32_MAX for a newcomer;
+ * walks do not come back to it. The work is bounded whatever the graph: steps that are too unlikely
+ * are not taken, and after enough facts were looked at no further step begins. */
 kith_status kith__proximity_find(kith__proximity *proximity, kith__span facts, uint32_t self,
                                  kith_error *error);
 
@@ -56,8 +58,8 @@ static inline float kith__proximity_value(const kith__proximity *n, size_t i)
 
 enum { KITH__PROXIMITY_STEPS = 8 };
 
-/* The shortest path from an entity to another, the likeliest of those, as the facts that it follows;
- * none where walks do not get there within the bounds of kith__proximity_find. */
+/* The shortest path from an entity to another, the likeliest of those, as the facts that it
+ * follows; none where walks do not get there within the bounds of kith__proximity_find. */
 kith_status kith__proximity_path(kith_neighbor path[KITH__PROXIMITY_STEPS], size_t *count,
                                  kith__view view, kith__span facts, uint32_t self, uint32_t target,
                                  kith_error *error);

@@ -4,7 +4,7 @@
 
 #include "rules/fact_base.h"
 
-/* NULL where memory is short. */
+/* NULL if out of memory. */
 kith__relation_table *kith__relation_table_new(const kith__index *index, uint32_t relation,
                                                bool unseen);
 void kith__relation_table_free(kith__relation_table *table);

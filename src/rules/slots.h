@@ -21,9 +21,9 @@ typedef struct kith__slots {
 /* Graphs with more entities than this are hashed. */
 enum { KITH__DIRECT_ENTITIES = 1 << 16 };
 
-/* Begin anew for entities 0 .. entities - 1; the time is that of the slots there were. */
+/* Begin again for entities 0 .. entities - 1; takes time linear in the slots in use. */
 void kith__slots_begin(kith__slots *slots, size_t entities);
-/* Reserve so many more slots; -1 where memory is short. */
+/* Reserve so many more slots; -1 if out of memory. */
 int kith__slots_reserve(kith__slots *slots, size_t more);
 void kith__slots_release(kith__slots *slots);
 
@@ -51,7 +51,7 @@ static inline size_t kith__slot_place(const kith__slots *s, uint32_t entity)
     return (size_t)((uint64_t)entity * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->places - 1);
 }
 
-/* The slot of an entity, a new one where it has none; it must have been reserved. */
+/* The slot of an entity, a new one if it has none; it must have been reserved. */
 static inline uint32_t kith__slot_add(kith__slots *s, uint32_t entity)
 {
     if (!s->hashed)
@@ -67,7 +67,7 @@ static inline uint32_t kith__slot_add(kith__slots *s, uint32_t entity)
     return slot;
 }
 
-/* KITH__NO_SLOT where it has none. */
+/* KITH__NO_SLOT if it has none. */
 static inline uint32_t kith__slot_find(const kith__slots *s, uint32_t entity)
 {
     if (!s->hashed)

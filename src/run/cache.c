@@ -17,12 +17,12 @@ enum { FORMAT = 2, ALIGNED = 64, MOST_PIECES = 40 };
 
 static const char magic[8] = "kithbin";
 
-/* Everything that has a fixed size; the arrays follow, each at a multiple of ALIGNED. */
+/* The part of fixed size; the arrays follow, each at a multiple of ALIGNED. */
 typedef struct {
     char magic[8];
     uint64_t format, key, bytes;
-    uint64_t sum;                /* of this header, with 0 here */
-    uint64_t data_hash, derived; /* of names and facts; of all that follows from them */
+    uint64_t sum;                /* checksum of this header, with 0 here */
+    uint64_t data_hash, derived; /* of names and facts; of everything derived from them */
     uint64_t names[2][3]; /* entities, relations: count, slots, bytes */
     uint64_t label_bytes, has_labels;
     uint64_t facts[KITH_SPLITS], truth[KITH_SPLITS]; /* counts; whether there are labels */
@@ -31,7 +31,7 @@ typedef struct {
     char layout[160], first_bad[1024];
 } header;
 
-/* One array: where the pointer to it is, and its bytes. */
+/* One array: where its pointer is, and its size in bytes. */
 typedef struct {
     void **at;
     size_t bytes;
@@ -54,7 +54,7 @@ static void describe_names(pieces *p, kith__names *names, const uint64_t count[3
     add_piece(p, &names->start, count[0], sizeof *names->start);
 }
 
-/* All arrays in the order of the file: the one place that says what is in it. */
+/* All arrays in file order: the single description of the file's content. */
 static void describe(pieces *p, const header *h, kith_graph *g, kith__implications *rules,
                      kith__neighbor_lists *lists)
 {
@@ -113,7 +113,7 @@ static uint64_t file_key(const char *name, const struct stat *info)
     return kith__checksum_value(&sum);
 }
 
-/* The same for files in any order, as a folder lists them. */
+/* A hash of the files in any order, as a folder lists them. */
 static uint64_t files_key(const char *path)
 {
     DIR *folder = opendir(path);
@@ -201,7 +201,7 @@ static void write_pieces(FILE *out, header *h, const pieces *p)
     fwrite(h, sizeof *h, 1, out);
     fwrite(zeros, 1, aligned(sizeof *h) - sizeof *h, out);
     for (size_t i = 0; i < p->count; i++) {
-        if (p->at[i].bytes > 0) /* a split without facts has no array at all */
+        if (p->at[i].bytes > 0) /* a split without facts has no array */
             fwrite(*p->at[i].at, 1, p->at[i].bytes, out);
         fwrite(zeros, 1, aligned(p->at[i].bytes) - p->at[i].bytes, out);
     }
@@ -220,7 +220,7 @@ void kith__cache_save(const char *folder, uint64_t key, const kith_model *model)
     if (model->rules)
         rules = *model->rules;
     describe(&p, &h, &graph, &rules, &lists);
-    if (path && kith__new_file_open(&file, path, NULL) == KITH_OK) {
+    if (path && kith__new_file_replace(&file, path, NULL) == KITH_OK) {
         write_pieces(file.stream, &h, &p);
         kith__new_file_commit(&file, NULL);
     }
@@ -232,11 +232,12 @@ void kith__cache_save(const char *folder, uint64_t key, const kith_model *model)
 
 static bool map_file(const char **map, size_t *bytes, const char *path)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat info;
     void *memory = MAP_FAILED;
 
-    if (file >= 0 && fstat(file, &info) == 0 && (size_t)info.st_size >= sizeof(header)) {
+    if (file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode) &&
+        (size_t)info.st_size >= sizeof(header)) {
         *bytes = (size_t)info.st_size;
         memory = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     }
@@ -246,7 +247,7 @@ static bool map_file(const char **map, size_t *bytes, const char *path)
     return memory != MAP_FAILED;
 }
 
-/* No count may be larger than the file, so that no product below overflows. */
+/* No count may exceed the file's size, so that no product below overflows. */
 static bool counts_fit(const header *h)
 {
     const uint64_t counts[] = {h->label_bytes, h->seen_entities, h->seen_relations, h->neighbors,
@@ -271,7 +272,7 @@ static bool is_zero(const char *at, size_t count)
     return true;
 }
 
-/* Point the arrays into the file; false where it is not as long as its header says. */
+/* Point the arrays into the file; false if its length differs from the header's. */
 static bool place_pieces(const pieces *p, const char *map, const header *h)
 {
     size_t at = aligned(sizeof *h);
@@ -282,7 +283,7 @@ static bool place_pieces(const pieces *p, const char *map, const header *h)
         size_t bytes = p->at[i].bytes, padded = aligned(bytes);
         if (padded > h->bytes - at || !is_zero(map + at + bytes, padded - bytes))
             return false;
-        *p->at[i].at = (void *)(map + at); /* read-only memory: a graph is not changed any more */
+        *p->at[i].at = (void *)(map + at); /* read-only memory: a graph no longer changes */
         at += padded;
     }
     return at == h->bytes;
@@ -315,7 +316,7 @@ static void set_numbers(kith_graph *g, kith__implications *rules, kith__neighbor
     lists->seen = g->seen_entities;
 }
 
-/* Whether it is the header of a whole file that was made for this run. */
+/* Whether this is the header of a complete file made for this run. */
 static bool header_fits(const header *h, size_t bytes, const kith__cache_wanted *wanted)
 {
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->format == FORMAT &&
@@ -325,7 +326,7 @@ static bool header_fits(const header *h, size_t bytes, const kith__cache_wanted 
            h->has_rules == wanted->rules && h->has_labels <= 1 && counts_fit(h);
 }
 
-/* The offsets' last entries are counts of the header: what a check relies on first. */
+/* The last entries of the offsets are counts of the header: other checks rely on them. */
 static bool ends_agree(const header *h, const kith_graph *g, const kith__implications *r,
                        const kith__neighbor_lists *l)
 {

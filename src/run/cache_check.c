@@ -16,7 +16,7 @@ static uint32_t number_at(const char *bytes)
     return number;
 }
 
-/* Records stand in the order of their ids with nothing between them. */
+/* Records are in the order of their ids without gaps. */
 static bool records_valid(const kith__names *names)
 {
     size_t at = 0;
@@ -34,7 +34,7 @@ static bool records_valid(const kith__names *names)
     return at == names->byte_count;
 }
 
-/* As many slots in use as there are names, each at a record; then every probe ends. */
+/* As many used slots as names, each pointing to a record; then every probe ends. */
 static bool slots_valid(const kith__names *names)
 {
     size_t used = 0;
@@ -60,7 +60,7 @@ static uint64_t hash_of(const kith__names *names, uint32_t id)
     return kith__names_hash(kith__names_get(names, id), kith__names_length(names, id));
 }
 
-/* Slots are fetched AHEAD names before they are looked at. */
+/* Slots are prefetched AHEAD names before they are read. */
 static bool names_found(const kith__names *names)
 {
     uint64_t hashes[AHEAD], count = names->count;
@@ -124,7 +124,7 @@ static bool offsets_valid(const uint64_t *offset, size_t count, uint64_t total)
     return good;
 }
 
-/* Neighbours are seen, as are their relations: r or `inverse` + r. */
+/* Neighbours are seen, and their relations are r or `inverse` + r. */
 static bool neighbors_valid(const kith_neighbor *at, uint64_t count, uint32_t entities,
                             uint32_t relations, uint32_t inverse)
 {
@@ -177,7 +177,7 @@ static bool lists_valid(const kith__neighbor_lists *lists)
     bool good = offsets_valid(lists->offset, lists->entities, count) &&
                 neighbors_valid(lists->at, count, lists->seen, lists->relations, 0);
 
-    for (uint64_t i = 0; lists->denominator && i < count; i++) /* 0 behind the cap */
+    for (uint64_t i = 0; lists->denominator && i < count; i++) /* 0 beyond the cap */
         good &= lists->denominator[i] >= 0 && lists->denominator[i] <= 2;
     return good;
 }
@@ -189,7 +189,7 @@ bool kith__cache_arrays_valid(const kith_graph *graph, size_t label_bytes,
            (!rules || rules_valid(rules, graph->seen_entities)) && lists_valid(lists);
 }
 
-/* ---- what follows from names, facts and settings ---- */
+/* ---- data derived from names, facts and settings ---- */
 
 static void add_labels(kith__checksum *sum, const kith_graph *g)
 {
@@ -207,6 +207,10 @@ uint64_t kith__labels_hash(const kith_graph *graph)
 
     kith__checksum_init(&sum);
     add_labels(&sum, graph);
+    for (uint32_t r = 0; graph->relation_labels && r < graph->relations.count; r++) {
+        const char *label = kith_graph_relation_label(graph, r);
+        kith__checksum_add(&sum, label, strlen(label) + 1);
+    }
     for (size_t i = 0; i < graph->prefixes.count; i++) {
         kith__checksum_add(&sum, &graph->prefixes.at[i], sizeof graph->prefixes.at[i]);
         if (i + 1 == graph->prefixes.count)

@@ -1,4 +1,5 @@
-/* checkpoint.safetensors: the tables, the optimiser's moments, and as metadata where training stands. */
+/* checkpoint.safetensors: the tables, the optimiser's moments, and as metadata the state of
+ * training. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,7 @@ kith_status kith__run_save_position(const char *folder, const kith__position *p,
     return status;
 }
 
-/* What the run's settings allow; metrics of dev may be -1, for none. */
+/* Checks values against the run's settings; metrics of dev may be -1, for none. */
 static kith_status read_notes(double *values, const kith__note *notes, const kith_model *model,
                               const char *path, kith_error *error)
 {
@@ -57,7 +58,7 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
     most[BEST] = most[FINISHED] = 1;
     for (int i = 0; i < NOTES; i++) {
         if (!notes[i].value[0])
-            return kith__fail(error, KITH_ERR_INPUT, "%s: does not say its %s", path, notes[i].key);
+            return kith__fail(error, KITH_ERR_INPUT, "%s: lacks its %s", path, notes[i].key);
         if (!kith__parse_real(&values[i], notes[i].value, i == BEST ? -1 : 0, most[i]))
             return kith__fail(
                 error, KITH_ERR_INPUT,

@@ -9,7 +9,9 @@
 
 enum { FORMAT = 1 };
 static const char file_name[] = "classifier.json";
-/* Thresholds that no number says. */
+/* For the embedding alone; the scores of the others are log-odds. */
+static const char slope_name[] = "embedding_slope";
+/* Thresholds that are not numbers. */
 static const char always[] = "always true", never[] = "never true";
 
 /* ---- writing ---- */
@@ -44,6 +46,8 @@ kith_status kith__classifier_save(const char *folder, const kith__classifier *c,
         if (c->by[by].weight)
             json_object_set_new(object, kith__classify_by_name(by),
                                 judgement_json(&c->by[by], c->relations));
+    if (object && c->by[KITH__BY_EMBEDDING].weight)
+        json_object_set_new(object, slope_name, json_real(c->by[KITH__BY_EMBEDDING].slope));
     return kith__json_save(folder, file_name, object, error);
 }
 
@@ -78,6 +82,17 @@ static bool read_judgement(kith__judgement *j, const json_t *list, uint32_t rela
     return good;
 }
 
+/* Runs of earlier versions have none: their verdicts have no probability. */
+static bool read_slopes(kith__classifier *c, const json_t *object)
+{
+    const json_t *value = json_object_get(object, slope_name);
+
+    c->by[KITH__BY_ALL].slope = c->by[KITH__BY_RULES].slope = 1;
+    c->by[KITH__BY_EMBEDDING].slope = (float)json_number_value(value);
+    return !value || (json_is_number(value) && isfinite(c->by[KITH__BY_EMBEDDING].slope) &&
+                      c->by[KITH__BY_EMBEDDING].slope >= 0);
+}
+
 static kith_status load(kith_model *model, const char *folder, kith_error *error)
 {
     uint32_t relations = kith_graph_seen_relation_count(model->graph);
@@ -95,10 +110,10 @@ static kith_status load(kith_model *model, const char *folder, kith_error *error
             TRY(kith__no_memory(error));
         good = !list || read_judgement(&c->by[by], list, relations);
     }
-    if (!good)
+    if (!good || !read_slopes(c, object))
         TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s/%s: is no classifier of format %d for %u relations", folder, file_name,
-                       FORMAT, relations));
+                       "%s/%s: is not a classifier of format %d for %u relations", folder,
+                       file_name, FORMAT, relations));
     model->classifier = c;
     c = NULL;
 cleanup:

@@ -1,4 +1,4 @@
-/* classifier.json: what tells true facts from false ones, of a run whose dev has labels. */
+/* classifier.json: the classifier of true and false facts, for a run whose dev has labels. */
 #ifndef KITH_RUN_CLASSIFIER_FILE_H
 #define KITH_RUN_CLASSIFIER_FILE_H
 
@@ -6,7 +6,7 @@
 
 kith_status kith__classifier_save(const char *folder, const kith__classifier *classifier,
                                   kith_error *error);
-/* Hand it to the model; one that a run with labels lacks is fitted now, with a warning. */
+/* Give it to the model; if a run with labels lacks it, it is fitted now, with a warning. */
 kith_status kith__classifier_open(kith_model *model, const char *folder, kith_error *error);
 
 #endif

@@ -13,7 +13,7 @@
 #include "run/cache_check.h"
 #include "run/json_file.h"
 
-/* ---- which settings count ---- */
+/* ---- which settings apply ---- */
 
 bool kith__setting_applies(const char *name, const kith_settings *settings)
 {

@@ -17,19 +17,21 @@ typedef struct kith__config {
     kith_settings settings;
     uint64_t data_hash; /* of the graph */
     uint64_t labels;    /* kith__labels_hash; of format 3 */
-    uint64_t derived;   /* kith__derived_hash, 0 where it is not known */
+    uint64_t derived;   /* kith__derived_hash, 0 if it is unknown */
 } kith__config;
 
 /* Write FOLDER/config.json. */
 kith_status kith__config_save(const char *folder, const kith_graph *graph,
                               const kith_settings *settings, uint64_t derived, kith_error *error);
-/* Fails too where a file is gone that the run had and that this use needs. */
+/* Also fails if a file is missing that the run had and that this use needs. */
 kith_status kith__config_load(kith__config *config, const char *folder, kith__file_use use,
                               kith_error *error);
 
-/* Whether a setting has a say in a run with these settings: of a run of rules alone few do. */
+/* Whether a setting has an effect in a run with these settings: few have one in a run with rules
+ * only. */
 bool kith__setting_applies(const char *name, const kith_settings *settings);
-/* Give those that have none the values of their preset, which reading config.json gives them too. */
+/* Give settings without effect the values of their preset, which reading config.json gives them
+ * too. */
 kith_status kith__settings_reduce(kith_settings *settings, kith_error *error);
 
 #endif

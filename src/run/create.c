@@ -1,4 +1,4 @@
-/* Making the folder of a new run, with its parents, in the place of an older run where asked to. */
+/* Creating the folder of a new run, with its parents, optionally replacing an older run. */
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
@@ -17,8 +17,8 @@
 
 /* ---- parents ---- */
 
-/* Make the folders above `path`. `first` becomes the length of the first that was not there, 0 where
- * all were. */
+/* Create the parent folders of `path`. `first` becomes the length of the first one that was
+ * missing, 0 if none was. */
 static kith_status make_parents(size_t *first, const char *path, kith_error *error)
 {
     char *part = kith__strdup(path);
@@ -37,15 +37,15 @@ static kith_status make_parents(size_t *first, const char *path, kith_error *err
         if (mkdir(part, 0777) == 0)
             *first = *first ? *first : i;
         else if (errno != EEXIST && errno != EISDIR)
-            status = kith__fail(error, KITH_ERR_IO, "%s: cannot make the folder %s: %s", path, part,
-                                strerror(errno));
+            status = kith__fail(error, KITH_ERR_IO, "%s: cannot create the folder %s: %s", path,
+                                part, strerror(errno));
         part[i] = '/';
     }
     kith__free(part);
     return status;
 }
 
-/* Take them away again, the deepest first; those that are not empty stay. */
+/* Remove them again, the deepest first; folders that are not empty stay. */
 static void remove_parents(size_t first, const char *path)
 {
     char *part = first > 0 ? kith__strdup(path) : NULL;
@@ -72,7 +72,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* The first entry of a folder that kith does not make there; to be freed, NULL: none. */
+/* The first entry of a folder that kith does not create there; to be freed, NULL: none. */
 static char *find_foreign(const char *path, const char *const *names)
 {
     DIR *folder = opendir(path);
@@ -88,17 +88,18 @@ static char *find_foreign(const char *path, const char *const *names)
     return foreign;
 }
 
-/* In the run, in its graph, and the same of the run in heldout/. */
+/* In the run, in its graph, and likewise in the run in heldout/. */
 static char *find_foreign_in_run(const char *folder)
 {
     static const char *const of_run[] = {
         "config.json",      "graph",           "model.safetensors", "checkpoint.safetensors",
         "calibration.json", "classifier.json", "has_relation.json", "metrics.json",
         "overall.json",     "fusion.json",     "rules.safetensors", "history.jsonl",
-        "cache.bin",        "lock",            "heldout",         "carried_fusion.json",
+        "cache.bin",        "lock",            "heldout",           "carried_fusion.json",
         NULL};
     static const char *const of_graph[] = {"train", "dev", "test", "aux", "entity2id.txt",
                                            "relation2id.txt", "entity_name.txt", "split.json",
+                                           "relation_name.txt", "prefixes.txt",
                                            NULL};
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
     char *foreign = find_foreign(folder, of_run);
@@ -112,7 +113,7 @@ static char *find_foreign_in_run(const char *folder)
     return foreign;
 }
 
-/* Whether config.json is one that kith wrote. */
+/* Whether config.json was written by kith. */
 static bool is_run(const char *folder)
 {
     json_t *config = NULL;
@@ -133,9 +134,9 @@ static kith_status check_replaceable(const char *folder, kith_error *error)
                           "%s: is a symbolic link, which is not replaced; name the folder itself",
                           folder);
     if (!is_run(folder))
-        return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: is no run that kith made, so it is not replaced; choose another name",
-                          folder);
+        return kith__fail(
+            error, KITH_ERR_ARGUMENT,
+            "%s: is not a run made by kith, so it is not replaced; choose another name", folder);
     char *foreign = find_foreign_in_run(folder);
     if (foreign)
         status = kith__fail(error, KITH_ERR_ARGUMENT,
@@ -158,7 +159,7 @@ static bool holds_anything(const char *folder)
     return found;
 }
 
-/* What is there is an older run to be replaced, or nothing, or an empty folder. */
+/* The target may be an older run to be replaced, missing, or an empty folder. */
 static kith_status check_target(bool *full, const char *folder, bool replace, kith_error *error)
 {
     struct stat info;
@@ -166,13 +167,13 @@ static kith_status check_target(bool *full, const char *folder, bool replace, ki
     *full = stat(folder, &info) == 0 && kith__path_exists(folder, "config.json");
     if (!*full && holds_anything(folder))
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: is not empty and holds no run; choose another name%s", folder,
-                          replace ? " (--force replaces only runs that kith made)" : "");
+                          "%s: is not empty and not a run; choose another name%s", folder,
+                          replace ? " (--force replaces only runs made by kith)" : "");
     if (!*full)
-        return KITH_OK; /* putting the folder there will say what is wrong, if anything */
+        return KITH_OK; /* moving the folder there will report a problem, if any */
     if (!replace)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: holds a run already; resume it with --resume, replace it with "
+                          "%s: already contains a run; resume it with --resume, replace it with "
                           "--force, or choose another name", folder);
     return check_replaceable(folder, error);
 }
@@ -215,7 +216,7 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
                              kith_error *error)
 {
     kith__new_folder work = {0};
-    kith__run_lock lock = KITH__NO_LOCK; /* of the run that is replaced */
+    kith__run_lock lock = KITH__NO_LOCK; /* lock of the run that is replaced */
     char *older = NULL;                  /* where that run is afterwards */
     bool full = false;
     size_t parent = 0;

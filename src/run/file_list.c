@@ -9,7 +9,7 @@
 static const struct {
     const char *name;
     bool to_open;    /* needed to answer; the classifier is fitted on opening, with a warning */
-    bool made_again; /* by resuming */
+    bool made_again; /* resuming makes it again */
 } files[] = {
     {"model.safetensors", true, false},
     {"checkpoint.safetensors", false, false},
@@ -17,6 +17,8 @@ static const struct {
     {"rules.safetensors", true, true},
     {"fusion.json", true, true},
     {"has_relation.json", true, false},
+    {"overall.json", true, false},
+    {"metrics.json", true, false},
     {"classifier.json", false, true},
 };
 enum { FILES = sizeof files / sizeof *files };
@@ -41,12 +43,16 @@ kith_status kith__run_check_files(const json_t *config, const char *folder, kith
         if (!needed || !is_listed(list, files[i].name) || kith__path_exists(folder, files[i].name))
             continue;
         if (files[i].made_again)
-            return kith__fail(error, KITH_ERR_INPUT,
-                              "%s: its %s is gone; restore it from a copy, or make it again: kith "
-                              "train --resume %s", folder, files[i].name, folder);
-        return kith__fail(error, KITH_ERR_INPUT,
-                          "%s: its %s is gone; restore it from a copy, or train again: kith train "
-                          "%s/graph -o NEW", folder, files[i].name, folder);
+            return kith__fail(
+                error, KITH_ERR_INPUT,
+                "%s: its %s is missing; restore it from a copy, or make it again: kith "
+                "train --resume %s",
+                folder, files[i].name, folder);
+        return kith__fail(
+            error, KITH_ERR_INPUT,
+            "%s: its %s is missing; restore it from a copy, or train again: kith train "
+            "%s/graph -o NEW",
+            folder, files[i].name, folder);
     }
     return KITH_OK;
 }

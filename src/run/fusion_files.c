@@ -109,7 +109,7 @@ kith_status kith__rules_save(const char *folder, const kith__rule_set *e, kith_e
 static kith_status bad_rule(const char *path, const char *name, size_t row, kith_error *error)
 {
     return kith__fail(error, KITH_ERR_INPUT,
-                      "%s: row %zu of the table '%s' is no rule of this run, expected rows by "
+                      "%s: row %zu of the table '%s' is not a rule of this run, expected rows by "
                       "relation, with relations that the run has", path, row + 1, name);
 }
 
@@ -141,7 +141,7 @@ static kith__rule rule_of(const uint32_t *row, size_t steps)
     return made;
 }
 
-/* Rules are looked for by halving, so their order must be what it should. */
+/* Rules are found by binary search, so their order must be right. */
 static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t relations,
                              const char *path, kith_error *error)
 {
@@ -447,13 +447,25 @@ bool kith__fusion_saved(const char *folder)
            kith__path_exists(folder, "rules.safetensors");
 }
 
+/* The same warning as at the end of kith train. */
+static void warn_of_few(kith_model *model, const kith__fusion *fusion)
+{
+    enum { FEW = 50 };
+
+    if (fusion->queries < FEW)
+        kith__model_warn(model,
+                         "the graph is small: the weights were fitted on %u facts of held-out "
+                         "entities, so probabilities are rough estimates",
+                         fusion->queries);
+}
+
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error)
 {
     uint32_t relations = 2 * kith_graph_seen_relation_count(model->graph);
     kith__rule_set *rules = NULL;
     kith__evidence *evidence = NULL;
     kith__fusion fusion = {0};
-    bool required = model->run_format >= 3; /* a checksum */
+    bool required = model->run_format >= 3; /* whether a checksum is required */
     kith__calibration calibration = {0};
     kith_status status;
 
@@ -463,6 +475,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "--resume %s",
                           folder, folder);
     TRY(load_fusion(&fusion, &calibration, required, folder, "fusion.json", error));
+    warn_of_few(model, &fusion);
     TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(kith__overall_open(model, folder, required, error));
     TRY(load_rules(&rules, relations, required, folder, error));

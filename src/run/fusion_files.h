@@ -11,8 +11,8 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
                               const kith__calibration *calibration, kith_error *error);
 kith_status kith__rules_save(const char *folder, const kith__rule_set *rules, kith_error *error);
 
-/* A fusion that an earlier run was fitted with, for a run that has not got its own yet:
- * carried_fusion.json, which goes when fusion.json is there. */
+/* The fusion of an earlier run, for a run that does not have its own yet: carried_fusion.json,
+ * which is removed when fusion.json exists. */
 kith_status kith__carried_fusion_save(const char *folder, const kith__fusion *fusion,
                                       const kith__calibration *calibration, kith_error *error);
 bool kith__carried_fusion_saved(const char *folder);
@@ -20,9 +20,9 @@ kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *c
                                       const char *folder, kith_error *error);
 void kith__carried_fusion_drop(const char *folder);
 
-/* Read both files and hand them to the model. */
+/* Read both files and give them to the model. */
 kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error);
-/* Hand them to the model, which then frees the evidence and what the fusion holds. */
+/* Give them to the model, which then owns the evidence and the fusion's memory. */
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
                              const kith__fusion *fusion, const kith__calibration *calibration,
                              kith_error *error);

@@ -1,4 +1,4 @@
-/* has_relation.json: what P(has r) (model/has_relation.h) was learned to be. */
+/* has_relation.json: the model of P(has r) (model/has_relation.h). */
 #ifndef KITH_RUN_HAS_RELATION_FILE_H
 #define KITH_RUN_HAS_RELATION_FILE_H
 
@@ -6,7 +6,7 @@
 
 kith_status kith__has_relation_save(const char *folder, const kith__has_relation *has,
                                     kith_error *error);
-/* A run may lack the file: nothing is fitted then. */
+/* A run may lack the file: then there is no such model. */
 kith_status kith__has_relation_load(kith__has_relation *has, const char *folder, bool required,
                                     kith_error *error);
 

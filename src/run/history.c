@@ -14,7 +14,7 @@ kith_status kith__run_log(const char *folder, const kith_progress *progress, con
                           kith_error *error)
 {
     char *path = kith__path_join(folder, "history.jsonl");
-    FILE *out = path ? fopen(path, "ae") : NULL;
+    FILE *out = path ? kith__regular_open(path, true) : NULL;
     kith_status status = KITH_OK;
 
     if (!path)
@@ -40,19 +40,19 @@ kith_status kith__run_cut_log(const char *folder, uint32_t epoch, kith_error *er
     char *path = kith__path_join(folder, "history.jsonl"), *line = NULL;
     size_t capacity = 0;
     kith__new_file file = {0};
-    FILE *in = path ? fopen(path, "re") : NULL;
+    FILE *in = path ? kith__regular_open(path, false) : NULL;
     kith_status status = KITH_OK;
 
     if (!path)
         return kith__no_memory(error);
     if (!in)
         goto cleanup; /* nothing was logged yet */
-    TRY(kith__new_file_open(&file, path, error));
+    TRY(kith__new_file_replace(&file, path, error));
     while (getline(&line, &capacity, in) > 0) {
         json_t *entry = json_loads(line, 0, NULL);
         json_int_t at = json_integer_value(json_object_get(entry, "epoch"));
         line[strcspn(line, "\n")] = '\0';
-        if (entry && at > 0 && at <= epoch) /* a line that was cut off is no entry */
+        if (entry && at > 0 && at <= epoch) /* an incomplete line does not count */
             fprintf(file.stream, "%s\n", line);
         json_decref(entry);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/checksum.h"
+#include "core/files.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 
@@ -13,7 +14,7 @@ enum { LONGEST = 1 << 28 };
 
 /* ---- writing ---- */
 
-/* The checksum stands first, so that a person who looks at the file sees the rest as one. */
+/* The checksum is the first member, so that people can read the rest without interruption. */
 static json_t *with_checksum(json_t *object)
 {
     json_t *whole = json_object();
@@ -26,7 +27,7 @@ static json_t *with_checksum(json_t *object)
     return whole;
 }
 
-/* The line end that the file gets counts too. */
+/* The file's line end counts too. */
 static void seal(char *text)
 {
     size_t length = strlen(text);
@@ -58,7 +59,7 @@ kith_status kith__json_save(const char *folder, const char *name, json_t *object
 
 static kith_status read_all(char **text, size_t *length, const char *path, kith_error *error)
 {
-    FILE *in = fopen(path, "re");
+    FILE *in = kith__regular_open(path, false);
     size_t capacity = 0;
     kith_status status = KITH_OK;
 
@@ -120,7 +121,7 @@ kith_status kith__json_load(json_t **object, bool *checked, const char *folder, 
     found = json_loadb(text, length, 0, &why);
     if (!json_is_object(found))
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s:%d: %s, expected JSON as kith train writes it",
-                       path, found ? 1 : why.line, found ? "is no object" : why.text));
+                       path, found ? 1 : why.line, found ? "is not an object" : why.text));
     *object = found;
     found = NULL;
     if (checked)

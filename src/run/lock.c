@@ -14,7 +14,7 @@
 #include "core/mem.h"
 #include "graph/graph.h"
 
-/* Whether the file that was locked is still the one with that name: its last holder removed it. */
+/* Whether the locked file still has that name: its last holder may have removed it. */
 static bool is_current(int file, const char *path)
 {
     struct stat mine, there;
@@ -33,7 +33,7 @@ static void note_holder(int file)
     strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S UTC", &when);
     int length = snprintf(text, sizeof text, "process %ld since %s\n", (long)getpid(), day);
     if (ftruncate(file, 0) != 0 || pwrite(file, text, (size_t)length, 0) != length)
-        return; /* the lock holds all the same; others only learn less about it */
+        return; /* the lock is held nevertheless; others only get less information */
 }
 
 static kith_status held(int file, const char *folder, kith_error *error)
@@ -84,7 +84,8 @@ cleanup:
 void kith__run_lock_release(kith__run_lock *lock)
 {
     if (lock->file >= 0) {
-        unlink(lock->path); /* while it is held: who waits for it sees that it is gone */
+        /* while the lock is held: a waiting process sees that the file is gone */
+        unlink(lock->path);
         close(lock->file);
     }
     kith__free(lock->path);

@@ -1,5 +1,5 @@
-/* Only one process trains a run at a time: RUN/lock is locked (flock) while one does, and goes when it
- * ends, however it ends. Readers need no lock: files are replaced whole. */
+/* Only one process trains a run at a time: it holds a lock (flock) on RUN/lock, which is released
+ * when the process ends in any way. Readers need no lock: files are replaced whole. */
 #ifndef KITH_RUN_LOCK_H
 #define KITH_RUN_LOCK_H
 
@@ -12,7 +12,7 @@ typedef struct kith__run_lock {
 
 #define KITH__NO_LOCK ((kith__run_lock){.file = -1})
 
-/* Fails at once where another holds it, and says who and since when. */
+/* Fails at once if another process holds it, and says which and since when. */
 kith_status kith__run_lock_take(kith__run_lock *lock, const char *folder, kith_error *error);
 void kith__run_lock_release(kith__run_lock *lock);
 

@@ -1,5 +1,7 @@
 /* Opening a run: config.json, the graph or its cache, weights, rules and fusion. */
+#include <dirent.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "core/files.h"
 #include "core/mem.h"
@@ -11,11 +13,30 @@
 #include "run/classifier_file.h"
 #include "run/config.h"
 #include "run/fusion_files.h"
+#include "run/held_out_file.h"
 #include "run/run.h"
 
 /* ---- the graph ---- */
 
-/* Names are files of their own; without them the graph could be read, but nobody would understand
+/* A graph may be given as a pipe, but one among the files of a run would be waited for without end. */
+static kith_status check_regular(const char *graph_folder, kith_error *error)
+{
+    DIR *folder = opendir(graph_folder);
+    struct dirent *entry;
+    struct stat info;
+    kith_status status = KITH_OK;
+
+    while (status == KITH_OK && folder && (entry = readdir(folder)))
+        if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0 && !S_ISREG(info.st_mode) &&
+            !S_ISDIR(info.st_mode))
+            status = kith__fail(error, KITH_ERR_INPUT, "%s/%s: is no regular file", graph_folder,
+                                entry->d_name);
+    if (folder)
+        closedir(folder);
+    return status;
+}
+
+/* Names are in separate files; without them the graph could be read, but nobody would understand
  * it. */
 static kith_status check_names(const char *graph_folder, kith_error *error)
 {
@@ -34,10 +55,12 @@ static kith_status check_labels(const kith_graph *graph, const char *path,
 {
     if (config->format < 3 || kith__labels_hash(graph) == config->labels)
         return KITH_OK;
-    return kith__fail(error, KITH_ERR_INPUT,
-                      "%s/%s: has not the labels that config.json was made for (their hash differs)",
-                      path, graph->prefixes.count > 0 ? "prefixes.txt or entity_name.txt"
-                                                      : "entity_name.txt");
+    return kith__fail(
+        error, KITH_ERR_INPUT,
+        "%s/%s: does not have the labels that config.json was made for (their hash differs)", path,
+        graph->prefixes.count > 0   ? "prefixes.txt, relation_name.txt or entity_name.txt"
+        : graph->relation_labels ? "relation_name.txt or entity_name.txt"
+                                 : "entity_name.txt");
 }
 
 static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
@@ -48,6 +71,7 @@ static kith_status open_graph(kith_graph **out, const char *path, const kith__co
     kith_graph *graph = NULL;
     kith_status status;
 
+    TRY(check_regular(path, error));
     TRY(check_names(path, error));
     TRY(kith_graph_open(&graph, path, &open, error));
     if (kith_graph_hash(graph) != config->data_hash)
@@ -62,24 +86,40 @@ cleanup:
     return status;
 }
 
-/* Prefixes are in no cache: they are few. */
-static kith_status read_prefixes(kith_graph *graph, const char *inner, const kith__config *config,
-                                 kith_error *error)
+static kith_status read_beside(bool *found, kith_graph *graph, const char *inner, const char *name,
+                               kith_status (*read)(kith__loader *, const char *), kith_error *error)
 {
     kith__loader loader = {.graph = graph, .error = error};
     char *path;
-    kith_status status;
+    kith_status status = check_regular(inner, error);
 
-    if (!kith__path_exists(inner, "prefixes.txt"))
-        return KITH_OK;
-    if (!(path = kith__path_join(inner, "prefixes.txt")))
+    if (status != KITH_OK || !kith__path_exists(inner, name))
+        return status;
+    *found = true;
+    if (!(path = kith__path_join(inner, name)))
         return kith__no_memory(error);
-    status = kith__read_prefixes(&loader, path);
+    status = read(&loader, path);
     kith__free(path);
-    return status == KITH_OK ? check_labels(graph, inner, config, error) : status;
+    return status;
 }
 
-/* From the cache where it is good; else from the folder, and then there is a cache for the next. */
+/* Prefixes and labels of relations are in no cache: they are few. */
+static kith_status read_uncached(kith_graph *graph, const char *inner, const kith__config *config,
+                                 kith_error *error)
+{
+    bool found = false;
+    kith_status status;
+
+    TRY(read_beside(&found, graph, inner, "relation_name.txt", kith__read_relation_labels, error));
+    TRY(read_beside(&found, graph, inner, "prefixes.txt", kith__read_prefixes, error));
+    if (found)
+        TRY(check_labels(graph, inner, config, error));
+cleanup:
+    return status;
+}
+
+/* From the cache if it is valid; else from the folder, and then a cache is written for the next
+ * time. */
 static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
                                 const char *inner, const kith__config *config,
                                 const kith_work_options *options, kith_error *error)
@@ -100,11 +140,11 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     kith__watch_init(&watch, options->watch, options->context);
     if (cached) {
         lists->cap = kith__list_cap(settings);
-        status = read_prefixes(*graph, inner, config, error);
+        status = read_uncached(*graph, inner, config, error);
     } else {
         status = open_graph(graph, inner, config, options, error);
     }
-    if (status != KITH_OK) { /* what a cache holds lies in its map, beside these */
+    if (status != KITH_OK) { /* arrays from a cache are in its map, next to these */
         kith__free(rules);
         kith__free(lists);
         goto cleanup;
@@ -123,9 +163,11 @@ static void warn_of_age(kith_model *model, const char *folder, const kith__confi
 {
     model->run_format = config->format;
     if (config->format < KITH__RUN_FORMAT)
-        kith__model_warn(model,
-                         "%s: was made by kith %s, without checksums: damage to its files would not "
-                         "be noticed; to have them, train it again", folder, config->version);
+        kith__model_warn(
+            model,
+            "%s: was made by kith %s, without checksums: damage to its files would not "
+            "be noticed; to have them, train it again",
+            folder, config->version);
 }
 
 kith_status kith__run_check(const char *folder, kith_error *error)
@@ -133,7 +175,8 @@ kith_status kith__run_check(const char *folder, kith_error *error)
     if (!kith__path_exists(folder, "config.json"))
         return kith__fail(
             error, KITH_ERR_INPUT,
-            "%s: is no run, expected a folder with config.json, as kith train makes it", folder);
+            "%s: is not a run, expected a folder with config.json, as kith train writes it",
+            folder);
     return KITH_OK;
 }
 
@@ -187,7 +230,10 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
     TRY(model->settings.evidence == KITH_EVIDENCE_NONE
             ? kith__run_load_calibration(folder, model, error)
             : kith__fused_open(model, folder, error));
+    if (!model->fused && model->settings.unseen_neighbors)
+        TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
     TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__held_out_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:
@@ -197,7 +243,7 @@ cleanup:
 
 /* ---- on another graph ---- */
 
-/* The graph with the relations of the run, by the ids that they have there. */
+/* The graph with the relations of the run, renumbered to their ids there. */
 static kith_status align(kith_graph **aligned, kith__alignment *report, const kith_graph *graph,
                          const char *folder, const kith__config *config,
                          const kith_work_options *options, kith_error *error)
@@ -238,9 +284,11 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     TRY(kith__run_check(folder, error));
     TRY(kith__config_load(&config, folder, KITH__TO_OPEN, error));
     if (config.settings.evidence == KITH_EVIDENCE_NONE)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "%s: is an embedding alone, which says nothing about the entities of another "
-                       "graph; expected a run with rules (--preset kith or rules)", folder));
+        TRY(kith__fail(
+            error, KITH_ERR_ARGUMENT,
+            "%s: is an embedding alone, which says nothing about the entities of another "
+            "graph; expected a run with rules (--preset kith or rules)",
+            folder));
     TRY(align(&aligned, &report, graph, folder, &config, &options, error));
     config.settings.evidence = KITH_EVIDENCE_RULES;
     config.settings.predict = KITH_PREDICT_BOTH;
@@ -253,7 +301,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     if (report.dropped_relations > 0)
         kith__model_warn(model,
                          "%zu relations of the graph are not among those that %s was trained on: "
-                         "%zu known facts with them are left out", report.dropped_relations, folder,
+                         "%zu known facts with them are ignored", report.dropped_relations, folder,
                          report.dropped_facts);
     TRY(kith__fused_open(model, folder, error));
     TRY(kith__classifier_open(model, folder, error));

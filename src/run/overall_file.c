@@ -65,7 +65,7 @@ static bool read_weights(kith__overall *o, const json_t *weights)
     return o->entities == 0 || (o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0);
 }
 
-/* Knots must rise, so that a likelier answer never comes out less likely. */
+/* Knots must rise, so that a likelier answer never gets a lower probability. */
 static bool read_knots(kith__overall *o, const json_t *rows)
 {
     size_t i;
@@ -102,9 +102,11 @@ kith_status kith__overall_open(kith_model *model, const char *folder, bool requi
     model->overall = (kith__overall){.fitted = false};
     if (!kith__path_exists(folder, file_name)) {
         if (model->has.fitted)
-            kith__model_warn(model,
-                             "%s lacks overall.json, so its overall probabilities are not calibrated; "
-                             "train it again to have them so", folder);
+            kith__model_warn(
+                model,
+                "%s lacks overall.json, so its overall probabilities are not calibrated; "
+                "train it again to calibrate them",
+                folder);
         return KITH_OK;
     }
     TRY(kith__json_load(&object, NULL, folder, file_name, required, error));

@@ -5,7 +5,7 @@
 #include "model/model.h"
 
 kith_status kith__overall_save(const char *folder, const kith__overall *overall, kith_error *error);
-/* A run that lacks it multiplies both probabilities, and the model says so in a warning. */
+/* A run that lacks it multiplies both probabilities, and the model has a warning. */
 kith_status kith__overall_open(kith_model *model, const char *folder, bool required,
                                kith_error *error);
 

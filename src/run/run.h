@@ -5,6 +5,7 @@
  *   calibration.json         what turns scores into probabilities: weights.c
  *   rules.safetensors, fusion.json   rule evidence and its weights: fusion_files.h
  *   has_relation.json, overall.json  what overall probabilities are made of
+ *   metrics.json             what training measured on held-out entities: held_out_file.h
  *   checkpoint.safetensors   weights, Adam's state and where training stands: checkpoint.c
  *   history.jsonl            one object per epoch: history.c
  *   cache.bin                the graph once more, to be mapped: cache.h
@@ -16,34 +17,34 @@
 
 #include "model/model.h"
 
-/* Where training stands. */
+/* The state of training. */
 typedef struct kith__position {
     uint32_t epoch;      /* epochs done */
     uint64_t batch;      /* batches done of the next one */
     double loss_sum;     /* over those batches' facts */
     uint64_t facts;      /* in those batches */
     double seconds;      /* spent on them */
-    double best;         /* dev's best figure, below 0 where there is none yet */
+    double best;         /* best metric on dev, below 0 if there is none yet */
     uint32_t best_epoch;
-    uint32_t looks;      /* at dev since the best one */
+    uint32_t looks;      /* evaluations on dev since the best one */
     bool finished;
 } kith__position;
 
-/* What the optimiser keeps beside the parameters. */
+/* What the optimiser keeps in addition to the parameters. */
 typedef struct kith__moments {
     const kith__params *m, *v;
     uint64_t steps;
 } kith__moments;
 
-/* Make the folder and its parents, whole or not at all. It must not exist, or be empty, or with
- * `replace` be a run that kith made and in which nothing else is. `derived` is what a cache of
- * the run must hold (kith__derived_hash), 0 where nobody has made it yet. */
+/* Create the folder and its parents, whole or not at all. It must not exist, or be empty, or with
+ * `replace` be a run made by kith that contains nothing else. `derived` is the hash that a cache of
+ * the run must have (kith__derived_hash), 0 if it is unknown. */
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
                              const kith_settings *settings, uint64_t derived, bool replace,
                              kith_error *error);
 /* Whether there is a run at all. */
 kith_status kith__run_check(const char *folder, kith_error *error);
-/* Read settings and graph back, and make a model of them with start values. */
+/* Read settings and graph, and make a model with initial values from them. */
 kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
                            kith_error *error);
 
@@ -54,11 +55,11 @@ const kith__table *kith__run_unusable_table(const kith_model *model);
 kith_status kith__run_save_position(const char *folder, const kith__position *position,
                                     const kith_model *model, const kith__moments *moments,
                                     kith_error *error);
-/* A run without a checkpoint stands at its beginning. */
+/* A run without a checkpoint is at its beginning. */
 kith_status kith__run_load_position(kith__position *position, const char *folder,
                                     kith_model *model, kith__moments *moments, kith_error *error);
 
-/* What turns scores into probabilities, of a model without rule evidence; a run may lack it. */
+/* The calibration of a model without rules; a run may lack it. */
 kith_status kith__run_save_calibration(const char *folder, const kith_model *model,
                                        kith_error *error);
 kith_status kith__run_load_calibration(const char *folder, kith_model *model, kith_error *error);
@@ -66,7 +67,7 @@ kith_status kith__run_load_calibration(const char *folder, kith_model *model, ki
 /* Add a line for an epoch. */
 kith_status kith__run_log(const char *folder, const kith_progress *progress, const char *metric,
                           kith_error *error);
-/* Drop lines after an epoch, which a run that was killed may have written. */
+/* Drop the lines after an epoch, which a killed run may have written. */
 kith_status kith__run_cut_log(const char *folder, uint32_t epoch, kith_error *error);
 
 #endif

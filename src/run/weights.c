@@ -1,4 +1,4 @@
-/* model.safetensors and calibration.json: what an embedding has learned. */
+/* model.safetensors and calibration.json: what the embedding has learned. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "run/run.h"
 
 /* A score is at most about a thousand coordinates times three vectors, each the sum of at most some
- * million rows: with this it stays far below the largest float. */
+ * million rows: with this bound it stays far below the largest float. */
 static const float LARGEST = 1e6f;
 
 /* ---- model.safetensors ---- */
@@ -45,8 +45,9 @@ kith_status kith__run_load_model(const char *folder, kith_model *model, kith_err
 {
     const kith__tensor_group group = {"", &model->params};
     char *path = kith__path_join(folder, "model.safetensors");
-    kith_status status = path ? kith__tensors_load(path, &group, 1, NULL, 0, model->run_format >= 3, error)
-                              : kith__no_memory(error);
+    kith_status status =
+        path ? kith__tensors_load(path, &group, 1, NULL, 0, model->run_format >= 3, error)
+             : kith__no_memory(error);
     kith__free(path);
     if (status == KITH_ERR_IO)
         return kith__fail(
@@ -82,7 +83,7 @@ kith_status kith__run_load_calibration(const char *folder, kith_model *model, ki
     kith_status status = KITH_OK;
 
     if (!kith__path_exists(folder, "calibration.json"))
-        goto cleanup; /* answers have scores alone */
+        goto cleanup; /* answers have scores only */
     TRY(kith__json_load(&object, NULL, folder, "calibration.json", model->run_format >= 3, error));
     if (json_unpack(object, "{s[FFF]}", "calibration", &w[0], &w[1], &w[2]) != 0 ||
         !(fabs(w[0]) <= LARGEST) || !(fabs(w[1]) <= LARGEST) || !(fabs(w[2]) <= LARGEST))

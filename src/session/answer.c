@@ -71,20 +71,19 @@ kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const fl
                  : kith__topk_of(a->best, b->most, scores, a->width, NULL);
     for (size_t i = 0; i < count; i++) {
         uint32_t c = a->best[i];
-        double probability = kith__probability(&a->model->calibration, shares, scores[c]);
-        double overall =
-            kith__overall_probability(&a->model->overall, shares, has, probability);
+        double if_any = kith__probability(&a->model->calibration, shares, scores[c]);
+        double probability = kith__overall_probability(&a->model->overall, shares, has, if_any);
         kith_answer *next = &b->at[b->count++];
         *next = (kith_answer){
             .relation = query < m ? query : query - m,
             .entity = c,
-            .score = pairs && overall >= 0 ? (float)log(fmax(overall, 1e-30)) : scores[c] + shift,
+            .score = pairs && probability >= 0 ? (float)log(fmax(probability, 1e-30))
+                                               : scores[c] + shift,
             .probability = probability,
-            .overall = overall,
+            .probability_if_any = if_any,
             .known = kith__span_has(shares->known, c),
             .is_subject = query >= m};
-        kith__overall_interval(&next->low, &next->high, &a->model->overall, shares, has,
-                               probability);
+        kith__overall_interval(&next->low, &next->high, &a->model->overall, shares, has, if_any);
     }
     keep_best(b);
     return KITH_OK;

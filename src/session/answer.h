@@ -6,27 +6,29 @@
 #include "model/score.h"
 #include "session/session.h"
 
-/* The facts of `count` entities, which lie in the workspace until the next call; `of_graph` (may be
- * NULL) is how many of the first entity's are the graph's. */
+/* The facts of `count` entities, which stay in the workspace until the next call; `of_graph` (may
+ * be NULL) is how many of the first entity's facts come from the graph. */
 kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph,
                                const kith_session *session, kith__workspace *workspace,
                                const uint32_t *entities, size_t count, kith_error *error);
 
-/* Set which entities are candidates, after the workspace was taken and before room is reserved. */
+/* Set which entities are candidates; call it after taking the workspace and before reserving
+ * memory. */
 kith_status kith__choose_candidates(kith__workspace *workspace, const kith_session *session,
                                     kith_candidate_set set, kith_error *error);
-/* P(has r) of an entity for some queries; NAN where the model has not learned it. */
+/* P(has r) of an entity for some queries; NAN if the model has not learned it. */
 kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
                                 kith__workspace *workspace, const kith__query_entity *asked,
                                 const uint32_t *queries, size_t count, kith_error *error);
 
-/* What a question asks, in ids. */
+/* A question in ids. */
 typedef struct kith__resolved {
     uint32_t entity;
     uint32_t query; /* directed; KITH__NO_ID for pairs and relations */
     bool subject_asked;
-    uint32_t other; /* the candidate, where relations are asked for or a fact is judged; else
-                       KITH__NO_ID */
+    /* the candidate, if relations are asked for or a fact is checked; else KITH__NO_ID */
+    uint32_t other;
+    bool unranked; /* neither end of the fact is a candidate: only a classifier can judge it */
 } kith__resolved;
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
                           const kith_question *question, kith_candidate_set set,
@@ -35,10 +37,14 @@ kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
                                const kith_question *fact, kith_candidate_set set,
                                kith_error *error);
+/* A fact that cannot be ranked, but classified: its entities need not be candidates, and those of the graph
+ * need no facts. */
+kith_status kith__resolve_unranked(kith__resolved *resolved, const kith_session *session,
+                                   const kith_question *fact, kith_error *error);
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 
-/* Answers while they are found; kith_answers shows them to the caller. */
+/* Answers while they are collected; kith_answers shows them to the caller. */
 typedef struct kith__answers {
     kith_answer *at;
     size_t count;
@@ -46,41 +52,45 @@ typedef struct kith__answers {
     size_t relations, all_relations;
 } kith__answers;
 void kith__answers_release(kith__answers *answers);
-/* The caller's result, a copy in one block; NULL where memory is short. */
+/* The caller's result, a copy in one block; NULL if out of memory. */
 kith_answers *kith__answers_public(const kith__answers *answers);
 
-/* Answer questions that are resolved, on several threads. `watch` may be NULL. */
+/* Answer questions that are resolved, on several threads. `watch` may be NULL; its stage is the caller's,
+ * and gets one more done for each question. */
 kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
                                const kith_ask_options *options, kith__watch *watch,
                                kith_error *error);
 
-/* Take a fact of the workspace away from an entity that was gathered there; false where it has none. */
+/* Remove a fact of the workspace from an entity that was gathered there; false if it does not have
+ * the fact. */
 bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint32_t query,
                      uint32_t other);
 
 /* Better first: by score, then by ids. */
 int kith__better_answer_first(const void *a, const void *b);
 
-/* The best answers so far, best first. Pairs are more than there are candidates, and few want more than
- * that. */
+/* The best answers so far, best first. There are more pairs than candidates, but few callers want
+ * more than that. */
 typedef struct kith__answer_list {
     kith_answer *at;
     size_t count, capacity, most;
 } kith__answer_list;
 kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
                                        const kith_ask_options *options);
-/* Add the best by one row of scores for a query. `has` is P(has r), or NAN. The score of a pair is the
- * logarithm of its overall probability where there is one; other scores get `shift` added. */
+/* Add the best answers by one row of scores for a query. `has` is P(has r), or NAN. The score of a
+ * pair is the logarithm of its overall probability if there is one; `shift` is added to other
+ * scores. */
 kith_status kith__answers_add(kith__answer_list *list, kith__workspace *workspace,
                               const float *scores, const kith__shares *shares, double has,
-                              bool pairs, float shift, uint32_t query, bool new_only, kith_error *error);
+                              bool pairs, float shift, uint32_t query, bool new_only,
+                              kith_error *error);
 
-/* One query of an entity, and how likely it is that it has an answer. */
+/* One query about an entity, and how likely it has an answer. */
 typedef struct kith__likely {
     uint32_t query;
     float implied; /* the largest confidence with which the entity's relations imply it */
-    double has;    /* P(has r), or NAN where the model has not learned it */
+    double has;    /* P(has r), or NAN if the model has not learned it */
 } kith__likely;
 /* The queries first .. first + count - 1, in their order. */
 kith_status kith__likely_queries(kith__likely *likely, kith_session *session,
@@ -90,7 +100,8 @@ kith_status kith__likely_queries(kith__likely *likely, kith_session *session,
 kith_status kith__order_queries(kith__likely *order, kith_session *session,
                                 kith__workspace *workspace, const kith__query_entity *asked,
                                 bool subject_asked, kith_error *error);
-/* What to add to scores of a relation so that they compare with those of others: log-likelihoods. */
+/* What to add to the scores of a relation to make them comparable with those of others:
+ * log-likelihoods. */
 float kith__likelihood_shift(const float *scores, size_t candidates, float implied);
 
 /* The relations between an entity and one candidate. */
@@ -104,12 +115,12 @@ kith_status kith__answer_pairs(kith__answers *answers, kith_session *session,
                                kith__workspace *workspace, const kith__query_entity *asked,
                                const kith_ask_options *options, kith_error *error);
 
-/* The best answers by one row of scores, for the query that they are of. */
+/* The best answers by one row of scores, for a query. */
 kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
                                kith__workspace *workspace, const kith__query_entity *asked,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error);
-/* Options as they count: the usual ones where NULL or 0. */
+/* The options with defaults filled in. */
 kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *options,
                               kith_error *error);
 

@@ -12,7 +12,7 @@ typedef struct {
     kith_ask_options options;
     const kith__resolved *resolved;
     kith__item *order; /* major: query, index: question */
-    size_t *chunk;     /* where each begins in `order`, and the end */
+    size_t *chunk;     /* where each chunk begins in `order`, and the end */
     size_t chunks;
     kith__answers *answers;
     kith__watch *watch;
@@ -76,6 +76,7 @@ static void answer_piece(void *context, size_t piece)
         fail(k, status, &error);
         return;
     }
+    a->watch = k->watch;
     kith_status chosen = kith__choose_candidates(a, k->session, k->options.candidates, &error);
     if (chosen != KITH_OK)
         fail(k, chosen, &error);
@@ -89,16 +90,16 @@ static void answer_piece(void *context, size_t piece)
     kith__workspace_give(k->session->cache, a);
 }
 
-/* Questions with one query in a row, a few at a time; pairs one by one. */
+/* Questions with the same query together, a few at a time; pairs one by one. */
 static void cut_chunks(question_batch *k, size_t count)
 {
-    size_t in_chunk = 0;
+    size_t in_chunk = 0, most = kith__queries_at_once(k->session->model);
 
     k->chunks = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t query = k->resolved[k->order[i].index].query;
         bool same = i > 0 && query != KITH__NO_ID && k->order[i].major == k->order[i - 1].major &&
-                    in_chunk < KITH__QUERIES_TOGETHER;
+                    in_chunk < most;
         if (!same) {
             k->chunk[k->chunks++] = i;
             in_chunk = 0;
@@ -147,7 +148,7 @@ static kith_status run_asking(question_batch *k, unsigned threads, kith_error *e
     return k->status != KITH_OK ? k->status : kith__watch_status(k->watch, error);
 }
 
-/* Where a least probability is wanted, answers without one are not likely enough either. */
+/* If a minimum probability is given, answers without one are dropped too. */
 static void keep_likely(kith__answers *answers, double least)
 {
     size_t kept = 0;
@@ -155,7 +156,7 @@ static void keep_likely(kith__answers *answers, double least)
     if (!(least > 0))
         return;
     for (size_t i = 0; i < answers->count; i++)
-        if (answers->at[i].overall >= least)
+        if (answers->at[i].probability >= least)
             answers->at[kept++] = answers->at[i];
     answers->count = kept;
 }
@@ -176,7 +177,6 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *s,
         TRY(kith__no_memory(error));
     TRY(kith__ask_options(&k.options, options, error));
     TRY(order_all(&k, count, error));
-    TRY(kith__watch_begin(watch, "answering", count, error));
     TRY(run_asking(&k, k.options.threads, error));
     for (size_t i = 0; i < count; i++)
         keep_likely(&k.answers[i], k.options.min_probability);
@@ -193,8 +193,8 @@ cleanup:
 
 /* ---- many ---- */
 
-/* Those that can be asked: the names of the others are wrong, or nothing is known about their entities,
- * which goes into their errors. Only a lack of memory hinders all. */
+/* Resolve the questions that can be asked. For others, with wrong names or without known facts, the
+ * reason goes into their errors. Only running out of memory stops all of them. */
 static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
                                kith__errors *errors, const kith_session *s,
                                const kith_question *questions, size_t count, kith_candidate_set set,
@@ -248,6 +248,7 @@ static kith_status ask_all(kith_answers_batch *batch, kith_session *s,
         TRY(kith__no_memory(error));
     TRY(resolve_all(resolved, which, &good, &errors, s, questions, count, options->candidates,
                     watch, error));
+    TRY(kith__watch_begin(watch, "answering", good, error));
     if (good > 0)
         TRY(kith__ask_resolved(found, s, resolved, good, options, watch, error));
     TRY(publish(batch, found, which, good, error));
@@ -321,6 +322,7 @@ kith_status kith_session_ask(kith_answers **answers, kith_session *s, const kith
     kith__watch_init(&watch, used.watch, used.context);
     TRY(status);
     TRY(kith__resolve(&resolved, s, question, used.candidates, error));
+    TRY(kith__watch_begin(&watch, "answering", 1, error));
     TRY(kith__ask_resolved(&found, s, &resolved, 1, &used, &watch, error));
     if (!(out = kith__answers_public(&found)))
         TRY(kith__no_memory(error));
@@ -329,24 +331,4 @@ cleanup:
     kith__answers_release(&found);
     kith__watch_release(&watch);
     return status;
-}
-
-kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_triple question,
-                                 const kith_ask_options *options, kith_error *error)
-{
-    if (!answers || !s)
-        return kith__null_argument(error, __func__);
-
-    const kith_graph *g = s->model->graph;
-    const kith_question named = {kith_graph_entity_name(g, question.subject),
-                                 kith_graph_relation_name(g, question.relation),
-                                 kith_graph_entity_name(g, question.object)};
-
-    if ((!named.subject && question.subject != UINT32_MAX) ||
-        (!named.relation && question.relation != UINT32_MAX) ||
-        (!named.object && question.object != UINT32_MAX))
-        return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "the graph has not all ids of the question %u, %u, %u", question.subject,
-                          question.relation, question.object);
-    return kith_session_ask(answers, s, &named, options, error);
 }

@@ -35,10 +35,10 @@ kith_status kith__choose_candidates(kith__workspace *a, const kith_session *s,
 
     if ((unsigned)set > KITH_ANSWERS_NEW)
         return kith__fail(error, KITH_ERR_ARGUMENT, "%d is not a set of candidates", (int)set);
-    if (only && !kith__model_knows_unseen(s->model))
+    if (only && !kith__model_answers_unseen(s->model))
         return kith__fail(error, KITH_ERR_ARGUMENT, "a model %s has no scores for new entities",
                           a->fusion ? "with unseen-neighbors off" : "without rules");
-    if (set == KITH_ANSWERS_SEEN || !kith__model_knows_unseen(s->model))
+    if (set == KITH_ANSWERS_SEEN || !kith__model_answers_unseen(s->model))
         return KITH_OK;
     kith_status status = list_unseen(a, s, error);
     if (status != KITH_OK || (a->unseen_count == 0 && !only))

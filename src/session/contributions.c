@@ -18,7 +18,7 @@ typedef struct {
     const float *scores;
     kith_contributions *contributions;
     size_t count;
-    kith_reason **reasons; /* of each, strongest first in the end */
+    kith_reason **reasons; /* of each answer, finally strongest first */
     size_t *reason_capacity;
     double **neighbors; /* points of each by neighbour, or NULL */
     bool no_memory;
@@ -99,7 +99,7 @@ static int stronger_first(const void *a, const void *b)
     return x->third < y->third ? -1 : x->third > y->third;
 }
 
-/* The points of each feature: its weight times its value. */
+/* The contribution of each feature: its weight times its value. */
 static kith_status add_parts(kith_contributions *to, const kith__fusion_workspace *workspace,
                              kith_error *error)
 {
@@ -153,7 +153,7 @@ cleanup:
     return status;
 }
 
-/* The rules behind the scores: they are found once more, now that it is known whom to tell about. */
+/* The rules behind the scores: found again, now that the answers to explain are known. */
 static kith_status find_reasons(finding *f, kith_error *error)
 {
     kith__evidence_query *rules = &f->workspace->fusion->evidence_query;
@@ -184,7 +184,7 @@ static kith_status add_rules(finding *f, kith_error *error)
 
 /* ---- the embedding, by neighbours ---- */
 
-/* The query vector is linear in the entity's vector, but for what a vector of zeros gives. */
+/* The query vector is linear in the entity's vector, except for a zero vector. */
 static void aim_at(finding *f, float *query_vector, const float *vector)
 {
     const kith_model *model = f->session->model;
@@ -194,7 +194,7 @@ static void aim_at(finding *f, float *query_vector, const float *vector)
                                        KITH__QUERIES_TOGETHER * f->workspace->stride);
 }
 
-/* What the score changes by with each coordinate of the query vector v: -|v - x| or v . x. */
+/* The derivative of the score by each coordinate of the query vector v: -|v - x| or v . x. */
 static void find_slope(finding *f, const float *candidate)
 {
     bool distance = kith__decoder_get(f->session->model->settings.decoder)->distance;
@@ -206,7 +206,7 @@ static void find_slope(finding *f, const float *candidate)
     }
 }
 
-/* What the entity's vector is scaled by before it is compared. */
+/* The factor by which the entity's vector is scaled before it is compared. */
 static float scale_of(const finding *f, const float *vector)
 {
     double length = 0;
@@ -217,7 +217,7 @@ static float scale_of(const finding *f, const float *vector)
                                                                      : 1;
 }
 
-/* Add what each neighbour has in the score by this vector of the candidate, times `factor`. */
+/* Add each neighbour's part of the score by this vector of the candidate, times `factor`. */
 static kith_status add_neighbors(finding *f, double *points, const float *candidate, double factor,
                                  kith_error *error)
 {
@@ -248,7 +248,7 @@ cleanup:
     return status;
 }
 
-/* How many points a score of the embedding is worth: all features are linear in it. */
+/* How much a unit of the embedding's score contributes: all features are linear in it. */
 static double points_per_score(const finding *f, uint32_t candidate)
 {
     const kith__fusion_workspace *workspace = f->workspace->fusion;
@@ -273,7 +273,7 @@ static kith_status take_apart(finding *f, const kith__candidates *rows, kith_err
             to->neighbors = f->neighbors[i] =
                 kith__calloc(f->out->neighbor_count, sizeof *f->neighbors[i]);
         if (f->neighbors[i] && to->entity >= f->workspace->candidates)
-            continue; /* the embedding has no say about it */
+            continue; /* the embedding does not score it */
         status = !f->neighbors[i] ? kith__no_memory(error)
                                   : add_neighbors(f, f->neighbors[i],
                                                   rows->rows + to->entity * f->workspace->stride,
@@ -299,7 +299,7 @@ cleanup:
     return status;
 }
 
-/* What is left of the embedding's points is its relation's and the candidate's own. */
+/* The rest of the embedding's contribution comes from the relation and the candidate. */
 static void add_rest(finding *f)
 {
     for (size_t i = 0; i < f->count; i++) {

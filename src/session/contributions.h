@@ -1,10 +1,10 @@
-/* What the score of an answer is made of. */
+/* The contributions to the score of an answer. */
 #ifndef KITH_SESSION_CONTRIBUTIONS_H
 #define KITH_SESSION_CONTRIBUTIONS_H
 
 #include "session/answer.h"
 
-/* An explanation while it is made: arrays of what kith_explanation lists. */
+/* An explanation under construction: the arrays that kith_explanation lists. */
 typedef struct kith__explanation {
     kith__answers answers;
     uint32_t relation;
@@ -21,8 +21,8 @@ typedef struct kith__explanation {
     kith_rank_change **changes; /* a list, `compared` for each ablation */
 } kith__explanation;
 
-/* Take apart the final scores of the first `compared` answers of an explanation whose neighbours are
- * known. The workspace must hold what scoring the question left in it. */
+/* Split the final scores of the first `compared` answers of an explanation whose neighbours are
+ * known. The workspace must be as scoring the question left it. */
 kith_status kith__find_contributions(kith__explanation *explanation, kith_session *session,
                                      kith__workspace *workspace, const kith__query_entity *asked,
                                      uint32_t query, const float *scores, kith_error *error);

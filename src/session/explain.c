@@ -1,5 +1,5 @@
-/* Why: the neighbours behind an answer, their weights, the rules behind those, and what happens
- * without one of them. */
+/* Explanations: the neighbours behind an answer, their weights, the rules behind those, and
+ * ablations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,24 +9,23 @@
 #include "graph/graph.h"
 #include "session/contributions.h"
 
-_Static_assert(KITH__QUERIES_TOGETHER >= 16, "the question and its ablations have a row each");
 enum {
-    MASKED = 5,   /* heaviest neighbours that are masked, one at a time */
-    UNWEIGHED = 15, /* the same where nothing says which are heaviest */
-    COMPARED = 5    /* answers whose changes of rank are told */
+    MASKED = 5,   /* neighbours with the highest weights that are masked, one at a time */
+    UNWEIGHED = 15, /* the same if there are no weights */
+    COMPARED = 5    /* answers whose changes of rank are shown */
 };
 
 typedef struct {
     kith_session *session;
     kith__workspace *workspace;
     kith__query_entity asked;
-    size_t of_graph; /* of the asked facts, those before are the graph's */
+    size_t of_graph; /* how many of the entity's facts come from the graph */
     uint32_t query;
-    bool known; /* the fact that is judged; it is then hidden */
+    bool known; /* the explained fact is known, and therefore hidden */
     const float *scores; /* final ones of the question */
     const kith__implications *rules; /* NULL without logic weights */
     kith__explanation *out;
-    kith_neighbor *facts, *sorted; /* copies of the asked ones that lack one each */
+    kith_neighbor *facts, *sorted; /* copies of the entity's facts, each without one of them */
 } explaining;
 
 /* ---- rules ---- */
@@ -43,7 +42,7 @@ static kith_implication public_rule(const kith_graph *g, uint32_t premise, uint3
                        .confidence = confidence};
 }
 
-/* P(relation => query), and for the query itself what the settings say. */
+/* P(relation => query); for the query itself, by the settings. */
 static kith_implication rule_for(const explaining *x, uint32_t relation)
 {
     const kith_graph *g = x->session->model->graph;
@@ -61,7 +60,8 @@ static kith_implication rule_for(const explaining *x, uint32_t relation)
     return public_rule(g, relation, x->query, 0, 0);
 }
 
-/* The other relation of the entity that implies this one most: the first whose premise is there. */
+/* The other relation of the entity that implies this one most strongly: the first whose premise is
+ * present. */
 static kith_implication redundant_with(const explaining *x, uint32_t relation)
 {
     const kith_graph *g = x->session->model->graph;
@@ -84,8 +84,7 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 static bool embedding_counts(const explaining *x)
 {
-    return kith__model_scores_vectors(x->session->model) &&
-           kith__has_seen_neighbor(x->workspace, &x->asked);
+    return kith__embedding_speaks(x->workspace, &x->asked);
 }
 
 static kith_weighing weighing_of(const explaining *x)
@@ -153,7 +152,7 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
     return x->out->neighbors && x->out->implications ? KITH_OK : kith__no_memory(error);
 }
 
-/* Of an embedding: what it keeps of the facts, in their order, weighed as its encoder does, which has
+/* For an embedding: the facts that it keeps, in order, with the weights of its encoder, which has
  * just encoded the entity. */
 static kith_status weigh_neighbors(explaining *x, kith_error *error)
 {
@@ -164,10 +163,11 @@ static kith_status weigh_neighbors(explaining *x, kith_error *error)
     TRY(make_neighbors(x, count, error));
     mark_relations(x, 1);
     for (size_t v = 0; v < count; v++, fact++) {
-        while (x->asked.facts[fact].relation != at[v].relation ||
-               x->asked.facts[fact].entity != at[v].entity)
+        kith_neighbor next = kith__encoded_neighbor(&x->workspace->entities, at[v]);
+        while (x->asked.facts[fact].relation != next.relation ||
+               x->asked.facts[fact].entity != next.entity)
             fact++;
-        x->out->neighbors[v] = weighed_at(x, at[v], v);
+        x->out->neighbors[v] = weighed_at(x, next, v);
         x->out->neighbors[v].added = fact >= x->of_graph;
     }
     mark_relations(x, 0);
@@ -175,7 +175,7 @@ cleanup:
     return status;
 }
 
-/* Rules read all facts, and weigh none as such. */
+/* Rules read all facts, and do not weight them. */
 static kith_status list_neighbors(explaining *x, kith_error *error)
 {
     kith_status status = make_neighbors(x, x->asked.count, error);
@@ -187,14 +187,14 @@ static kith_status list_neighbors(explaining *x, kith_error *error)
     return status;
 }
 
-/* Score the question, and note what its neighbours weigh while the encoder knows. */
+/* Score the question, and record the neighbours' weights while the encoder has them. */
 static kith_status score(explaining *x, kith_error *error)
 {
     kith__workspace *a = x->workspace;
     bool embedding = embedding_counts(x);
     kith_status status = KITH_OK;
 
-    if (kith__workspace_reserve(a, KITH__QUERIES_TOGETHER))
+    if (kith__workspace_reserve(a, 1 + kith__queries_at_once(a->model)))
         TRY(kith__no_memory(error));
     if (embedding)
         TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->asked, 1, &x->query, 1,
@@ -207,9 +207,9 @@ cleanup:
     return status;
 }
 
-/* ---- without one ---- */
+/* ---- ablations ---- */
 
-/* Copies of the facts that lack the first few neighbours, one each. */
+/* Copies of the facts, each without one of the first few neighbours. */
 static kith_status copy_without(kith__query_entity *variants, explaining *x, size_t count,
                                 kith_error *error)
 {
@@ -258,10 +258,11 @@ static uint32_t best_of(const float *scores, size_t count)
     return best;
 }
 
-static void note_changes(explaining *x, size_t variant, const float *scores, size_t n)
+static void note_changes(explaining *x, size_t variant, const float *without)
 {
     kith__explanation *out = x->out;
-    const float *without = scores + (variant + 1) * n;
+    const float *scores = x->workspace->scores;
+    size_t n = x->workspace->width;
     kith_rank_change **changes = out->changes + variant * out->compared;
 
     for (size_t i = 0; i < out->compared; i++) {
@@ -273,7 +274,7 @@ static void note_changes(explaining *x, size_t variant, const float *scores, siz
                                               best_of(without, n)};
 }
 
-/* By how much the first answer falls. */
+/* Sorts by how far the first answer falls. */
 static int falls_more_first(const void *a, const void *b)
 {
     const kith_ablation *x = a, *y = b;
@@ -295,13 +296,33 @@ static void count_compared(kith__explanation *out)
     }
 }
 
-/* A single fact cannot be left out: nothing would be known. */
+/* Row 0 of the workspace has the scores of all facts; a few variants at a time are scored behind it. */
+static kith_status score_variants(explaining *x, const kith__query_entity *variants, size_t count,
+                                  kith_error *error)
+{
+    kith__workspace *a = x->workspace;
+    size_t n = a->width, most = kith__queries_at_once(a->model);
+    kith_status status = KITH_OK;
+
+    if (x->scores != a->scores) /* before the fusion goes on to others */
+        memcpy(a->scores, x->scores, n * sizeof *x->scores);
+    for (size_t from = 0; from < count; from += most) {
+        size_t some = count - from < most ? count - from : most;
+        TRY(kith__answer_scores(a->scores + n, x->session->cache, a, variants + from, some,
+                                &x->query, 1, error));
+        for (size_t i = 0; i < some; i++)
+            note_changes(x, from + i, a->scores + (1 + i) * n);
+    }
+cleanup:
+    return status;
+}
+
+/* A single fact cannot be masked: nothing would be known. */
 static kith_status find_ablations(explaining *x, kith_error *error)
 {
     kith__explanation *out = x->out;
     size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : MASKED;
     size_t count = out->neighbor_count < most ? out->neighbor_count : most;
-    size_t n = x->workspace->width;
     kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
@@ -312,12 +333,7 @@ static kith_status find_ablations(explaining *x, kith_error *error)
     if (!out->ablations || !out->changes)
         TRY(kith__no_memory(error));
     TRY(copy_without(variants, x, count, error));
-    if (x->scores != x->workspace->scores) /* row 0, before the fusion goes on to others */
-        memcpy(x->workspace->scores, x->scores, n * sizeof *x->scores);
-    TRY(kith__answer_scores(x->workspace->scores + n, x->session->cache, x->workspace, variants,
-                            count, &x->query, 1, error));
-    for (size_t i = 0; i < count; i++)
-        note_changes(x, i, x->workspace->scores, n);
+    TRY(score_variants(x, variants, count, error));
     if (out->weighing == KITH_WEIGH_NONE)
         qsort(out->ablations, count, sizeof *out->ablations, falls_more_first);
     out->ablation_count = count;
@@ -335,7 +351,7 @@ static void put_first(kith__answers *answers, const kith_answer *own)
     while (at < answers->count && answers->at[at].entity != own->entity)
         at++;
     if (at == answers->count)
-        at--; /* it takes the place of the last */
+        at--; /* it replaces the last one */
     memmove(answers->at + 1, answers->at, at * sizeof *answers->at);
     answers->at[0] = *own;
 }
@@ -345,11 +361,11 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
 {
     kith__workspace *a = x->workspace;
     const kith__shares *shares = &a->shares[0];
-    double has, share = kith__probability(&a->model->calibration, shares, x->scores[other]);
+    double has, if_any = kith__probability(&a->model->calibration, shares, x->scores[other]);
     kith_ask_options unknown = *options;
     kith_status status;
 
-    unknown.new_only = 1; /* what is known does not compete with it */
+    unknown.new_only = 1; /* known answers do not compete with it */
     TRY(kith__has_relations(&has, x->session->cache, a, &x->asked, &x->query, 1, error));
     TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->asked, x->scores, shares,
                            x->query, &unknown, error));
@@ -357,17 +373,17 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
         .relation = x->out->relation,
         .entity = other,
         .score = x->scores[other],
-        .probability = share,
-        .overall = kith__overall_probability(&a->model->overall, shares, has, share),
+        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
+        .probability_if_any = if_any,
         .known = x->known,
         .is_subject = x->out->answers.subject_asked};
-    kith__overall_interval(&own.low, &own.high, &a->model->overall, shares, has, share);
+    kith__overall_interval(&own.low, &own.high, &a->model->overall, shares, has, if_any);
     put_first(&x->out->answers, &own);
 cleanup:
     return status;
 }
 
-/* Relations or pairs: the first of them is explained. */
+/* For relations or pairs, the first one is explained. */
 static kith_status answer_open(explaining *x, const kith__resolved *r,
                                const kith_ask_options *options, kith_error *error)
 {
@@ -387,7 +403,8 @@ cleanup:
     return status;
 }
 
-/* Answers to the question, and the query that is explained: its own, or that of the first pair. */
+/* The answers to the question, and the query that is explained: its own, or that of the first
+ * pair. */
 static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask_options *options,
                           kith_error *error)
 {
@@ -412,7 +429,7 @@ cleanup:
     return status;
 }
 
-/* What is known about the entity. A fact that is judged is hidden from it. */
+/* The known facts of the entity, without a fact that is checked. */
 static kith_status gather(explaining *x, const kith__resolved *r, bool is_fact, kith_error *error)
 {
     kith_status status;
@@ -435,7 +452,7 @@ cleanup:
 
 /* ---- the caller's result ---- */
 
-/* What the caller sees, and what its lists point to. */
+/* The caller's result, and the arrays its lists point to. */
 typedef struct {
     kith_explanation shown;
     kith_implication *implications;
@@ -452,7 +469,7 @@ static void release(kith__explanation *out)
     kith__list_free(out->changes);
 }
 
-/* Nonzero where memory is short. The elements' own lists become the caller's. */
+/* Nonzero if out of memory. The elements' own lists become the caller's. */
 static int make_lists(kith_explanation *to, const kith__explanation *from)
 {
     to->answers = kith__answers_public(&from->answers);
@@ -502,22 +519,28 @@ kith_status kith_session_explain(kith_explanation **explanation, kith_session *s
     kith__explanation out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
-    kith_status status;
+    kith__watch watch;
+    kith_status status = kith__ask_options(&used, options, error);
 
-    TRY(kith__ask_options(&used, options, error));
+    kith__watch_init(&watch, used.watch, used.context);
+    TRY(status);
     TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
                 : kith__resolve(&resolved, session, question, used.candidates, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))
         TRY(kith__no_memory(error));
+    x.workspace->watch = &watch;
+    TRY(kith__watch_begin(&watch, "answering", 0, error));
     TRY(kith__choose_candidates(x.workspace, session, used.candidates, error));
     TRY(gather(&x, &resolved, is_fact, error));
     TRY(answer(&x, &resolved, &used, error));
     count_compared(&out);
+    TRY(kith__watch_begin(&watch, "explaining", 0, error));
     TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
     TRY(find_ablations(&x, error));
     TRY(publish(explanation, &out, error));
 cleanup:
     kith__workspace_give(session->cache, x.workspace);
+    kith__watch_release(&watch);
     kith__free(x.facts);
     kith__free(x.sorted);
     release(&out);

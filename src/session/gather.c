@@ -1,8 +1,8 @@
-/* The facts about entities, the graph's and the session's together. */
+/* The facts about entities, from the graph and the session. */
 #include "core/mem.h"
 #include "session/answer.h"
 
-/* Those of the graph first. */
+/* Facts of the graph come first. */
 static kith_status add_facts(size_t *count, size_t *of_graph, kith__workspace *workspace,
                              const kith_session *s, uint32_t entity, kith_error *error)
 {
@@ -31,9 +31,9 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, cons
     kith_status status = KITH_OK;
 
     a->fact_count = 0;
+    a->known.added = s->used.count > 0 && kith__model_knows_unseen(s->model) ? &s->added : NULL;
     if (a->fusion)
-        a->fusion->evidence_query.view.added =
-            s->used.count > 0 && kith__model_knows_unseen(s->model) ? &s->added : NULL;
+        a->fusion->evidence_query.view.added = a->known.added;
     for (size_t i = 0; i < count; i++) {
         asked[i] = (kith__query_entity){.entity = entities[i]};
         TRY(add_facts(&asked[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));

@@ -1,4 +1,4 @@
-/* Whether a fact is true: the probability of one candidate, with the fact itself hidden. */
+/* Verdicts: the probability of one candidate, with the fact itself hidden. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -8,6 +8,7 @@
 #include "core/stages.h"
 #include "graph/graph.h"
 #include "session/answer.h"
+#include "session/classify.h"
 #include "session/errors.h"
 
 /* ---- hiding a fact ---- */
@@ -36,7 +37,7 @@ bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t que
 {
     bool known = drop_one(asked, a, (kith_neighbor){query, other});
 
-    if (asked->entity == other) /* it has the fact from both ends */
+    if (asked->entity == other) /* both ends have the fact */
         known |= drop_one(asked, a,
                           (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
     return known;
@@ -75,19 +76,20 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 {
     const float *scores = a->scores + row * a->width;
     const kith__shares *shares = &a->shares[row];
-    double share = kith__probability(&a->model->calibration, shares, scores[r->other]);
+    double if_any = kith__probability(&a->model->calibration, shares, scores[r->other]);
 
     kith_verdict verdict = {
         .known = known,
         .subject_asked = r->subject_asked,
-        .probability = kith__overall_probability(&a->model->overall, shares, has, share),
+        .probability = kith__overall_probability(&a->model->overall, shares, has, if_any),
         .has = has,
-        .share = share,
+        .probability_if_any = if_any,
         .score = scores[r->other],
         .rank = rank_of(scores, a->width, shares->known, r->other),
         .candidates = unknown_of(scores, a->width, shares->known)};
 
-    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, share);
+    verdict.likely = isnan(verdict.probability) ? -1 : verdict.probability >= .5;
+    kith__overall_interval(&verdict.low, &verdict.high, &a->model->overall, shares, has, if_any);
     return verdict;
 }
 
@@ -96,9 +98,9 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
 typedef struct {
     kith_session *session;
     kith__resolved *resolved;
-    kith__item *order; /* of the facts that can be judged; major: query, index: fact */
+    kith__item *order; /* the facts that can be checked; major: query, index: fact */
     size_t count;
-    size_t *chunk; /* where each begins in `order`, and the end */
+    size_t *chunk; /* where each chunk begins in `order`, and the end */
     size_t chunks;
     kith_verdict *verdicts;
     kith__errors errors;
@@ -109,16 +111,32 @@ typedef struct {
     kith_error error;
 } judging;
 
+/* Of a chunk, the facts to rank; the others have no verdict before they are classified. */
+static size_t choose_ranked(kith__item ranked[KITH__QUERIES_TOGETHER], judging *j, size_t chunk)
+{
+    size_t count = 0;
+
+    for (size_t i = j->chunk[chunk]; i < j->chunk[chunk + 1]; i++)
+        if (!j->resolved[j->order[i].index].unranked)
+            ranked[count++] = j->order[i];
+        else
+            j->verdicts[j->order[i].index] = (kith_verdict){
+                .probability = NAN, .probability_if_any = NAN, .has = NAN, .score = NAN, .likely = -1};
+    return count;
+}
+
 static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
 {
     kith_session *s = j->session;
-    const kith__item *items = j->order + j->chunk[chunk];
-    size_t count = j->chunk[chunk + 1] - j->chunk[chunk];
-    uint32_t query = items[0].major, entities[KITH__QUERIES_TOGETHER];
+    kith__item items[KITH__QUERIES_TOGETHER];
+    size_t count = choose_ranked(items, j, chunk);
+    uint32_t query = j->order[j->chunk[chunk]].major, entities[KITH__QUERIES_TOGETHER];
     kith__query_entity asked[KITH__QUERIES_TOGETHER];
     bool known[KITH__QUERIES_TOGETHER];
     kith_status status = KITH_OK;
 
+    if (count == 0)
+        return KITH_OK;
     for (size_t i = 0; i < count; i++)
         entities[i] = j->resolved[items[i].index].entity;
     TRY(kith__gather_facts(asked, NULL, s, a, entities, count, error));
@@ -134,6 +152,22 @@ static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kit
             verdict_of(a, i, &j->resolved[items[i].index], has, known[i]);
     }
 cleanup:
+    return status;
+}
+
+/* Uses the classifier of a run that was fitted on labels. */
+static kith_status classify_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
+{
+    uint32_t m = j->session->model->graph->seen_relations;
+    kith_status status = KITH_OK;
+
+    for (size_t i = j->chunk[chunk]; status == KITH_OK && i < j->chunk[chunk + 1]; i++) {
+        const kith__resolved *r = &j->resolved[j->order[i].index];
+        kith_triple fact = {r->entity, r->query, r->other};
+        if (r->query >= m)
+            fact = (kith_triple){r->other, r->query - m, r->entity};
+        status = kith__classify_fact(&j->verdicts[j->order[i].index], j->session, a, fact, error);
+    }
     return status;
 }
 
@@ -158,11 +192,14 @@ static void judge_piece(void *context, size_t piece)
         fail(j, status, &error);
         return;
     }
-    kith_status chosen = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
-    if (chosen != KITH_OK)
-        fail(j, chosen, &error);
-    while (chosen == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
-        kith_status status = judge_chunk(j, a, chunk, &error);
+    a->watch = &j->watch;
+    kith_status status = KITH_OK;
+    while (status == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
+        status = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
+        if (status == KITH_OK)
+            status = judge_chunk(j, a, chunk, &error);
+        if (status == KITH_OK && j->session->model->classifier)
+            status = classify_chunk(j, a, chunk, &error);
         if (status != KITH_OK)
             fail(j, status, &error);
         if (kith__watch_add(&j->watch, j->chunk[chunk + 1] - j->chunk[chunk]))
@@ -171,11 +208,12 @@ static void judge_piece(void *context, size_t piece)
     kith__workspace_give(j->session->cache, a);
 }
 
-/* Facts with one query in a row, a few at a time. */
+/* Facts with the same query together, a few at a time. */
 static kith_status cut_chunks(judging *j, kith_error *error)
 {
     kith__item *spare = kith__alloc(j->count, sizeof *spare);
     uint32_t relations = 2 * j->session->model->graph->seen_relations;
+    size_t most = kith__queries_at_once(j->session->model);
 
     j->chunk = kith__alloc(j->count + 1, sizeof *j->chunk);
     if (!spare || !j->chunk) {
@@ -185,11 +223,16 @@ static kith_status cut_chunks(judging *j, kith_error *error)
     kith__radix_sort(j->order, spare, j->count, relations, 1);
     for (size_t i = 0, first = 0; i < j->count; i++)
         if (i == 0 || j->order[i].major != j->order[i - 1].major ||
-            i - first == KITH__QUERIES_TOGETHER)
+            i - first == most)
             j->chunk[j->chunks++] = first = i;
     j->chunk[j->chunks] = j->count;
     kith__free(spare);
     return KITH_OK;
+}
+
+static bool can_classify(const kith_session *s, const kith_question *fact)
+{
+    return s->model->classifier && fact->subject && fact->relation && fact->object;
 }
 
 /* What is wrong with a fact is kept beside it; only a lack of memory hinders the others. */
@@ -199,7 +242,7 @@ static kith_status resolve_all(judging *j, const kith_question *facts, size_t co
     kith_error wrong;
     kith_status status;
 
-    j->resolved = kith__alloc(count, sizeof *j->resolved);
+    j->resolved = kith__calloc(count, sizeof *j->resolved);
     j->order = kith__alloc(count, sizeof *j->order);
     j->verdicts = kith__calloc(count, sizeof *j->verdicts);
     if (!j->resolved || !j->order || !j->verdicts || kith__errors_init(&j->errors, count))
@@ -208,6 +251,8 @@ static kith_status resolve_all(judging *j, const kith_question *facts, size_t co
     for (size_t i = 0; i < count; i++) {
         status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i], KITH_ANSWERS_ALL,
                                     &wrong);
+        if (status == KITH_ERR_ARGUMENT && can_classify(j->session, &facts[i]))
+            status = kith__resolve_unranked(&j->resolved[i], j->session, &facts[i], &wrong);
         if (status == KITH_OK)
             j->order[j->count++] = (kith__item){j->resolved[i].query, 0, (uint32_t)i};
         else if (status == KITH_ERR_MEMORY || kith__errors_set(&j->errors, i, &wrong))
@@ -272,7 +317,7 @@ static void end(judging *j)
     pthread_mutex_destroy(&j->lock);
 }
 
-/* The verdicts lie in a list of their own, of which those that failed are not shown. */
+/* The verdicts are in their own list, in which those that failed are hidden. */
 static kith_status publish(kith_verdicts **verdicts, judging *j, size_t count, kith_error *error)
 {
     kith_verdicts *out = kith__calloc(1, sizeof *out);

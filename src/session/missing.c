@@ -1,6 +1,6 @@
-/* The likeliest missing facts of the graph. How likely an answer to S r ? can be is bounded by
- * P(has r), that S has another fact of r. So questions are asked in the order of this bound, in batches,
- * which ends when no later one can give a likelier fact. */
+/* The likeliest missing facts of the graph. P(has r), the probability that S has another fact of r,
+ * bounds the probability of an answer to S r ?. So questions are asked in the order of this bound,
+ * in batches, until no later one can give a likelier fact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, BATCH = 128 };
+enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, FIRST_BATCH = 16, BATCH = 128 };
 
-/* A question S r ?, the most that an answer's probability can be, and how likely it has an answer that is
- * not known. */
+/* A question S r ?, the upper bound of an answer's probability, and the probability that it has an
+ * answer that is not known. */
 typedef struct {
     double likely, has;
     uint32_t entity, relation;
@@ -26,15 +26,17 @@ typedef struct {
     kith_missing_options options;
     kith__watch watch;
     uint32_t first, count; /* of the relations asked for */
-    source *sources;       /* a heap, the least likely first; at last sorted, likeliest first */
+    source *sources;       /* a heap, the least likely first; finally sorted, likeliest first */
     size_t source_count;
     kith_missing_fact *found; /* likeliest first, between batches */
     size_t found_count, found_capacity;
     size_t asked;
+    bool bounded; /* some questions cannot be asked */
+    size_t told; /* of `found`, the first that the caller was told of */
     bool complete;
 } finding;
 
-/* ---- which questions ---- */
+/* ---- choosing questions ---- */
 
 static bool is_likelier(const source *a, const source *b)
 {
@@ -74,7 +76,7 @@ static void offer(finding *f, source next)
     }
 }
 
-/* Where the model has not learned P(has r), what implications say takes its place. */
+/* If the model has not learned P(has r), the confidence of implications takes its place. */
 static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
                                 kith__likely *order, kith_error *error)
 {
@@ -106,7 +108,8 @@ static kith_status choose_sources(finding *f, kith__workspace *a, kith_error *er
     size_t possible = (size_t)entities * f->count;
     kith_status status = KITH_OK;
 
-    f->options.queries = f->options.queries < possible ? f->options.queries : possible;
+    f->bounded = f->options.queries < possible;
+    f->options.queries = f->bounded ? f->options.queries : possible;
     f->sources = kith__alloc(f->options.queries, sizeof *f->sources);
     if (!order || !f->sources)
         TRY(kith__no_memory(error));
@@ -122,7 +125,7 @@ cleanup:
     return status;
 }
 
-/* ---- their answers ---- */
+/* ---- answers ---- */
 
 static int better_first(const void *a, const void *b)
 {
@@ -137,18 +140,18 @@ static int better_first(const void *a, const void *b)
     return (x->fact.object > y->fact.object) - (x->fact.object < y->fact.object);
 }
 
-/* Scores are logarithms of likelihoods, so that they compare between questions. */
+/* Scores are log-likelihoods, so that questions can be compared. */
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
-    bool known = !isnan(answer->overall);
-    double share = answer->probability;
-    double likelihood = known ? answer->overall : isnan(share) ? 0 : from->has * share;
+    bool known = !isnan(answer->probability);
+    double if_any = answer->probability_if_any;
+    double likelihood = known ? answer->probability : isnan(if_any) ? 0 : from->has * if_any;
 
     return (kith_missing_fact){.fact = {from->entity, from->relation, answer->entity},
                                .score = (float)log(fmax(likelihood, 1e-30)),
-                               .probability = answer->overall,
+                               .probability = answer->probability,
                                .has = known ? from->has : NAN,
-                               .share = share};
+                               .probability_if_any = if_any};
 }
 
 static int take_answers(finding *f, const source *from, const kith__answers *answers)
@@ -177,7 +180,7 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
         resolved[i] = (kith__resolved){.entity = batch[i].entity,
                                        .query = batch[i].relation,
                                        .other = KITH__NO_ID};
-    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, NULL, error));
+    TRY(kith__ask_resolved(answers, f->session, resolved, count, &options, &f->watch, error));
     for (size_t i = 0; i < count; i++) {
         failed = failed || take_answers(f, &batch[i], &answers[i]);
         kith__answers_release(&answers[i]);
@@ -190,29 +193,46 @@ cleanup:
     return status;
 }
 
-/* Whether no question that is this likely to have an answer can give a fact that belongs in the list. */
+/* Whether no question with this bound can give a fact that belongs in the list. */
 static bool is_enough(const finding *f, double likely)
 {
     return f->found_count == f->options.top &&
            f->found[f->found_count - 1].score >= (float)log(fmax(likely, 1e-30));
 }
 
+/* Tell the caller about the facts that no question with this bound can precede. */
+static kith_status tell_found(finding *f, double likely, kith_error *error)
+{
+    float most = (float)log(fmax(likely, 1e-30));
+
+    while (f->told < f->found_count && (likely <= 0 || f->found[f->told].score > most)) {
+        const kith_missing_fact *next = &f->found[f->told++];
+        if (f->options.found && f->options.found(f->options.found_context, next))
+            return kith__fail(error, KITH_ERR_STOPPED, "stopped");
+    }
+    return KITH_OK;
+}
+
 static kith_status ask_sources(finding *f, kith_error *error)
 {
-    size_t count;
+    size_t count, most = FIRST_BATCH; /* a small first batch, so that answers come soon */
     kith_status status;
 
     TRY(kith__watch_begin(&f->watch, "answering", f->source_count, error));
     for (size_t at = 0; at < f->source_count && !f->complete; at += count) {
-        count = f->source_count - at < BATCH ? f->source_count - at : BATCH;
+        count = f->source_count - at < most ? f->source_count - at : most;
+        most = most < BATCH ? 2 * most : BATCH;
         TRY(ask_batch(f, f->sources + at, count, error));
         f->asked += count;
         if (kith__watch_tick(&f->watch, f->asked, f->source_count))
             TRY(kith__watch_status(&f->watch, error));
-        f->complete = is_enough(f, f->sources[at + count - 1].likely);
+        size_t next = f->asked < f->source_count ? f->asked : f->asked - 1;
+        f->complete = is_enough(f, f->sources[next].likely);
+        TRY(tell_found(f, f->sources[next].likely, error));
     }
+    TRY(tell_found(f, 0, error));
     /* Fewer than the bound: there were no others. */
-    f->complete = f->complete || f->source_count < f->options.queries;
+    f->complete = f->complete || !f->bounded || f->source_count < f->options.queries;
 cleanup:
     return status;
 }
@@ -246,7 +266,7 @@ static kith_status begin(finding *f, kith_session *s, const char *relation,
     }
     if (!s->model->calibration.fitted)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "missing facts are ordered by probability, and this run has none"));
+                       "missing facts are ordered by probability, which this run does not have"));
 cleanup:
     return status;
 }

@@ -17,8 +17,9 @@ static int likelier_first(const void *a, const void *b)
     return (x->query > y->query) - (x->query < y->query);
 }
 
-/* How much the entity's relations imply one: 1 where it is among them, else the largest confidence.
- * Rules stand strongest first, so the first from a relation that is there is the one. */
+/* How strongly the entity's relations imply one: 1 if it is among them, else the largest
+ * confidence. Rules are stored strongest first, so the first one whose premise is present is the
+ * largest. */
 static float implied(uint32_t query, const kith__implications *rules, const uint8_t *there)
 {
     if (there[query])
@@ -80,17 +81,17 @@ kith_status kith__order_queries(kith__likely *order, kith_session *s, kith__work
     return status;
 }
 
-/* Scores of different relations do not compare. What does is the logarithm of a likelihood: that the
- * entity has the relation at all, by the rules, times the candidate's share of exp(score). */
+/* Scores of different relations are not comparable. Log-likelihoods are: the probability that the
+ * entity has the relation, by the rules, times the candidate's share of exp(score). */
 float kith__likelihood_shift(const float *scores, size_t n, float relation_implied)
 {
-    const float least = 1e-6f; /* so that a relation that no rule leads to is unlikely, not out */
+    const float least = 1e-6f; /* so that a relation without a rule is unlikely, not impossible */
 
     return (float)(log(relation_implied > least ? relation_implied : least) -
                    kith__log_sum(kith__exp_sum_of(scores, n, NULL)));
 }
 
-/* Add the pairs of one side; `queries` and `order` have room for m. */
+/* Add the pairs of one side; `queries` and `order` hold m elements. */
 static kith_status add_pairs(kith__answer_list *list, kith_session *s, kith__workspace *a,
                              const kith__query_entity *asked, bool subject_asked, uint32_t *queries,
                              kith__likely *order, const kith_ask_options *options,

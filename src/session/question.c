@@ -11,21 +11,27 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
     *entity = kith__session_find(s, name);
     if (*entity == KITH__NO_ID)
         return kith__fail(error, KITH_ERR_NOT_FOUND,
-                          "nothing is known about %s: neither the graph nor a fact that was given "
+                          "nothing is known about %s: neither the graph nor any given fact "
                           "has this name%s", kith__quote(text, name, strlen(name)),
                           kith__did_you_mean(meant, s, name, false));
     return KITH_OK;
 }
 
+/* An embedding alone needs a seen entity near. */
 static bool has_facts(const kith_session *s, uint32_t entity)
 {
     const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
     bool known = entity < g->entities.count && g->offset[entity + 1] > g->offset[entity];
 
-    if (!known && entity < g->entities.count && s->model->fused)
-        known = kith__facts_of(s->model->fused->evidence->base->index, entity).count > 0;
-    return known || (d && d->facts > 0);
+    if (known || !kith__model_knows_unseen(s->model))
+        return known || (d && d->facts > 0);
+    const kith__view view = {kith__model_facts(s->model), &s->added};
+    kith__spans facts = kith__view_facts(&view, entity);
+    if (s->model->fused)
+        return facts.count > 0;
+    return kith__is_near_seen(&view, facts.base, s->model->lists->seen) ||
+           kith__is_near_seen(&view, facts.added, s->model->lists->seen);
 }
 
 static kith_status check_facts(const kith_session *s, uint32_t entity, kith_error *error)
@@ -59,15 +65,15 @@ static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uin
     return entity < s->model->candidates && set != KITH_ANSWERS_NEW;
 }
 
-/* Rules score unseen entities too, by their facts, but not as answers about themselves. */
+/* Rules also score unseen entities, by their facts, but not as answers about themselves. */
 static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity,
                                 uint32_t other)
 {
-    return entity >= s->model->candidates && kith__model_knows_unseen(s->model) && set != KITH_ANSWERS_SEEN &&
-           entity != other && has_facts(s, entity);
+    return entity >= s->model->candidates && kith__model_answers_unseen(s->model) &&
+           set != KITH_ANSWERS_SEEN && entity != other && has_facts(s, entity);
 }
 
-/* Of two entities, which one is asked about: the other must be a candidate, a seen one if possible. */
+/* Which of two entities is queried: the other must be a candidate, a seen one if possible. */
 static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_candidate_set set,
                                uint32_t subject, uint32_t object, kith_error *error)
 {
@@ -83,7 +89,7 @@ static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_ca
                           "neither the subject nor the object is among the candidates: %s",
                           set == KITH_ANSWERS_NEW ? "entities that training has not seen, with a "
                                                     "usable fact"
-                          : kith__model_knows_unseen(s->model) && set == KITH_ANSWERS_ALL
+                          : kith__model_answers_unseen(s->model) && set == KITH_ANSWERS_ALL
                               ? "entities with a usable fact"
                               : "entities that training has seen");
     r->subject_asked =
@@ -159,6 +165,23 @@ kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const k
     TRY(kith__resolve_relation(&relation, s, q->relation, error));
     TRY(resolve_both(r, s, set, q, error));
     r->query = directed_query(r, s, relation);
+cleanup:
+    return status;
+}
+
+kith_status kith__resolve_unranked(kith__resolved *r, const kith_session *s,
+                                   const kith_question *q, kith_error *error)
+{
+    uint32_t relation = 0, ends[2] = {0, 0};
+    kith_status status;
+
+    TRY(kith__resolve_relation(&relation, s, q->relation, error));
+    TRY(find_entity(&ends[0], s, q->subject, error));
+    TRY(find_entity(&ends[1], s, q->object, error));
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= kith_graph_entity_count(s->model->graph))
+            TRY(check_facts(s, ends[i], error));
+    *r = (kith__resolved){ends[0], relation, .other = ends[1], .unranked = true};
 cleanup:
     return status;
 }

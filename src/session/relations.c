@@ -6,28 +6,29 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-/* One relation with the candidate as its answer. Scores are as those of pairs (kith__answers_add). */
+/* One relation with the candidate as its answer. Scores are as those of pairs
+ * (kith__answers_add). */
 static kith_answer judge_relation(const kith__workspace *a, const kith__likely *likely,
                                   uint32_t other)
 {
     uint32_t m = a->model->graph->seen_relations;
     float score = a->scores[other];
-    double share = kith__probability(&a->model->calibration, &a->shares[0], score);
-    double overall =
-        kith__overall_probability(&a->model->overall, &a->shares[0], likely->has, share);
+    double if_any = kith__probability(&a->model->calibration, &a->shares[0], score);
+    double probability =
+        kith__overall_probability(&a->model->overall, &a->shares[0], likely->has, if_any);
     kith_answer answer = {
         .relation = likely->query < m ? likely->query : likely->query - m,
         .entity = other,
-        .score = overall >= 0
-                     ? (float)log(fmax(overall, 1e-30))
+        .score = probability >= 0
+                     ? (float)log(fmax(probability, 1e-30))
                      : score + kith__likelihood_shift(a->scores, a->width, likely->implied),
-        .probability = share,
-        .overall = overall,
+        .probability = probability,
+        .probability_if_any = if_any,
         .known = kith__span_has(a->shares[0].known, other),
         .is_subject = likely->query >= m};
 
     kith__overall_interval(&answer.low, &answer.high, &a->model->overall, &a->shares[0],
-                           likely->has, share);
+                           likely->has, if_any);
     return answer;
 }
 

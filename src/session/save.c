@@ -4,16 +4,18 @@
 #include "core/files.h"
 #include "session/session.h"
 
-/* A name that the columns cannot hold would be read back as something else. */
+/* A name that does not fit into columns would be read back as something else. */
 static kith_status check_name(const char *name, size_t fact, kith_error *error)
 {
     char text[KITH__QUOTED];
     size_t length = strlen(name);
 
     if (strpbrk(name, "\t\n") || name[length - 1] == '\r')
-        return kith__fail(error, KITH_ERR_INPUT,
-                          "fact %zu cannot be written in columns: the name %s holds a tab or a line "
-                          "end", fact + 1, kith__quote(text, name, length));
+        return kith__fail(
+            error, KITH_ERR_INPUT,
+            "fact %zu cannot be written in columns: the name %s holds a tab or a line "
+            "end",
+            fact + 1, kith__quote(text, name, length));
     return KITH_OK;
 }
 
@@ -30,7 +32,7 @@ static kith_status write_fact(FILE *out, const kith_session_fact *fact, size_t n
         fputs(mark, out); /* readers drop the first one of a file */
     fprintf(out, "%s\t%s\t%s\n", fact->subject, fact->relation, fact->object);
 cleanup:
-    return status; /* a failed write is found when the file is committed */
+    return status; /* a failed write is reported when the file is committed */
 }
 
 kith_status kith_session_save(const kith_session *s, const char *path, kith_error *error)

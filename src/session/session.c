@@ -4,11 +4,21 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "core/options.h"
+#include "core/stages.h"
 #include "core/utf8.h"
 #include "graph/graph.h"
 #include "session/answer.h"
 
+enum { TICK = 1024 }; /* facts or names between two looks at the clock */
+
 /* ---- making and freeing ---- */
+
+/* Whether added facts are indexed: for all questions, or only to classify facts. */
+static bool keeps_overlay(const kith_model *model)
+{
+    return kith__model_knows_unseen(model) || (model->fused && model->classifier);
+}
 
 kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *error)
 {
@@ -24,8 +34,8 @@ kith_status kith_session_new(kith_session **out, kith_model *model, kith_error *
     if (kith__names_init(&s->entities) || kith__names_init(&s->relations) ||
         kith__triple_set_init(&s->used, 16))
         TRY(kith__no_memory(error));
-    if (kith__model_knows_unseen(model))
-        TRY(kith__overlay_init(&s->added, model->fused->evidence->base->index, error));
+    if (keeps_overlay(model))
+        TRY(kith__overlay_init(&s->added, kith__model_facts(model), error));
     TRY(kith__candidate_cache_of(&s->cache, model, error));
     *out = s;
     s = NULL;
@@ -185,7 +195,7 @@ static void drop_link(kith_session *s, uint32_t entity)
     d->facts--;
 }
 
-/* ---- saying facts ---- */
+/* ---- adding facts ---- */
 
 const char *kith_fact_use_text(kith_fact_use use)
 {
@@ -200,8 +210,8 @@ static bool is_seen(const kith_session *s, uint32_t entity)
     return entity < s->model->graph->seen_entities;
 }
 
-/* Whether the graph gives it to one of its ends as a neighbour. An end that train lacks has it only
- * in its own list; else the shorter list is looked at. */
+/* Whether the graph has the fact in the neighbourhood of one of its ends. For an end that is not in
+ * train, only its own list has it; else the shorter list is searched. */
 static bool in_graph(const kith_session *s, kith_triple t)
 {
     const kith_graph *g = s->model->graph;
@@ -222,7 +232,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
-/* Whether an entity is of use as a neighbour: to rules any is. */
+/* Whether an entity is usable as a neighbour: with rules, any is; an encoding needs a neighbour that
+ * has seen neighbours itself. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
     return kith__model_knows_unseen(s->model) || is_seen(s, entity);
@@ -239,7 +250,7 @@ static kith_fact_use use_of(const kith_session *s, kith_triple t)
     return KITH_FACT_USED;
 }
 
-/* Each end that is described is so by the other, which must be of use as a neighbour. */
+/* Each described end is described by the other end, which must be usable as a neighbour. */
 static int link_fact(kith_session *s, kith_triple t, size_t fact)
 {
     uint32_t m = s->model->graph->seen_relations;
@@ -293,7 +304,7 @@ static uint64_t known_names(const kith_session *s)
 
 static void unlink_fact(kith_session *s, kith_triple t)
 {
-    /* In the reverse order, so that a fact about itself is taken back link by link. */
+    /* In reverse order, so that a loop is removed link by link. */
     if (is_neighbor(s, t.subject))
         drop_link(s, t.object);
     if (is_neighbor(s, t.object))
@@ -301,7 +312,7 @@ static void unlink_fact(kith_session *s, kith_triple t)
     kith__triple_set_remove(&s->used, t);
 }
 
-/* How far a session had come, to go back to where facts cannot be added. */
+/* The state of a session, to return to if adding facts fails. */
 typedef struct {
     size_t facts, described, newcomers;
 } mark;
@@ -313,7 +324,7 @@ static mark mark_of(const kith_session *s)
 
 static void drop_fact(kith_session *s);
 
-/* Names that no fact has stay in the tables, where nobody sees them. */
+/* Names without facts stay in the tables, where they are invisible. */
 static void go_back(kith_session *s, mark to)
 {
     while (s->fact_count > to.facts)
@@ -327,13 +338,13 @@ static void go_back(kith_session *s, mark to)
         s->slots[slot_of(s, s->described[i].entity)] = i + 1;
 }
 
-/* All but the index over added facts. */
+/* Everything except the index of added facts. */
 static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, uint64_t names,
                             kith_error *error)
 {
     kith_fact_use found = use_of(s, t);
 
-    /* Entities that train lacks are listed even if nothing of use is said about them. */
+    /* Entities that are not in train are listed even if no usable fact describes them. */
     if (room_for_fact(s) || (!is_seen(s, t.subject) && !describe(s, t.subject)) ||
         (!is_seen(s, t.object) && !describe(s, t.object)))
         return kith__no_memory(error);
@@ -360,7 +371,7 @@ static void drop_fact(kith_session *s)
     if (s->uses[s->fact_count] != KITH_FACT_USED)
         return;
     unlink_fact(s, t);
-    if (kith__model_knows_unseen(s->model))
+    if (keeps_overlay(s->model))
         kith__overlay_remove(&s->added, t, NULL);
 }
 
@@ -385,7 +396,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
     TRY(add_fact(&found, s, t, names, error));
-    if (found == KITH_FACT_USED && kith__model_knows_unseen(s->model) &&
+    if (found == KITH_FACT_USED && keeps_overlay(s->model) &&
         kith__overlay_add(&s->added, t, NULL, error) != KITH_OK)
         TRY(kith__no_memory(error));
     if (use)
@@ -407,8 +418,9 @@ static int by_relation(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Index the used facts from one on. In this order nearly all go to the end of both ends' lists. */
-static kith_status index_facts(kith_session *s, size_t from, kith_error *error)
+/* Index the used facts beginning with one. In this order nearly all are appended to the lists of
+ * both ends. */
+static kith_status index_facts(kith_session *s, size_t from, kith__watch *watch, kith_error *error)
 {
     kith_triple *used = kith__alloc(s->fact_count - from, sizeof *used);
     size_t count = 0;
@@ -421,67 +433,113 @@ static kith_status index_facts(kith_session *s, size_t from, kith_error *error)
             used[count++] = s->facts[i];
     if (count > 1)
         qsort(used, count, sizeof *used, by_relation);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         TRY(kith__overlay_add(&s->added, used[i], NULL, error));
+        if (i % TICK == 0 && kith__watch_add(watch, TICK))
+            TRY(kith__watch_status(watch, error));
+    }
 cleanup:
     kith__free(used);
     return status;
 }
 
-/* Names are looked up once each, not once per fact. */
-static kith_status map_names(uint32_t **out, const kith__names *from, const kith__names *graph,
-                             kith__names *own, kith_error *error)
-{
-    uint32_t *ids = kith__alloc(from->count, sizeof *ids);
+/* ---- all facts of a graph ---- */
 
-    for (uint32_t i = 0; ids && i < from->count; i++) {
+/* A graph's facts on their way into a session, and its ids in the session. */
+typedef struct {
+    kith_session *session;
+    const kith_graph *said;
+    uint32_t *entities, *relations;
+    uint64_t names; /* known before */
+    kith__watch watch;
+} adding;
+
+/* Names are looked up once each, not once per fact. */
+static kith_status map_names(uint32_t **out, adding *a, const kith__names *from,
+                             const kith__names *graph, kith__names *own, kith_error *error)
+{
+    uint32_t *ids = *out = kith__alloc(from->count, sizeof *ids);
+
+    if (!ids)
+        return kith__no_memory(error);
+    for (uint32_t i = 0; i < from->count; i++) {
         ids[i] = add_name(graph, own, kith__names_get(from, i));
-        if (ids[i] == KITH__NO_ID) {
-            kith__free(ids);
-            ids = NULL;
-        }
+        if (ids[i] == KITH__NO_ID)
+            return kith__no_memory(error);
+        if (i % TICK == 0 && kith__watch_add(&a->watch, 0))
+            return kith__watch_status(&a->watch, error);
     }
-    *out = ids;
-    return ids ? KITH_OK : kith__no_memory(error);
+    return KITH_OK;
 }
 
-kith_status kith_session_add_graph(kith_session *s, const kith_graph *said, kith_error *error)
+static kith_status add_split(adding *a, kith_split split, kith_error *error)
+{
+    kith_facts facts = kith_graph_facts(a->said, split);
+    kith_fact_use use;
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < facts.count; i++) {
+        kith_triple t = facts.at[i];
+        if (i % TICK == 0 && kith__watch_add(&a->watch, TICK))
+            TRY(kith__watch_status(&a->watch, error));
+        if (facts.truth && !facts.truth[i])
+            continue;
+        t = (kith_triple){a->entities[t.subject], a->relations[t.relation], a->entities[t.object]};
+        TRY(add_fact(&use, a->session, t, a->names, error));
+    }
+cleanup:
+    return status;
+}
+
+static kith_status add_all(adding *a, kith_error *error)
+{
+    kith_session *s = a->session;
+    const kith_graph *g = s->model->graph, *said = a->said;
+    size_t from = s->fact_count;
+    uint64_t count = kith_graph_facts(said, KITH_TRAIN).count +
+                     kith_graph_facts(said, KITH_AUX).count;
+    kith_status status;
+
+    TRY(kith__watch_begin(&a->watch, "adding facts", count, error));
+    TRY(map_names(&a->entities, a, &said->entities, &g->entities, &s->entities, error));
+    TRY(map_names(&a->relations, a, &said->relations, &g->relations, &s->relations, error));
+    TRY(add_split(a, KITH_TRAIN, error));
+    TRY(add_split(a, KITH_AUX, error));
+    if (!keeps_overlay(s->model) || s->fact_count == from)
+        return KITH_OK;
+    TRY(kith__watch_begin(&a->watch, "indexing added facts", s->fact_count - from, error));
+    TRY(index_facts(s, from, &a->watch, error));
+cleanup:
+    return status;
+}
+
+kith_status kith_session_add_graph(kith_session *s, const kith_graph *said,
+                                   const kith_work_options *caller, kith_error *error)
 {
     if (!s || !said)
         return kith__null_argument(error, __func__);
 
-    static const kith_split splits[] = {KITH_TRAIN, KITH_AUX};
-    uint32_t *entities = NULL, *relations = NULL;
-    uint64_t names = known_names(s);
+    kith_work_options options = {0};
+    adding a = {.session = s, .said = said, .names = known_names(s)};
     const mark before = mark_of(s);
-    kith_fact_use use;
-    kith_status status;
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, caller, error);
 
-    TRY(map_names(&entities, &said->entities, &s->model->graph->entities, &s->entities, error));
-    TRY(map_names(&relations, &said->relations, &s->model->graph->relations, &s->relations, error));
-    for (int p = 0; p < 2; p++) {
-        kith_facts facts = kith_graph_facts(said, splits[p]);
-        for (size_t i = 0; i < facts.count; i++) {
-            kith_triple t = facts.at[i];
-            if (facts.truth && !facts.truth[i])
-                continue;
-            TRY(add_fact(&use, s, (kith_triple){entities[t.subject], relations[t.relation],
-                                                entities[t.object]}, names, error));
-        }
-    }
-    if (kith__model_knows_unseen(s->model) && s->fact_count > before.facts)
-        TRY(index_facts(s, before.facts, error));
+    kith__watch_init(&a.watch, options.watch, options.context);
+    TRY(status);
+    TRY(add_all(&a, error));
 cleanup:
     if (status != KITH_OK)
         go_back(s, before);
-    kith__free(entities);
-    kith__free(relations);
+    kith__watch_release(&a.watch);
+    kith__free(a.entities);
+    kith__free(a.relations);
     return status;
 }
 
-/* ---- taking facts back ---- */
+/* ---- removing facts ---- */
 
-/* Say all facts but one to an empty session. */
+/* Add all facts except one to an empty session. */
 static kith_status say_but(kith_session *to, const kith_session *s, size_t but, kith_error *error)
 {
     const kith_graph *g = s->model->graph;
@@ -500,14 +558,14 @@ static kith_status say_but(kith_session *to, const kith_session *s, size_t but, 
             TRY(kith__no_memory(error));
         TRY(add_fact(&use, to, t, names, error));
     }
-    if (kith__model_knows_unseen(to->model) && to->fact_count > 0)
-        TRY(index_facts(to, 0, error));
+    if (keeps_overlay(to->model) && to->fact_count > 0)
+        TRY(index_facts(to, 0, NULL, error));
 cleanup:
     return status;
 }
 
-/* New names go with the fact that brought them, and what was a repetition of it may come to be of use:
- * then all others are said anew. */
+/* New names are removed with the fact that introduced them, and a repetition of the fact may become
+ * usable: then all other facts are added again. */
 static kith_status take_back(kith_session *s, size_t fact, kith_error *error)
 {
     kith_session *fresh = NULL;

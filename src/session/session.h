@@ -1,4 +1,4 @@
-/* What a session is: facts that one user has said, by entity. */
+/* A session: the facts that one user has added, by entity. */
 #ifndef KITH_SESSION_SESSION_H
 #define KITH_SESSION_SESSION_H
 
@@ -8,14 +8,14 @@
 
 #define KITH__NO_LINK SIZE_MAX
 
-/* An entity that facts tell about. Ids that the graph lacks follow its own. */
+/* An entity described by facts. Ids that the graph lacks follow its own. */
 typedef struct kith__described {
     uint32_t entity;
-    size_t first, last; /* links, KITH__NO_LINK where there are none */
-    size_t facts;       /* of use */
+    size_t first, last; /* links, KITH__NO_LINK if there are none */
+    size_t facts;       /* that can be used */
 } kith__described;
 
-/* A fact as one of its ends sees it: links 2 i and 2 i + 1 belong to fact i. */
+/* A fact from the side of one of its ends: links 2 i and 2 i + 1 belong to fact i. */
 typedef struct kith__link {
     kith_neighbor neighbor; /* in the model's 2m numbering */
     size_t next, previous;
@@ -26,25 +26,25 @@ struct kith_session {
     kith_model *model;
     kith__candidate_cache *cache; /* the model's */
     kith__names entities, relations; /* that the graph lacks */
-    kith_triple *facts; /* ids of the graph, or of the session's names behind them */
+    kith_triple *facts; /* ids of the graph, or after them of the session's names */
     uint8_t *uses;
-    uint8_t *news; /* whether a fact was the first with one of its names */
+    uint8_t *news; /* whether the fact introduced one of its names */
     kith__link *links; /* two per fact */
     size_t fact_count, fact_capacity, use_capacity, news_capacity, link_capacity;
     kith__triple_set used;
-    kith__overlay added; /* the used facts over those of the model's rules, where it has any */
+    kith__overlay added; /* the used facts on top of the model's fact base, if it has rules */
     kith__described *described;
     size_t described_count, described_capacity;
-    size_t *newcomers; /* of the described, those that train lacks */
+    size_t *newcomers; /* described entities that are not in train */
     size_t newcomer_count, newcomer_capacity;
-    size_t *slots; /* entity to described: its number + 1, 0 is free */
+    size_t *slots; /* from entity to described: its index + 1, 0 is free */
     size_t slot_count;
 };
 
-/* The id of a name, of the graph or of the session; KITH__NO_ID where neither has it. */
+/* The id of a name, of the graph or of the session; KITH__NO_ID if neither has it. */
 uint32_t kith__session_find(const kith_session *session, const char *name);
 const char *kith__session_name(const kith_session *session, uint32_t entity);
-/* NULL where no fact tells about it. */
+/* NULL if no fact describes it. */
 const kith__described *kith__session_described(const kith_session *session, uint32_t entity);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names like one that does not exist. */
+/* Suggestions for names that do not exist. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-/* How unlike a name is. The same but for case comes first, then a name that the text begins as a whole
- * word ("dog" of dog.n.01), one that has it as a word, one that begins with it, and names that are a
- * few letters off; last those that contain it. */
+/* How different a name is. Names that differ only in case come first, then names that begin with
+ * the text as a whole word ("dog" of dog.n.01), names that contain it as a word, names that begin
+ * with it, and names that differ in a few letters; last those that contain it. */
 enum {
     LONGEST = 255,
     MOST_OFF = 3,
@@ -17,7 +17,7 @@ enum {
     FIRST_WORD = 1,
     WORD = 2,
     BEGINS = 3,
-    OFF = 10, /* and the number of letters */
+    OFF = 10, /* plus the number of letters */
     CONTAINS = 20,
     UNLIKE = 100,
     SUGGESTED = 3
@@ -33,8 +33,8 @@ static int least_of(int a, int b)
     return a < b ? a : b;
 }
 
-/* How many letters are changed, added, left out or swapped with the next, without regard to case; or
- * more than `limit` where it is more. */
+/* The number of letters changed, added, omitted or swapped with the next, ignoring case; more than
+ * `limit` if it exceeds that. */
 static int distance(const char *a, size_t a_length, const char *b, size_t b_length, int limit)
 {
     int rows[3][LONGEST + 1], *before = rows[0], *last = rows[1], *row = rows[2];
@@ -64,7 +64,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
     return last[b_length];
 }
 
-/* Whether the text stands in a name as whole words, from `at` on. */
+/* Whether the text occurs at `at` as whole words. */
 static bool is_word_at(const char *name, const char *at, size_t length)
 {
     return (at == name || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[length]);
@@ -78,7 +78,7 @@ static int words(const char *name, const char *text, size_t length)
     return UNLIKE;
 }
 
-/* How far a name is from what was typed; UNLIKE where it is not like it at all. */
+/* How far a name is from the typed text; UNLIKE if it is not similar. */
 static int unlikeness(const char *name, const char *text, size_t length)
 {
     size_t name_length = strlen(name);
@@ -115,7 +115,7 @@ static size_t insert(guess *guesses, size_t count, size_t most, guess next)
     return count < most ? count + 1 : count;
 }
 
-/* Behind the last mark of an IRI or a prefix. */
+/* The part after the last separator of an IRI or a prefix. */
 static const char *local_part(const char *name)
 {
     const char *local = name + strlen(name);
@@ -125,7 +125,7 @@ static const char *local_part(const char *name)
     return *local ? local : name;
 }
 
-/* An IRI is also known by its last part, whatever prefix was typed before that. */
+/* An IRI is also matched by its last part, whatever prefix was typed. */
 static int name_unlikeness(const char *name, const char *text, size_t length)
 {
     int off = unlikeness(name, text, length);
@@ -136,15 +136,17 @@ static int name_unlikeness(const char *name, const char *text, size_t length)
     return least_of(off, unlikeness(local_part(name), local, strlen(local)));
 }
 
-/* By its name or its label, whichever is nearer. */
+/* By its name or its label, whichever is closer. */
 static int how_unlike(const kith_graph *graph, uint32_t id, const char *name, const char *text,
                       size_t length, bool relation)
 {
     int off = name_unlikeness(name, text, length);
 
-    if (relation || !graph->label_start)
+    if (relation ? !graph->relation_labels : !graph->label_start)
         return off;
-    int label = unlikeness(kith_graph_entity_label(graph, id), text, length);
+    int label = unlikeness(relation ? kith_graph_relation_label(graph, id)
+                                    : kith_graph_entity_label(graph, id),
+                           text, length);
     return label < off ? label : off;
 }
 

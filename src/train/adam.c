@@ -30,11 +30,11 @@ typedef struct {
     kith__params *params;
     const kith__gradients *gradients;
     kith__adam_rates rates,
-        table_rates; /* the latter for tables with a learning rate of their own */
+        table_rates; /* the latter for tables with their own learning rate */
     bool lazy;
 } moving;
 
-/* The gradient of a row, NULL where it has none. */
+/* The gradient of a row, NULL if it has none. */
 static const float *gradient_at(const kith__gradients *g, size_t table, size_t row)
 {
     if (table == 0)
@@ -42,7 +42,7 @@ static const float *gradient_at(const kith__gradients *g, size_t table, size_t r
     return g->touched[table][row] ? kith__row(&g->dense.table[table], row) : NULL;
 }
 
-/* The rows of one entity, which are far from any other's. */
+/* Prefetch the rows of one entity, which are far from any other's. */
 INLINE void fetch_rows(const moving *c, size_t entity)
 {
     const kith__params *all[] = {c->params, &c->adam->m, &c->adam->v};
@@ -52,7 +52,7 @@ INLINE void fetch_rows(const moving *c, size_t entity)
             __builtin_prefetch(kith__row(kith__ent(all[k]), entity) + at, 1);
 }
 
-/* Of entities that have a gradient only; the others are not even looked at. */
+/* Only entities with a gradient; the others are not touched. */
 static void move_touched(moving *c, size_t piece)
 {
     const kith__gradients *g = c->gradients;

@@ -12,7 +12,7 @@ typedef struct kith__adam_state {
 
 kith_status kith__adam_init(kith__adam_state *adam, const kith__params *params, kith_error *error);
 void kith__adam_release(kith__adam_state *adam);
-/* One step, `rate` times the setting's learning rate wide. Dense: rows without a gradient decay and
+/* One step, with `rate` times the setting's learning rate. Dense: rows without a gradient decay and
  * move too; lazy: they stay. */
 void kith__adam_step(kith__adam_state *adam, kith__params *params, const kith__gradients *gradients,
                      const kith_settings *settings, double rate, kith__pool *pool);

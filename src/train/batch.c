@@ -55,7 +55,7 @@ static bool replaces_object(const kith__batches *b, kith__rng *rng)
     return b->settings->corrupt == KITH_CORRUPT_OBJECT;
 }
 
-/* One side replaced by any seen entity, known facts not excluded. */
+/* One side replaced by any seen entity; known facts are not excluded. */
 static void corrupt(kith__batches *b, kith__rng *rng)
 {
     size_t per = b->settings->negatives;

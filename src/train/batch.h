@@ -1,4 +1,4 @@
-/* Batches of training: facts with false ones beside them, or queries with negatives that they share. */
+/* Batches of training: true facts with false ones, or queries with shared negatives. */
 #ifndef KITH_TRAIN_BATCH_H
 #define KITH_TRAIN_BATCH_H
 
@@ -6,10 +6,10 @@
 #include "train/order.h"
 #include "train/shared_negatives.h"
 
-/* Which members are set depends on the negatives that the loss takes (embed/losses/loss.h). */
+/* Which members are set depends on the negatives that the loss needs (embed/losses/loss.h). */
 typedef struct kith__batch {
     size_t count; /* true facts, or queries */
-    /* KITH__CORRUPTED: `per` false facts belong to each true one. */
+    /* KITH__CORRUPTED: `per` false facts for each true one. */
     const kith_triple *positive, *negative;
     size_t per;
     /* KITH__SHARED */
@@ -20,19 +20,19 @@ typedef struct kith__batch {
 /* Draws the batches of an epoch. */
 typedef struct kith__batches {
     const kith_settings *settings;
-    bool shared_negatives;      /* what the loss takes */
+    bool shared_negatives;      /* whether the loss needs shared negatives */
     uint32_t entities, relations; /* those of train */
     kith_triple *positive, *negative;
     kith__train_query *queries;
     kith__shared_negatives shared;
-    kith__batch batch; /* the one that was drawn last, */
-    size_t facts;      /* from so many facts */
+    kith__batch batch; /* the batch drawn last, */
+    size_t facts;      /* from this many facts */
 } kith__batches;
 
 kith_status kith__batches_init(kith__batches *batches, const kith_graph *graph,
                                const kith_settings *settings, kith_error *error);
 void kith__batches_release(kith__batches *batches);
-/* Draw the batch with this number in the epoch's order. */
+/* Draw the batch with this number, in the epoch's order. */
 kith_status kith__batches_draw(kith__batches *batches, const kith__order *order, uint64_t number,
                                kith__rng *rng, kith_error *error);
 

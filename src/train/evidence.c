@@ -9,6 +9,7 @@
 #include "train/fit_has_relation.h"
 #include "train/fit_overall.h"
 #include "run/has_relation_file.h"
+#include "run/held_out_file.h"
 #include "run/overall_file.h"
 #include "run/fusion_files.h"
 #include "graph/make/holdout.h"
@@ -18,6 +19,7 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
     const kith_settings *s = &model->settings;
     const kith__holdout_options options = {.subjects = s->predict != KITH_PREDICT_SUBJECT,
                                            .objects = s->predict != KITH_PREDICT_OBJECT,
+                                           .between = s->unseen_neighbors,
                                            .share = .1,
                                            .most_hidden = 8,
                                            .most_asked = 8000,
@@ -50,14 +52,16 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)
-        TRY(kith_model_open(model, folder, &(kith_work_options){.threads = options ? options->threads : 0}, error));
+        TRY(kith_model_open(
+            model, folder, &(kith_work_options){.threads = options ? options->threads : 0}, error));
 cleanup:
     return status;
 }
 
 /* A graph with too many pairs of relations to count goes without. */
 static kith_status learn_has_relation(kith__has_relation *has, const kith_model *model,
-                                      const kith__index *index, kith_error *error)
+                                      const kith__index *index, const kith__descriptions *held_out,
+                                      kith_error *error)
 {
     kith__implications *counted = NULL;
     kith__relation_counts counts = {0};
@@ -71,7 +75,7 @@ static kith_status learn_has_relation(kith__has_relation *has, const kith_model 
         return KITH_OK;
     TRY(status);
     TRY(kith__relation_counts_init(&counts, index, counted ? counted : model->rules, error));
-    TRY(kith__has_relation_fit(has, &counts, index, model->settings.seed, error));
+    TRY(kith__has_relation_fit(has, &counts, index, held_out, model->settings.seed, error));
 cleanup:
     kith__relation_counts_release(&counts);
     kith__implications_free(counted);
@@ -82,57 +86,73 @@ cleanup:
 typedef struct {
     kith__fusion fusion;
     kith__calibration calibration;
+    kith__has_relation has;
     kith__overall overall;
+    kith__held_out held_out;
 } fitted;
 
-/* Overall probabilities, by the model that has not seen these entities, with the weights `some` that
- * were not fitted on its calibration split. It takes evidence and weights over. */
-static kith_status fit_overall(fitted *out, kith_model *held_out, kith__evidence **evidence,
-                               kith__fusion *some, bool embedding, kith_error *error)
+/* Overall probabilities, by the model that has not seen these entities, with the weights `some`
+ * that were not fitted on its calibration split. It takes evidence and weights over. P(has r) is
+ * learned over the facts of train alone: support facts are those of held-out entities, of which
+ * some are hidden. */
+static kith_status fit_overall(fitted *out, kith_model *held_out, const kith__holdout *holdout,
+                               kith__evidence **evidence, kith__fusion *some, bool embedding,
+                               kith_error *error)
 {
-    const kith__index *index = (*evidence)->base->index;
+    kith__index *index = NULL;
     kith_status status;
 
     TRY(kith__fused_give(held_out, *evidence, some, &out->calibration, error));
     *evidence = NULL;
     some->own = NULL;
     held_out->fused->embedding = embedding;
-    TRY(learn_has_relation(&held_out->has, held_out, index, error));
-    TRY(kith__overall_fit(&out->overall, held_out, error));
+    TRY(kith__index_new(&index, held_out->graph, held_out->pool, error));
+    TRY(learn_has_relation(&out->has, held_out, index, &holdout->fitting, error));
+    held_out->has = out->has;
+    TRY(kith__overall_fit(&out->overall, held_out, &holdout->calibration, error));
 cleanup:
+    kith__index_free(index);
     return status;
 }
 
 static kith_status fit(fitted *out, const kith_model *model, kith_model *held_out, bool embedding,
                        kith_error *error)
 {
+    const kith_settings *s = &held_out->settings;
+    kith__holdout holdout = {0};
     kith__evidence *evidence = NULL;
     kith__fusion some = {0};
     kith_status status;
 
-    TRY(kith__evidence_new(&evidence, held_out->graph, held_out->settings.unseen_neighbors,
-                           held_out->pool, error));
-    TRY(kith__fusion_fit_both(&out->fusion, &some, &out->calibration, held_out, evidence, embedding,
-                              error));
-    TRY(fit_overall(out, held_out, &evidence, &some, embedding, error));
+    TRY(kith__holdout_init(&holdout, held_out->graph, s->predict, s->seed, error));
+    TRY(kith__evidence_new(&evidence, held_out->graph, s->unseen_neighbors, held_out->pool, error));
+    TRY(kith__fusion_fit_both(&out->fusion, &some, &out->calibration, &out->held_out, held_out,
+                              evidence, &holdout, embedding, error));
+    TRY(fit_overall(out, held_out, &holdout, &evidence, &some, embedding, error));
     TRY(kith__fusion_translate(&out->fusion, held_out->graph, model->graph, error));
 cleanup:
     kith__fusion_release(&some);
     kith__evidence_free(evidence);
+    kith__holdout_release(&holdout);
     return status;
 }
 
-static kith_status mine(const char *folder, const kith_model *model, kith_error *error)
+/* `has` is what was learned on held-out entities, or NULL: then entities of train have to do. */
+static kith_status mine(const char *folder, const kith_model *model, const kith__has_relation *has,
+                        kith_error *error)
 {
     kith__evidence *evidence = NULL;
-    kith__has_relation has;
+    kith__has_relation learned = {.fitted = false};
     kith_status status;
 
     TRY(kith__evidence_new(&evidence, model->graph, false, model->pool, error));
     TRY(kith__rules_save(folder, evidence->rules, error));
-    TRY(learn_has_relation(&has, model, evidence->base->index, error));
-    if (has.fitted)
-        TRY(kith__has_relation_save(folder, &has, error));
+    if (has)
+        learned = *has;
+    else
+        TRY(learn_has_relation(&learned, model, evidence->base->index, NULL, error));
+    if (learned.fitted)
+        TRY(kith__has_relation_save(folder, &learned, error));
 cleanup:
     kith__evidence_free(evidence);
     return status;
@@ -156,7 +176,7 @@ static kith_status take_carried(kith_train_end *end, const char *folder, const k
     kith_status status;
 
     TRY(kith__carried_fusion_load(&fusion, &calibration, folder, error));
-    TRY(mine(folder, model, error));
+    TRY(mine(folder, model, NULL, error));
     TRY(kith__fusion_save(folder, &fusion, &calibration, error));
     kith__carried_fusion_drop(folder);
     *end = KITH_TRAIN_FINISHED;
@@ -188,19 +208,22 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     settings.eval_every = 0;
     TRY(kith__watch_begin(watch, "holding out entities", 0, error));
     TRY(hold_out(&graph, model, error));
-    /* Nothing is left of train where all facts touch the entities held out, as those of a star do. */
+    /* Nothing is left of train where all facts touch the entities held out, as those of a star
+     * do. */
     bool trains = embedding && kith_graph_facts(graph, KITH_TRAIN).count > 0;
     if (trains)
         TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, watch,
                            error));
     else
-        TRY(kith_model_new(&held_out, graph, &settings, &(kith_work_options){.threads = options ? options->threads : 0}, error));
+        TRY(kith_model_new(&held_out, graph, &settings,
+                           &(kith_work_options){.threads = options ? options->threads : 0}, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
     kith__pool_set_watch(held_out->pool, watch);
     TRY(fit(&found, model, held_out, embedding, error));
-    TRY(mine(folder, model, error));
+    TRY(mine(folder, model, &found.has, error));
     TRY(kith__overall_save(folder, &found.overall, error));
+    TRY(kith__held_out_save(folder, &found.held_out, error));
     TRY(kith__fusion_save(folder, &found.fusion, &found.calibration, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;

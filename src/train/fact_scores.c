@@ -44,8 +44,8 @@ static kith_triple fact_at(const kith__fact_scores *s, size_t f)
 
 /* ---- encodings ---- */
 
-/* The side that a false fact shares with its true one is encoded once for both, so where the true fact
- * is masked in the neighbourhoods of its ends it is masked there too. */
+/* The side that a false fact shares with its true one is encoded once for both, so if the true fact
+ * is masked in the neighbourhoods of its ends, it is masked for the false one too. */
 static void request_fact(kith__fact_scores *s, size_t f)
 {
     const kith__batch *b = s->batch;
@@ -206,15 +206,14 @@ static double run(void *self, kith__pass which)
 
 /* ---- gradients ---- */
 
-/* Rows are dealt out to the threads a few at a time, so that each row belongs to one of them, which
- * meets the facts in their order: sums do not depend on how many threads there are. */
+/* Rows are assigned to the threads a few at a time, so that each row belongs to one thread, which
+ * processes the facts in order: sums do not depend on the number of threads. */
 static bool owns(const pass *p, size_t piece, size_t row)
 {
     return row / ROWS_DEALT % p->adders == piece;
 }
 
-/* What a fact's score adds to the gradients of those rows that are this thread's; `others` takes the
- * rest. */
+/* Adds a fact's part of the gradients to the rows of this thread; `others` receives the rest. */
 static void add_fact(const pass *p, size_t f, size_t piece, float *others)
 {
     kith__fact_scores *s = p->scores;
@@ -231,7 +230,7 @@ static void add_fact(const pass *p, size_t f, size_t piece, float *others)
     }
     if (!any)
         return;
-    bool loop = to[0] == to[2]; /* decoders take them for different rows */
+    bool loop = to[0] == to[2]; /* decoders expect different rows */
     if (loop) {
         to[2] = others + 2 * ds;
         memset(to[2], 0, ds * sizeof *to[2]);
@@ -256,7 +255,7 @@ static void add_piece(void *context, size_t piece)
             add_fact(p, f, piece, others);
 }
 
-/* From the derivatives by scores to the gradients by rows. */
+/* From the derivatives by scores to the gradients of rows. */
 static pass derive(kith__fact_scores *s, kith__pass which)
 {
     kith__pool *pool = kith__encoder_pool(s->scoring->encoder);
@@ -291,7 +290,7 @@ typedef struct {
     kith__gradients *gradients;
 } closing;
 
-/* Of encodings with the same entity, each thread takes all or none. */
+/* Encodings of the same entity all belong to one thread. */
 static void input_piece(void *context, size_t piece)
 {
     const closing *c = context;

@@ -10,13 +10,13 @@
 #include "model/fusion_sweep.h"
 #include "model/linear.h"
 #include "graph/known.h"
+#include "train/held_out.h"
 
 /* A query brings its BEST candidates, and OTHERS drawn from the rest, which stand for all of it. */
 enum {
     BEST = 100,
     OTHERS = 24,
     MOST_ROWS = BEST + OTHERS + 1,
-    FOLDS = 5,
     CALIBRATED = KITH__JUDGED,
     ROUNDS = 2
 };
@@ -34,11 +34,13 @@ typedef struct {
     kith_model *model;
     const kith__evidence *evidence;
     bool embedding;
-    kith__query *queries;
-    size_t count, candidates;
+    const kith__query *queries;
+    size_t count;
+    kith__answer_set among; /* seen entities, and held-out ones where facts between these are known */
     kith__known known[2];
     /* Room for MOST_ROWS of each query, and how many it took. */
     float *feature, *offset;
+    uint8_t *unseen;
     size_t *taken;
     uint32_t *right;
 } collecting;
@@ -57,8 +59,9 @@ static void add_row(collecting *c, size_t query, const kith__fusion_workspace *f
 
     if (candidate == kith__hidden_side(&c->queries[query]))
         c->right[query] = (uint32_t)c->taken[query];
-    kith__case_features(c->feature + row * KITH__FEATURES_COUNT, &f->at, candidate, f->without);
+    kith__fusion_features(c->feature + row * KITH__FEATURES_COUNT, f, candidate);
     c->offset[row] = offset;
+    c->unseen[row] = candidate >= c->among.candidates;
     c->taken[query]++;
 }
 
@@ -70,13 +73,20 @@ static bool is_among(const uint32_t *list, size_t count, uint32_t candidate)
     return false;
 }
 
+static uint32_t draw_candidate(const kith__answer_set *among, kith__rng *rng)
+{
+    size_t i = (size_t)kith__rng_below(rng, among->candidates + among->unseen_count);
+    return i < among->candidates ? (uint32_t)i : among->unseen[i - among->candidates];
+}
+
 static void collect(void *context, size_t query, kith__fusion_workspace *f)
 {
     collecting *c = context;
     const kith__query *q = &c->queries[query];
     uint32_t best[BEST], gold = kith__hidden_side(q);
-    size_t listed = kith__best_unknown(best, BEST, f->scores, c->candidates, f->shares.known);
-    size_t rest = c->candidates - listed - f->shares.known.count;
+    size_t listed = kith__best_unknown(best, BEST, f->scores, c->among.width, f->shares.known);
+    size_t all = c->among.candidates + c->among.unseen_count;
+    size_t rest = all - listed - f->shares.known.count;
     float offset = logf((float)(rest + 1) / OTHERS);
     kith__rng rng;
 
@@ -87,24 +97,14 @@ static void collect(void *context, size_t query, kith__fusion_workspace *f)
     if (!is_among(best, listed, gold))
         add_row(c, query, f, gold, 0);
     kith__rng_init(&rng, c->model->settings.seed, UINT64_C(1) << 44 | query);
-    for (int i = 0; rest > 2 * OTHERS && rest < c->candidates && i < OTHERS; i++) {
-        uint32_t e = (uint32_t)kith__rng_below(&rng, c->candidates);
-        if (e != gold && !is_among(best, listed, e) && !is_known(c, q, e))
+    for (int i = 0; rest > 2 * OTHERS && rest < all && i < OTHERS; i++) {
+        uint32_t e = draw_candidate(&c->among, &rng);
+        if (e != gold && !isnan(f->scores[e]) && !is_among(best, listed, e) && !is_known(c, q, e))
             add_row(c, query, f, e, offset);
     }
 }
 
 /* ---- rows ---- */
-
-static uint64_t hash_of(uint32_t entity)
-{
-    return (entity + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-bool kith__is_calibration_entity(uint32_t entity)
-{
-    return (hash_of(entity) >> 40) % FOLDS == 0;
-}
 
 static uint8_t is_aside(const kith__query *q)
 {
@@ -117,6 +117,7 @@ static void rows_release(kith__rows *r)
     kith__free(r->right);
     kith__free(r->feature);
     kith__free(r->offset);
+    kith__free(r->unseen);
     kith__free(r->aside);
     kith__free(r->relation);
     memset(r, 0, sizeof *r);
@@ -136,13 +137,16 @@ static int gather_rows(kith__rows *r, const collecting *c)
     r->relation = kith__alloc(c->count, sizeof *r->relation);
     r->feature = kith__alloc(total * KITH__FEATURES_COUNT, sizeof *r->feature);
     r->offset = kith__alloc(total, sizeof *r->offset);
-    if (!r->first || !r->right || !r->aside || !r->relation || !r->feature || !r->offset)
+    r->unseen = kith__alloc(total, 1);
+    if (!r->first || !r->right || !r->aside || !r->relation || !r->feature || !r->offset ||
+        !r->unseen)
         return -1;
     for (size_t q = 0; q < c->count; q++) {
         memcpy(r->feature + r->rows * KITH__FEATURES_COUNT,
                c->feature + q * MOST_ROWS * KITH__FEATURES_COUNT,
                c->taken[q] * KITH__FEATURES_COUNT * sizeof *r->feature);
         memcpy(r->offset + r->rows, c->offset + q * MOST_ROWS, c->taken[q] * sizeof *r->offset);
+        memcpy(r->unseen + r->rows, c->unseen + q * MOST_ROWS, c->taken[q]);
         r->right[r->queries] = (uint32_t)r->rows + c->right[q];
         r->relation[r->queries] = kith__directed_query(c->model->graph, &c->queries[q]);
         r->aside[r->queries++] = is_aside(&c->queries[q]);
@@ -158,8 +162,7 @@ static kith_status collect_rows(kith__rows *rows, collecting *c, const kith__fus
     kith_status status;
 
     TRY(kith__watch_begin(watch, "collecting evidence", c->count, error));
-    const kith__answer_set among = kith__answers_below(c->candidates);
-    TRY(kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count, &among, 0,
+    TRY(kith__fusion_sweep(c->model, fusion, c->evidence, c->queries, c->count, &c->among, 0,
                            c->embedding, collect, c, error));
     if (gather_rows(rows, c))
         TRY(kith__no_memory(error));
@@ -172,20 +175,30 @@ cleanup:
 
 typedef struct {
     const collecting *from;
+    kith__query *queries;  /* of the calibration split, with a seen answer */
     kith__sample *samples; /* CALIBRATED per query */
-    size_t *count;   /* per query */
+    size_t *count;         /* per query */
 } calibrating;
 
 static void take_samples(void *context, size_t query, kith__fusion_workspace *f)
 {
     calibrating *c = context;
-    const kith__query *q = &c->from->queries[query];
+    const kith__query *q = &c->queries[query];
 
-    if (is_aside(q))
-        c->count[query] = kith__judge_samples(
-            c->samples + query * CALIBRATED, f->scores, f->at.candidates, &f->shares,
-            &c->from->known[q->subject_hidden], kith__known_side(q), q->fact.relation,
-            kith__hidden_side(q));
+    c->count[query] = kith__judge_samples(
+        c->samples + query * CALIBRATED, f->scores, f->at.candidates, &f->shares,
+        &c->from->known[q->subject_hidden], kith__known_side(q), q->fact.relation,
+        kith__hidden_side(q));
+}
+
+static size_t choose_queries(kith__query *to, const collecting *c)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (is_aside(&c->queries[i]) && kith__hidden_side(&c->queries[i]) < c->among.candidates)
+            to[count++] = c->queries[i];
+    return count;
 }
 
 /* Samples one after the other, where each query has room for CALIBRATED; returns how many. */
@@ -204,19 +217,22 @@ static kith_status calibrate(kith__calibration *calibration, const collecting *f
                              const kith__fusion *fusion, kith_error *error)
 {
     calibrating c = {.from = from,
+                     .queries = kith__alloc(from->count, sizeof *c.queries),
                      .samples = kith__alloc(from->count * CALIBRATED, sizeof *c.samples),
                      .count = kith__calloc(from->count, sizeof *c.count)};
     kith_status status = KITH_OK;
 
-    if (!c.samples || !c.count)
+    if (!c.queries || !c.samples || !c.count)
         TRY(kith__no_memory(error));
-    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities",
-                          from->count, error));
-    const kith__answer_set among = kith__answers_below(from->candidates);
-    TRY(kith__fusion_sweep(from->model, fusion, from->evidence, from->queries, from->count, &among,
-                           0, from->embedding, take_samples, &c, error));
-    kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, from->count));
+    size_t count = choose_queries(c.queries, from);
+    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities", count,
+                          error));
+    const kith__answer_set among = kith__answers_below(from->among.candidates);
+    TRY(kith__fusion_sweep(from->model, fusion, from->evidence, c.queries, count, &among, 0,
+                           from->embedding, take_samples, &c, error));
+    kith__calibration_fit(calibration, c.samples, pack_samples(c.samples, c.count, count));
 cleanup:
+    kith__free(c.queries);
     kith__free(c.samples);
     kith__free(c.count);
     return status;
@@ -224,26 +240,33 @@ cleanup:
 
 /* ---- queries ---- */
 
-static kith_status collecting_init(collecting *c, kith_error *error)
+/* Held-out entities are candidates where a fact between two of them is asked for. */
+static bool asks_for_unseen(const collecting *c)
 {
-    const kith_graph *graph = c->model->graph;
-    kith_facts test = kith_graph_facts(graph, KITH_TEST);
-    uint32_t m = kith_graph_seen_relation_count(graph);
+    uint32_t seen = kith_graph_seen_entity_count(c->model->graph);
+
+    for (size_t i = 0; i < c->count; i++)
+        if (kith__hidden_side(&c->queries[i]) >= seen)
+            return true;
+    return false;
+}
+
+static kith_status collecting_init(collecting *c, const kith__holdout *holdout, kith_error *error)
+{
     kith_status status = KITH_OK;
 
-    c->candidates = kith_graph_seen_entity_count(graph);
-    c->queries = kith__alloc(test.count, sizeof *c->queries);
-    for (size_t i = 0; c->queries && i < test.count; i++)
-        if (test.at[i].relation < m)
-            c->queries[c->count++] =
-                (kith__query){test.at[i], test.at[i].object >= c->candidates};
+    c->queries = holdout->queries;
+    c->count = holdout->query_count;
+    TRY(kith__answer_set_init(&c->among, c->model, c->evidence,
+                              asks_for_unseen(c) ? KITH_ANSWERS_ALL : KITH_ANSWERS_SEEN, error));
     for (int side = 0; side < 2; side++)
-        TRY(kith__known_init(&c->known[side], graph, NULL, side, error));
+        TRY(kith__known_init(&c->known[side], holdout->graph, NULL, side, error));
     c->feature = kith__alloc(c->count * MOST_ROWS * KITH__FEATURES_COUNT, sizeof *c->feature);
     c->offset = kith__alloc(c->count * MOST_ROWS, sizeof *c->offset);
+    c->unseen = kith__alloc(c->count * MOST_ROWS, 1);
     c->taken = kith__alloc(c->count, sizeof *c->taken);
     c->right = kith__alloc(c->count, sizeof *c->right);
-    if (!c->queries || !c->feature || !c->offset || !c->taken || !c->right)
+    if (!c->feature || !c->offset || !c->unseen || !c->taken || !c->right)
         TRY(kith__no_memory(error));
 cleanup:
     return status;
@@ -251,11 +274,12 @@ cleanup:
 
 static void collecting_release(collecting *c)
 {
+    kith__answer_set_release(&c->among);
     kith__known_release(&c->known[0]);
     kith__known_release(&c->known[1]);
-    kith__free(c->queries);
     kith__free(c->feature);
     kith__free(c->offset);
+    kith__free(c->unseen);
     kith__free(c->taken);
     kith__free(c->right);
 }
@@ -280,84 +304,117 @@ typedef struct {
 enum {
     ALL,
     NOT_ASIDE,
+    ASIDE,
     ONE_HALF,
     OTHER_HALF,
     LISTS
 }; /* which queries; halves are of the entities */
 
 typedef struct {
-    const kith__rows *rows; /* with all features, and without those of the embedding */
-    kith__rows bare;
+    kith__rows rows; /* with all features, seen candidates only */
+    kith__rows bare; /* without those of the embedding, all candidates */
     double scale[KITH__FEATURES_COUNT], bare_scale[KITH__FEATURES_COUNT];
-    bool embedding;
+    bool embedding, second; /* second: weights without the embedding's features are fitted too */
     kith__pool *pool;
     list lists[LISTS];
 } fitting;
 
 static int list_queries(fitting *f, const collecting *c)
 {
-    size_t n = f->rows->queries, relations = c->evidence->base->index->relations;
+    size_t n = f->rows.queries, relations = c->evidence->base->index->relations;
     size_t *start = kith__calloc(relations + 1, sizeof *start);
     bool failed = !start;
 
     for (int k = 0; k < LISTS; k++)
         failed |= !(f->lists[k].at = kith__alloc(n, sizeof *f->lists[k].at));
     for (size_t q = 0; !failed && q < n; q++)
-        start[f->rows->relation[q] + 1]++;
+        start[f->rows.relation[q] + 1]++;
     for (size_t r = 1; !failed && r <= relations; r++)
         start[r] += start[r - 1];
     for (size_t q = 0; !failed && q < n; q++)
-        f->lists[ALL].at[start[f->rows->relation[q]]++] = (uint32_t)q;
+        f->lists[ALL].at[start[f->rows.relation[q]]++] = (uint32_t)q;
     for (size_t i = 0; !failed && i < n; i++) {
         uint32_t q = f->lists[ALL].at[i];
-        list *half = &f->lists[hash_of(kith__known_side(&c->queries[q])) >> 63 ? ONE_HALF : OTHER_HALF];
+        list *half = &f->lists[kith__is_first_half(kith__known_side(&c->queries[q])) ? ONE_HALF : OTHER_HALF];
         half->at[half->count++] = q;
-        if (!f->rows->aside[q])
-            f->lists[NOT_ASIDE].at[f->lists[NOT_ASIDE].count++] = q;
+        list *split = &f->lists[f->rows.aside[q] ? ASIDE : NOT_ASIDE];
+        split->at[split->count++] = q;
     }
     f->lists[ALL].count = n;
     kith__free(start);
     return failed;
 }
 
+/* Candidates with this offset have no share. Kernels may count on finite numbers. */
+static const float no_share = -1e30f;
+
+/* Offsets with which unseen candidates have no share, and queries whose answer is unseen no loss. */
+static float *offsets_of_seen(const kith__rows *rows)
+{
+    float *offset = kith__alloc(rows->rows, sizeof *offset);
+
+    for (size_t q = 0; offset && q < rows->queries; q++) {
+        size_t right = rows->right[q];
+        for (size_t i = rows->first[q]; i < rows->first[q + 1]; i++) {
+            bool counts = i == right || !(rows->unseen[i] || rows->unseen[right]);
+            offset[i] = counts ? rows->offset[i] : no_share;
+        }
+    }
+    return offset;
+}
+
+/* The features, with zeros for those of the embedding. */
+static float *features_without_embedding(const kith__rows *rows)
+{
+    size_t floats = rows->rows * KITH__FEATURES_COUNT;
+    float *feature = kith__alloc(floats, sizeof *feature);
+
+    for (size_t i = 0; feature && i < floats; i++) {
+        bool by_embedding =
+            kith__feature_part((int)(i % KITH__FEATURES_COUNT)) == KITH_PART_EMBEDDING;
+        feature[i] = by_embedding ? 0 : rows->feature[i];
+    }
+    return feature;
+}
+
 static kith_status fitting_init(fitting *f, const kith__rows *rows, const collecting *c,
                                 kith_error *error)
 {
-    size_t floats = rows->rows * KITH__FEATURES_COUNT;
-
-    *f = (fitting){.rows = rows, .bare = *rows, .embedding = c->embedding, .pool = c->model->pool};
-    f->bare.feature = kith__alloc(floats, sizeof *f->bare.feature);
-    if (!f->bare.feature || list_queries(f, c))
+    *f = (fitting){.rows = *rows,
+                   .bare = *rows,
+                   .embedding = c->embedding,
+                   .second = c->embedding || c->among.unseen_count > 0,
+                   .pool = c->model->pool};
+    f->rows.offset = offsets_of_seen(rows);
+    f->bare.feature = features_without_embedding(rows);
+    if (!f->rows.offset || !f->bare.feature || list_queries(f, c))
         return kith__no_memory(error);
-    for (size_t i = 0; i < floats; i++) {
-        bool by_embedding =
-            kith__feature_part((int)(i % KITH__FEATURES_COUNT)) == KITH_PART_EMBEDDING;
-        f->bare.feature[i] = by_embedding ? 0 : rows->feature[i];
-    }
     double least = rows->queries < FEW ? .05 : .005;
-    kith__linear_scales(f->scale, f->rows, least);
+    kith__linear_scales(f->scale, &f->rows, least);
     kith__linear_scales(f->bare_scale, &f->bare, least);
     return KITH_OK;
 }
 
 static void fitting_release(fitting *f)
 {
+    kith__free(f->rows.offset);
     kith__free(f->bare.feature);
     for (int k = 0; k < LISTS; k++)
         kith__free(f->lists[k].at);
     memset(f, 0, sizeof *f);
 }
 
-/* Both kinds of weights, regularised towards what they are on entry. Without an embedding they are the same. */
+/* Both kinds of weights, regularised towards what they are on entry: for seen candidates by all features,
+ * and for all candidates without those of the embedding. Without an embedding and unseen candidates they
+ * are the same. */
 static kith_status fit(kith__weights *w, const fitting *f, list g, double pull, kith__pool *pool,
                        kith_error *error)
 {
     kith_status status;
 
-    TRY(kith__linear_fit(w->all, f->rows, f->scale, g.at, g.count, pull, pool, error));
-    if (f->embedding)
-        TRY(kith__linear_fit(w->alone, &f->bare, f->bare_scale, g.at, g.count, pull, pool,
-                             error));
+    TRY(kith__linear_fit(w->all, &f->rows, f->scale, g.at, g.count, pull, pool, error));
+    if (f->second)
+        TRY(kith__linear_fit(w->alone, &f->bare, f->bare_scale, g.at, g.count, pull, pool, error));
     else
         memcpy(w->alone, w->all, sizeof w->alone);
 cleanup:
@@ -389,7 +446,7 @@ static void fit_one(void *context, size_t index)
     kith__own_weights *own = &o->fusion->own[index];
     list g = o->groups[index];
 
-    own->query = o->f->rows->relation[g.at[0]];
+    own->query = o->f->rows.relation[g.at[0]];
     own->weights = o->fusion->common;
     if (kith__watch_add(kith__pool_watch(o->f->pool), 1))
         return;
@@ -401,7 +458,7 @@ static void fit_one(void *context, size_t index)
 static kith_status fit_own(kith__fusion *fusion, const fitting *f, int which, float pull,
                            kith_error *error)
 {
-    const uint32_t *relation = f->rows->relation;
+    const uint32_t *relation = f->rows.relation;
     list all = f->lists[which], *groups = kith__alloc(all.count, sizeof *groups);
     fitting_own o = {.f = f, .groups = groups, .fusion = fusion};
     kith_status status = KITH_OK;
@@ -444,6 +501,8 @@ static mark mark_of(const kith__fusion *fusion, const kith__rows *rows, size_t q
 
     for (size_t i = rows->first[query]; i < rows->first[query + 1]; i++) {
         float score = kith__linear(weight, rows->feature + i * KITH__FEATURES_COUNT);
+        if (rows->offset[i] == no_share)
+            continue;
         rank += score > right ? 1 : score == right ? .5 : 0;
     }
     return (mark){kith__linear_loss(weight, rows, query), 1 / rank};
@@ -483,22 +542,24 @@ static kith_status cross_validate(mark *marks, kith__fusion fusions[2], const fi
         if (pull > 0)
             TRY(fit_own(&fusions[k], f, k ? OTHER_HALF : ONE_HALF, pull, error));
         for (size_t i = 0; i < judged->count; i++)
-            marks[judged->at[i]] = mark_of(&fusions[k], f->rows, judged->at[i]);
+            marks[judged->at[i]] = mark_of(&fusions[k], &f->rows, judged->at[i]);
     }
 cleanup:
     return status;
 }
 
 /* The pull with the least loss; 0 where weights of their own do not rank better than common ones. */
-static kith_status choose_pull(float *pull, const fitting *f, kith_error *error)
+static kith_status choose_pull(float *pull, const fitting *all, kith_error *error)
 {
     static const float pulls[] = {300, 100, 30, 10, 3};
-    size_t n = f->rows->queries;
+    fitting first = *all, *f = &first;
+    size_t n = f->rows.queries;
     mark *common = kith__alloc(3 * n, sizeof *common), *best = common + n, *next = best + n;
     kith__fusion fusions[2] = {{.pull = 0}, {.pull = 0}};
     kith_status status = KITH_OK;
 
     *pull = 0;
+    first.second = false;
     if (!common)
         TRY(kith__no_memory(error));
     TRY(fit_common(&fusions[0], f, ONE_HALF, error));
@@ -521,8 +582,6 @@ cleanup:
     return status;
 }
 
-/* ---- all of it ---- */
-
 /* On the rows at hand. Where there is nothing to fit on, weights stay. */
 static kith_status fit_weights(kith__fusion *fusion, const fitting *f, int which, float pull,
                                kith_error *error)
@@ -538,13 +597,77 @@ cleanup:
     return status;
 }
 
+/* ---- how good it is ---- */
+
+/* Rank the queries of a list that have a seen answer, with weights that were not fitted on them;
+ * `ranked` grows by how many. */
+static kith_status rank_list(kith__held_out_query *out, size_t *ranked, const collecting *c,
+                             const list *g, const kith__fusion *fusion, kith_error *error)
+{
+    size_t seen = c->among.candidates, count = 0;
+    const kith__held_out_data data = {c->model, c->evidence, c->embedding, seen, c->known};
+    kith__query *queries = kith__alloc(g->count, sizeof *queries);
+
+    if (!queries)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < g->count; i++)
+        if (kith__hidden_side(&c->queries[g->at[i]]) < seen)
+            queries[count++] = c->queries[g->at[i]];
+    kith_status status =
+        kith__held_out_rank(out + *ranked, &data, fusion, queries, count, error);
+    *ranked += count;
+    kith__free(queries);
+    return status;
+}
+
+/* Each half of the entities with weights fitted on the other. */
+static kith_status rank_halves(kith__held_out_query *out, size_t *ranked, const collecting *c,
+                               const fitting *f, float pull, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    for (int k = 0; k < 2 && status == KITH_OK; k++) {
+        kith__fusion half = {0};
+        start_weights(&half.common, c->embedding, 1);
+        status = fit_weights(&half, f, k ? OTHER_HALF : ONE_HALF, pull, error);
+        if (status == KITH_OK)
+            status = rank_list(out, ranked, c, &f->lists[k ? ONE_HALF : OTHER_HALF], &half, error);
+        kith__fusion_release(&half);
+    }
+    return status;
+}
+
+/* By the calibration split; by all queries in two halves where that has fewer than ENOUGH. */
+static kith_status measure(kith__held_out *held_out, const collecting *c, const fitting *f,
+                           const kith__fusion *some, float pull, kith_error *error)
+{
+    enum { ENOUGH = 200 };
+    const list *aside = &f->lists[ASIDE];
+    bool halves = aside->count < ENOUGH;
+    size_t count = halves ? c->count : aside->count, ranked = 0;
+    kith__held_out_query *queries = kith__alloc(count, sizeof *queries);
+    kith_status status;
+
+    TRY(queries ? KITH_OK : kith__no_memory(error));
+    TRY(kith__watch_begin(kith__pool_watch(c->model->pool), "measuring on held-out entities", count,
+                          error));
+    TRY(halves ? rank_halves(queries, &ranked, c, f, pull, error)
+               : rank_list(queries, &ranked, c, aside, some, error));
+    TRY(kith__held_out_sum_up(held_out, queries, ranked, error));
+cleanup:
+    kith__free(queries);
+    return status;
+}
+
+/* ---- all of it ---- */
+
 static float loss_aside(const kith__fusion *fusion, const kith__rows *rows)
 {
     double sum = 0;
     size_t count = 0;
 
     for (size_t q = 0; q < rows->queries; q++)
-        if (rows->aside[q]) {
+        if (rows->aside[q] && !rows->unseen[rows->right[q]]) {
             sum += mark_of(fusion, rows, q).loss;
             count++;
         }
@@ -553,8 +676,8 @@ static float loss_aside(const kith__fusion *fusion, const kith__rows *rows)
 
 /* Rows are first collected by weights that are a guess, then by those that were fitted to them: only then
  * do all candidates that the weights are wrong about have a part in the fit. */
-static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, collecting *c,
-                              kith_error *error)
+static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__held_out *held_out,
+                              collecting *c, kith_error *error)
 {
     kith__rows rows = {0};
     fitting f = {0};
@@ -566,14 +689,19 @@ static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, collecti
         rows_release(&rows);
         TRY(collect_rows(&rows, c, fusion, error));
         TRY(fitting_init(&f, &rows, c, error));
+        f.second &= round > 0;
         if (round > 0)
             TRY(choose_pull(&pull, &f, error));
         TRY(fit_weights(fusion, &f, ALL, pull, error));
     }
+    /* What follows asks for seen answers only. */
+    f.second = false;
     TRY(fit_weights(some, &f, NOT_ASIDE, pull, error));
     fusion->queries = (uint32_t)f.lists[ALL].count;
-    fusion->calibration_queries = (uint32_t)(f.lists[ALL].count - f.lists[NOT_ASIDE].count);
-    fusion->loss = loss_aside(some, &rows);
+    fusion->calibration_queries = (uint32_t)f.lists[ASIDE].count;
+    fusion->loss = loss_aside(some, &f.rows);
+    if (held_out)
+        TRY(measure(held_out, c, &f, some, pull, error));
 cleanup:
     fitting_release(&f);
     rows_release(&rows);
@@ -581,18 +709,19 @@ cleanup:
 }
 
 kith_status kith__fusion_fit_both(kith__fusion *out, kith__fusion *out_some,
-                                  kith__calibration *calibration, kith_model *model,
-                                  const kith__evidence *evidence, bool embedding,
+                                  kith__calibration *calibration, kith__held_out *held_out,
+                                  kith_model *model, const kith__evidence *evidence,
+                                  const kith__holdout *holdout, bool embedding,
                                   kith_error *error)
 {
     collecting c = {.model = model, .evidence = evidence, .embedding = embedding};
     kith__fusion fusion = {0}, some = {0};
     kith_status status;
 
-    TRY(collecting_init(&c, error));
+    TRY(collecting_init(&c, holdout, error));
     start_weights(&fusion.common, embedding, 1);
     some = fusion;
-    TRY(fit_rounds(&fusion, &some, &c, error));
+    TRY(fit_rounds(&fusion, &some, held_out, &c, error));
     TRY(calibrate(calibration, &c, &some, error));
     *out = fusion;
     *out_some = some;
@@ -608,10 +737,16 @@ kith_status kith__fusion_fit(kith__fusion *out, kith__calibration *calibration, 
                              const kith__evidence *evidence, bool embedding, kith_error *error)
 {
     kith__fusion some = {0};
-    kith_status status =
-        kith__fusion_fit_both(out, &some, calibration, model, evidence, embedding, error);
+    kith__holdout holdout;
+    kith_status status;
 
+    TRY(kith__holdout_init(&holdout, model->graph, model->settings.predict, model->settings.seed,
+                           error));
+    status = kith__fusion_fit_both(out, &some, calibration, NULL, model, evidence, &holdout,
+                                   embedding, error);
     kith__fusion_release(&some);
+    kith__holdout_release(&holdout);
+cleanup:
     return status;
 }
 
@@ -685,7 +820,7 @@ static kith_status calibrate_on(kith_model *model, const kith__query *queries, s
         TRY(kith__no_memory(error));
     for (int side = 0; side < 2; side++)
         TRY(kith__known_init(&c.filter[side], model->graph, NULL, side, error));
-    TRY(kith__score_all(model, queries, count, c.candidates, take_plain_samples, &c, error));
+    TRY(kith__score_all(model, queries, count, c.candidates, NULL, take_plain_samples, &c, error));
     if (kith__flag_raised(&c.no_memory))
         TRY(kith__no_memory(error));
     kith__calibration_fit(&model->calibration, c.samples, pack_samples(c.samples, c.count, count));

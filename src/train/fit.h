@@ -1,8 +1,9 @@
-/* Fitting a fusion on the hidden facts of pseudo-unseen entities (graph/holdout.h). */
+/* Fitting a fusion on the hidden facts of held-out entities (train/holdout.h). */
 #ifndef KITH_TRAIN_FIT_H
 #define KITH_TRAIN_FIT_H
 
 #include "model/model.h"
+#include "train/holdout.h"
 
 /* `model` is of the graph with held-out entities, whose test facts are asked for. Weights are first
  * fitted without one in five of the entities, on which probabilities are then calibrated, and after
@@ -10,15 +11,17 @@
 kith_status kith__fusion_fit(kith__fusion *fusion, kith__calibration *calibration,
                              kith_model *model, const kith__evidence *evidence, bool embedding,
                              kith_error *error);
-/* The same; `some` is the fusion that was fitted without the calibration split. */
+/* The same with the queries of a hold-out of the model's graph; `some` is the fusion that was
+ * fitted without the calibration split. `held_out` (may be NULL) is how well hidden facts with a
+ * seen answer are found by weights that were not fitted on their entities: those of the calibration
+ * split, or where they are few all, each half with weights fitted on the other. */
 kith_status kith__fusion_fit_both(kith__fusion *fusion, kith__fusion *some,
-                                  kith__calibration *calibration, kith_model *model,
-                                  const kith__evidence *evidence, bool embedding,
+                                  kith__calibration *calibration, kith__held_out *held_out,
+                                  kith_model *model, const kith__evidence *evidence,
+                                  const kith__holdout *holdout, bool embedding,
                                   kith_error *error);
-/* Whether a held-out entity belongs to the calibration split. */
-bool kith__is_calibration_entity(uint32_t entity);
-/* Weights of relations come from the ids of the graph that was fitted on to those of another graph, which
- * must have the relations too. */
+/* Weights of relations come from the ids of the graph that was fitted on to those of another graph,
+ * which must have the relations too. */
 kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
                                    const kith_graph *to, kith_error *error);
 

@@ -16,7 +16,9 @@ typedef struct {
     kith__rng rng;
     kith_neighbor *known; /* of the entity at hand, sorted */
     size_t known_capacity;
-    uint8_t *has, *counted, *hidden; /* per relation */
+    /* Per relation: whether the entity at hand has a known fact, one at all that the counts have,
+     * and a hidden one. */
+    uint8_t *has, *counted, *hidden;
     kith__sample *samples;
     size_t count, capacity;
 } fitting;
@@ -24,7 +26,7 @@ typedef struct {
 /* Keep a random share of an entity's facts, at least one of them; says how many. */
 static size_t hide_some(fitting *f, kith__span facts)
 {
-    double share = .1 + .8 * kith__rng_unit(&f->rng);
+    double share = kith__hidden_share(&f->rng);
     size_t kept = 0;
 
     for (size_t i = 0; i < facts.count; i++) {
@@ -40,11 +42,9 @@ static size_t hide_some(fitting *f, kith__span facts)
     return kept;
 }
 
-static void forget(fitting *f, kith__span facts)
+static void forget(fitting *f, uint32_t r)
 {
-    for (size_t i = 0; i < facts.count; i++)
-        f->counted[facts.at[i].relation] = f->hidden[facts.at[i].relation] =
-            f->has[facts.at[i].relation] = 0;
+    f->counted[r] = f->hidden[r] = f->has[r] = 0;
 }
 
 static bool worth_a_sample(const double x[KITH__HAS_INPUTS])
@@ -54,13 +54,14 @@ static bool worth_a_sample(const double x[KITH__HAS_INPUTS])
     return x[2] > 0 || x[6] > low || x[7] > low;
 }
 
-static int add_samples(fitting *f, kith__span facts, size_t kept)
+/* `counted` are the facts of the entity that the counts have. */
+static int add_samples(fitting *f, size_t kept, kith__span counted)
 {
-    kith__known_facts known = {{f->known, kept}, f->has, f->counted};
+    kith__known_facts known = {{f->known, kept}, f->has, counted.count > 0 ? f->counted : NULL};
 
     for (uint32_t r = 0; r < f->index->relations && f->count < MOST_SAMPLES; r++) {
         double x[KITH__HAS_INPUTS];
-        kith__has_inputs(x, f->counts, &known, kith__span_of(facts, r).count, r);
+        kith__has_inputs(x, f->counts, &known, kith__span_of(counted, r).count, r);
         if (!worth_a_sample(x) && !f->hidden[r])
             continue;
         if (kith__reserve(&f->samples, &f->capacity, f->count + 1, sizeof *f->samples))
@@ -73,8 +74,8 @@ static int add_samples(fitting *f, kith__span facts, size_t kept)
     return 0;
 }
 
-/* Half of the entities are drawn alike, half as the ends of random facts, as newcomers of data sets are:
- * those with many facts more often. */
+/* Half of the entities are drawn alike, half as the ends of random facts, as newcomers of data sets
+ * are: those with many facts more often. */
 static uint32_t draw_entity(fitting *f, size_t turn)
 {
     const kith__index *x = f->index;
@@ -94,26 +95,59 @@ static uint32_t draw_entity(fitting *f, size_t turn)
     return low;
 }
 
-static int collect(fitting *f, kith__has_relation *model)
+/* An entity of train, left out of the counts; -1 if out of memory. */
+static int collect_seen(fitting *f, kith__has_relation *model, uint32_t entity)
+{
+    kith__span facts = kith__facts_of(f->index, entity);
+
+    if (kith__renew(&f->known, &f->known_capacity, facts.count, sizeof *f->known))
+        return -1;
+    size_t kept = hide_some(f, facts);
+    int failed = kept > 0 && add_samples(f, kept, facts);
+    model->entities += kept > 0;
+    for (size_t i = 0; i < facts.count; i++)
+        forget(f, facts.at[i].relation);
+    return failed;
+}
+
+/* A held-out entity; -1 if out of memory. */
+static int collect_held_out(fitting *f, kith__has_relation *model,
+                            const kith__described_fact *facts, size_t count)
+{
+    size_t kept = 0;
+
+    if (kith__renew(&f->known, &f->known_capacity, count, sizeof *f->known))
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t r = facts[i].neighbor.relation;
+        (facts[i].hidden ? f->hidden : f->has)[r] = 1;
+        if (!facts[i].hidden)
+            f->known[kept++] = facts[i].neighbor;
+    }
+    int failed = add_samples(f, kith__sort_facts(f->known, kept), (kith__span){NULL, 0});
+    model->entities++;
+    for (size_t i = 0; i < count; i++)
+        forget(f, facts[i].neighbor.relation);
+    return failed;
+}
+
+static int collect(fitting *f, kith__has_relation *model, const kith__descriptions *held_out)
 {
     size_t wanted = f->index->seen < MOST_ENTITIES ? f->index->seen : MOST_ENTITIES;
 
-    for (size_t turn = 0; turn < 2 * wanted && model->entities < wanted; turn++) {
-        kith__span facts = kith__facts_of(f->index, draw_entity(f, turn));
-        if (kith__renew(&f->known, &f->known_capacity, facts.count, sizeof *f->known))
+    for (size_t i = 0; held_out && i < held_out->count; i++)
+        if (collect_held_out(f, model, held_out->facts + held_out->first[i],
+                             held_out->first[i + 1] - held_out->first[i]))
             return -1;
-        size_t kept = hide_some(f, facts);
-        int failed = kept > 0 && add_samples(f, facts, kept);
-        model->entities += kept > 0;
-        forget(f, facts);
-        if (failed)
+    for (size_t turn = 0; turn < 2 * wanted && model->entities < wanted; turn++)
+        if (collect_seen(f, model, draw_entity(f, turn)))
             return -1;
-    }
     return 0;
 }
 
 kith_status kith__has_relation_fit(kith__has_relation *model, const kith__relation_counts *counts,
-                                   const kith__index *index, uint64_t seed, kith_error *error)
+                                   const kith__index *index, const kith__descriptions *held_out,
+                                   uint64_t seed, kith_error *error)
 {
     fitting f = {.counts = counts, .index = index};
     double ridge[KITH__HAS_INPUTS];
@@ -126,7 +160,7 @@ kith_status kith__has_relation_fit(kith__has_relation *model, const kith__relati
     f.has = kith__calloc(index->relations, 1);
     f.counted = kith__calloc(index->relations, 1);
     f.hidden = kith__calloc(index->relations, 1);
-    if (!f.has || !f.counted || !f.hidden || collect(&f, model))
+    if (!f.has || !f.counted || !f.hidden || collect(&f, model, held_out))
         TRY(kith__no_memory(error));
     /* Start from what the counts say by themselves. */
     model->weight[4] = model->weight[7] = 1;

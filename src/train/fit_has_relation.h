@@ -1,12 +1,17 @@
-/* Learning P(has r) (model/has_relation.h) from entities of train of whose facts a random share between
- * 10 and 90 % is hidden. The counts of the graph leave the entity itself out, so that it is judged as if
- * it had come later. This assumes that what is missing about a newcomer is missing at random. */
+/* Fitting P(has r) (model/has_relation.h) on entities with 10 to 90 % of their facts hidden at
+ * random (graph/make/descriptions.h): first on held-out entities, and if there are few also on
+ * entities of train, each of which is excluded from the counts of the graph, as if it had been
+ * added later. */
 #ifndef KITH_TRAIN_FIT_HAS_RELATION_H
 #define KITH_TRAIN_FIT_HAS_RELATION_H
 
+#include "graph/make/descriptions.h"
 #include "model/has_relation.h"
 
+/* The counts are of the graph that the index is of; `held_out`, which may be NULL, are unseen
+ * there. */
 kith_status kith__has_relation_fit(kith__has_relation *model, const kith__relation_counts *counts,
-                                   const kith__index *index, uint64_t seed, kith_error *error);
+                                   const kith__index *index, const kith__descriptions *held_out,
+                                   uint64_t seed, kith_error *error);
 
 #endif

@@ -7,10 +7,9 @@
 #include "core/mem.h"
 #include "eval/newcomers.h"
 #include "nn/logistic.h"
-#include "train/fit.h"
 
-/* Answers that are unlikelier than `least_likely` tell nothing: the first step goes on below. */
-enum { BEST = 10, MOST_ENTITIES = 600, FEWEST_ENTITIES = 50 };
+/* Answers below `least_likely` are not used: the first step extrapolates below. */
+enum { BEST = 10 };
 static const double least_likely = .0005, least_has = .005;
 
 /* ---- examples ---- */
@@ -42,10 +41,34 @@ static kith_status collect(void *context, const kith__newcomer_question *q, kith
             continue;
         kith__overall_example *e = &list->at[list->count++];
         kith__overall_inputs(e->inputs, shares, q->has, p);
-        e->entity = (uint32_t)q->newcomer;
+        e->entity = (uint32_t)(q->newcomer % c->newcomers->described->distinct);
         e->right = kith__newcomer_hides(c->newcomers, q->newcomer, q->query, best[i]);
     }
     return KITH_OK;
+}
+
+static double product_of(const kith__overall_example *e)
+{
+    return e->inputs[1];
+}
+
+/* Mark the best of a description's answers; equal ones alike. */
+static void mark_shown(example_list *list)
+{
+    double best[BEST] = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        double product = product_of(&list->at[i]);
+        if (count == BEST && product <= best[BEST - 1])
+            continue;
+        size_t at = count < BEST ? count++ : BEST - 1;
+        for (; at > 0 && best[at - 1] < product; at--)
+            best[at] = best[at - 1];
+        best[at] = product;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        list->at[i].shown = product_of(&list->at[i]) >= best[count - 1];
 }
 
 static kith_status join(kith__overall_example **all, size_t *total, const collecting *c,
@@ -58,6 +81,7 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
         return kith__no_memory(error);
     kith__overall_example *to = *all;
     for (size_t i = 0; i < c->newcomers->count; i++) {
+        mark_shown(&c->lists[i]);
         if (c->lists[i].count > 0)
             memcpy(to, c->lists[i].at, c->lists[i].count * sizeof *to);
         to += c->lists[i].count;
@@ -67,7 +91,8 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
 
 /* ---- the first step ---- */
 
-/* Answers about one entity are much alike, so with few entities the product is left more as it is. */
+/* Answers about one entity are much alike, so with few entities the product is left more as it
+ * is. */
 static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double to_has)
 {
     static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
@@ -107,19 +132,23 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
 
 /* ---- the second step ---- */
 
-/* Groups hold GROUP answers at the top and more below, where there are many and little depends on each;
- * fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for it. */
+/* Groups hold GROUP answers at the top and more below, where there are many and little depends on
+ * each; fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for
+ * it. */
 enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
+/* `S ? ?` shows the best pairs of an entity. They are correct less often than other answers with
+ * the same score, which stand behind ten that are likelier, so they count more. */
+static const double weight_of_shown = 5;
 
-/* Sums over answers of one group. */
+/* Sums over answers of one group, each by its weight. */
 typedef struct {
-    double score, right, first; /* first: what the first step expected */
+    double weight, score, right, first; /* first: what the first step expected */
     size_t begin, end;
 } group;
 
 typedef struct {
-    double score;
+    double score, weight;
     uint32_t entity;
     bool right;
 } scored;
@@ -132,7 +161,9 @@ static int by_score(const void *a, const void *b)
         return x->score < y->score ? -1 : 1;
     if (x->entity != y->entity)
         return x->entity < y->entity ? -1 : 1;
-    return x->right - y->right;
+    if (x->right != y->right)
+        return x->right - y->right;
+    return x->weight < y->weight ? -1 : x->weight > y->weight;
 }
 
 static group sum_group(const scored *answers, size_t begin, size_t end)
@@ -140,9 +171,11 @@ static group sum_group(const scored *answers, size_t begin, size_t end)
     group g = {.begin = begin, .end = end};
 
     for (size_t i = begin; i < end; i++) {
-        g.score += answers[i].score;
-        g.right += answers[i].right;
-        g.first += 1 / (1 + exp(-answers[i].score));
+        double weight = answers[i].weight;
+        g.weight += weight;
+        g.score += weight * answers[i].score;
+        g.right += weight * answers[i].right;
+        g.first += weight / (1 + exp(-answers[i].score));
     }
     return g;
 }
@@ -165,7 +198,9 @@ static size_t cut_groups(group groups[KITH__MOST_KNOTS], const scored *answers, 
 static double share_right(const group *g)
 {
     double count = (double)(g->end - g->begin);
-    return (g->right + towards_first * g->first / count) / (count + towards_first);
+    double right = g->right / g->weight, first = g->first / g->weight;
+
+    return (count * right + towards_first * first) / (count + towards_first);
 }
 
 /* Pool neighbours that are in the wrong order (pool adjacent violators). */
@@ -177,8 +212,9 @@ static size_t pool(group *groups, size_t count)
         group next = groups[i];
         while (kept > 0 && share_right(&groups[count - kept]) >= share_right(&next)) {
             const group *last = &groups[count - kept];
-            next = (group){last->score + next.score, last->right + next.right,
-                           last->first + next.first, last->begin, next.end};
+            next = (group){last->weight + next.weight, last->score + next.score,
+                           last->right + next.right,   last->first + next.first,
+                           last->begin,                next.end};
             kept--;
         }
         groups[count - ++kept] = next;
@@ -207,7 +243,7 @@ static void make_knots(kith__overall *o, const scored *answers, size_t count, ui
     for (size_t i = 0; i < kept; i++) {
         const group *g = &groups[made - 1 - i];
         o->knot[i] =
-            (kith__knot){.at = g->score / (double)(g->end - g->begin),
+            (kith__knot){.at = g->score / g->weight,
                          .probability = fmin(fmax(share_right(g), 1e-6), 1 - 1e-6),
                          .answers = (uint32_t)(g->end - g->begin),
                          .entities = count_entities(answers, g, marks, (uint32_t)i + 1)};
@@ -226,8 +262,10 @@ static kith_status fit_second(kith__overall *o, const kith__overall_example *exa
     if (!answers || !marks)
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < count; i++) {
-        answers[i] = (scored){kith__overall_score(o, examples[i].inputs), examples[i].entity,
-                              examples[i].right};
+        answers[i] = (scored){.score = kith__overall_score(o, examples[i].inputs),
+                              .weight = examples[i].shown ? weight_of_shown : 1,
+                              .entity = examples[i].entity,
+                              .right = examples[i].right};
         right += examples[i].right;
     }
     qsort(answers, count, sizeof *answers, by_score);
@@ -258,19 +296,8 @@ cleanup:
     return status;
 }
 
-static kith_status draw(kith__newcomers *n, kith_model *model, kith_error *error)
-{
-    uint64_t seed = model->settings.seed;
-    kith_status status =
-        kith__newcomers_init(n, model, kith__is_calibration_entity, MOST_ENTITIES, seed, error);
-
-    if (status != KITH_OK || n->count >= FEWEST_ENTITIES)
-        return status;
-    kith__newcomers_release(n);
-    return kith__newcomers_init(n, model, NULL, MOST_ENTITIES, seed, error);
-}
-
-kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_error *error)
+kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
+                              const kith__descriptions *described, kith_error *error)
 {
     kith__newcomers newcomers;
     collecting c = {.newcomers = &newcomers};
@@ -281,7 +308,7 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_er
     *overall = (kith__overall){.fitted = false};
     if (!model->has.fitted || !model->calibration.fitted || !model->fused)
         return KITH_OK;
-    status = draw(&newcomers, model, error);
+    status = kith__newcomers_init(&newcomers, model, described, error);
     if (status != KITH_OK)
         return status;
     if (!(c.lists = kith__calloc(newcomers.count, sizeof *c.lists)))
@@ -289,7 +316,7 @@ kith_status kith__overall_fit(kith__overall *overall, kith_model *model, kith_er
     TRY(kith__newcomers_ask(&newcomers, least_has, kith__pool_watch(model->pool), collect, &c,
                             error));
     TRY(join(&examples, &count, &c, error));
-    TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)newcomers.count, error));
+    TRY(kith__overall_fit_examples(overall, examples, count, (uint32_t)described->distinct, error));
 cleanup:
     for (size_t i = 0; c.lists && i < newcomers.count; i++)
         kith__free(c.lists[i].at);

@@ -1,5 +1,5 @@
-/* The training loop. Random numbers are drawn from (seed, epoch, batch) alone, so a run that goes on
- * from a checkpoint does exactly what it would have done without the break. */
+/* The training loop. Random numbers depend only on (seed, epoch, batch), so a run resumed from a
+ * checkpoint does exactly what it would have done without the interruption. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static uint64_t stream(int kind, uint32_t epoch, uint64_t batch)
 
 /* ---- batches ---- */
 
-/* The neighbours that the encoder sees are drawn for each epoch; evaluation uses those of the last. */
+/* The encoder's neighbours are drawn again for each epoch; evaluation uses those of the last. */
 static void begin_epoch(training *t)
 {
     kith__order_shuffle(&t->order, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
@@ -83,7 +83,7 @@ cleanup:
     return status;
 }
 
-/* The share of the learning rate that the next step has; it depends on where training stands alone. */
+/* The learning rate of the next step, as a fraction; it depends only on the state of training. */
 static double rate_now(const training *t)
 {
     uint64_t batches = (t->order.count + t->settings->batch - 1) / t->settings->batch;
@@ -106,8 +106,8 @@ static bool list_broken(char *text, size_t size, const kith__params *params)
     return used > 0;
 }
 
-/* A step, from 1, that left something that is no finite number: a table, or where all are finite
- * yet, the gradient of one. */
+/* A step, from 1, produced a value that is not finite: in a table, or if all are still finite, in
+ * the gradient of one. */
 static kith_status broken(const training *t, uint64_t step, kith_error *error)
 {
     const kith__gradients *g = &t->step.gradients;
@@ -200,7 +200,7 @@ static kith_status checkpoint(training *t, kith_error *error)
 {
     kith_status status = KITH_OK;
 
-    /* The model first: a run killed between the two does this epoch again and writes it again. */
+    /* The model first: a run killed in between repeats this epoch and writes it again. */
     if (!t->evaluates)
         TRY(kith__run_save_model(t->folder, t->model, error));
     const kith__moments moments = {&t->adam.m, &t->adam.v, t->adam.steps};
@@ -210,7 +210,7 @@ cleanup:
     return status;
 }
 
-/* No model is saved that could not be opened. */
+/* Never save a model that could not be opened. */
 static kith_status check_weights(const training *t, kith_error *error)
 {
     const kith__table *large = kith__run_unusable_table(t->model);
@@ -238,12 +238,14 @@ static kith_status finish_epoch(training *t, kith_error *error)
     TRY(check_weights(t, error));
     if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs)) {
         status = look_at_dev(t, &p, error);
-        if (status == KITH_ERR_STOPPED) { /* all batches are done: resuming evaluates on dev again */
+        /* all batches are done: resuming evaluates on dev again */
+        if (status == KITH_ERR_STOPPED) {
             t->stop = true;
             return KITH_OK;
         }
         TRY(status);
-        (void)kith__watch_begin(t->watch, "training", 0, NULL); /* a stop is seen at the next tick */
+        /* a stop is seen at the next tick */
+        (void)kith__watch_begin(t->watch, "training", 0, NULL);
     }
     TRY(kith__run_log(t->folder, &p, t->classifies ? "accuracy" : "mrr", error));
     t->at.epoch++;
@@ -278,10 +280,10 @@ cleanup:
     return status;
 }
 
-/* ---- from outside ---- */
+/* ---- entry points ---- */
 
-/* Evaluation on dev reads facts and names; without them, the neighbourhoods are all that training needs of
- * a graph. Before there is room for what is larger. */
+/* Evaluation on dev needs facts and names; otherwise training needs only the neighbourhoods of a
+ * graph. Called before larger buffers are allocated. */
 static kith_status drop_facts(training *t, kith_error *error)
 {
     kith_status status = KITH_OK;
@@ -295,7 +297,7 @@ cleanup:
     return status;
 }
 
-/* Only where it is worth it: reading them takes longer then. */
+/* Only if it is worth it, because reading them takes longer. */
 static void pack_lists(training *t)
 {
     kith__neighbor_lists *lists = t->model->lists;
@@ -335,7 +337,7 @@ static void training_release(training *t)
     kith_model_free(t->model);
 }
 
-/* Train the embedding; the model is freed. */
+/* Train the embedding; frees the model. */
 static kith_status train_embedding(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
@@ -355,8 +357,8 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
         if (!kith__path_exists(folder, "model.safetensors"))
             TRY(kith__fail(
                 error, KITH_ERR_INPUT,
-                "%s: is finished, but its model.safetensors is gone, and with it the best "
-                "weights; train anew",
+                "%s: is finished, but its model.safetensors is missing, and with it the best "
+                "weights; train again",
                 folder));
         goto cleanup;
     }
@@ -369,7 +371,7 @@ cleanup:
     return status;
 }
 
-/* Fit probabilities to a trained model without rule evidence, if that was not done yet. */
+/* Calibrate a trained model without rules, if that was not done yet. */
 static kith_status calibrate(const char *folder, unsigned threads, kith__watch *watch,
                              kith_error *error)
 {
@@ -390,8 +392,7 @@ cleanup:
     return status;
 }
 
-/* Fit what tells true facts from false ones, where dev has labels and that was not done yet. Opening
- * the run fits it. */
+/* Fit the classifier, if dev has labels and that was not done yet. Opening the run fits it. */
 static kith_status fit_classifier(const char *folder, unsigned threads, kith__watch *watch,
                                   kith_error *error)
 {
@@ -447,8 +448,8 @@ cleanup:
     return status;
 }
 
-/* Train the model, which is freed, from where its folder says that it stands. A stop in any stage
- * leaves a run that can be resumed. */
+/* Train the model, which is freed, continuing from its folder's state. A stop in any stage leaves a
+ * run that can be resumed. */
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
@@ -490,7 +491,7 @@ kith_status kith_train_resume(kith_train_end *end, const char *folder,
     TRY(kith__run_check(folder, error));
     TRY(kith__run_lock_take(&lock, folder, error));
     TRY(kith__run_open(&model, folder, options.threads, error));
-    TRY(kith__run_list_files(folder, error)); /* without those that are made again */
+    TRY(kith__run_list_files(folder, error)); /* without those that will be made again */
     status = go_on(end, folder, model, &options, error);
     model = NULL;
 cleanup:
@@ -499,7 +500,7 @@ cleanup:
     return status;
 }
 
-/* Keep the values that training starts from as its first checkpoint, so that it can be resumed. */
+/* Save the initial values as the first checkpoint, so that training can be resumed. */
 static kith_status save_start(const char *folder, const kith_model *model,
                               const kith__carried *carried, kith_error *error)
 {
@@ -517,7 +518,7 @@ cleanup:
     return status;
 }
 
-/* `own` is the graph where it is given away, else NULL. */
+/* `own` is the graph if its ownership was passed on, else NULL. */
 static kith_status start(kith_train_end *end, const char *folder, const kith_graph *graph,
                          kith_graph *own, const kith_settings *settings,
                          const kith_train_options *given, kith_error *error)

@@ -42,7 +42,7 @@ kith_status kith__order_by_place(kith__order *o, kith_error *error)
         return kith__no_memory(error);
     for (uint32_t e = 0; e < seen; e++)
         next[e] = (uint32_t)hood.offset[e];
-    /* Lists are in the order of the facts, each of which is in two. */
+    /* Lists are in the order of the facts, each of which occurs in two. */
     for (size_t i = 0; i < o->count; i++) {
         o->at[i] = next[o->facts[i].subject]++;
         next[o->facts[i].object]++;
@@ -52,7 +52,8 @@ kith_status kith__order_by_place(kith__order *o, kith_error *error)
     return KITH_OK;
 }
 
-/* Whose neighbourhood a place is in: the last entity whose list begins there or before. */
+/* The entity whose neighbourhood contains a place: the last one whose list begins there or
+ * before. */
 static uint32_t owner_of(uint32_t place, const kith__order *o)
 {
     const uint64_t *offset = kith_graph_neighborhoods(o->graph).offset;
@@ -87,15 +88,15 @@ static void swap(uint32_t *at, size_t i, size_t other)
     at[other] = value;
 }
 
-/* The swaps of the last shuffle once more, the last one first. Only places need it: they are in the
- * order of the file nowhere else. */
+/* Undo the swaps of the last shuffle, the last one first. Only places need it: their file order is
+ * stored nowhere else. */
 static void take_back(kith__order *o)
 {
     uint32_t other[BLOCK];
 
     for (size_t block = o->count < 2 ? 0 : (o->count - 2) / BLOCK + 1; block-- > 0;) {
         kith__rng rng = o->draw[block];
-        size_t first = o->count - block * BLOCK; /* swaps go down to 2 */
+        size_t first = o->count - block * BLOCK; /* swaps count down to 2 */
         size_t swaps = first - 1 < BLOCK ? first - 1 : BLOCK;
         for (size_t k = 0; k < swaps; k++)
             other[k] = (uint32_t)kith__rng_below(&rng, first - k);

@@ -14,8 +14,8 @@ enum {
     VECTORS = 8
 };
 
-/* Of distances, only shared candidates with a larger share always take part in the gradients; the
- * others now and then, with this share. This is 1 over the number of candidates where that is less. */
+/* For distances, shared candidates with a smaller share than this take part in the gradients only
+ * at random, and then with this share. It is 1 over the number of candidates if that is less. */
 #define LEAST_SHARE 1e-3f
 
 /* ---- workspace ---- */
@@ -25,7 +25,7 @@ typedef kith__query_run running;
 /* The workspace of a piece. */
 typedef struct {
     float *scores, *panel, *row, *vectors;
-    uint32_t *ids;  /* lists of places: one per query, then one per group of KITH__L1_ROWS */
+    uint32_t *ids;  /* lists of candidates: one per query, then one per group of KITH__L1_ROWS */
     size_t *listed; /* per query */
 } workspace;
 
@@ -61,7 +61,7 @@ float *kith__query_block_vectors(const kith__query_scores *x, size_t piece)
 
 /* ---- vectors ---- */
 
-/* The shared candidates that a pass compares with, and where the piece's gradients go. */
+/* The shared candidates of a pass, and where the piece's gradients go. */
 static const kith__shared_candidates *view_of(const running *c, size_t piece, float **gradient)
 {
     kith__query_scores *x = c->x;
@@ -78,14 +78,15 @@ static void make_query_vectors(const running *c, const workspace *w, size_t from
     size_t ds = x->scoring->ds;
 
     for (size_t i = from; i < to; i++)
-        kith__query_vector_of(
-            c->pass->query_vectors.at + i * ds, x->scoring->settings, x->scoring->params,
-            c->encoded_known ? kith__query_encoded(x, i) : kith__query_input(x, kith__query_at(x, i)->known),
-            kith__query_at(x, i)->query, w->vectors);
+        kith__query_vector_of(c->pass->query_vectors.at + i * ds, x->scoring->settings,
+                              x->scoring->params,
+                              c->encoded_known ? kith__query_encoded(x, i)
+                                               : kith__query_input(x, kith__query_at(x, i)->known),
+                              kith__query_at(x, i)->query, w->vectors);
     memset(c->pass->query_vector_gradients.at + from * ds, 0, (to - from) * ds * sizeof(float));
 }
 
-/* The vector of a query's answer, as it is. */
+/* The unscaled vector of a query's answer. */
 static const float *answer_vector(const running *c, size_t i)
 {
     return c->by_encoding ? kith__query_encoded(c->x, kith__answer_request(c->x, i))
@@ -102,7 +103,7 @@ static const float *scaled(const kith__query_scores *x, const float *vector, flo
 
 /* ---- scores and their loss ---- */
 
-/* Scores are the decoder's times this. */
+/* The factor of the decoder's scores. */
 static float scale_of(const kith__query_scores *x)
 {
     return x->scoring->loss->scaled ? (float)x->scoring->settings->scale : 1;
@@ -142,7 +143,8 @@ static float score_answer(const running *c, const workspace *w, size_t i)
                                             : kith__dot(query_vector, answer, x->scoring->ds));
 }
 
-/* Derivatives by the scores of shared candidates: all, or of distances those that count. */
+/* Derivatives by the scores of shared candidates: all of them, or for distances those that
+ * count. */
 static void weigh_shared(const running *c, const workspace *w, size_t i, size_t place, float factor)
 {
     const kith__query_scores *x = c->x;
@@ -213,15 +215,15 @@ static void query_vector_from_answer(const running *c, const workspace *w, size_
         kith__axpy(to, g, answer, ds);
 }
 
-/* Queries that meet the same candidates: where they stand in the block, and which those are. */
+/* Queries with the same candidates: their places in the block, and these candidates. */
 typedef struct {
     size_t place, rows;
     const uint32_t *ids;
     size_t count;
 } meeting;
 
-/* Queries are taken together where they share enough candidates that the kernel for several, which is
- * faster for each, need not look at many more. */
+/* Queries are grouped if they share enough candidates that the kernel for several queries, which is
+ * faster per query, need not process many more. */
 static size_t find_meetings(meeting *met, const kith__query_scores *x, const workspace *w,
                             size_t queries)
 {
@@ -242,7 +244,7 @@ static size_t find_meetings(meeting *met, const kith__query_scores *x, const wor
     return count;
 }
 
-/* Candidates are taken a few at a time, which stay in the cache for all queries of the block. */
+/* A few candidates at a time stay in the cache for all queries of the block. */
 static void shared_distances_backward(const running *c, const workspace *w,
                                       const kith__shared_candidates *view, float *gradient,
                                       size_t from, size_t to)

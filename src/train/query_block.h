@@ -5,24 +5,24 @@
 
 #include "train/query_scores.h"
 
-enum { KITH__QUERY_BLOCK = 32 /* queries of a block at most */ };
+enum { KITH__QUERY_BLOCK = 32 /* maximum queries of a block */ };
 
 /* A pass over all queries. */
 typedef struct kith__query_run {
     kith__query_scores *x;
     kith__query_pass *pass;
     bool encoded_known; /* known sides are encodings, else input embeddings */
-    bool by_encoding;   /* candidates, likewise */
+    bool by_encoding;   /* likewise for candidates */
     kith__gradients *gradients;
 } kith__query_run;
 
-/* Make place for the blocks of all pieces; -1 where memory is short. */
+/* Reserve memory for the blocks of all pieces; -1 if out of memory. */
 int kith__query_blocks_reserve(kith__query_scores *scores);
 /* Queries from .. to - 1, all of one group, in the sorted order. */
 void kith__query_block_run(const kith__query_run *run, size_t piece, size_t from, size_t to);
-/* to += the gradient by the vector of query i's answer. `scratch` has room for two rows. */
+/* to += the gradient of the vector of query i's answer. `scratch` holds two rows. */
 void kith__query_answer_backward(float *to, const kith__query_run *run, size_t i, float *scratch);
-/* Scratch of a piece for that. */
+/* A piece's scratch for that. */
 float *kith__query_block_vectors(const kith__query_scores *scores, size_t piece);
 
 /* ---- what query_scores.c and query_block.c share ---- */

@@ -89,8 +89,8 @@ static int sort_queries(kith__query_scores *x)
     return 0;
 }
 
-/* The known side is encoded for the query, candidates for its inverse. Where the fact is masked, it is
- * masked for the known side and the answer. */
+/* The known side is encoded for the query, candidates for its inverse. A masked fact is masked for
+ * the known side and the answer. */
 static void request_query(kith__query_scores *x, size_t i)
 {
     const kith__train_query *q = kith__query_at(x, i);
@@ -203,7 +203,7 @@ static kith__query_run run_of(kith__query_scores *x, kith__pass pass)
                              .by_encoding = encodings && x->by_encoding};
 }
 
-/* Where a piece begins; between groups, where each has candidates of its own. */
+/* Where a piece begins; between groups, if each has its own candidates. */
 static size_t piece_start(const kith__query_scores *x, size_t piece)
 {
     size_t i = x->count * piece / PIECES;
@@ -213,7 +213,8 @@ static size_t piece_start(const kith__query_scores *x, size_t piece)
     return i;
 }
 
-/* Shared candidates of a group back to its encodings, which no other group has. */
+/* Propagate the shared candidates' gradients of a group to its encodings, which no other group
+ * has. */
 static void close_group(const kith__query_scores *x, kith__shared_candidates *s, size_t group)
 {
     for (size_t j = 0; j < s->count; j++)
@@ -294,7 +295,7 @@ static void to_encodings(void *self, kith__gradients *gradients)
     close_group(x, &x->encoded[0], 0);
 }
 
-/* Answers whose entity is this piece's, in the order of queries. */
+/* Answers whose entity belongs to this piece, in the order of queries. */
 static void answer_piece(void *context, size_t piece)
 {
     const kith__query_run *c = context;
@@ -321,7 +322,8 @@ static int make_rows(const kith__query_scores *x, kith__gradients *gradients)
     return failed;
 }
 
-/* Candidates of the pass on encodings where they are input embeddings, then all of the other pass. */
+/* The candidates of the pass on encodings if they are input embeddings, then everything of the
+ * other pass. */
 static kith_status to_inputs(void *self, kith__gradients *gradients, kith_error *error)
 {
     kith__query_scores *x = self;

@@ -1,10 +1,9 @@
-/* Queries, each with its answer against candidates that all queries of the batch share: for losses over
- * shared negatives. A candidate is scored by its input embedding or its encoding.
- *
- * Queries are sorted by relation and cut into pieces; a piece goes through its queries in blocks
- * (train/query_block.h). Shared candidates that are the same for all queries have gradients per piece,
- * which are added up in order. Where they are encodings that depend on the query's relation, all
- * queries of one relation (a group) are in one piece. */
+/* Queries, each with its answer against candidates that all queries of the batch share: for losses
+ * over shared negatives. A candidate is scored by its input embedding or its encoding. Queries are
+ * sorted by relation and cut into pieces; a piece goes through its queries in blocks
+ * (train/query_block.h). Shared candidates that are the same for all queries have gradients per
+ * piece, which are added up in order. Where they are encodings that depend on the query's relation,
+ * all queries of one relation (a group) are in one piece. */
 #ifndef KITH_TRAIN_QUERY_SCORES_H
 #define KITH_TRAIN_QUERY_SCORES_H
 
@@ -21,9 +20,9 @@ typedef struct kith__query_pass {
 
 typedef struct kith__query_scores {
     const kith__scoring *scoring;
-    bool by_encoding; /* what candidates are scored by; else by input embeddings */
+    bool by_encoding; /* whether candidates are scored by encodings or by input embeddings */
     const kith__batch *batch;
-    size_t count, stride;      /* of queries; of shared candidates, padded */
+    size_t count, stride;      /* queries; padded number of shared candidates */
     kith__item *order, *spare; /* sorted: major: query, minor: known, index: place in the batch */
     size_t order_capacity, spare_capacity;
     size_t *request; /* known sides; then answers, and the shared candidates of each group */
@@ -40,7 +39,7 @@ typedef struct kith__query_scores {
 
 extern const kith__scorer kith__query_scorer;
 
-/* `scoring` has to outlive it. */
+/* `scoring` must outlive it. */
 void kith__query_scores_init(kith__query_scores *scores, const kith__scoring *scoring);
 void kith__query_scores_release(kith__query_scores *scores);
 

@@ -1,5 +1,5 @@
-/* Rows of vectors as the decoder takes them, scaled to length 1 where it wants that, with the gradients by
- * them. */
+/* Rows of vectors as the decoder needs them, scaled to length 1 if necessary, with their
+ * gradients. */
 #ifndef KITH_TRAIN_SCALED_ROWS_H
 #define KITH_TRAIN_SCALED_ROWS_H
 
@@ -12,7 +12,7 @@ typedef struct kith__scaled_rows {
     size_t count, touched_capacity;
 } kith__scaled_rows;
 
-/* Make place for `count` rows without a gradient; -1 where memory is short. */
+/* Reserve `count` rows without a gradient; -1 if out of memory. */
 int kith__scaled_rows_reserve(kith__scaled_rows *rows, size_t count);
 void kith__scaled_rows_release(kith__scaled_rows *rows);
 void kith__scaled_row_set(kith__scaled_rows *rows, size_t i, const float *from);
@@ -20,9 +20,9 @@ static inline const float *kith__scaled_row(const kith__scaled_rows *rows, size_
 {
     return rows->row.at + i * rows->scoring->ds;
 }
-/* The gradient by a row, from now on part of the step. */
+/* The gradient of a row, which marks it as touched. */
 float *kith__scaled_row_gradient(kith__scaled_rows *rows, size_t i);
-/* to += the gradient by the vector that row i was made from. */
+/* to += the gradient of the vector that row i was made from. */
 void kith__scaled_row_backward(float *to, const kith__scaled_rows *rows, size_t i);
 
 #endif

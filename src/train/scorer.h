@@ -1,5 +1,6 @@
-/* How a batch is scored: what the engine (train/step.c) asks of the two ways there are, facts by the
- * decoder (train/fact_scores.h) and queries against shared candidates (train/query_scores.h). */
+/* How a batch is scored: the interface between the engine (train/step.c) and the two ways to score,
+ * facts by the decoder (train/fact_scores.h) and queries against shared candidates
+ * (train/query_scores.h). */
 #ifndef KITH_TRAIN_SCORER_H
 #define KITH_TRAIN_SCORER_H
 
@@ -8,7 +9,7 @@
 #include "embed/losses/loss.h"
 #include "train/batch.h"
 
-/* What a scorer works with. */
+/* What a scorer needs. */
 typedef struct kith__scoring {
     kith__encoder *encoder;
     const kith_settings *settings;
@@ -24,16 +25,16 @@ typedef enum { KITH__BY_ENCODINGS, KITH__BY_INPUTS } kith__pass;
 
 /* In the order of the calls; `self` is the scorer's state. */
 typedef struct kith__scorer {
-    /* Ask the encoder for the vectors that the batch needs. */
+    /* Request the vectors that the batch needs from the encoder. */
     kith_status (*request)(void *self, const kith__batch *batch, kith_error *error);
     /* After the forward pass, before scoring. */
     kith_status (*prepare)(void *self, kith_error *error);
-    /* Scores, their loss, which is returned, and its derivatives. */
+    /* Computes scores and derivatives; returns the loss. */
     double (*run)(void *self, kith__pass pass);
-    /* Gradients by encodings to the encoder; before its backward pass. */
+    /* Gradients of encodings to the encoder; before its backward pass. */
     void (*to_encodings)(void *self, kith__gradients *gradients);
-    /* Gradients by input embeddings and the rest; after it, because the encoder's backward pass has to
-     * be the first to make rows of gradients. */
+    /* Gradients of input embeddings and the rest; after the encoder's backward pass, which must
+     * make the first rows of gradients. */
     kith_status (*to_inputs)(void *self, kith__gradients *gradients, kith_error *error);
 } kith__scorer;
 

@@ -65,7 +65,7 @@ void kith__shared_candidate_backward(float *to, const kith__shared_candidates *s
     size_t ds = scoring->ds, d = scoring->d;
     float *gradient = s->gradient.at + j * ds;
 
-    memset(gradient + d, 0, (ds - d) * sizeof *gradient); /* kernels leave something there */
+    memset(gradient + d, 0, (ds - d) * sizeof *gradient); /* kernels leave values in the padding */
     if (scoring->unit)
         kith__normalize_backward(to, gradient, s->rows.at + j * ds, s->inverse.at[j], d);
     else

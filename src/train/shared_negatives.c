@@ -61,7 +61,7 @@ void kith__shared_negatives_release(kith__shared_negatives *c)
     memset(c, 0, sizeof *c);
 }
 
-/* Each set of `shared_count` entities is as likely as any other. */
+/* Every set of `shared_count` entities is equally likely. */
 static void draw_shared(kith__shared_negatives *c, kith__rng *rng)
 {
     for (size_t i = 0; c->drawn && i < c->shared_count; i++)
@@ -77,7 +77,7 @@ static void draw_shared(kith__shared_negatives *c, kith__rng *rng)
     }
 }
 
-/* The first answer of a query, or behind where it would be. */
+/* The index of the first answer of a query, or where it would be inserted. */
 static size_t find_answers(const kith__shared_negatives *c, uint32_t known, uint32_t query)
 {
     size_t low = c->first[known], high = c->first[known + 1];

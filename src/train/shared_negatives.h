@@ -1,5 +1,5 @@
-/* The negatives of the softmax loss: entities that all queries of a batch share. For each query, those
- * that train says are answers too are left out. */
+/* The negatives of the softmax loss: entities that all queries of a batch share. For each query,
+ * those that are answers in train are excluded. */
 #ifndef KITH_TRAIN_SHARED_NEGATIVES_H
 #define KITH_TRAIN_SHARED_NEGATIVES_H
 
@@ -9,7 +9,7 @@
 #include "core/rng.h"
 #include "core/status.h"
 
-/* "Which entity does `query`, one of the 2m relations, lead to from `known`?" */
+/* Asks which entity `query`, one of the 2m relations, leads to from `known`. */
 typedef struct kith__train_query {
     uint32_t known, query, answer;
 } kith__train_query;
@@ -18,19 +18,19 @@ typedef struct kith__shared_negatives {
     /* Drawn for a batch. */
     uint32_t *shared;
     size_t shared_count;
-    uint32_t *left_out; /* places among the shared ones that are right answers of query i: */
+    uint32_t *left_out; /* indices of shared negatives that are correct answers of query i: */
     size_t *left_start; /* left_out[left_start[i]] .. left_out[left_start[i + 1] - 1] */
     size_t left_capacity, start_capacity;
-    uint32_t seed; /* for what is random in the batch's gradients */
-    /* Of the graph: answers by (known, query), those of entity e from first[e] on. */
+    uint32_t seed; /* for the randomness in the batch's gradients */
+    /* Of the graph: answers by (known, query); those of entity e begin at first[e]. */
     kith__item *answers;
     size_t *first;
     uint32_t seen;
-    uint32_t *place; /* per entity: its place among the shared ones + 1 */
+    uint32_t *place; /* per entity: its index among the shared ones + 1 */
     bool drawn;
 } kith__shared_negatives;
 
-/* `shared` is cut to the number of seen entities. */
+/* `shared` is limited to the number of seen entities. */
 kith_status kith__shared_negatives_init(kith__shared_negatives *negatives,
                                          const kith_graph *graph, size_t shared,
                                          kith_error *error);

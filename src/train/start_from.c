@@ -12,12 +12,12 @@ enum { REQUESTS_AT_ONCE = 4096, MOST_ROUNDS = 4 };
 typedef struct {
     kith_model *model;
     const kith_model *old;
-    uint32_t *entity;   /* per seen entity, that of the earlier run; NONE where it had none */
+    uint32_t *entity;   /* per seen entity, its id in the earlier run; NONE if it was not there */
     uint32_t *relation; /* per directed relation, likewise */
     uint8_t *known;     /* per seen entity: whether its row is set */
 } matching;
 
-/* ---- whether the settings fit ---- */
+/* ---- checking the settings ---- */
 
 /* The settings that decide which parameters there are, and what they mean. */
 static kith_status check_settings(const kith_settings *s, const kith_model *old, const char *folder,
@@ -28,7 +28,7 @@ static kith_status check_settings(const kith_settings *s, const kith_model *old,
 
     if (!kith__model_embeds(old))
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%s: has rules alone, and no embedding to start from", folder);
+                          "%s: has rules only, and no embedding to start from", folder);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         kith_settings_get(here, sizeof here, s, same[i]);
         kith_settings_get(there, sizeof there, &old->settings, same[i]);
@@ -40,11 +40,13 @@ static kith_status check_settings(const kith_settings *s, const kith_model *old,
     }
     if (s->evidence == KITH_EVIDENCE_RULES)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "a run of rules alone has no embedding that could start from %s", folder);
+                          "a run with rules only has no embedding that could start from %s",
+                          folder);
     return KITH_OK;
 }
 
-/* Tables of fixed sizes, such as the attention layer's, have the same in both, or neither has them. */
+/* Tables of fixed size, such as the attention layer's, have the same size in both, or neither has
+ * them. */
 static kith_status check_tables(const kith_model *model, const kith_model *old, const char *folder,
                                 kith_error *error)
 {
@@ -55,10 +57,11 @@ static kith_status check_tables(const kith_model *model, const kith_model *old, 
                        to->spec->rows == KITH__DIRECTED || to->spec->rows == KITH__ENTITY_ROWS ||
                        to->spec->rows == KITH__PAIR_ROWS;
         if (!from || from->cols != to->cols || (!by_name && from->rows != to->rows))
-            return kith__fail(error, KITH_ERR_ARGUMENT,
-                              "%s: its table '%s' has another shape; to start from it, give the "
-                              "settings that it was trained with (kith info %s)",
-                              folder, to->spec->name, folder);
+            return kith__fail(
+                error, KITH_ERR_ARGUMENT,
+                "%s: its table '%s' has a different shape; to start from it, give the "
+                "settings that it was trained with (kith info %s)",
+                folder, to->spec->name, folder);
     }
     return KITH_OK;
 }
@@ -128,8 +131,8 @@ static void copy_relations(const matching *m, const kith__table *to, const kith_
             copy_row(to, r, from, m->relation[r]);
 }
 
-/* The rules that imply one query: `place` is scratch by relation of the earlier run, all 0 before and
- * after. */
+/* The rules that imply one query: `place` is scratch by relation of the earlier run, all 0 before
+ * and after. */
 static void copy_pairs_of(const matching *m, const kith__table *to, const kith__table *from,
                           uint32_t query, uint32_t *place)
 {
@@ -189,14 +192,14 @@ static int copy_tables(const matching *m)
 
 /* ---- new entities ---- */
 
-/* A neighbour whose row and relation were learned, or set in an earlier round. */
+/* Whether a neighbour's row and relation were learned, or set in an earlier round. */
 static bool is_known(const matching *m, kith_neighbor n)
 {
     return n.entity < m->model->lists->seen && m->known[n.entity] &&
            m->relation[n.relation] != NONE;
 }
 
-/* The lists of entities without a row, of neighbours that have one; others have none. */
+/* Lists for entities without a row: their neighbours that have one. Other entities have no list. */
 static kith__neighbor_lists *known_neighbors(const matching *m)
 {
     const kith__neighbor_lists *all = m->model->lists;
@@ -235,8 +238,8 @@ static kith__neighbor_lists *known_neighbors(const matching *m)
     return some;
 }
 
-/* Encodings of entities from.. until a batch is full, each for the queries that it has facts of; an
- * entity's row becomes their mean. Returns the first entity that was not taken. */
+/* Encode entities beginning with `from` until a batch is full, each for the queries that it has
+ * facts of; an entity's row becomes the mean. Returns the next entity. */
 static kith_status encode_some(uint32_t *next, const matching *m, const kith__neighbor_lists *lists,
                                uint32_t from, kith_error *error)
 {
@@ -278,8 +281,8 @@ static size_t mark_known(matching *m, const kith__neighbor_lists *lists)
     return found;
 }
 
-/* Entities that are linked to others with a row, then those linked to these, and so on. What is left
- * keeps its random start values. */
+/* Entities that are linked to entities with a row, then those linked to these, and so on. The
+ * others keep their random initial values. */
 static kith_status start_new_entities(matching *m, kith_error *error)
 {
     kith__neighbor_lists *lists = NULL;
@@ -360,7 +363,8 @@ kith_status kith__start_from(kith__carried *carried, kith_model *model, const ch
         TRY(kith__no_memory(error));
     if (match_entities(&m) == 0 || match_relations(&m) == 0)
         TRY(kith__fail(error, KITH_ERR_ARGUMENT,
-                       "%s: has no entity or no relation of the new graph, by name", folder));
+                       "%s: has no entity or no relation in common with the new graph, by name",
+                       folder));
     if (copy_tables(&m))
         TRY(kith__no_memory(error));
     TRY(start_new_entities(&m, error));

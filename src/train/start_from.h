@@ -1,11 +1,11 @@
-/* Start values from an earlier run of the same graph or a smaller one: what it learned about entities
- * and relations that both have, matched by name. */
+/* Initial values from an earlier run on the same graph or a smaller version of it: what it learned
+ * about entities and relations that both have, matched by name. */
 #ifndef KITH_TRAIN_START_FROM_H
 #define KITH_TRAIN_START_FROM_H
 
 #include "model/model.h"
 
-/* What is carried over beside the parameters. */
+/* What is carried over in addition to the parameters. */
 typedef struct kith__carried {
     bool fused; /* the earlier run has a fusion */
     kith__fusion fusion;
@@ -13,8 +13,8 @@ typedef struct kith__carried {
 } kith__carried;
 
 /* Set the parameters of a new model. Entities that the earlier run had not seen start from their
- * encodings by it, where facts link them to entities that it had. Fails with KITH_ERR_ARGUMENT where
- * the settings do not fit or the graphs have nothing in common. */
+ * encodings by it, if facts link them to entities that it had seen. Fails with KITH_ERR_ARGUMENT if
+ * the settings do not match or the graphs have nothing in common. */
 kith_status kith__start_from(kith__carried *carried, kith_model *model, const char *folder,
                              const kith_work_options *options, kith_error *error);
 void kith__carried_release(kith__carried *carried);

@@ -1,6 +1,6 @@
 /* The engine of training: requests to the encoder, scores, the loss, and gradients back through the
- * decoder and the encoder. Which vectors are scored is up to a scorer, how scores become a loss up to
- * embed/losses. */
+ * decoder and the encoder. A scorer decides which vectors are scored, embed/losses how scores
+ * become a loss. */
 #include "train/step.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 typedef struct kith__step {
     kith__scoring scoring;
     kith__gradients gradients;
-    const kith__scorer *scorer; /* of one of these two, as the loss needs */
+    const kith__scorer *scorer; /* one of the next two, depending on the loss */
     void *scorer_state;
     kith__fact_scores facts;
     kith__query_scores queries;
@@ -19,7 +19,8 @@ kith_status kith__step_init(kith__step *step, kith__encoder *encoder, const kith
                             const kith_settings *settings, kith_error *error);
 void kith__step_release(kith__step *step);
 
-/* Compute the batch's losses; gradients are left in step->gradients, which must be clear before. */
+/* Compute the batch's losses; gradients are added to step->gradients, which must be clear
+ * before. */
 kith_status kith__step_run(kith__step *step, const kith__batch *batch, kith_error *error);
 double kith__step_loss(const kith__step *step);
 

@@ -12,60 +12,61 @@
 
 typedef struct kith__encoder kith__encoder;
 
-/* What a neighbour had to do with an encoding's vector; NAN where the aggregator has no such weight. */
+/* A neighbour's part in an encoding's vector; NAN if the aggregator has no such weight. */
 typedef struct kith__neighbor_weight {
     float weight;    /* the factor of its T in the vector */
-    float logic;     /* of which the rules', */
-    float attention; /* and the attention's share */
-    uint32_t wins;   /* coordinates of the vector that are this neighbour's */
+    float logic;     /* the rules' part of the weight, */
+    float attention; /* and the attention's */
+    uint32_t wins;   /* coordinates of the vector that come from this neighbour */
 } kith__neighbor_weight;
 
 typedef struct kith__aggregator {
     const char *name;
     bool query_aware; /* the vector depends on the query, not only on the entity */
     bool logic;       /* needs logic weights */
-    bool ordered;     /* the order of neighbours matters; training shuffles it anew each epoch */
+    bool ordered;     /* the order of neighbours matters; training shuffles it in each epoch */
     enum { KITH__NO_ATTENTION, KITH__GLOBAL_ATTENTION, KITH__QUERY_ATTENTION } attention;
-    bool weighted; /* weights are the softmax of the logits plus the logic weights, as far as asked
-                    * for: several queries can then be encoded at once */
-    bool gated;    /* takes of a visit its gates' input, B T + b, with B of 4 ds rows (nn/lstm.h) */
-    size_t tables; /* beside ent, rel and trans */
+    /* weights are the softmax of the logits plus the logic weights, as far as requested; several
+     * queries can then be encoded at once */
+    bool weighted;
+    bool gated;    /* uses the gates' input of a visit, B T + b, with B of 4 ds rows (nn/lstm.h) */
+    size_t tables; /* tables other than ent, rel and trans */
     struct {
         kith__table_spec spec;
         bool only_padded; /* exists only with the setting `padding` */
     } table[5];
-    /* Make room for a batch whose encodings and visits are known; -1 where memory is short. */
+    /* Allocate for a batch whose encodings and visits are known; -1 if out of memory. */
     int (*prepare)(kith__encoder *encoder);
     /* Encoding i: set its `out` row, which is 0. Runs on any thread. */
     void (*forward)(kith__encoder *encoder, size_t i);
     /* Encoding i: from its `grad` row set `weight` of its visits, so that a visit's T has the
-     * gradient weight times grad, and `logit_gradient`, from `weight_gradient`. NULL: nothing is
-     * left to do. Runs on any thread. */
+     * gradient weight times grad, and `logit_gradient`, from `weight_gradient`. NULL: nothing to
+     * do. Runs on any thread. */
     void (*backward)(kith__encoder *encoder, size_t i);
-    /* A visit's gradient by T, where it is not weight times grad. */
+    /* The gradient of a visit's T, if it is not weight times grad. */
     void (*visit_gradient)(float *gradient, const kith__encoder *encoder, size_t i, size_t visit);
-    /* Where it is gated: set the encoder's b_plain, b_transposed and b_bias; give the gradient by a
-     * visit's B T, which stays where it is until the backward pass ends; and add B's gradient,
-     * hs x ds, to those of the parameters. */
+    /* If gated: set the encoder's b_plain, b_transposed and b_bias; give the gradient of a visit's
+     * B T, which stays valid until the backward pass ends; and add B's gradient, hs x ds, to the
+     * parameters' gradients. */
     void (*make_matrix)(kith__encoder *encoder);
     const float *(*gate_gradient)(const kith__encoder *encoder, size_t visit);
     void (*add_matrix)(kith__encoder *encoder, const float *gradient);
-    /* What has to be done for all encodings together, after forward and before the visits'
-     * gradients are read. On the caller's thread; may use the pool. Where memory is short they set
-     * the encoder's no_memory, which its caller reports. */
+    /* Work over all encodings together, after forward and before the visits' gradients are read.
+     * Runs on the caller's thread; may use the pool. If out of memory, sets the encoder's
+     * no_memory, which its caller reports. */
     void (*forward_all)(kith__encoder *encoder);
     void (*backward_all)(kith__encoder *encoder);
-    /* For explanations: how neighbours are weighed, and what a visit of encoding i got, from a weight
-     * whose members are NAN and 0. NULL where the vector is not a sum over neighbours. */
+    /* For explanations: how neighbours are weighted, and the weight of a visit of encoding i; its
+     * members are NAN and 0 on entry. NULL if the vector is not a sum over neighbours. */
     kith_weighing weighing;
     void (*explain)(kith__neighbor_weight *weight, const kith__encoder *encoder, size_t i,
                     size_t visit);
-    /* What a visit adds to the vector, where it is not weight times T. */
+    /* What a visit adds to the vector, if it is not weight times T. */
     void (*share)(float *share, const kith__encoder *encoder, size_t i, size_t visit);
 } kith__aggregator;
 
-/* The table: one row per aggregator, in the order of the setting's values. The first part is the
- * object's name, the second what people type. */
+/* One row per aggregator, in the order of the setting's values: the object's name, and the name
+ * that users type. */
 /* clang-format off */
 #define KITH__AGGREGATORS(ROW) \
     ROW(mean, "mean") \

@@ -1,11 +1,11 @@
-/* Weights from rules, from a neural attention, or from both added up: the Logic Attention Network
- * (paper, eq. 5-9) and the parts of it that its table 5 compares. */
+/* Weights from rules, from neural attention, or from the sum of both: the Logic Attention Network
+ * (paper, eq. 5-9) and its parts that the paper's table 5 compares. */
 #include <math.h>
 
 #include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
-/* Softmax of the logits, which are replaced by it. */
+/* Replaces the logits by their softmax. */
 static void softmax(kith__encoder *e, size_t i)
 {
     float *a = e->visits.logit + e->plan.first_visit[i],
@@ -50,7 +50,7 @@ static void softmax_backward(kith__encoder *e, size_t i)
         e->back.logit_gradient[v] = a[v] * (ga[v] - mean);
 }
 
-/* The logits have become the attention's shares. */
+/* By now the softmax has replaced the logits. */
 static void attention_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
 {
     (void)i;

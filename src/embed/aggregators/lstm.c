@@ -1,12 +1,9 @@
 /* One LSTM over the neighbours in order; the vector is the mean of its outputs (Hamilton et al.
- * 2017). z = Wx x + Wh h + b, gates in the order i, f, g, o; c = f c + i g; h = o tanh(c).
- *
- * With x = T = e - c w, Wx x is Wx e - c Wx w: the encoder makes both products once per batch for
- * each neighbour and relation, and takes the gradients back through them, so a step multiplies by
- * Wh alone.
- *
- * Sequences are cut into groups that make their steps together (sequences.h). Gates and states are kept for the
- * backward pass up to a bound; what is beyond it is made again there. */
+ * 2017). z = Wx x + Wh h + b, gates in the order i, f, g, o; c = f c + i g; h = o tanh(c). With x =
+ * T = e - c w, Wx x is Wx e - c Wx w: the encoder makes both products once per batch for each
+ * neighbour and relation, and takes the gradients back through them, so a step multiplies by Wh
+ * alone. Sequences are cut into groups that make their steps together (sequences.h). Gates and
+ * states are kept for the backward pass up to a bound; what is beyond it is made again there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +17,15 @@
 enum {
     SEQUENCES_A_GROUP = KITH__SEQUENCES_A_GROUP,
     LSTM_PIECES = 4,
-    INNER_AT_ONCE = 208 /* rows of Wh that stay in the nearest cache */
+    INNER_AT_ONCE = 208 /* rows of Wh that stay in the first-level cache */
 };
 
-/* What one piece works with. */
+/* The workspace of one piece. */
 typedef struct {
     kith__buffers buffers;
     kith__sequence_rows own;
     float *gh, *gc, *gz, *outer; /* gz of padding, of one step */
-    float *gwh, *gb, *gpad;      /* sums of the piece; gpad: of the padding's z */
+    float *gwh, *gb, *gpad;      /* the piece's sums; gpad: the gradient of the padding's z */
     kith__lstm_row forward[SEQUENCES_A_GROUP];
     kith__lstm_back backward[SEQUENCES_A_GROUP];
     const float *gradients[SEQUENCES_A_GROUP], *states[SEQUENCES_A_GROUP];
@@ -40,7 +37,7 @@ typedef struct {
     kith__sequences all, active; /* for the forward and the backward pass */
     kith__sequence_rows kept;
     float *wh;                   /* 4 ds x ds, in the kernels' order of gates */
-    float *wh_forward, *wh_back; /* the same in panels, transposed and as it is */
+    float *wh_forward, *wh_back; /* the same in panels, transposed and not */
     float *visit_gradient;       /* of visits whose gates are not kept */
     const float **gradient_of;   /* per visit */
     uint32_t *row_of;            /* per visit, its neighbour's row of B e */
@@ -56,7 +53,7 @@ static size_t steps_of(const kith__encoder *e, size_t i)
 
 /* ---- groups ---- */
 
-/* Each piece needs rows for the largest of the groups that it must lend some. */
+/* Each piece needs rows for the largest of the groups that borrow its rows. */
 static int reserve_own_rows(state *s, const kith__sequences *p, const kith__encoder *e)
 {
     for (size_t piece = 0; piece < LSTM_PIECES; piece++) {
@@ -79,7 +76,7 @@ static const float *zeros(const state *s, const kith__encoder *e)
     return s->pad + 4 * e->ds;
 }
 
-/* B e - c B w + b of a visit. */
+/* The input of a visit: B e - c B w + b. */
 static void read_input(float *input, const state *s, const kith__encoder *e, size_t visit)
 {
     size_t r = e->products.relation_row[e->visits.neighbor[visit].relation] - 1;
@@ -87,11 +84,12 @@ static void read_input(float *input, const state *s, const kith__encoder *e, siz
                 e->products.bw + r * e->hs, e->hs);
 }
 
-static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, const kith__sequence *q,
-                      size_t t)
+static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e,
+                      const kith__sequence *q, size_t t)
 {
     const kith__sequence_rows *in = q->home->in;
-    size_t at = kith__sequence_row(q, t), before = t > 0 ? kith__sequence_row(q, t - 1) : 0, next = t + 1;
+    size_t at = kith__sequence_row(q, t), before = t > 0 ? kith__sequence_row(q, t - 1) : 0,
+           next = t + 1;
     size_t visit = e->plan.first_visit[q->encoding] + t;
     float *gates = in->gates + at * e->hs;
 
@@ -111,8 +109,8 @@ static void begin_row(kith__lstm_row *row, const state *s, kith__encoder *e, con
     }
 }
 
-static void group_forward(piece_state *w, const state *s, kith__encoder *e, const kith__sequences *p,
-                          const kith__sequence_group *g)
+static void group_forward(piece_state *w, const state *s, kith__encoder *e,
+                          const kith__sequences *p, const kith__sequence_group *g)
 {
     for (size_t t = 0, running = g->count; t < g->steps; t++) {
         running = kith__sequences_running(p, g, t, running);
@@ -133,17 +131,17 @@ static void forward_piece(void *context, size_t piece)
             g->in = &s->piece[piece].own;
         kith__sequences_settle(&s->all, g);
         group_forward(&s->piece[piece], s, e, &s->all, g);
-        if (g->in != &s->kept) /* the next group overwrites them */
+        if (g->in != &s->kept) /* the next group will overwrite them */
             for (size_t i = 0; i < g->count; i++)
                 s->all.sequences[g->first + i].home = NULL;
     }
 }
 
-/* Wh in the kernels' order and scale, and in panels. */
+/* Copies Wh in the kernels' order and scale, and in panels. */
 static void pack_weights(state *s, const kith__encoder *e)
 {
     const kith__table *wh = kith__params_find(e->params, "lstm_wh");
-    float *transposed = s->wh_back; /* has room, and is made last */
+    float *transposed = s->wh_back; /* used as scratch; its own values are made last */
 
     memset(s->wh, 0, e->hs * e->ds * sizeof(float));
     memset(transposed, 0, e->hs * e->ds * sizeof(float));
@@ -179,7 +177,7 @@ static void make_matrix(kith__encoder *e)
         }
 }
 
-/* T of the padding neighbour at pad, its unit vector behind it; returns c. */
+/* Writes T of the padding neighbour to pad, followed by its unit vector; returns c. */
 static float make_pad(state *s, const kith__encoder *e, float *inverse)
 {
     float *unit = s->pad + e->ds;
@@ -218,7 +216,7 @@ static void forward_all(kith__encoder *e)
 
 /* ---- backward ---- */
 
-/* Where a step's gradient by z goes: a visit's stays until the encoder has read it. */
+/* Where a step's gradient of z is stored: a visit's must stay until the encoder has read it. */
 static float *gradient_at(piece_state *w, state *s, const kith__encoder *e, const kith__sequence *q,
                           size_t t, size_t k)
 {
@@ -253,8 +251,8 @@ static void begin_back(piece_state *w, state *s, const kith__encoder *e, const k
                                        1 / (float)q->steps};
 }
 
-static void group_backward(piece_state *w, state *s, const kith__encoder *e, const kith__sequences *p,
-                           const kith__sequence_group *g)
+static void group_backward(piece_state *w, state *s, const kith__encoder *e,
+                           const kith__sequences *p, const kith__sequence_group *g)
 {
     memset(w->gh, 0, g->count * e->ds * sizeof(float));
     memset(w->gc, 0, g->count * e->ds * sizeof(float));
@@ -263,7 +261,7 @@ static void group_backward(piece_state *w, state *s, const kith__encoder *e, con
         for (size_t k = 0; k < running; k++)
             begin_back(w, s, e, &p->sequences[g->first + k], t, k);
         kith__lstm_backward(w->backward, running, e->ds);
-        if (t == 0) /* h was 0 before it */
+        if (t == 0) /* the previous h was 0 */
             break;
         /* gh before = gz Wh, gWh += gz^T h before */
         kith__panels_times(w->gh, w->gradients, running, s->wh_back, e->hs, e->ds, INNER_AT_ONCE);
@@ -350,11 +348,11 @@ static void back_through_pad(kith__encoder *e, state *s, const float *gz)
     back_through_transform(e, s, sum);
 }
 
-/* Sequences with a gradient; those that are not kept have no home until they are run again. */
+/* Sequences with a gradient; those that were not kept have no home until they are run again. */
 static int plan_backward(kith__encoder *e, state *s)
 {
     kith__sequences *p = &s->active;
-    size_t unkept = 0; /* visits whose gradients need a row */
+    size_t unkept = 0; /* visits that need a row for their gradients */
 
     p->count = 0;
     if (KITH__GROW(p, sequences, s->all.count) || KITH__GROW(s, gradient_of, e->visits.count))
@@ -429,7 +427,7 @@ static int plan_forward(kith__encoder *e, state *s)
     return kith__sequences_cut(p);
 }
 
-/* The first groups are kept, as far as the bound allows. */
+/* Keep the first groups, up to the memory bound. */
 static int keep_groups(kith__encoder *e, state *s)
 {
     size_t most = e->keep_bytes / ((e->hs + 2 * e->ds) * sizeof(float)), kept = 0;
@@ -442,7 +440,8 @@ static int keep_groups(kith__encoder *e, state *s)
         g->row = kept;
         kept += g->rows;
     }
-    return (kept > 0 && kith__sequence_rows_reserve(&s->kept, e, kept)) || reserve_own_rows(s, &s->all, e);
+    return (kept > 0 && kith__sequence_rows_reserve(&s->kept, e, kept)) ||
+           reserve_own_rows(s, &s->all, e);
 }
 
 static int reserve_piece(piece_state *w, const kith__encoder *e)

@@ -20,7 +20,7 @@ static uint32_t *winners(const kith__encoder *e, size_t i)
 static void forward(kith__encoder *e, size_t i)
 {
     float *out = e->plan.out + i * e->ds,
-          *t = e->plan.grad + i * e->ds; /* grad is free until later */
+          *t = e->plan.grad + i * e->ds; /* grad is unused until the backward pass */
     uint32_t *winner = winners(e, i);
 
     memset(winner, 0xff, e->ds * sizeof *winner);
@@ -64,7 +64,7 @@ static int prepare(kith__encoder *e)
                : 0;
 }
 
-/* T where the visit gave the coordinate, else 0. */
+/* T at the coordinates that the visit gave, else 0. */
 static void share(float *to, const kith__encoder *e, size_t i, size_t visit)
 {
     const uint32_t *winner = winners(e, i);

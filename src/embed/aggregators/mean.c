@@ -1,5 +1,5 @@
-/* Mean and sum over the neighbours (Hamaguchi et al. 2017). With padding, as the authors' program
- * has it, mean divides by the cap, and a trained neighbour stands in every free place. */
+/* Mean and sum over the neighbours (Hamaguchi et al. 2017). With padding, as in the authors'
+ * program, mean divides by the cap, and a trained neighbour fills every free place. */
 #include <string.h>
 
 #include "embed/decoders/decoder.h"
@@ -18,7 +18,7 @@ static size_t places(const kith__encoder *e, size_t i)
     return e->settings->padding && degree < cap ? cap : degree;
 }
 
-/* T of the padding neighbour into `out`; unit and c are left for the gradient. */
+/* Writes T of the padding neighbour to `out`; unit and c are kept for the gradient. */
 static float pad_vector(float *out, float *unit, float *inverse, const kith__encoder *e)
 {
     const float *pad = kith__params_find(e->params, "pad_ent")->at;

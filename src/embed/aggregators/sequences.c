@@ -12,7 +12,7 @@ int kith__sequence_longer(const void *a, const void *b)
     return (x->encoding > y->encoding) - (x->encoding < y->encoding);
 }
 
-/* How many sequences of a group are still running at a step: they are in order of length. */
+/* How many sequences of a group are still running at a step: they are sorted by length. */
 size_t kith__sequences_running(const kith__sequences *p, const kith__sequence_group *g, size_t step,
                                size_t at_most)
 {
@@ -31,7 +31,8 @@ static void lay_out(kith__sequences *p, kith__sequence_group *g)
     }
 }
 
-/* A group has so many sequences and steps, or one sequence. Kept ones and others are not mixed. */
+/* A group has a limited number of sequences and steps, or one sequence. Kept and other sequences
+ * are not mixed. */
 static size_t end_of_group(const kith__sequences *p, size_t first)
 {
     size_t end = first, steps = 0;

@@ -17,9 +17,9 @@ enum { PIECES = 16 };
 #define LEAST_WEIGHT 1e-6f
 
 typedef struct {
-    uint32_t *pair; /* per visit: T's parameter + 1, 0 where it has none */
+    uint32_t *pair; /* per visit: T's parameter + 1, 0 if it has none */
     size_t pair_capacity;
-    uint32_t *column; /* per piece: the same by relation, for one query */
+    uint32_t *column; /* per piece: parameters by relation, for one query */
     const kith__table *t, *b;
 } table_state;
 
@@ -102,8 +102,9 @@ static int prepare(kith__encoder *e)
 static float logit_of(const kith__encoder *e, const table_state *s, size_t v)
 {
     float logic = e->visits.logic[v], t = s->pair[v] ? *value_at(s->t, s->pair[v] - 1) : 0;
-    return logf(logic > LEAST_WEIGHT ? logic : LEAST_WEIGHT) + t +
-           *value_at(s->b, e->visits.neighbor[v].entity);
+    uint32_t neighbor = e->visits.neighbor[v].entity;
+    float b = neighbor < e->lists->seen ? *value_at(s->b, neighbor) : 0;
+    return logf(logic > LEAST_WEIGHT ? logic : LEAST_WEIGHT) + t + b;
 }
 
 static void forward(kith__encoder *e, size_t i)

@@ -24,7 +24,7 @@ float kith__normalize(float *y, const float *x, size_t width)
 {
     size_t padded = kith__padded(width);
     float square = kith__dot(x, x, padded);
-    /* The same floor as the released program has, so that a zero vector gives zeros. */
+    /* The floor of the authors' program, so that a zero vector gives zeros. */
     float inverse = 1 / sqrtf(square > 1e-12f ? square : 1e-12f);
 
     kith__scale(y, inverse, x, padded);

@@ -10,7 +10,7 @@
 typedef struct kith__decoder {
     const char *name;
     uint32_t width_multiple; /* the width must be a multiple of this */
-    /* phi(s, q, o); `width` is what the settings say, rows are padded with zeros behind it. */
+    /* phi(s, q, o); `width` is that of the settings, rows are padded with zeros. */
     float (*score)(const float *s, const float *q, const float *o, size_t width);
     /* gs += g dphi/ds and so on; the three are different rows. */
     void (*backward)(float *gs, float *gq, float *go, float g, const float *s, const float *q,
@@ -20,8 +20,8 @@ typedef struct kith__decoder {
     void (*query_vector)(float *v, const float *known, const float *q, bool subject_hidden,
                          size_t width);
     bool distance;
-    /* gknown += dv/dknown gv and so on. NULL where the score is linear in each vector: there v . x is
-     * the score, so that the derivative of v . gv is that of the score with gv as the hidden side. */
+    /* gknown += dv/dknown gv and so on. NULL if the score is linear in each vector: then v . x is
+     * the score, so the derivative of v . gv is that of the score with gv as the hidden side. */
     void (*query_vector_backward)(float *gknown, float *gq, const float *gv, bool subject_hidden,
                          size_t width);
 } kith__decoder;
@@ -36,14 +36,14 @@ KITH__DECODERS(KITH__DECLARE)
 const kith__decoder *kith__decoder_get(int index);
 const char *kith__decoder_names(void); /* "a|b|c" */
 
-/* phi with s, q and o scaled to length 1 first where `normalize` says so and the decoder is a distance.
- * `scratch` has room for 3 padded rows. */
+/* phi, with s, q and o scaled to length 1 first if `normalize` is set and the decoder is a
+ * distance. `scratch` holds 3 padded rows. */
 float kith__decode(const kith__decoder *decoder, bool normalize, const float *s, const float *q,
                    const float *o, size_t width, float *scratch);
 
-/* y = x / |x|; returns 1 / |x|. A vector of length 0 stays 0. */
+/* y = x / |x|; returns 1 / |x|. A zero vector stays 0. */
 float kith__normalize(float *y, const float *x, size_t width);
-/* gx += the gradient of normalising, given gy, y and 1 / |x|. */
+/* Adds the gradient of normalising to gx, given gy, y and 1 / |x|. */
 void kith__normalize_backward(float *gx, const float *gy, const float *y, float inverse,
                               size_t width);
 

@@ -1,5 +1,6 @@
-/* The part of a batch that has gradients: the visits of active encodings, and the rows of neighbours,
- * relations and queries that these touch. A closed hinge leaves most of a batch out. */
+/* The part of a batch that has gradients: the visits of active encodings, and the rows of
+ * neighbours, relations and queries that they touch. With a margin loss most of a batch is
+ * inactive. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -42,7 +43,7 @@ static void mark_active(kith__encoder *e, size_t item)
     }
 }
 
-/* The visits of active encodings, sorted as all of them are. */
+/* The visits of active encodings, in the order of all visits. */
 int kith__find_active_items(kith__encoder *e)
 {
     size_t count = 0;
@@ -71,7 +72,7 @@ int kith__find_active_items(kith__encoder *e)
     return 0;
 }
 
-/* Where all visits are active, so are all rows. */
+/* If all visits are active, so are all rows. */
 static int take_all_rows(kith__encoder *e)
 {
     e->back.active_count = e->visits.rows;
@@ -92,8 +93,8 @@ static int take_all_rows(kith__encoder *e)
     return 0;
 }
 
-/* Neighbours that some active encoding looks at get a row of gradients, in order; relations and
- * queries that take part get a place. */
+/* Neighbours of active encodings get a row of gradients, in order; their relations and queries get
+ * a slot. */
 int kith__find_active_rows(kith__encoder *e)
 {
     const kith__item *items = e->back.active_items;

@@ -1,5 +1,5 @@
-/* Encodings as sums over their visits, by what the aggregator does; and back to the gradients by the
- * visits' weights. */
+/* Encodings as sums over their visits, by what the aggregator does; and back to the gradients by
+ * the visits' weights. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -16,9 +16,10 @@ void kith__encode_piece(void *context, size_t piece)
         e->aggregator->forward(e, i);
 }
 
-/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share is
- * done once. Places go by relation, not by the batch's row of it: an encoding is the same in every
- * batch. Two relations that share a place are now and then listed twice, which does no harm. */
+/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share
+ * is done once. Places go by relation, not by the batch's row of it: an encoding is the same in
+ * every batch. Two relations that share a place are now and then listed twice, which does no
+ * harm. */
 static size_t find_relations(kith__encoder *e, size_t from, size_t to)
 {
     uint8_t last[256] = {0};
@@ -38,6 +39,24 @@ static size_t find_relations(kith__encoder *e, size_t from, size_t to)
     return count;
 }
 
+/* out += sum of weight e over visits from..to - 1, at most VISITS_AT_ONCE. */
+static void sum_inputs(float *out, const kith__encoder *e, size_t from, size_t to)
+{
+    const kith_neighbor *at = e->visits.neighbor;
+    uint32_t ids[VISITS_AT_ONCE];
+    size_t end = to;
+
+    while (end > from && at[end - 1].entity >= e->lists->seen)
+        end--;
+    kith__gather_sum(out, e->visits.weight + from, kith__ent(e->params)->at, &at[from].entity,
+                     sizeof *at / sizeof(uint32_t), end - from, e->ds);
+    if (end == to)
+        return;
+    for (size_t v = end; v < to; v++)
+        ids[v - end] = at[v].entity - e->lists->seen;
+    kith__gather_sum(out, e->visits.weight + end, e->lists->vectors, ids, 1, to - end, e->ds);
+}
+
 void kith__sum_weighted(kith__encoder *e, size_t i)
 {
     size_t to = e->plan.first_visit[i + 1], end;
@@ -45,9 +64,7 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
 
     for (size_t v = e->plan.first_visit[i]; v < to; v = end) {
         end = to - v < VISITS_AT_ONCE ? to : v + VISITS_AT_ONCE;
-        kith__gather_sum(out, e->visits.weight + v, kith__ent(e->params)->at,
-                         &e->visits.neighbor[v].entity,
-                         sizeof *e->visits.neighbor / sizeof(uint32_t), end - v, e->ds);
+        sum_inputs(out, e, v, end);
         kith__fetch_neighbors(e, end);
         size_t count = find_relations(e, v, end);
         memset(a, 0, count * sizeof *a);
@@ -60,7 +77,7 @@ void kith__sum_weighted(kith__encoder *e, size_t i)
 void kith__visit_vector(float *out, const kith__encoder *e, size_t v)
 {
     size_t r = e->products.relation_row[e->visits.neighbor[v].relation] - 1;
-    kith__minus(out, kith__row(kith__ent(e->params), e->visits.neighbor[v].entity), e->visits.c[v],
+    kith__minus(out, kith__input(e, e->visits.neighbor[v].entity), e->visits.c[v],
                 e->products.unit + r * e->ds, e->ds);
 }
 

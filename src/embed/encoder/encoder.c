@@ -67,7 +67,7 @@ void kith__encoder_use(kith__encoder *e, const kith__neighbor_lists *lists, uint
     e->order_seed = order_seed;
 }
 
-/* ---- what others see ---- */
+/* ---- accessors ---- */
 
 size_t kith__encoder_stride(const kith__encoder *e)
 {
@@ -228,7 +228,8 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
 {
     const kith__aggregator *agg = e->aggregator;
 
-    assert(gradients->rows == 0); /* visits.c writes rows in the order in which they are made here */
+    /* visits.c writes rows in the order in which they are made here */
+    assert(gradients->rows == 0);
     e->back.gradients = gradients;
     if (kith__find_active_items(e))
         return kith__no_memory(error);

@@ -26,12 +26,13 @@ kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *sett
                               const kith__params *params, kith__pool *pool, kith_error *error);
 void kith__encoder_free(kith__encoder *encoder);
 
-/* From now on look at these lists, and where the order of neighbours matters shuffle them by this seed;
- * 0 leaves them in the list's order, as a new encoder does. */
+/* Use these lists in future batches, and if the order of neighbours matters shuffle them by this
+ * seed; 0, the default, keeps the list's order. */
 void kith__encoder_use(kith__encoder *encoder, const kith__neighbor_lists *lists,
                        uint64_t order_seed);
 
-/* What it was made with. Vectors are `stride` floats long, with zeros behind the settings' width. */
+/* The encoder's dimensions. Vectors are `stride` floats long, with zeros after the settings'
+ * width. */
 size_t kith__encoder_stride(const kith__encoder *encoder);
 kith__pool *kith__encoder_pool(const kith__encoder *encoder);
 const kith__neighbor_lists *kith__encoder_lists(const kith__encoder *encoder);
@@ -41,16 +42,17 @@ bool kith__encoder_query_aware(const kith__encoder *encoder);
 /* ---- encodings ---- */
 
 void kith__encoder_begin(kith__encoder *encoder);
-/* Ask for an encoding; returns the request's number. `mask` (or NULL) is a neighbour to leave out. */
+/* Request an encoding; returns the request's number. `mask` (or NULL) is a neighbour to leave
+ * out. */
 size_t kith__encoder_request(kith__encoder *encoder, uint32_t entity, uint32_t query,
                              const kith_neighbor *mask);
-/* After begin: a backward pass will follow, so keep what is costly to make again. */
+/* After begin: a backward pass will follow, so keep what is costly to recompute. */
 void kith__encoder_keep(kith__encoder *encoder);
 /* Find the distinct encodings and encode them. */
 kith_status kith__encoder_forward(kith__encoder *encoder, kith_error *error);
 
-/* After a forward pass: how many encodings there are, which one a request has, and of an encoding the
- * vector and the entity. */
+/* After a forward pass: the number of encodings, the encoding of a request, and the vector and
+ * entity of an encoding. */
 size_t kith__encoder_count(const kith__encoder *encoder);
 size_t kith__encoder_find(const kith__encoder *encoder, size_t request);
 const float *kith__encoder_vector(const kith__encoder *encoder, size_t encoding);
@@ -60,27 +62,27 @@ static inline const float *kith__encoder_answer(const kith__encoder *encoder, si
     return kith__encoder_vector(encoder, kith__encoder_find(encoder, request));
 }
 
-/* After a forward pass, with the parameters as they were: encode the same entities for another
- * query, all of them for the same one. What does not depend on the query is not done again. */
+/* After a forward pass, with unchanged parameters: encode the same entities for another query, the
+ * same for all of them. What does not depend on the query is not computed again. */
 kith_status kith__encoder_reencode(kith__encoder *encoder, uint32_t query, kith_error *error);
 
-/* Say which queries the next calls of reencode will be for (at most KITH__LOOKAHEAD): what they
- * share is then done once for all. */
+/* Announce the queries of the next calls of reencode (at most KITH__LOOKAHEAD): what they share is
+ * then computed once. */
 kith_status kith__encoder_prefetch(kith__encoder *encoder, const uint32_t *queries, size_t count,
                                    kith_error *error);
-/* Whether a query's vectors have been made that way, and not been taken yet. */
+/* Whether a query's vectors were prefetched and not used yet. */
 bool kith__encoder_expects(const kith__encoder *encoder, uint32_t query);
 
 /* ---- explanations ---- */
 
-/* The neighbours that an encoding looked at, in the order of the list. */
+/* The neighbours that an encoding used, in the order of the list. */
 const kith_neighbor *kith__encoder_neighbors(size_t *count, const kith__encoder *encoder,
                                              size_t encoding);
-/* How the aggregator weighs neighbours, and what the k-th one of an encoding got. */
+/* How the aggregator weights neighbours, and the weight of the k-th neighbour of an encoding. */
 kith_weighing kith__encoder_weighing(const kith__encoder *encoder);
 kith__neighbor_weight kith__encoder_weight(const kith__encoder *encoder, size_t encoding, size_t k);
-/* What the k-th neighbour adds to the encoding's vector, unless the aggregator weighs nothing: there
- * the vector is not a sum over neighbours. */
+/* What the k-th neighbour adds to the encoding's vector. Not for aggregators without weights, whose
+ * vector is not a sum over neighbours. */
 void kith__encoder_share(float *share, const kith__encoder *encoder, size_t encoding, size_t k);
 /* T of the k-th neighbour. */
 void kith__encoder_neighbor_vector(float *vector, const kith__encoder *encoder, size_t encoding,
@@ -88,11 +90,11 @@ void kith__encoder_neighbor_vector(float *vector, const kith__encoder *encoder, 
 
 /* ---- gradients ---- */
 
-/* Rows of gradients by an encoding's vector; marks the encoding as active. */
+/* The row for the gradient of an encoding's vector; marks the encoding as active. */
 float *kith__encoder_grad(kith__encoder *encoder, size_t encoding);
-/* Whether it is. */
+/* Whether an encoding is active. */
 bool kith__encoder_active(const kith__encoder *encoder, size_t encoding);
-/* Add what the grad rows of active encodings mean for the parameters. */
+/* Back-propagate the grad rows of active encodings to the parameters. */
 kith_status kith__encoder_backward(kith__encoder *encoder, kith__gradients *gradients,
                                    kith_error *error);
 

@@ -1,5 +1,6 @@
-/* Attention logits of a pair of neighbour and relation, u . tanh(A z_q + B e - c B w) for every query q that
- * it meets, and back; and back through the gates of an lstm, which share B e - c B w. */
+/* Attention logits of a pair of neighbour and relation, u . tanh(A z_q + B e - c B w) for every
+ * query q that it meets, and back; and back through the gates of an lstm, which share B e - c B
+ * w. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -36,8 +37,8 @@ static void quick_logits(kith__pair *p, const kith__encoder *e, size_t from, siz
                       e->hs);
 }
 
-/* u . tanh(A z + p) for all meetings, by way of powers of 2 where that does: for each of them, so that
- * a logit does not depend on who else is met. */
+/* u . tanh(A z + p) for all queries of the pair, with powers of 2 where they are precise enough.
+ * That is decided for each query, so that a logit does not depend on the other queries. */
 void kith__make_logits(kith__pair *p, const kith__encoder *e)
 {
     if (kith__fits(p, e)) {
@@ -66,8 +67,8 @@ INLINE void fetch_meeting(const kith__encoder *e, kith__sums s, size_t item)
     kith__fetch(s.gaz + e->back.query_slot[query] * e->hs);
 }
 
-/* The queries of items from.. that one call takes, each with the sum of its visits' gradients;
- * returns the first item that is not among them. */
+/* The queries of the items from `from` that one call handles, each with the sum of its visits'
+ * gradients; returns the first item after them. */
 static size_t find_meetings(kith__pair *p, const kith__encoder *e, kith__sums s, size_t from,
                             size_t to)
 {
@@ -89,9 +90,9 @@ static size_t find_meetings(kith__pair *p, const kith__encoder *e, kith__sums s,
     return from;
 }
 
-/* With p = B e - c B w, the gradient by p is gathered over the meetings; then gB e += gp,
- * gB w -= c gp. Returns gp . B w, whose negative is the derivative by c. By way of powers of 2
- * where that does. */
+/* With p = B e - c B w, the gradient of p is summed over the queries; then gB e += gp, gB w -= c
+ * gp. Returns gp . B w, whose negative is the derivative by c. Uses powers of 2 where they are
+ * precise enough. */
 static float meet(kith__pair *p, const kith__encoder *e, kith__sums s, float *gbe)
 {
     const float *be = e->products.be + p->row * e->hs, *bw = e->products.bw + p->r * e->hs,

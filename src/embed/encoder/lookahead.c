@@ -1,4 +1,4 @@
-/* The same entities for other queries, several of them at once. */
+/* Encoding the same entities for several other queries at once. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -47,7 +47,7 @@ static void expect_piece(void *context, size_t piece)
         }
 }
 
-/* Weights of an encoding's neighbours, `w`: the softmax of the logits, for eight queries. */
+/* The weights `w` of an encoding's neighbours: the softmax of the logits, for eight queries. */
 static void soften(float *w, const kith__encoder *e, size_t i)
 {
     size_t from = e->plan.first_visit[i], n = kith__degree(e, i);
@@ -79,7 +79,7 @@ static void add_logic(float *w, const kith__encoder *e, size_t i, const float *c
     }
 }
 
-/* What visits from..from + count - 1 take of each relation's w, for eight queries. */
+/* The factors of each relation's w for visits from..from + count - 1, for eight queries. */
 static void relation_lanes(float *a, const kith__encoder *e, const float *w, size_t from,
                            size_t count)
 {
@@ -126,7 +126,7 @@ static void ahead_piece(void *context, size_t piece)
         encode_ahead(e, i, e->ahead.lanes + piece * kith__apart(e->ahead.most_visits * AHEAD));
 }
 
-/* Spread or take back the expected queries' P(. => query), eight beside each other. */
+/* Set or clear the expected queries' P(. => query), eight side by side. */
 static void spread_columns(kith__encoder *e, bool set)
 {
     const kith__implications *rules = e->rules;
@@ -184,7 +184,7 @@ kith_status kith__encoder_prefetch(kith__encoder *e, const uint32_t *queries, si
     return KITH_OK;
 }
 
-/* Take the vectors that were made ahead for a query, each only once; false if there are none. */
+/* Take the vectors prefetched for a query, each only once; false if there are none. */
 static bool take_expected(kith__encoder *e, uint32_t query)
 {
     for (size_t q = 0; q < e->ahead.count; q++)

@@ -1,5 +1,5 @@
-/* Planning a batch: the distinct encodings of the requests, their visits, and the visits' order by neighbour
- * and relation. */
+/* Planning a batch: the distinct encodings of the requests, their visits, and the visits' order by
+ * neighbour and relation. */
 #include <string.h>
 
 #include "core/rng.h"
@@ -86,7 +86,7 @@ static int room_for_visits(kith__encoder *e)
            KITH__GROW(&e->products, partial, 4 * e->ds);
 }
 
-/* Spread or take back P(. => query) over the 2m relations. */
+/* Set or clear P(. => query) over the 2m relations. */
 void kith__spread_column(float *column, const kith__encoder *e, uint32_t query, bool set)
 {
     const kith__implications *rules = e->rules;
@@ -135,7 +135,8 @@ static void fill_encoding(kith__encoder *e, size_t i, const float *column)
     }
 }
 
-/* Lists of a large graph are in no cache: ask for where one is, and a little later for the list. */
+/* Lists of a large graph are in no cache: prefetch the offset of a list, and a little later the
+ * list. */
 static inline __attribute__((always_inline)) void fetch_lists(const kith__encoder *e, size_t i,
                                                               size_t to)
 {
@@ -177,8 +178,8 @@ static void fill_piece(void *context, size_t piece)
         kith__spread_column(column, e, e->plan.query[to - 1], false);
 }
 
-/* Of some of the sorted items: where each distinct neighbour begins, written from the place of the
- * first of them on; which relations there are; and to which encoding each belongs. */
+/* For a range of the sorted items: where each distinct neighbour begins, written from the range's
+ * first place; which relations occur; and the encoding of each item. */
 static void find_rows_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
@@ -243,8 +244,8 @@ kith_status kith__encoder_plan(kith__encoder *e, kith_error *error)
     if (room_for_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
-    kith__radix_sort_on(e->pool, e->visits.items, e->visits.spare, e->visits.count, e->lists->seen,
-                        e->lists->relations);
+    kith__radix_sort_on(e->pool, e->visits.items, e->visits.spare, e->visits.count,
+                        e->lists->seen + e->lists->vector_count, e->lists->relations);
     find_rows(e);
     return KITH_OK;
 }

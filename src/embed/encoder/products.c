@@ -1,5 +1,5 @@
-/* Products of whole tables, made once per batch for the rows that it touches: the unit vectors w of
- * transforms, B w and A z; and back. B e is made where rows are visited (visits.c). */
+/* Products of whole tables, computed once per batch for the rows it touches: the unit vectors w of
+ * transforms, B w and A z; and back. B e is computed where rows are visited (visits.c). */
 #include <string.h>
 
 #include "embed/decoders/decoder.h"
@@ -20,8 +20,8 @@ static void unit_piece(void *context, size_t piece)
             e->products.unit + k * e->ds, kith__row(e->trans, e->products.relation_of[k]), e->d);
 }
 
-/* W_a = [A B], h x 2d: both halves as they are, padded, for gradients; and transposed, times the
- * scale that powers of 2 take, for logits. */
+/* W_a = [A B], h x 2d: both halves padded, for gradients; and transposed and scaled for powers of
+ * 2, for logits. */
 static void copy_halves(kith__encoder *e)
 {
     memset(e->products.a_plain, 0, e->hs * e->ds * sizeof(float));
@@ -64,7 +64,7 @@ static void power_piece(void *context, size_t piece)
     }
 }
 
-/* A z, and what the logits take from it. */
+/* A z, and what the logits need from it. */
 void kith__make_queries(kith__encoder *e)
 {
     const float **at = e->products.row_pointer;
@@ -89,7 +89,7 @@ static void multiply_relations(kith__encoder *e)
                                          e->products.b_transposed, 0});
 }
 
-/* B w for gates; B e is made where its rows are visited. */
+/* B w for gates; B e is computed where its rows are visited. */
 static int make_gates(kith__encoder *e)
 {
     size_t square = e->hs * e->ds;
@@ -105,7 +105,7 @@ static int make_gates(kith__encoder *e)
     return 0;
 }
 
-/* B w and A z for attention; B e is made where its rows are visited. */
+/* B w and A z for attention; B e is computed where its rows are visited. */
 static int make_products(kith__encoder *e)
 {
     size_t square = e->hs * e->ds, most = e->products.relation_rows + e->products.query_rows;
@@ -147,7 +147,7 @@ int kith__products_forward(kith__encoder *e)
 
 /* ---- backward ---- */
 
-/* sum += the sums of the other pieces, which follow it; cut by columns. */
+/* sum += the sums of the other pieces, which follow it in memory; cut by columns. */
 typedef struct {
     float *sum;
     size_t floats, pieces;
@@ -169,7 +169,8 @@ static void add_pieces(kith__encoder *e, float *sum, size_t floats)
     kith__pool_run(e->pool, add_chunk, &a, (floats + FLOATS_A_CHUNK - 1) / FLOATS_A_CHUNK);
 }
 
-/* sum over rows of left^T right, each chunk of rows summed apart and the chunks added in order. */
+/* The sum over rows of left^T right; each chunk of rows is summed separately, and chunks are added
+ * in order. */
 typedef struct {
     float *partial;
     const float *left;
@@ -234,7 +235,7 @@ static int back_through_relations(kith__encoder *e, float *gb)
     return 0;
 }
 
-/* The factor u, which the sums over meetings are without. */
+/* Multiply by the factor u, which the sums over queries lack. */
 static void scale_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
@@ -283,7 +284,8 @@ static int back_through_products(kith__encoder *e)
     add_pieces(e, e->back.gu, kith__apart(e->hs));
     add_pieces(e, e->back.gb, square);
     kith__axpy(kith__gradient_row(e->back.gradients, u, 0), 1, e->back.gu, e->hs);
-    /* Where u ends, exponentials that are not quite 1 leave a trace; padding must stay 0. */
+    /* In the padding of u, exponentials that are not exactly 1 leave a trace; padding must stay
+     * 0. */
     memset(kith__gradient_row(e->back.gradients, u, 0) + e->h, 0, (e->hs - e->h) * sizeof(float));
     if (KITH__GROW(&e->back, ga, square))
         return -1;
@@ -294,7 +296,7 @@ static int back_through_products(kith__encoder *e)
     return 0;
 }
 
-/* The same for gates, which have no queries. */
+/* For gates, which have no queries. */
 static int back_through_gates(kith__encoder *e)
 {
     add_pieces(e, e->back.gbw, e->back.active_relation_count * e->hs);

@@ -1,5 +1,6 @@
-/* Visits by neighbour and relation: T_r(e) = e - c w with c = w . e, B e, and the logits that follow; and back to
- * the gradient of the neighbour's row. What depends on the pair alone is done once. */
+/* Visits by neighbour and relation: T_r(e) = e - c w with c = w . e, B e, and the logits that
+ * follow; and back to the gradient of the neighbour's row. What depends on the pair alone is done
+ * once. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -13,7 +14,7 @@ void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t r
 
     for (int k = 0; k < 2; k++) {
         size_t wanted = all * (piece + (size_t)k) / pieces, low = 0, high = rows;
-        while (low < high) { /* the first row that begins at or after `wanted` */
+        while (low < high) { /* find the first row that begins at or after `wanted` */
             size_t middle = (low + high) / 2;
             if (start[middle] + middle * extra < wanted)
                 low = middle + 1;
@@ -28,15 +29,15 @@ void kith__rows_of_piece(size_t *from, size_t *to, const size_t *start, size_t r
 
 /* ---- forward ---- */
 
-/* The rows of queries are all over their table too; once for all items that share one. */
+/* The rows of queries are scattered over their table too; prefetch one for all items that share
+ * it. */
 INLINE void fetch_query(const kith__encoder *e, size_t item)
 {
     if (item < e->visits.count)
         kith__fetch(e->products.ez + e->plan.query_row[e->visits.item_encoding[item]] * e->hs);
 }
 
-/* The next queries of a pair, from item `from` on; returns the first item that is not among them.
- */
+/* The next queries of a pair, beginning with item `from`; returns the first item after them. */
 static size_t meet_queries(kith__pair *p, const kith__encoder *e, size_t from, size_t to)
 {
     uint32_t last = UINT32_MAX;
@@ -62,7 +63,7 @@ static void visit_pair(kith__encoder *e, kith__pair *p, size_t from, size_t to)
     for (size_t end; e->att_u && from < to; from = end) {
         end = meet_queries(p, e, from, to);
         kith__make_logits(p, e);
-        /* Visits are in the order of queries, so equal ones are neighbours. */
+        /* Visits are in the order of queries, so equal queries are adjacent. */
         for (size_t m = 0; from < end; from++) {
             m += e->plan.query_row[e->visits.item_encoding[from]] != p->queries[m];
             e->visits.logit[e->visits.items[from].index] = p->logit[m];
@@ -86,7 +87,7 @@ static void visit_row(kith__encoder *e, size_t row, kith__pair *p)
     }
 }
 
-/* B e of a few rows, or B e + b for gates, which are visited while they are in the cache. */
+/* B e of a few rows, or B e + b for gates; they are visited while they are in the cache. */
 static void multiply_rows(kith__encoder *e, size_t from, size_t to)
 {
     const float *at[ROWS_AT_ONCE];
@@ -116,7 +117,7 @@ void kith__visit_piece(void *context, size_t piece)
         if (multiplies)
             multiply_rows(e, row, end);
         for (size_t k = row; k < end; k++) {
-            if (k + ROWS_AT_ONCE < last) /* what the next products take */
+            if (k + ROWS_AT_ONCE < last) /* prefetch for the next products */
                 kith__fetch_row(kith__entity_row(e, k + ROWS_AT_ONCE), e->ds);
             visit_row(e, k, &p);
         }
@@ -134,7 +135,7 @@ static kith__sums sums_of(const kith__encoder *e, size_t piece)
                         e->back.gb + piece * e->hs * e->ds};
 }
 
-/* Of the pair that begins at an item, what it reads and adds to by its relation. */
+/* Prefetch what the pair that begins at an item reads and adds to by its relation. */
 INLINE void fetch_sums(const kith__encoder *e, kith__sums s, size_t item)
 {
     if (item >= e->back.active_visits)
@@ -149,7 +150,7 @@ INLINE void fetch_sums(const kith__encoder *e, kith__sums s, size_t item)
     kith__fetch(s.gbw + slot * e->hs);
 }
 
-/* Values by visit are all over their arrays too. */
+/* Prefetch values by visit, which are scattered over their arrays too. */
 INLINE void fetch_visit(const kith__encoder *e, size_t item)
 {
     if (item >= e->back.active_visits)
@@ -160,14 +161,14 @@ INLINE void fetch_visit(const kith__encoder *e, size_t item)
     __builtin_prefetch(&e->back.logit_gradient[v]);
 }
 
-/* Of an item that will come soon, the encoding's gradient. */
+/* Prefetch the gradient of the encoding of a later item. */
 INLINE void fetch_gradient(const kith__encoder *e, size_t item)
 {
     if (item < e->back.active_visits)
         kith__fetch(e->plan.grad + e->back.active_encoding[item] * e->ds);
 }
 
-/* Of T = e - c w, which B e and B w stand for, only c = w . e is left. */
+/* The gradient through c = w . e; that of the rest of T is in those of B e and B w. */
 static void back_through_factor(float *ge, float *gunit, const kith__encoder *e,
                                 const kith__pair *p, float gc)
 {
@@ -175,7 +176,7 @@ static void back_through_factor(float *ge, float *gunit, const kith__encoder *e,
     kith__axpy(gunit, gc, kith__entity_row(e, p->row), e->ds);
 }
 
-/* T's part of one pair where its visits' gradients are weights times rows of grad. */
+/* T's gradient of one pair if its visits' gradients are weights times rows of grad. */
 static void back_through_weights(kith__encoder *e, float *ge, float *gunit, const kith__pair *p,
                                  float gc, size_t from, size_t to, float *room)
 {
@@ -194,7 +195,7 @@ static void back_through_weights(kith__encoder *e, float *ge, float *gunit, cons
     }
 }
 
-/* The same where they are vectors of their own. */
+/* T's gradient of one pair if its visits have gradient vectors. */
 static void back_through_vectors(kith__encoder *e, float *ge, float *gunit, const kith__pair *p,
                                  float gc, size_t from, size_t to, float *room)
 {
@@ -241,7 +242,7 @@ static void backward_row(kith__encoder *e, kith__sums s, size_t index, float *gb
     }
 }
 
-/* Of a row that will come soon, what is read of it. */
+/* Prefetch what is read of a later row. */
 INLINE void fetch_active(const kith__encoder *e, size_t index, size_t last)
 {
     if (index >= last)
@@ -264,7 +265,7 @@ static void back_through_rows(kith__encoder *e, kith__sums s, size_t from, size_
         gradient[k - from] = gbe + (k - from) * e->hs;
     }
     kith__outer_sum(s.gb, gbe, row, to - from, e->hs, e->ds);
-    /* The encoder is the first to make rows, so they are in the order of active_rows. */
+    /* The encoder makes the first rows, so they are in the order of active_rows. */
     kith__rows_times(e->back.gradients->ent.at + first * e->ds, gradient, to - from,
                      e->products.b_plain, e->h, e->ds, 1);
 }

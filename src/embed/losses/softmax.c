@@ -1,5 +1,5 @@
-/* The softmax loss: -log of the answer's share exp(answer) / sum of exp(score) among its candidates, which
- * are the answer and its negatives. */
+/* The softmax loss: -log(exp(answer) / sum of exp(score)) over the candidates: the answer and its
+ * negatives. */
 #include <math.h>
 
 #include "embed/losses/loss.h"
@@ -7,11 +7,11 @@
 
 enum { LANES = 8 };
 
-/* The derivative by a score is (share - 1 for the answer) scale / groups. */
+/* The derivative of a score is (share - 1 for the answer) scale / groups. */
 static double run(kith__scores *s)
 {
     float unit = (float)s->settings->scale / (float)s->groups, answer = *s->positive;
-    _Alignas(64) float own[LANES] = {answer}; /* kernels take whole vector registers */
+    _Alignas(64) float own[LANES] = {answer}; /* kernels read whole vector registers */
 
     for (size_t k = 1; k < LANES; k++)
         own[k] = KITH__LEFT_OUT;

@@ -1,4 +1,4 @@
-/* Data sets with unseen entities: the data construction of Wang et al. 2019, for KITH_BOTH of
+/* Data sets with unseen entities: the construction of Wang et al. 2019, for KITH_BOTH that of
  * Hamaguchi et al. 2017. */
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +15,8 @@ typedef struct {
     const kith_graph *source;
     const kith_dataset_options *options;
     kith__rng rng;
-    kith__facts train, dev, test;  /* the source's true facts, or what was set aside of them */
-    kith__facts split[KITH_SPLITS];  /* the new parts, in the source's ids */
+    kith__facts train, dev, test;  /* the source's true facts, or those held out of train */
+    kith__facts split[KITH_SPLITS];  /* the new splits, in the source's ids */
     uint8_t *candidate, *seen, *unseen; /* per source entity */
     kith_dataset_report report;
     kith__watch watch;
@@ -30,7 +30,7 @@ void(kith_dataset_options_init)(kith_dataset_options *options, size_t size)
     kith__options_give(options, size, &defaults, sizeof defaults);
 }
 
-/* ---- the source's parts ---- */
+/* ---- the source's splits ---- */
 
 static int copy_true(kith__facts *to, const kith__facts *from, size_t *untrue)
 {
@@ -43,8 +43,8 @@ static int copy_true(kith__facts *to, const kith__facts *from, size_t *untrue)
     return 0;
 }
 
-/* Move `wanted` of the facts to another list, each choice of them equally likely, both lists in
- * the order of the source (Knuth, algorithm S). */
+/* Move `wanted` facts to another list, every subset being equally likely; both lists keep the
+ * source's order (Knuth, algorithm S). */
 static int move_sample(kith__facts *to, kith__facts *from, size_t wanted, kith__rng *rng)
 {
     size_t kept = 0, count = from->count;
@@ -76,7 +76,7 @@ static kith_status take_source(splitting *s, kith_error *error)
 
     if (test + dev >= all)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "the shares set aside for valid and test leave none of the %zu facts to "
+                          "the shares held out for valid and test leave none of the %zu facts to "
                           "train on", all);
     if (copy_true(&s->train, &g->splits[KITH_TRAIN], &untrue) ||
         copy_true(&s->dev, &g->splits[KITH_DEV], &untrue) ||
@@ -97,10 +97,10 @@ static kith_status sample_test(splitting *s, kith__facts *sampled, kith_error *e
 
     if (wanted > all)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "asked for %zu test facts, but the source has only %zu", wanted, all);
+                          "%zu test facts requested, but the source has only %zu", wanted, all);
     if (wanted == 0)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "%g %% of %zu test facts is none, expected at least one",
+                          "%g %% of %zu test facts is less than one fact",
                           s->options->rate, all);
     s->report.sampled = wanted;
     return move_sample(sampled, &s->test, wanted, &s->rng) ? kith__no_memory(error)
@@ -119,7 +119,7 @@ static void mark_candidates(splitting *s, const kith__facts *sampled)
         s->report.candidates += s->candidate[e];
 }
 
-/* Train keeps what touches no candidate; who is in it is seen. */
+/* Train keeps the facts without candidates; the entities in them are seen. */
 static int make_train(splitting *s)
 {
     for (size_t i = 0; i < s->train.count; i++) {
@@ -133,8 +133,8 @@ static int make_train(splitting *s)
     return 0;
 }
 
-/* Aux keeps what links a candidate to a seen entity, and that makes the candidate unseen rather
- * than left out. */
+/* Aux keeps the facts that link a candidate to a seen entity; that makes the candidate unseen
+ * rather than dropped. */
 static int make_aux(splitting *s)
 {
     for (size_t i = 0; i < s->train.count; i++) {
@@ -154,7 +154,7 @@ static int make_aux(splitting *s)
     return 0;
 }
 
-/* Whether a sampled fact asks about unseen entities in the way that the strategy wants. */
+/* Whether a sampled fact queries unseen entities in the way the strategy wants. */
 static bool is_test_fact(const splitting *s, kith_triple t)
 {
     switch (s->options->strategy) {
@@ -169,8 +169,8 @@ static bool is_test_fact(const splitting *s, kith_triple t)
     }
 }
 
-/* Move facts into a part, but for those that `known` holds: a source may have a fact in two parts,
- * a data set must not. */
+/* Move a fact into a split, unless `known` holds it: a source may have a fact in two splits, a data
+ * set must not. */
 static int keep_unknown(splitting *s, kith_split split, kith_triple t,
                         const kith__triple_set *known)
 {
@@ -197,7 +197,7 @@ static kith_status make_dev_and_test(splitting *s, const kith__facts *sampled, k
     bool failed = kith__triple_set_init(&asked, sampled->count + s->dev.count) ||
                   kith__triple_set_init(&known, 0);
 
-    /* Of train and aux, only the facts that dev or test ask about need to be remembered. */
+    /* Of train and aux, only facts that are also in dev or test need to be remembered. */
     for (size_t i = 0; !failed && i < sampled->count; i++)
         failed = kith__triple_set_add(&asked, sampled->at[i]) < 0;
     for (size_t i = 0; !failed && i < s->dev.count; i++)
@@ -217,7 +217,7 @@ static kith_status make_dev_and_test(splitting *s, const kith__facts *sampled, k
     return failed ? kith__no_memory(error) : KITH_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- building the data set ---- */
 
 static kith_status check_options(const kith_dataset_options *o, kith_error *error)
 {
@@ -269,7 +269,7 @@ void kith_dataset_report_free(kith_dataset_report *report)
     kith__free(report);
 }
 
-/* The protocol's steps, in its order. */
+/* The steps of the construction, in order. */
 static kith_status make_splits(splitting *s, kith__facts *sampled, kith_error *error)
 {
     kith_status status;
@@ -320,7 +320,7 @@ kith_status kith_dataset_make(kith_graph **out, kith_dataset_report **report,
     if (status != KITH_OK)
         return status;
     if (!out || !source)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no graph to make a data set of");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no graph given to make a data set from");
     kith__watch_init(&s.watch, options.watch, options.context);
     TRY(check_options(&options, error));
     kith__rng_init(&s.rng, options.seed, 0);

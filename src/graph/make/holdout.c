@@ -9,9 +9,11 @@ typedef struct {
     const kith_graph *source;
     const kith__holdout_options *options;
     kith__rng rng;
-    uint32_t *order;     /* train facts, shuffled */
+    uint32_t *order;
     uint8_t *out, *seen; /* per entity */
-    uint32_t *hide;      /* facts still to hide, per held-out entity */
+    uint32_t *links;     /* facts with seen entities, per held-out entity, */
+    uint32_t *hide;      /* how many of them are still to be hidden, */
+    size_t hide_between; /* and how many between held-out entities */
     kith__facts split[KITH_SPLITS];
 } holding;
 
@@ -27,7 +29,7 @@ static uint32_t *shuffled(size_t count, kith__rng *rng)
     return order;
 }
 
-/* Draw facts until enough of their ends are out. */
+/* Draw facts until enough entities are held out. */
 static void choose(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
@@ -45,7 +47,7 @@ static void choose(holding *h)
     }
 }
 
-/* The end of a fact that is held out, where the other one is seen; else UINT32_MAX. */
+/* The held-out end of a fact whose other end is seen; else UINT32_MAX. */
 static uint32_t newcomer_of(const holding *h, kith_triple t)
 {
     if (h->out[t.subject] && h->seen[t.object])
@@ -53,19 +55,34 @@ static uint32_t newcomer_of(const holding *h, kith_triple t)
     return h->out[t.object] && h->seen[t.subject] ? t.object : UINT32_MAX;
 }
 
-/* One of the facts that link it to seen entities must stay, so that it is known by something. */
-static void count_hidden(holding *h)
+/* Whether both ends are held out, and each is also linked to a seen entity. */
+static bool is_between(const holding *h, kith_triple t)
+{
+    return h->options->between && t.subject != t.object && h->links[t.subject] > 0 &&
+           h->links[t.object] > 0;
+}
+
+static void count_links(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
+    size_t between = 0, most = h->options->most_asked / 16;
 
     for (size_t i = 0; i < train->count; i++)
         if (newcomer_of(h, train->at[i]) != UINT32_MAX)
-            h->hide[newcomer_of(h, train->at[i])]++;
+            h->links[newcomer_of(h, train->at[i])]++;
+    for (size_t i = 0; i < train->count; i++)
+        between += is_between(h, train->at[i]);
+    h->hide_between = between / 5 < most ? between / 5 : most;
+}
+
+/* One of the facts that link it to seen entities must stay, so that it is known by something. */
+static void count_hidden(holding *h)
+{
     for (uint32_t e = 0; e < h->source->seen_entities; e++) {
         uint64_t facts = h->source->offset[e + 1] - h->source->offset[e];
         uint32_t hidden = facts / 5 < h->options->most_hidden ? (uint32_t)(facts / 5)
                                                               : h->options->most_hidden;
-        uint32_t most = h->hide[e] > 0 ? h->hide[e] - 1 : 0;
+        uint32_t most = h->links[e] > 0 ? h->links[e] - 1 : 0;
         hidden = hidden > 0 ? hidden : 1;
         h->hide[e] = hidden < most ? hidden : most;
     }
@@ -86,8 +103,26 @@ static int keep_train(holding *h)
     return 0;
 }
 
-/* Facts that link a held-out entity to a seen one: the first of them in the shuffled order are
- * hidden, where the held-out end is one that may be. */
+/* Whether a fact that links a held-out entity to a seen one is hidden. */
+static bool hides_link(holding *h, kith_triple t, uint32_t newcomer)
+{
+    bool may_ask = newcomer == t.subject ? h->options->subjects : h->options->objects;
+    bool hides = h->hide[newcomer] > 0 && may_ask &&
+                 h->split[KITH_TEST].count < h->options->most_asked;
+
+    h->hide[newcomer] -= hides;
+    return hides;
+}
+
+static bool hides_between(holding *h)
+{
+    bool hides = h->hide_between > 0 && h->split[KITH_TEST].count < h->options->most_asked;
+
+    h->hide_between -= hides;
+    return hides;
+}
+
+/* Facts of held-out entities: the first ones in the shuffled order are hidden. */
 static int part_facts(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
@@ -95,14 +130,10 @@ static int part_facts(holding *h)
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[h->order[i]];
         uint32_t newcomer = newcomer_of(h, t);
-        if (newcomer == UINT32_MAX)
+        if (newcomer == UINT32_MAX && !is_between(h, t))
             continue;
-        bool subject = newcomer == t.subject;
-        bool asks = h->hide[newcomer] > 0 &&
-                    (subject ? h->options->subjects : h->options->objects) &&
-                    h->split[KITH_TEST].count < h->options->most_asked;
-        h->hide[newcomer] -= asks;
-        if (kith__facts_add(&h->split[asks ? KITH_TEST : KITH_AUX], t))
+        bool hides = newcomer == UINT32_MAX ? hides_between(h) : hides_link(h, t, newcomer);
+        if (kith__facts_add(&h->split[hides ? KITH_TEST : KITH_AUX], t))
             return -1;
     }
     return 0;
@@ -119,12 +150,14 @@ kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
     h.order = shuffled(source->splits[KITH_TRAIN].count, &h.rng);
     h.out = kith__calloc(n, 1);
     h.seen = kith__calloc(n, 1);
+    h.links = kith__calloc(n, sizeof *h.links);
     h.hide = kith__calloc(n, sizeof *h.hide);
-    if (!h.order || !h.out || !h.seen || !h.hide)
+    if (!h.order || !h.out || !h.seen || !h.links || !h.hide)
         TRY(kith__no_memory(error));
     choose(&h);
     if (keep_train(&h))
         TRY(kith__no_memory(error));
+    count_links(&h);
     count_hidden(&h);
     if (part_facts(&h))
         TRY(kith__no_memory(error));
@@ -133,6 +166,7 @@ cleanup:
     kith__free(h.order);
     kith__free(h.out);
     kith__free(h.seen);
+    kith__free(h.links);
     kith__free(h.hide);
     for (int split = 0; split < KITH_SPLITS; split++)
         kith__facts_release(&h.split[split]);

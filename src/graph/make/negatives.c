@@ -16,8 +16,8 @@ typedef struct {
 
 typedef struct {
     const kith__negatives_plan *plan;
-    kith__triple_set taken; /* known facts and false ones given out */
-    pool pools[2][SIDES];   /* [unseen ones][side] */
+    kith__triple_set taken; /* known facts, and false facts made so far */
+    pool pools[2][SIDES];   /* [unseen][side] */
     uint32_t *options;      /* scratch */
     size_t option_capacity;
     bool no_memory;
@@ -34,7 +34,7 @@ static uint32_t end_of(kith_triple t, int side)
     return side == SUBJECT_SIDE ? t.subject : t.object;
 }
 
-/* Distinct (relation, entity) keys of those ends whose kind is asked for. */
+/* Distinct (relation, entity) keys of the seen or of the unseen ends. */
 static size_t collect_keys(uint64_t *keys, const kith__facts *facts, int side, bool unseen,
                            const uint8_t *is_unseen)
 {
@@ -80,7 +80,7 @@ static kith_triple with_end(kith_triple t, int side, uint32_t e)
     return t;
 }
 
-/* All entities of a list that give a new fact, for when drawing finds none. */
+/* All entities of a list that give a new fact, for when random draws find none. */
 static size_t list_options(maker *m, kith_triple t, int side, const uint32_t *list, size_t size)
 {
     size_t count = 0;
@@ -165,7 +165,7 @@ static int maker_init(maker *m, const kith__negatives_plan *plan)
         known += plan->known[i]->count;
     if (kith__triple_set_init(&m->taken, known))
         return -1;
-    /* What the source itself calls false is not given out either. */
+    /* Facts that the source labels false are not used either. */
     for (size_t i = 0; i < plan->known_count; i++)
         for (size_t k = 0; k < plan->known[i]->count; k++)
             if (kith__triple_set_add(&m->taken, plan->known[i]->at[k]) < 0)

@@ -1,4 +1,4 @@
-/* One file of facts in columns: what no other reader recognises. */
+/* A single file of facts in columns: the fallback if no other reader recognises the file. */
 #include "graph/read/readers.h"
 #include "graph/read/table.h"
 

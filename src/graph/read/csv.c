@@ -9,7 +9,7 @@ static const char *skip_spaces(const char *at, const char *end)
     return at;
 }
 
-/* Where the text of a quoted field ends, behind its opening quote; NULL where it does not. */
+/* The closing quote of a quoted field, given its text; NULL if there is none. */
 static const char *closing_quote(const char *at, const char *end)
 {
     for (; at < end && (at = memchr(at, '"', (size_t)(end - at))); at += 2)
@@ -18,7 +18,7 @@ static const char *closing_quote(const char *at, const char *end)
     return NULL;
 }
 
-/* A field that begins with a quote, at *at; moves *at to the separator or the end. */
+/* Cut a field that begins with a quote at *at; moves *at to the separator or the end. */
 static kith__cut_problem cut_quoted(kith__cell *cell, const char **at, const char *end,
                                     char separator, bool lenient)
 {
@@ -95,7 +95,7 @@ const char *kith__cut_problem_text(kith__cut_problem problem)
     case KITH__QUOTE_STRAY:
         return "a quote inside a field (write the field in quotes, with its own quotes doubled)";
     case KITH__QUOTE_TEXT:
-        return "text behind a closing quote (quotes inside a quoted field are doubled)";
+        return "text after a closing quote (quotes inside a quoted field are doubled)";
     case KITH__CUT_WELL:
         break;
     }

@@ -7,8 +7,8 @@
 typedef enum kith__cut_problem {
     KITH__CUT_WELL,
     KITH__QUOTE_OPEN,  /* a quoted field does not end on its line */
-    KITH__QUOTE_STRAY, /* a quote inside a field that does not begin with one */
-    KITH__QUOTE_TEXT   /* something between the closing quote and the separator */
+    KITH__QUOTE_STRAY, /* a quote inside an unquoted field */
+    KITH__QUOTE_TEXT   /* text between the closing quote and the separator */
 } kith__cut_problem;
 
 typedef struct kith__cell {
@@ -16,14 +16,14 @@ typedef struct kith__cell {
     bool quoted;       /* quotes inside are still doubled */
 } kith__cell;
 
-/* Cut a line at `separator`; at most `limit` cells are stored, all are counted. Spaces around a field are
- * dropped. Where `lenient`, as in files separated by tabs, a field whose quotes are not in order is text
- * like any other, and spaces stay. */
+/* Cut a line at `separator`; at most `limit` cells are stored, all are counted. Spaces around a
+ * field are dropped. If `lenient`, as in tab-separated files, a field with malformed quotes is
+ * plain text, and spaces stay. */
 kith__cut_problem kith__cut_cells(kith__cell *cells, size_t limit, size_t *count, kith__field line,
                                   char separator, bool lenient);
-/* The text of a cell; of doubled quotes one is left, which changes the bytes it was cut from. */
+/* The text of a cell, with doubled quotes made single; this changes the line it was cut from. */
 kith__field kith__cell_text(kith__cell cell);
-/* What is wrong, for a message. */
+/* A description of the problem, for a message. */
 const char *kith__cut_problem_text(kith__cut_problem problem);
 
 #endif

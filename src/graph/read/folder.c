@@ -9,9 +9,10 @@
 static const char *const part_names[KITH_SPLITS][3] = {
     {"train"}, {"dev", "valid", "validation"}, {"test"}, {"aux"}};
 
-/* Find the one file of a part: any of its names with any ending. *path is NULL where there is
- * none; two are an error, because only a person can say which is meant. */
-static kith_status find_part(char **path, const char *folder, kith_split split, kith_error *error)
+/* Find the file of a split: any of its names with any ending. *path is NULL if there is none; two
+ * are an error, because only the user can say which is meant. */
+static kith_status find_split_file(char **path, const char *folder, kith_split split,
+                                   kith_error *error)
 {
     static const char *const endings[] = {"", ".txt", ".tsv"};
     static const char *const packings[] = {"", ".gz", ".zst"};
@@ -28,7 +29,7 @@ static kith_status find_part(char **path, const char *folder, kith_split split, 
             continue;
         if (found[0])
             return kith__fail(error, KITH_ERR_INPUT,
-                              "%s: has both %s and %s, expected one file for that part", folder,
+                              "%s: has both %s and %s, expected one file for that split", folder,
                               found, name);
         snprintf(found, sizeof found, "%s", name);
     }
@@ -50,14 +51,14 @@ static kith_status read_names_file(bool *there, kith__loader *loader, const char
     return status;
 }
 
-/* With skip_bad, an empty file counts as one bad line; train must have facts all the same. */
-static kith_status open_part(kith__input **input, kith__loader *loader, const char *path)
+/* With skip_bad, an empty file counts as one bad line; train must have facts nevertheless. */
+static kith_status open_split(kith__input **input, kith__loader *loader, const char *path)
 {
     kith_error why = {KITH_OK, ""};
     kith_status status = kith__input_open(input, path, loader->watch, &why);
 
     if (status == KITH_ERR_INPUT && loader->skip_bad)
-        return kith__bad_line(loader, path, 0, "is empty or no file, expected facts");
+        return kith__bad_line(loader, path, 0, "is empty or not a file, expected facts");
     if (status != KITH_OK && loader->error)
         *loader->error = why;
     return status;
@@ -69,7 +70,7 @@ static kith_status read_part(kith__loader *loader, const char *path, kith_split 
     kith__input *input = NULL;
     kith_status status;
 
-    TRY(open_part(&input, loader, path));
+    TRY(open_split(&input, loader, path));
     if (!input)
         return KITH_OK;
     TRY(kith__input_refuse_utf16(input, loader->error));
@@ -115,7 +116,7 @@ static kith_status read_splits(kith__loader *loader, const char *folder)
     TRY(read_names_file(&relations_named, loader, folder, "relation2id.txt", &graph->relations,
                         "relation"));
     for (int split = 0; split < KITH_SPLITS; split++) {
-        TRY(find_part(&path, folder, split, loader->error));
+        TRY(find_split_file(&path, folder, split, loader->error));
         if (path)
             TRY(read_part(loader, path, split, &form, entities_named, relations_named));
         kith__free(path);
@@ -127,6 +128,7 @@ static kith_status read_splits(kith__loader *loader, const char *folder)
              "relations as %s",
              kinds[form.entities], kinds[form.relations]);
     TRY(read_optional(loader, folder, "entity_name.txt", kith__read_labels));
+    TRY(read_optional(loader, folder, "relation_name.txt", kith__read_relation_labels));
     TRY(read_optional(loader, folder, "prefixes.txt", kith__read_prefixes));
 cleanup:
     kith__free(path);

@@ -4,12 +4,13 @@
 
 #include "graph/read/fields.h"
 
-/* Files that people try, by how they begin, and what to do with them. */
+/* Files that people try to open, by how they begin, and what to do instead. */
 static const struct {
     const char *begins, *what, *advice;
 } others[] = {
     {"PK\003\004", "a ZIP archive, as spreadsheets are", "save the sheet as CSV"},
-    {"SQLite format 3", "an SQLite database", "export a table: sqlite3 -csv FILE 'SELECT ...' > facts.csv"},
+    {"SQLite format 3", "an SQLite database",
+     "export a table: sqlite3 -csv FILE 'SELECT ...' > facts.csv"},
     {"<?xml", "XML", "convert RDF/XML with: rapper -i rdfxml -o ntriples FILE > facts.nt"},
     {"<rdf:RDF", "RDF/XML", "convert it with: rapper -i rdfxml -o ntriples FILE > facts.nt"},
     {"<!DOCTYPE", "a web page", "save the data itself, not the page that shows it"},
@@ -17,7 +18,7 @@ static const struct {
     {"%PDF-", "a PDF document", "save the data as CSV"},
 };
 
-/* An object or an array, of which no line is a fact in columns. */
+/* Whether the text begins as a JSON object or array, and not with a fact in columns. */
 static bool is_json(const char *text, size_t length)
 {
     const char *end = text + length;
@@ -53,9 +54,10 @@ kith_status kith__refuse_foreign(kith__input *input, bool columns, kith_error *e
     if (columns && is_json(beginning.text, beginning.length) &&
         kith__first_line(&line, beginning.text, beginning.length) &&
         !memchr(line.text, '\t', line.length))
-        return kith__fail(error, KITH_ERR_INPUT,
-                          "%s: found JSON, expected a file of triples; make one of it, such as "
-                          "with: jq -r '.[] | [.subject, .relation, .object] | @tsv' FILE > facts.tsv",
-                          path);
+        return kith__fail(
+            error, KITH_ERR_INPUT,
+            "%s: found JSON, expected a file of triples; make one of it, such as "
+            "with: jq -r '.[] | [.subject, .relation, .object] | @tsv' FILE > facts.tsv",
+            path);
     return KITH_OK;
 }

@@ -20,8 +20,8 @@ struct kith__input {
     char *path;
     kith__watch *watch;
     packing packing;
-    uint64_t size;    /* of a plain regular file, else 0 */
-    char *raw;        /* bytes as they are in the file */
+    uint64_t size;    /* size of a plain regular file, else 0 */
+    char *raw;        /* bytes as stored in the file */
     size_t raw_from, raw_to;
     bool raw_ended;
     char *peeked; /* content read ahead by kith__input_peek */
@@ -60,7 +60,7 @@ static bool is_named(const kith__input *input, const char *ending)
     return length >= n && strcasecmp(input->path + length - n, ending) == 0;
 }
 
-/* A frame of content, or one to be skipped: pzstd puts such before the others. */
+/* A content frame, or a skippable one: pzstd writes those before the others. */
 static bool is_zstd(const unsigned char *magic, size_t length)
 {
     return length >= 4 &&
@@ -71,11 +71,11 @@ static bool is_zstd(const unsigned char *magic, size_t length)
 static kith_status not_packed(const kith__input *input, const char *expected, kith_error *error)
 {
     char quoted[KITH__QUOTED];
-    return kith__fail(error, KITH_ERR_INPUT,
-                      "%s: begins with %s, expected %s data (is the file cut off, or not packed?)",
-                      input->path,
-                      kith__quote(quoted, input->raw, input->raw_to < 8 ? input->raw_to : 8),
-                      expected);
+    return kith__fail(
+        error, KITH_ERR_INPUT,
+        "%s: begins with %s, expected %s data (is the file truncated, or not compressed?)",
+        input->path, kith__quote(quoted, input->raw, input->raw_to < 8 ? input->raw_to : 8),
+        expected);
 }
 
 static kith_status start_packing(kith__input *input, kith_error *error)
@@ -171,8 +171,8 @@ static kith_status truncated(const kith__input *input, kith_error *error)
 {
     return kith__fail(
         error, KITH_ERR_INPUT,
-        "%s: the %s data ends too early, expected its end mark (is the file cut off?)", input->path,
-        input->packing == GZIP ? "gzip" : "zstd");
+        "%s: the %s data ends too early, expected its end mark (is the file truncated?)",
+        input->path, input->packing == GZIP ? "gzip" : "zstd");
 }
 
 static kith_status read_plain(size_t *got, kith__input *input, char *buffer, size_t size)
@@ -238,7 +238,7 @@ static kith_status decode(size_t *got, kith__input *input, char *buffer, size_t 
 {
     kith_status status;
 
-    /* A packed block may give no content yet; only the end of the file ends the content. */
+    /* A compressed block may produce no output yet; only the end of the file ends the content. */
     do {
         status = refill(input, error);
         if (status != KITH_OK)
@@ -291,7 +291,7 @@ kith_status kith__input_peek(const char **text, size_t *length, kith__input *inp
     return status;
 }
 
-/* "UTF-16LE" or "UTF-16BE" by its mark, or by the zeros of its first four characters. */
+/* "UTF-16LE" or "UTF-16BE" by the byte order mark, or by the zeros of the first four characters. */
 static const char *utf16_name(const unsigned char *b, size_t length)
 {
     if (length < 2)
@@ -392,7 +392,7 @@ static kith_status read_more(kith__lines *lines, kith_error *error)
 
 kith_status kith__lines_next(char **text, size_t *length, kith__lines *lines, kith_error *error)
 {
-    /* What the last block left over is the beginning of a line. */
+    /* The rest of the last block is the beginning of a line. */
     if (lines->filled > lines->kept)
         memmove(lines->buffer, lines->buffer + lines->kept, lines->filled - lines->kept);
     lines->filled -= lines->kept;

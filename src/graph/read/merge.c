@@ -30,7 +30,7 @@ kith_status kith__line_start(uint64_t *start, const kith__input *input, uint64_t
     return KITH_OK;
 }
 
-/* The graph's ids for a piece's own ones, new names added. NULL where memory is short. */
+/* The graph's ids of a piece's own names, adding new names. NULL if out of memory. */
 static uint32_t *adopt_names(kith__names *names, const kith__names *own)
 {
     uint32_t *ids = kith__alloc(own->count, sizeof *ids);
@@ -57,7 +57,7 @@ static uint32_t *adopt_names(kith__names *names, const kith__names *own)
     return ids;
 }
 
-/* Facts on their way into the graph, their ids exchanged where there are others. */
+/* Facts on their way into the graph; their ids are translated if the piece has its own. */
 typedef struct {
     kith_triple *to;
     const kith_triple *from;
@@ -99,7 +99,7 @@ static int append_facts(kith__facts *to, kith__facts *from, const uint32_t *enti
     moving m = {first ? from->at : to->at + to->count, from->at, from->count, entities, relations};
     if (from->count > 0 && (!first || entities || relations))
         kith__pool_run(pool, move_piece, &m, MOVING_PIECES);
-    if (first) { /* its array simply changes hands */
+    if (first) { /* its array is simply moved */
         *to = *from;
         memset(from, 0, sizeof *from);
         return 0;

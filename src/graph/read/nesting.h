@@ -1,5 +1,5 @@
-/* How deep the brackets of a Turtle file are nested, byte by byte. serd's reader calls itself
- * for each level, so that a file of some hundred kilobytes could use up the stack. */
+/* The nesting depth of brackets in a Turtle file, byte by byte. serd's reader recurses for each
+ * level, so a file of some hundred kilobytes could overflow the stack. */
 #ifndef KITH_GRAPH_READ_NESTING_H
 #define KITH_GRAPH_READ_NESTING_H
 
@@ -13,7 +13,7 @@ typedef struct kith__nesting {
         KITH__IN_CODE,
         KITH__IN_COMMENT,
         KITH__IN_IRI,
-        KITH__IN_NAME_ESCAPE, /* behind the \ of a prefixed name */
+        KITH__IN_NAME_ESCAPE, /* after the \ of a prefixed name */
         KITH__AFTER_QUOTE,
         KITH__AFTER_TWO_QUOTES,
         KITH__IN_STRING,
@@ -22,11 +22,11 @@ typedef struct kith__nesting {
         KITH__IN_LONG_STRING_ESCAPE
     } state;
     char quote;
-    unsigned quotes; /* met one after the other in a long string */
+    unsigned quotes; /* consecutive quotes in a long string */
     unsigned depth;
 } kith__nesting;
 
-/* Take in the next byte; false where it is a bracket too many. */
+/* Process the next byte; false if it is one bracket too many. */
 bool kith__nesting_add(kith__nesting *nesting, char byte);
 
 #endif

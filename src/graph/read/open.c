@@ -1,4 +1,4 @@
-/* Opening a source: what is at the path decides which reader takes it. */
+/* Opening a source: chooses the reader by what is at the path. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -49,19 +49,20 @@ static const kith__reader *reader_by_content(const char *text, size_t length)
 {
     size_t i = 0;
 
-    while (!readers[i]->begins || !readers[i]->begins(text, length)) /* the last takes all */
+    /* the last one accepts every file */
+    while (!readers[i]->begins || !readers[i]->begins(text, length))
         i++;
     return readers[i];
 }
 
-/* Only a file in columns lets its user choose them. */
+/* Columns can be chosen only for a file in columns. */
 static kith_status refuse_columns(kith__loader *loader, const char *path,
                                   const kith__reader *reader)
 {
     if (!loader->columns || reader == &kith__reader_columns)
         return KITH_OK;
     return kith__fail(loader->error, KITH_ERR_ARGUMENT,
-                      "%s: found columns given for a source of the kind '%s', expected them for a "
+                      "%s: columns were given for a source of the kind '%s', expected them for a "
                       "file in columns only", path, reader->name);
 }
 
@@ -84,7 +85,7 @@ static kith_status read_file(kith__loader *loader, const char *path)
     TRY(refuse_columns(loader, path, reader));
     TRY(reader->read_file(loader, input));
     if (loader->graph->splits[KITH_TRAIN].count == 0)
-        TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: no line of it is a fact; the first: %s",
+        TRY(kith__fail(loader->error, KITH_ERR_INPUT, "%s: no line is a fact; the first: %s",
                        path, loader->graph->first_bad));
 cleanup:
     kith__input_close(input);
@@ -93,7 +94,7 @@ cleanup:
 
 /* ---- folders ---- */
 
-/* "a, b or c": what folders hold that readers recognise. */
+/* "a, b or c": the files by which readers recognise folders. */
 static void list_expected(char *text, size_t size)
 {
     size_t used = 0, left = 0;
@@ -126,7 +127,8 @@ static kith_status read_directory(kith__loader *loader, const char *path)
 
 /* ---- any source ---- */
 
-/* So that nobody replaces the folder by what was made from it. Of a file it is the one it is in. */
+/* Remember the folder, so that nobody overwrites it with something made from it. For a file, it is
+ * the folder that contains it. */
 static void note_source(kith_graph *graph, const char *path, struct stat info)
 {
     char folder[PATH_MAX];
@@ -158,7 +160,7 @@ kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_
     if (status != KITH_OK)
         return status;
     if (!out || !path)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "found no path to open");
+        return kith__fail(error, KITH_ERR_ARGUMENT, "no path given to open");
     kith__watch watch;
     kith_graph *graph = kith__graph_new();
     kith__label_set labels = {0};

@@ -1,7 +1,7 @@
-/* N-Triples and Turtle, through serd. IRIs are named by their text without angle brackets, blank nodes
- * as _:name, literals in N-Triples form: "text"@language or "text"^^<type>. What rdfs:label and
- * skos:prefLabel say is no fact but the label of its subject: in English, else without a language, else
- * the first. */
+/* N-Triples and Turtle, read with serd. IRIs are named by their text without angle brackets, blank
+ * nodes as _:name, literals in N-Triples form: "text"@language or "text"^^<type>. rdfs:label and
+ * skos:prefLabel are not facts but labels of their subject: the English one is kept, else one
+ * without a language, else the first. */
 
 #include <serd/serd.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@
 #include "graph/read/nesting.h"
 #include "graph/read/readers.h"
 
-/* KITH__MOST_NESTED levels take a third of MOST_STACK. What gets deeper has found a string that
- * serd and kith do not end at the same place. */
+/* KITH__MOST_NESTED levels take a third of MOST_STACK. Anything deeper contains a string that serd
+ * and kith end at different places. */
 enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21, MOST_STACK = 96 << 10 };
 
-/* A piece of text that grows. */
+/* Text that grows. */
 typedef struct {
     char *at;
     size_t length, capacity;
@@ -33,30 +33,29 @@ typedef struct {
     kith__input *input;
     SerdEnv *env;
     kith__collector collector;
-    text name;      /* of the node at hand, where it has to be put together */
+    text name;      /* name of the current node, if it has to be assembled */
     text label;
-    text line_text; /* the line at hand, where lines are read one by one */
+    text line_text; /* the current line, if lines are read one by one */
     bool turtle;
     kith__nesting nesting;
     bool too_deep;     /* serd is told that the file ends here */
-    const char *stack; /* where it was when serd was called */
-    kith_status status; /* what went wrong outside serd */
-    bool complained;    /* something was found wrong since the last look */
-    unsigned line;      /* where, counted from where serd began; 0 where serd has not said */
+    const char *stack; /* the stack pointer when serd was called */
+    kith_status status; /* errors outside serd */
+    bool complained;    /* a problem was found since the last check */
+    unsigned line;      /* its line, counted from where serd began; 0 if serd has not said */
     char complaint[256];
-    bool trying;        /* statements are looked at but not kept */
+    bool trying;        /* statements are checked but not kept */
     bool ranged;        /* only a range of a plain file is read: */
     uint64_t place, end;
-    /* Where the bytes of Turtle are handed over one at a time, so that reading can go on behind a
-     * bad statement: */
+    /* For Turtle read byte by byte, so that reading can continue after a bad statement: */
     char buffer[PAGE];
     size_t from, to;
-    size_t lines; /* line ends handed over */
-    char last, last_ink; /* the last byte, and the last that was not blank */
+    size_t lines; /* line ends passed to serd */
+    char last, last_ink; /* the last byte, and the last one that is not white space */
     bool ended;
 } reading;
 
-/* Something is wrong that serd would let pass. */
+/* Report a problem that serd would accept. */
 static bool object_to(reading *r, const char *name, size_t length, const char *what)
 {
     char quoted[KITH__QUOTED];
@@ -79,7 +78,7 @@ static void object_to_depth(reading *r)
 
 /* ---- bytes for serd ---- */
 
-/* Called before each start of serd on a file. */
+/* Called each time serd starts on a file. */
 static void begin(reading *r, const char *stack)
 {
     r->nesting = (kith__nesting){0};
@@ -107,8 +106,7 @@ static size_t fill(char *buffer, size_t size, reading *r)
     return r->status == KITH_OK ? filled : 0;
 }
 
-/* A full page, because serd takes one that is not full for the last, as it takes a NUL for the
- * end. */
+/* Fill a whole page, because serd takes a partial page for the last one, and a NUL for the end. */
 static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
 {
     reading *r = stream;
@@ -120,7 +118,7 @@ static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
             filled = i;
         }
     if (memchr(buffer, '\0', filled))
-        object_to(stream, "\0", 1, "is no text");
+        object_to(stream, "\0", 1, "is not text");
     return filled;
 }
 
@@ -136,7 +134,7 @@ static bool next_byte(reading *r, char *byte)
     }
     *byte = r->last = r->buffer[r->from++];
     if (*byte == '\0') {
-        object_to(r, byte, 1, "is no text");
+        object_to(r, byte, 1, "is not text");
         *byte = '\x01';
     }
     if (*byte == '\n')
@@ -176,7 +174,7 @@ static bool append(text *t, const char *bytes, size_t length)
     return true;
 }
 
-/* A literal's text as N-Triples writes it, so that a name never holds a tab or a line end. */
+/* A literal's text as in N-Triples, so that a name never holds a tab or a line end. */
 static bool append_escaped(text *t, const char *bytes, size_t length)
 {
     static const char special[] = "\t\b\n\r\f\"\\", letters[] = "tbnrf\"\\";
@@ -233,7 +231,7 @@ static bool name_node(const char **name, size_t *length, reading *r, const SerdN
     text *t = &r->name;
     bool done;
 
-    if (node->type == SERD_URI && !r->turtle) { /* the commonest kind is named in place */
+    if (node->type == SERD_URI && !r->turtle) { /* the most common kind is named in place */
         *name = (const char *)node->buf;
         *length = node->n_bytes;
         return true;
@@ -298,7 +296,7 @@ static int language_rank(const SerdNode *language)
                                                 : 0;
 }
 
-/* A label is shown in one line, and written in a column. */
+/* A label is shown on one line, and written to a column. */
 static bool append_label(text *t, const SerdNode *node)
 {
     size_t from = t->length;
@@ -357,7 +355,7 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
         if (is_label(name, length))
             return keep_label(r, subject, object, language);
     }
-    /* A statement that is going to be skipped must leave no names behind. */
+    /* A statement that will be skipped must add no names. */
     if ((r->trying || r->loader->skip_bad) &&
         (!name_checked(&name, &length, r, subject, NULL, NULL) ||
          !name_checked(&name, &length, r, predicate, NULL, NULL) ||
@@ -398,7 +396,7 @@ static SerdStatus on_error(void *handle, const SerdError *error)
 {
     reading *r = handle;
 
-    if (r->complained) /* the first complaint about a line is the one that helps */
+    if (r->complained) /* the first problem of a line is the helpful one */
         return SERD_SUCCESS;
     r->complained = true;
     r->line = error->line;
@@ -413,13 +411,13 @@ static SerdStatus on_error(void *handle, const SerdError *error)
 
 static kith_status complain(reading *r, size_t line)
 {
-    return kith__bad_line(r->loader, kith__input_path(r->input), line, "found no %s statement: %s",
-                          r->turtle ? "Turtle" : "N-Triples",
+    return kith__bad_line(r->loader, kith__input_path(r->input), line,
+                          "found no valid %s statement: %s", r->turtle ? "Turtle" : "N-Triples",
                           r->complained ? r->complaint : "cannot be read");
 }
 
-/* N-Triples: each line is tried first, so that a bad one leaves nothing behind and cannot reach
- * into the next. */
+/* N-Triples: each line is tried first, so that a bad line adds nothing and cannot affect the next
+ * one. */
 static kith_status read_line(reading *r, SerdReader *reader, size_t number)
 {
     const uint8_t *line = (const uint8_t *)r->line_text.at;
@@ -427,7 +425,7 @@ static kith_status read_line(reading *r, SerdReader *reader, size_t number)
     r->complained = false;
     r->trying = true;
     if (memchr(line, '\0', r->line_text.length - 1))
-        object_to(r, "\0", 1, "is no text");
+        object_to(r, "\0", 1, "is not text");
     else if (serd_reader_read_string(reader, line) > SERD_FAILURE && !r->complained)
         object_to(r, r->line_text.at, r->line_text.length - 1, "cannot be read");
     r->trying = false;
@@ -454,7 +452,7 @@ static kith_status read_lines(reading *r, SerdReader *reader)
         while (at < block + length) {
             kith__field line = kith__next_line(&at, block + length);
             number++;
-            if (kith__is_blank(line)) /* of an empty string serd reads more than there is */
+            if (kith__is_blank(line)) /* serd reads past the end of an empty string */
                 continue;
             r->line_text.length = 0;
             if (!append(&r->line_text, line.text, line.length) || !append(&r->line_text, "", 1))
@@ -467,8 +465,7 @@ cleanup:
     return status;
 }
 
-/* Turtle: go to where a statement can begin again, the line after one that ends with a full
- * stop. */
+/* Turtle: skip to where a statement can begin, the line after one that ends with a full stop. */
 static void skip_statement(reading *r)
 {
     char byte;
@@ -508,8 +505,8 @@ static kith_status read_leniently(reading *r, SerdReader *reader)
     return r->turtle ? read_statements(r, reader) : read_lines(r, reader);
 }
 
-/* Pages are fast but do not tell the line where a statement went wrong, so the file is read again,
- * line by line, up to there. What comes from a pipe cannot be. */
+/* Reading by pages is fast but does not give the line of a bad statement, so the file is read
+ * again, line by line, up to there. Pipes cannot be read again. */
 static kith_status find_bad_line(reading *r, SerdReader *reader)
 {
     kith__input *input = r->input, *again = NULL;
@@ -543,7 +540,7 @@ static kith_status read_strictly(reading *r, SerdReader *reader)
 /* ---- pieces of a plain N-Triples file, one for each thread ---- */
 
 typedef struct {
-    kith__loader loader; /* with a graph of its own */
+    kith__loader loader; /* with its own graph */
     kith__label_set labels;
     reading reading;
     bool failed;
@@ -580,8 +577,8 @@ static kith_status piece_init(piece *p, kith__loader *loader, kith__input *input
     return kith__line_start(&p->reading.end, input, nominal, loader->error);
 }
 
-/* *done is false where some piece met anything unusual: then nothing has been added, and reading
- * the file as a whole will tell what it is. */
+/* *done is false if some piece met anything unusual: then nothing has been added, and reading the
+ * file as a whole will report the problem. */
 static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *input)
 {
     size_t count = kith__pool_size(loader->pool);

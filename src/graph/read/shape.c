@@ -1,8 +1,10 @@
-/* A first row is taken for a header only where it says so: it has one word each that means subject, relation
- * and object, other rows follow, and none of the first of these has that relation. So a file without a
- * header loses no fact, unless its first fact links "subject" to "object" by a relation "relation" that is
- * used once. Single letters (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and
- * none of the three may occur again. */
+/* A first row is a header only if it is explicit: it has one word each that means subject, relation
+ * and object, other rows follow, and none of the first of these has that relation. So a file
+ * without a header loses no fact, unless its first fact links "subject" to "object" by a relation
+ * "relation" that is used once. Of three columns, a word for the relation between two others is
+ * enough ("dish,property,value"), if none of the three occurs again in its column. Single letters
+ * (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and none of the three may
+ * occur again. */
 #include "graph/read/shape.h"
 
 #include <stdio.h>
@@ -11,12 +13,12 @@
 
 enum { LOOKED_AT = 1000, COMPARED = 20 };
 
-/* What headers of other programs call the three. */
+/* The words that other programs use in headers. */
 static const char *const words[3][16] = {
-    {"subject", "subj", "head", "source", "from", "item", "node1", "entity1", "subjekt", ":start_id",
-     "s", "h"},
+    {"subject", "subj", "head", "source", "from", "item", "node1", "entity1", "subjekt",
+     ":start_id", "s", "h"},
     {"relation", "rel", "predicate", "pred", "property", "prop", "edge", "interaction", "beziehung",
-     "prädikat", ":type", "p", "r"},
+     "prädikat", "relationship", "attribute", ":type", "p", "r"},
     {"object", "obj", "tail", "target", "to", "value", "node2", "entity2", "objekt", ":end_id", "o",
      "t"}};
 
@@ -41,7 +43,7 @@ kith__cut_problem kith__cut_row(kith__cell *cells, size_t *count, kith__field li
                            shape->separator == '\t');
 }
 
-/* The beginning of a file, row by row. */
+/* The first rows of a file. */
 typedef struct {
     const char *at, *end;
     size_t lines;
@@ -61,7 +63,8 @@ static bool next_row(rows *r)
 
 /* ---- separators ---- */
 
-/* In how many of the first rows a separator gives as many columns, three or more, as in the first. */
+/* The number of first rows in which a separator gives as many columns as in the first row, at least
+ * three. */
 static size_t agreement(rows r, char separator, size_t *columns)
 {
     kith__cell cells[1];
@@ -118,7 +121,7 @@ static char find_separator(rows r, const char *path)
     return by_semicolon >= by_comma ? ';' : ',';
 }
 
-/* "sep=;", which spreadsheets write for each other. */
+/* "sep=;", which spreadsheet programs write as a hint. */
 static bool is_separator_line(char *separator, kith__field row)
 {
     if (row.length != 5 || strncasecmp(row.text, "sep=", 4) != 0 || !row.text[4] ||
@@ -164,17 +167,17 @@ static bool same(kith__field a, kith__field b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Whether one of the rows behind the header uses its words as names. */
-static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header)
+/* Whether one of the rows after the header uses its words as names: that of the relation, or with
+ * `all` any of the three. */
+static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header, bool all)
 {
     kith__cell cells[KITH__MOST_COLUMNS];
-    bool letters = header[shape->place[1]].field.length <= 2;
     size_t count;
 
     for (size_t i = 0; i < LOOKED_AT && next_row(&r); i++) {
         if (kith__cut_row(cells, &count, r.row, shape) != KITH__CUT_WELL)
             continue;
-        for (int role = letters ? 0 : 1; role < (letters ? 3 : 2); role++)
+        for (int role = all ? 0 : 1; role < (all ? 3 : 2); role++)
             if (shape->place[role] < count &&
                 same(cells[shape->place[role]].field, header[shape->place[role]].field))
                 return true;
@@ -182,7 +185,7 @@ static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *hea
     return false;
 }
 
-/* One column for each role; false where one is missing or may be meant twice. */
+/* Find one column for each role; false if one is missing or ambiguous. */
 static bool find_roles(size_t place[3], const kith__cell *cells, size_t count, char separator)
 {
     size_t found[3] = {0};
@@ -196,22 +199,42 @@ static bool find_roles(size_t place[3], const kith__cell *cells, size_t count, c
     return found[0] == 1 && found[1] == 1 && found[2] == 1;
 }
 
+/* "dish,property,value": of three columns, only that of the relation needs a word that is known. */
+static bool names_relation(const kith__shape *shape, const kith__cell *cells)
+{
+    kith__field name = cells[shape->place[1]].field;
+
+    return shape->separator != ' ' && name.length > 2 && means(name, 1, shape->separator);
+}
+
 static bool has_more(rows r)
 {
     return next_row(&r);
 }
 
-static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells, size_t count)
+/* Whether a row is a header, given its columns; `named` says that it has a word for each. */
+static bool is_header(const rows *r, const kith__shape *shape, const kith__cell *cells, bool named)
 {
-    size_t place[3];
+    bool letters = cells[shape->place[1]].field.length <= 2;
 
-    if (!find_roles(place, cells, count, shape->separator) || !has_more(*r))
-        return;
-    memcpy(shape->place, place, sizeof place);
-    shape->chosen = shape->header = !occurs_again(*r, shape, cells);
+    return (named || names_relation(shape, cells)) && has_more(*r) &&
+           !occurs_again(*r, shape, cells, letters || !named);
 }
 
-/* ---- columns that were asked for ---- */
+static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells,
+                             size_t count)
+{
+    size_t place[3];
+    bool named = find_roles(place, cells, count, shape->separator);
+
+    if (!named && count != 3)
+        return;
+    for (size_t i = 0; i < 3; i++)
+        shape->place[i] = named ? place[i] : i;
+    shape->chosen = shape->header = is_header(r, shape, cells, named);
+}
+
+/* ---- columns chosen by the user ---- */
 
 static kith_status bad_choice(kith__loader *loader, const char *wanted, const char *why)
 {
@@ -251,12 +274,12 @@ static kith_status choose_by_number(kith__shape *shape, kith__loader *loader, co
 
     for (int i = 0; i < 3; i++) {
         if (numbers[i] < 1 || numbers[i] > count)
-            return bad_choice(loader, wanted, "a number is not that of a column of the first row");
+            return bad_choice(loader, wanted, "a number is not a column of the first row");
         shape->place[i] = (size_t)numbers[i] - 1;
     }
-    shape->header = find_roles(place, cells, count, shape->separator) &&
-                    memcmp(place, shape->place, sizeof place) == 0 && has_more(*r) &&
-                    !occurs_again(*r, shape, cells);
+    bool named = find_roles(place, cells, count, shape->separator) &&
+                 memcmp(place, shape->place, sizeof place) == 0;
+    shape->header = is_header(r, shape, cells, named);
     return KITH_OK;
 }
 
@@ -271,8 +294,8 @@ static kith_status choose_by_name(kith__shape *shape, kith__loader *loader, cons
         shape->place[i] = find_name(name, cells, count);
         if (shape->place[i] == KITH__NO_COLUMN)
             return kith__fail(loader->error, KITH_ERR_INPUT,
-                              "%s:%zu: found %s as the header row, expected a column %s among them", path,
-                              line, kith__quote(quoted[0], row.text, row.length),
+                              "%s:%zu: found %s as the header row, expected a column %s among them",
+                              path, line, kith__quote(quoted[0], row.text, row.length),
                               kith__quote(quoted[1], name.text, name.length));
     }
     shape->header = true;
@@ -305,7 +328,7 @@ static kith_status choose(kith__shape *shape, kith__loader *loader, const char *
     return status;
 }
 
-/* ---- labels, in columns named as Wikidata's query service names them: item, itemLabel ---- */
+/* ---- labels, in columns named as in Wikidata's query service: item, itemLabel ---- */
 
 static bool is_label_of(kith__field field, kith__field name)
 {
@@ -324,7 +347,7 @@ static void find_labels(kith__shape *shape, const kith__cell *cells, size_t coun
 {
     for (int role = 0; role < 3; role++) {
         kith__field name = cells[shape->place[role]].field;
-        for (size_t i = 0; i < count && role != 1; i++)
+        for (size_t i = 0; i < count; i++)
             if (is_label_of(cells[i].field, name))
                 shape->label[role] = i;
         snprintf(shape->names[role], sizeof shape->names[role], "%.*s",
@@ -332,7 +355,7 @@ static void find_labels(kith__shape *shape, const kith__cell *cells, size_t coun
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole shape ---- */
 
 kith_status kith__find_shape(kith__shape *shape, kith__loader *loader, const char *path,
                              const char *text, size_t length, const char *wanted)

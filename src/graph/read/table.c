@@ -13,8 +13,8 @@
 
 enum {
     BATCH = 64,              /* lines whose names are looked up together */
-    LEAST_PIECE = 1 << 20,   /* bytes worth a thread of its own */
-    SNIFF_LINES = 1000,      /* lines that decide between names and ids */
+    LEAST_PIECE = 1 << 20,   /* bytes that justify another thread */
+    SNIFF_LINES = 1000,      /* lines inspected to decide between names and ids */
     MOST_COLUMNS = 4
 };
 
@@ -25,10 +25,10 @@ typedef struct {
     size_t line;
 } row;
 
-/* What the beginning of the file tells about all of it. */
+/* What the beginning of the file shows about the whole file. */
 typedef struct {
     bool tabs;
-    bool shaped; /* rows are cut as `shape` says, not by tabs or spaces alone */
+    bool shaped; /* rows are cut according to `shape`, not by tabs or spaces alone */
     kith__shape shape;
     size_t columns;
     uint64_t declared; /* from the count line */
@@ -37,25 +37,25 @@ typedef struct {
     size_t data_line;
 } layout;
 
-/* One thread's part of the file. Piece 0 adds names to the graph itself; later ones collect their
- * own, which are added in order afterwards, so that ids do not depend on the cut. */
+/* One thread's part of the file. Piece 0 adds names to the graph itself; later pieces collect their
+ * own names, which are added in order afterwards, so that ids do not depend on the cut. */
 typedef struct {
     const kith__table_form *form;
     const layout *layout;
     const char *path;
-    kith__names *entities, *relations; /* where new names go and known ones are found */
+    kith__names *entities, *relations; /* where new names are added and known ones looked up */
     kith__names own_entities, own_relations;
     kith__lines lines;
     kith__facts facts;
     kith__collector collector;
-    kith__label_set labels; /* of entities, from columns of their own */
+    kith__label_set labels; /* of entities, from label columns */
     bool labelled, skip_bad;
-    bool plain; /* the block at hand is ASCII without NUL, so no line has to be looked at */
+    bool plain; /* the current block is ASCII without NUL, so its lines need no check */
     row rows[BATCH];
     size_t row_count;
     size_t line;  /* lines before the current one in this piece */
     size_t good, bad;
-    size_t bad_line; /* of the first bad one */
+    size_t bad_line; /* line of the first bad one */
     char bad_text[640];
     kith_status status;
     kith_error error;
@@ -66,8 +66,8 @@ typedef struct {
 __attribute__((format(printf, 2, 3)))
 static bool bad(piece *p, const char *format, ...)
 {
-    /* Rows wait in a batch while lines behind them are cut, so an earlier line may turn out
-     * later. */
+    /* Rows wait in a batch while later lines are cut, so the problem of an earlier line may be
+     * found later. */
     if (p->bad++ == 0 || p->line < p->bad_line) {
         va_list arguments;
         va_start(arguments, format);
@@ -172,11 +172,11 @@ static bool has_tab(piece *p, kith__field field)
     char quoted[KITH__QUOTED];
 
     return memchr(field.text, '\t', field.length) &&
-           !bad(p, "found a tab in %s, expected a name without",
+           !bad(p, "found a tab in %s, expected a name without tabs",
                 kith__quote(quoted, field.text, field.length));
 }
 
-/* Where nobody has given a label, Wikidata repeats the last part of the IRI. */
+/* If an item has no label, Wikidata repeats the last part of its IRI. */
 static bool repeats_name(kith__field label, kith__field name)
 {
     if (label.length > name.length ||
@@ -186,7 +186,7 @@ static bool repeats_name(kith__field label, kith__field name)
            strchr("/#:", name.text[name.length - label.length - 1]) != NULL;
 }
 
-/* The label of the subject or object, from a column of its own. */
+/* The label of the subject, relation or object, from a column of its own. */
 static bool keep_label(piece *p, const row *r, int which, const kith__cell *cells)
 {
     size_t column = p->layout->shape.label[which];
@@ -224,7 +224,8 @@ static bool parse_shaped_row(row *r, piece *p, kith__field line)
         if (has_tab(p, r->text[i]))
             return false;
     }
-    return check_names(r, p, line) && keep_label(p, r, 0, cells) && keep_label(p, r, 2, cells);
+    return check_names(r, p, line) && keep_label(p, r, 0, cells) &&
+           keep_label(p, r, 1, cells) && keep_label(p, r, 2, cells);
 }
 
 static bool parse_row(row *r, piece *p, kith__field line)
@@ -275,7 +276,7 @@ static bool resolve(uint32_t *id, piece *p, const row *r, int which)
     return *id != KITH__NO_ID;
 }
 
-/* Inlined by force, as what it calls. */
+/* Inlined by force, like the functions it calls. */
 static inline __attribute__((always_inline)) void prefetch_rows(const piece *p, int stage)
 {
     for (size_t i = 0; i < p->row_count; i++) {
@@ -291,7 +292,8 @@ static bool stopped(const piece *p)
 
 static void store_row(piece *p, const row *r)
 {
-    /* What may be refused comes before what adds a name, so that a bad line leaves none behind. */
+    /* Fields that may be refused come before fields that add a name, so that a bad line adds
+     * none. */
     bool relation_first = p->form->relations != KITH__NEW_NAMES;
     kith_triple t;
 
@@ -319,7 +321,7 @@ static void store_batch(piece *p)
 
 /* ---- one piece ---- */
 
-/* One pass over a whole block, which gcc turns into vector instructions. */
+/* One pass over a whole block, which gcc vectorises. */
 static bool is_plain(const char *text, const char *end)
 {
     unsigned char high = 0, nul = 0;
@@ -346,7 +348,7 @@ static void parse_block(piece *p, const char *text, const char *end)
         if (++p->row_count == BATCH)
             store_batch(p);
     }
-    /* The batch points into the block, which is about to go. */
+    /* The batch points into the block, which is about to be overwritten. */
     store_batch(p);
 }
 
@@ -363,7 +365,7 @@ static void parse_piece(void *context, size_t index)
             return;
         size_t skip = 0;
         if (first) {
-            /* A range begins at the facts; a stream still has what stands before them. */
+            /* A range begins at the facts; a stream still has the lines before them. */
             skip = p->lines.ranged ? 0 : (size_t)p->layout->data_at;
             first = false;
         }
@@ -440,7 +442,7 @@ cleanup:
     return status;
 }
 
-/* ---- the file's shape ---- */
+/* ---- the file's layout ---- */
 
 static bool is_count(uint64_t *count, kith__field line)
 {
@@ -533,8 +535,9 @@ static kith_status cut_file(piece *pieces, size_t count, kith__input *input, con
     return KITH_OK;
 }
 
-/* Room for about as many facts as the file's size and its first lines promise, so that arrays are
- * not moved as they grow; piece 0 gets all, because the others' facts are added to its own. */
+/* Reserve about as many facts as the file's size and its first lines suggest, so that arrays are
+ * not moved as they grow; piece 0 gets space for all, because the other pieces' facts are added to
+ * its own. */
 static kith_status reserve_facts(piece *pieces, size_t count, kith__input *input,
                                  kith_error *error)
 {
@@ -605,7 +608,7 @@ static void vote(votes *v, const kith__names *names, kith__field field)
     v->ids += kith__parse_number(&value, field) && value < names->count;
 }
 
-/* Where names are numbers too, what kith_graph_save writes as ids must read back as ids. */
+/* If names are numbers too, ids written by kith_graph_save must be read as ids. */
 static kith__column winner(const votes *v, bool named)
 {
     if (!named)

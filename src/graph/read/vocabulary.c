@@ -1,13 +1,14 @@
-/* The files that name ids (entity2id.txt, relation2id.txt), label names (entity_name.txt) and declare
- * prefixes (prefixes.txt). */
+/* The files that name ids (entity2id.txt, relation2id.txt), label names (entity_name.txt) and
+ * declare prefixes (prefixes.txt). */
 #include <string.h>
 
 #include "core/mem.h"
 #include "core/utf8.h"
+#include "graph/labels.h"
 #include "graph/read/fields.h"
 #include "graph/read/table.h"
 
-/* Lines of a file as one after the other sees them: numbered, without blank ones. */
+/* A reader of numbered lines that skips blank ones. */
 typedef struct {
     kith__input *input;
     kith__lines lines;
@@ -51,7 +52,7 @@ static kith_status reader_next(kith__field *line, reader *r, kith_error *error)
     }
 }
 
-/* Cut at the last tab, or at the last blank where there is no tab. */
+/* Cut at the last tab, or at the last space if there is no tab. */
 static bool cut_pair(kith__field *name, kith__field *value, kith__field line)
 {
     const char *cut = memrchr(line.text, '\t', line.length);
@@ -110,8 +111,8 @@ static kith_status add_entry(listing *list, kith__loader *loader, const char *pa
     return KITH_OK;
 }
 
-/* Gaps in the ids cannot be passed over, even with skip_bad: no fact could be told what it
- * means. */
+/* Gaps in the ids cannot be skipped, even with skip_bad: facts with such an id would have no
+ * meaning. */
 static kith_status bad_id(const listing *list, uint32_t i, kith__loader *loader, const char *path)
 {
     char quoted[KITH__QUOTED];
@@ -140,7 +141,7 @@ static kith_status id_twice(const listing *list, uint32_t first, uint32_t second
                     kith__names_length(&list->names, first)));
 }
 
-/* Put the names into the order of their ids, which must be 0..n-1, each once. */
+/* Put the names in the order of their ids, which must be 0..n-1, each once. */
 static kith_status order_names(kith__names *names, const listing *list, kith__loader *loader,
                                const char *path)
 {
@@ -187,7 +188,7 @@ kith_status kith__read_vocabulary(kith__loader *loader, const char *path, kith__
         TRY(reader_next(&line, &r, loader->error));
         if (!line.text)
             break;
-        /* Where there is a tab, what is before it is a name, be it blank. */
+        /* If there is a tab, the text before it is a name, even if it is blank. */
         if (rows == 0 && !memchr(line.text, '\t', line.length) &&
             kith__cut_fields(&only, 1, line, false) == 1 && kith__parse_number(&declared, only))
             counted = true;
@@ -251,6 +252,34 @@ kith_status kith__read_labels(kith__loader *loader, const char *path)
         if (!line.text)
             break;
         TRY(add_label(graph, &used, &capacity, loader, &r, path, line));
+    }
+cleanup:
+    reader_close(&r);
+    return status;
+}
+
+kith_status kith__read_relation_labels(kith__loader *loader, const char *path)
+{
+    char quoted[KITH__QUOTED];
+    reader r;
+    kith__field line;
+    kith_status status;
+
+    TRY(reader_open(&r, path, loader));
+    for (;;) {
+        TRY(reader_next(&line, &r, loader->error));
+        if (!line.text)
+            break;
+        const char *tab = memchr(line.text, '\t', line.length);
+        size_t length = tab ? (size_t)(tab - line.text) : 0;
+        if (!tab || !kith__utf8_valid(line.text, line.length))
+            TRY(kith__bad_line(loader, path, r.number,
+                               "found %s, expected a name and its label, separated by a tab",
+                               kith__quote(quoted, line.text, line.length)));
+        else if (length + 1 < line.length &&
+                 kith__relation_label_add(loader->graph, line.text, length, tab + 1,
+                                          line.length - length - 1))
+            TRY(kith__no_memory(loader->error));
     }
 cleanup:
     reader_close(&r);

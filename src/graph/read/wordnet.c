@@ -1,4 +1,4 @@
-/* WordNet's own database: data.noun and the other files, format wndb(5WN). */
+/* WordNet's own database: data.noun and the other files, in the format of wndb(5WN). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const struct {
     {"<", "participle_of"},   {"\\", "pertainym"},
 };
 
-/* Keys "n02084071" to the entity, "dog n02084071" to the sense's number. */
+/* Maps keys such as "n02084071" to entities, and "dog n02084071" to sense numbers. */
 typedef struct {
     kith__loader *loader;
     kith__names synsets; /* offset and part of speech, in the order of entity ids */
@@ -167,7 +167,7 @@ static bool plain_word(char out[NAME_LIMIT], kith__field word)
     return true;
 }
 
-/* The sense's number from the index, or where that lacks it the first one that is free. */
+/* The sense number from the index, or the first free one if the index lacks it. */
 static kith_status name_synset(wordnet *w, const char *word, char type, const char *synset)
 {
     kith__names *entities = &w->loader->graph->entities;
@@ -245,7 +245,7 @@ static kith_status read_pointer(wordnet *w, uint32_t from, kith__field *rest, co
     const char *name = pointer_name(symbol);
     char synset[10];
 
-    take(rest); /* words within the synsets; the fact is about the synsets */
+    take(rest); /* source and target words; the fact is about the synsets */
     if (!name)
         return bad_entry(w, path, number, symbol, "a pointer symbol of WordNet");
     if (!is_offset(offset) || kind.length != 1)

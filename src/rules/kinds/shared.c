@@ -16,7 +16,7 @@ static int by_fact(const void *a, const void *b)
     return x->entity < y->entity ? -1 : x->entity > y->entity;
 }
 
-/* Facts of the known answers, sorted; none where memory is short. */
+/* Facts of the known answers, sorted; none if out of memory. */
 static size_t gather_shared(kith__evidence_query *a, kith__span known, size_t taken)
 {
     size_t count = 0;

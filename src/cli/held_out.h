@@ -1,0 +1,18 @@
+/* What training measured on held-out entities, for eval and info. */
+#ifndef KITH_CLI_HELD_OUT_H
+#define KITH_CLI_HELD_OUT_H
+
+#include "cli/cli.h"
+
+/* A table, or why there is none. */
+void print_held_out(const kith_model *model);
+/* NULL if training measured nothing. */
+json_t *held_out_json(const kith_model *model);
+
+void print_reliability(const kith_reliability *const *bins, size_t count, double error);
+json_t *reliability_json(const kith_reliability *const *bins, size_t count, double error);
+json_t *metrics_json(const kith_metrics *metrics);
+void print_metrics_head(const char *title);
+void print_metrics(const char *name, const kith_metrics *metrics);
+
+#endif

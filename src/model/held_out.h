@@ -1,0 +1,15 @@
+/* What training measured on held-out entities, with weights that were not fitted on them. */
+#ifndef KITH_MODEL_HELD_OUT_H
+#define KITH_MODEL_HELD_OUT_H
+
+#include "eval/metrics.h"
+
+typedef struct kith__held_out {
+    uint32_t entities; /* 0: nothing was measured */
+    kith_metrics metrics;
+    kith_reliability bins[KITH__RELIABILITY_BINS];
+    /* below 0: too few answers to calibrate on some and measure on others */
+    double calibration_error;
+} kith__held_out;
+
+#endif

@@ -1,0 +1,29 @@
+/* The hold-out: what everything about unseen entities is fitted on. Entities that were taken out of
+ * train with all their facts (graph/make/holdout.h) are the unseen ones of its graph. One in five
+ * of them is in the calibration split, the others are for fitting. From the two come - queries, the
+ * hidden facts, for the weights and the first calibration (train/fit.h), - descriptions of those
+ * for fitting, for P(has r) (train/fit_has_relation.h), - descriptions of the calibration split,
+ * for the second calibration (train/fit_overall.h). It depends on the graph and the seed alone. */
+#ifndef KITH_TRAIN_HOLDOUT_H
+#define KITH_TRAIN_HOLDOUT_H
+
+#include "graph/make/descriptions.h"
+#include "model/query.h"
+
+typedef struct kith__holdout {
+    const kith_graph *graph;
+    kith__query *queries; /* answers are seen, or held out themselves */
+    size_t query_count;
+    kith__descriptions fitting, calibration;
+} kith__holdout;
+
+/* Of a graph that kith__graph_hold_out made, or that is split likewise, which has to outlive it. */
+kith_status kith__holdout_init(kith__holdout *holdout, const kith_graph *graph,
+                               kith_predict predict, uint64_t seed, kith_error *error);
+void kith__holdout_release(kith__holdout *holdout);
+/* Whether a held-out entity belongs to the calibration split. */
+bool kith__is_calibration_entity(uint32_t entity);
+/* The half of the held-out entities that one belongs to, for cross-validation. */
+bool kith__is_first_half(uint32_t entity);
+
+#endif

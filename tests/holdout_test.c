@@ -1,0 +1,342 @@
+/* The hold-out that weights, P(has r) and both calibrations are fitted on: who is held out, what is
+ * hidden, and that nothing of it is known where it is asked for. */
+#include "core/mem.h"
+#include "graph/make/holdout.h"
+#include "model/model.h"
+#include "support.h"
+#include "train/fit.h"
+#include "train/holdout.h"
+
+enum { PEOPLE = 300, CITIES = 30 };
+
+/* People who know each other, live in cities and work where they live. */
+static kith_graph *town(void)
+{
+    draft text = {0};
+    kith__rng rng;
+
+    kith__rng_init(&rng, 5, 0);
+    for (int i = 0; i < CITIES; i++)
+        add(&text, "city%d\tlocated_in\tcountry%d\n", i, i % 5);
+    for (int i = 0; i < PEOPLE; i++) {
+        int city = (int)kith__rng_below(&rng, CITIES);
+        add(&text, "p%d\tborn_in\tcity%d\n", i, city);
+        add(&text, "p%d\tlives_in\tcity%d\n", i, city);
+        add(&text, "p%d\tcitizen_of\tcountry%d\n", i, city % 5);
+        for (int k = 0; k < 4; k++) {
+            int other = (i + 1 + k * 7) % PEOPLE;
+            add(&text, "p%d\tknows\tp%d\n", i, other);
+            add(&text, "p%d\tknows\tp%d\n", other, i);
+        }
+    }
+    kith_graph *graph = opened(keep(file("facts.tsv", text.at)));
+    draft_release(&text);
+    return graph;
+}
+
+static kith_graph *held_out_of(const kith_graph *source, bool between)
+{
+    const kith__holdout_options options = {.subjects = true,
+                                           .objects = true,
+                                           .between = between,
+                                           .share = .2,
+                                           .most_hidden = 8,
+                                           .most_asked = 8000,
+                                           .seed = 1};
+    kith_graph *graph = NULL;
+
+    assert_int_equal(kith__graph_hold_out(&graph, source, &options, NULL), KITH_OK);
+    return graph;
+}
+
+static kith__holdout drawn_from(const kith_graph *graph, uint64_t seed)
+{
+    kith__holdout h;
+
+    assert_int_equal(kith__holdout_init(&h, graph, KITH_PREDICT_BOTH, seed, NULL), KITH_OK);
+    return h;
+}
+
+/* Facts of a split with both ends held out. */
+static size_t between(const kith_graph *graph, kith_split split)
+{
+    kith_facts facts = kith_graph_facts(graph, split);
+    uint32_t seen = kith_graph_seen_entity_count(graph);
+    size_t count = 0;
+
+    for (size_t i = 0; i < facts.count; i++)
+        count += facts.at[i].subject >= seen && facts.at[i].object >= seen;
+    return count;
+}
+
+static void holdout__entities_keep_facts_among_themselves_where_asked_to(void **state)
+{
+    (void)state;
+    kith_graph *source = town();
+
+    for (int on = 0; on < 2; on++) {
+        kith_graph *graph = held_out_of(source, on);
+        size_t kept = between(graph, KITH_AUX), hidden = between(graph, KITH_TEST);
+        assert_int_equal(between(graph, KITH_TRAIN), 0);
+        if (on) {
+            assert_true(kept > 20);
+            assert_int_equal(hidden, (kept + hidden) / 5);
+        } else {
+            assert_int_equal(kept + hidden, 0);
+        }
+        kith_graph_free(graph);
+    }
+    kith_graph_free(source);
+}
+
+/* Every one that is between others is also linked to a seen entity by a fact that stays. */
+static void holdout__entities_are_known_by_a_seen_one(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graph = held_out_of(source, true);
+    uint32_t seen = kith_graph_seen_entity_count(graph), all = kith_graph_entity_count(graph);
+    kith_facts aux = kith_graph_facts(graph, KITH_AUX);
+    uint8_t *linked = kith__calloc(all, 1);
+
+    for (size_t i = 0; i < aux.count; i++) {
+        linked[aux.at[i].subject] |= aux.at[i].object < seen;
+        linked[aux.at[i].object] |= aux.at[i].subject < seen;
+    }
+    for (uint32_t e = seen; e < all; e++)
+        if (!linked[e])
+            fail_msg("%s has no fact left with a seen entity", kith_graph_entity_name(graph, e));
+    kith__free(linked);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
+/* ---- queries ---- */
+
+static bool index_has(const kith__index *index, uint32_t entity, uint32_t relation, uint32_t other)
+{
+    return kith__span_has(kith__reached(index, entity, relation), other);
+}
+
+static void holdout__hidden_facts_are_unknown_where_they_are_asked_for(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graph = held_out_of(source, true);
+    kith__holdout h = drawn_from(graph, 1);
+    kith__pool *pool = kith__pool_new(1);
+    kith__evidence *evidence = NULL;
+    uint32_t m = kith_graph_seen_relation_count(graph), seen = kith_graph_seen_entity_count(graph);
+    size_t unseen_answers = 0;
+
+    assert_int_equal(kith__evidence_new(&evidence, graph, true, pool, NULL), KITH_OK);
+    const kith__index *index = evidence->base->index;
+    for (size_t i = 0; i < h.query_count; i++) {
+        kith_triple t = h.queries[i].fact;
+        assert_true(kith__known_side(&h.queries[i]) >= seen);
+        unseen_answers += kith__hidden_side(&h.queries[i]) >= seen;
+        assert_false(index_has(index, t.subject, t.relation, t.object));
+        assert_false(index_has(index, t.object, t.relation + m, t.subject));
+    }
+    assert_int_equal(unseen_answers, between(graph, KITH_TEST));
+    assert_true(unseen_answers > 10 && h.query_count > 2 * unseen_answers);
+    kith__evidence_free(evidence);
+    kith__pool_free(pool);
+    kith__holdout_release(&h);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
+static void holdout__directions_are_those_that_are_predicted(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graph = held_out_of(source, true);
+    uint32_t seen = kith_graph_seen_entity_count(graph);
+    kith__holdout h;
+
+    assert_int_equal(kith__holdout_init(&h, graph, KITH_PREDICT_OBJECT, 1, NULL), KITH_OK);
+    for (size_t i = 0; i < h.query_count; i++)
+        if (kith__hidden_side(&h.queries[i]) >= seen)
+            assert_false(h.queries[i].subject_hidden);
+    kith__holdout_release(&h);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
+/* ---- descriptions ---- */
+
+static void check_descriptions(const kith__descriptions *d, const kith_graph *graph,
+                               bool calibration)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        size_t kept = 0;
+        assert_true(d->entities[i] >= kith_graph_seen_entity_count(graph));
+        assert_int_equal(kith__is_calibration_entity(d->entities[i]), calibration);
+        assert_int_equal(d->entities[i], d->entities[i % d->distinct]);
+        for (size_t k = d->first[i]; k < d->first[i + 1]; k++) {
+            kept += !d->facts[k].hidden;
+            assert_true(d->facts[k].neighbor.entity < kith_graph_seen_entity_count(graph));
+        }
+        assert_true(kept > 0);
+    }
+}
+
+/* Whether two descriptions of one entity hide the same facts. */
+static bool same_hidden(const kith__descriptions *d, size_t one, size_t other)
+{
+    size_t count = d->first[one + 1] - d->first[one];
+
+    assert_int_equal(d->first[other + 1] - d->first[other], count);
+    for (size_t k = 0; k < count; k++) {
+        const kith__described_fact *a = &d->facts[d->first[one] + k];
+        const kith__described_fact *b = &d->facts[d->first[other] + k];
+        assert_memory_equal(&a->neighbor, &b->neighbor, sizeof a->neighbor);
+        if (a->hidden != b->hidden)
+            return false;
+    }
+    return true;
+}
+
+static void holdout__nobody_is_both_fitted_on_and_in_the_calibration_split(void **state)
+{
+    (void)state;
+    const kith__description_options some = {kith__is_calibration_entity, 1000, 3, 1};
+    kith_graph *source = town(), *graph = held_out_of(source, true);
+    kith__holdout h = drawn_from(graph, 1);
+    kith__descriptions d;
+    size_t same = 0;
+
+    assert_true(h.fitting.count > 20);
+    check_descriptions(&h.fitting, graph, false);
+    /* Too few here: then all are described. */
+    assert_true(h.calibration.distinct > h.fitting.distinct);
+    assert_int_equal(kith__descriptions_init(&d, graph, &some, NULL), KITH_OK);
+    assert_int_equal(d.count, 3 * d.distinct);
+    assert_int_equal(d.distinct + h.fitting.distinct, h.calibration.distinct);
+    check_descriptions(&d, graph, true);
+    for (size_t i = 0; i < d.distinct; i++)
+        same += same_hidden(&d, i, i + d.distinct);
+    assert_true(same < d.distinct);
+    kith__descriptions_release(&d);
+    kith__holdout_release(&h);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
+static void assert_same_descriptions(const kith__descriptions *a, const kith__descriptions *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->entities, b->entities, a->count * sizeof *a->entities);
+    assert_memory_equal(a->first, b->first, (a->count + 1) * sizeof *a->first);
+    for (size_t i = 0; i < a->first[a->count]; i++)
+        assert_true(a->facts[i].hidden == b->facts[i].hidden);
+}
+
+static void holdout__is_the_same_for_the_same_seed(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graph = held_out_of(source, true);
+    kith__holdout h = drawn_from(graph, 1), again = drawn_from(graph, 1), other = drawn_from(graph, 2);
+
+    assert_int_equal(h.query_count, again.query_count);
+    for (size_t i = 0; i < h.query_count; i++) {
+        assert_memory_equal(&h.queries[i].fact, &again.queries[i].fact, sizeof(kith_triple));
+        assert_true(h.queries[i].subject_hidden == again.queries[i].subject_hidden);
+    }
+    assert_same_descriptions(&h.fitting, &again.fitting);
+    assert_same_descriptions(&h.calibration, &again.calibration);
+    assert_memory_not_equal(h.fitting.entities, other.fitting.entities,
+                            h.fitting.count * sizeof *h.fitting.entities);
+    kith__holdout_release(&h);
+    kith__holdout_release(&again);
+    kith__holdout_release(&other);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
+/* ---- what is fitted on it ---- */
+
+static const char *run_of(const kith_graph *graph, unsigned threads)
+{
+    const char *folder = keep(format("%s/run", new_folder()));
+    kith_settings *s = NULL;
+    kith_train_end end;
+    kith_error error;
+
+    if (kith_settings_new(&s, "rules", &error) != KITH_OK ||
+        kith_train(&end, folder, graph, s, &(kith_train_options){.threads = threads}, &error) !=
+            KITH_OK)
+        fail_msg("%s", error.message);
+    kith_settings_free(s);
+    return folder;
+}
+
+static void holdout__fits_the_same_at_any_number_of_threads(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"fusion.json", "has_relation.json", "overall.json"};
+    kith_graph *graph = town();
+    const char *one = run_of(graph, 1), *three = run_of(graph, 3);
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t length;
+        char *a = contents(format("%s/%s", one, files[i]), &length);
+        char *b = contents(format("%s/%s", three, files[i]), &length);
+        assert_string_equal(a, b);
+        free(a);
+        free(b);
+    }
+    kith_graph_free(graph);
+}
+
+static kith__fusion fusion_of(kith_graph *graph)
+{
+    kith_model *model = NULL;
+    kith_settings *s = NULL;
+    kith__evidence *evidence = NULL;
+    kith__calibration calibration;
+    kith__fusion fusion = {0};
+
+    assert_int_equal(kith_settings_new(&s, "rules", NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, s, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
+    assert_int_equal(kith__evidence_new(&evidence, graph, true, model->pool, NULL), KITH_OK);
+    assert_int_equal(kith__fusion_fit(&fusion, &calibration, model, evidence, false, NULL),
+                     KITH_OK);
+    kith__evidence_free(evidence);
+    kith_model_free(model);
+    kith_settings_free(s);
+    return fusion;
+}
+
+static void holdout__unseen_answers_have_a_part_in_the_weights(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *with = held_out_of(source, true);
+    kith_graph *without = held_out_of(source, false);
+    kith__holdout h = drawn_from(with, 1);
+    kith__fusion fusion = fusion_of(with), seen_only = fusion_of(without);
+
+    assert_int_equal(fusion.queries, h.query_count);
+    assert_true(fusion.queries > seen_only.queries);
+    assert_memory_not_equal(&fusion.common, &seen_only.common, sizeof fusion.common);
+    kith__fusion_release(&fusion);
+    kith__fusion_release(&seen_only);
+    kith__holdout_release(&h);
+    kith_graph_free(with);
+    kith_graph_free(without);
+    kith_graph_free(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(holdout__entities_keep_facts_among_themselves_where_asked_to),
+        cmocka_unit_test(holdout__entities_are_known_by_a_seen_one),
+        cmocka_unit_test(holdout__hidden_facts_are_unknown_where_they_are_asked_for),
+        cmocka_unit_test(holdout__directions_are_those_that_are_predicted),
+        cmocka_unit_test(holdout__nobody_is_both_fitted_on_and_in_the_calibration_split),
+        cmocka_unit_test(holdout__is_the_same_for_the_same_seed),
+        cmocka_unit_test(holdout__fits_the_same_at_any_number_of_threads),
+        cmocka_unit_test(holdout__unseen_answers_have_a_part_in_the_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
