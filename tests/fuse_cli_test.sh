@@ -291,7 +291,7 @@ json 'overall probabilities need not be measured' '"probabilities" not in o' \
 check 'kinds of rules can be left out' 0 'without direct,constant of the evidence' \
     "$kith" eval rules --without A,C
 json '--without is told' 'o["without"] == "rules,embedding"' \
-    "$kith" eval fused --without embedding,D,A --without C,B --json
+    "$kith" eval fused --without embedding,D,A --without C,B,F --json
 check 'nothing behind a comma' 2 "--without: 'A,' is not a list" "$kith" eval rules --without A,
 check 'examples are of kinds' 2 'examples needs --kind' "$kith" rules rules --examples
 "$kith" eval rules --without A,B,C,D --ranks none.tsv >out 2>err
@@ -303,7 +303,7 @@ same 'rules do not change the embedding' fused/model.safetensors embedding/model
 "$kith" eval fused --without rules,near --ranks without.tsv >out 2>err
 same 'without rules and nearness the embedding is left' embedding.tsv without.tsv
 check 'a run without rules has no parts' 2 'the run has no rules' "$kith" eval embedding --without A
-check 'a part that is none' 2 "--without: 'F' is not a list" "$kith" eval rules --without F
+check 'a part that is none' 2 "--without: 'G' is not a list" "$kith" eval rules --without G
 check 'nothing left' 2 'but not all of them' "$kith" eval fused --without rules,near,embedding
 check 'nothing left, in two options' 2 'but not all of them' \
     "$kith" eval fused --without rules,near --without embedding
@@ -493,7 +493,7 @@ json 'weights are those of fusion.json' \
     "$kith" info fused --json
 json 'a fused run has an embedding that counts' '(o["fusion"]["embedding"] and
     {w["part"] for w in o["fusion"]["weights"]} ==
-    {"direct", "path", "constant", "shared-answer", "embedding", "rules", "proximity", "prior"})' \
+    {"direct", "path", "path3", "constant", "shared-answer", "embedding", "rules", "proximity", "prior"})' \
     "$kith" info fused --json
 # One direction of one relation gets weights of its own.
 cp -r fused own
