@@ -195,7 +195,7 @@ data[-4:] = b"\0\0\0\0" # a rule that was right more often than it could have be
 open("bad/rules.safetensors", "wb").write(data)
 PYTHON
 "$reseal" bad/rules.safetensors
-damaged 'a rule that cannot be' rules.safetensors 'no rule of this run'
+damaged 'a rule that cannot be' rules.safetensors 'not a rule of this run'
 
 # ---- graphs at the edges ----
 
@@ -501,7 +501,7 @@ holds 'a run whose relations differ' <<'PYTHON'
 import json
 ids = dict(l.rstrip("\n").split("\t") for l in open("own/graph/relation2id.txt") if "\t" in l)
 f = json.load(open("own/fusion.json"))
-n = len(f["weights"])
+n = 48 # by position: the features of format 1
 f.update(pull=10, by_relation=[{"query": int(ids["likes"]), "weights": [k / 8 for k in range(n)],
                                 "weights_without_embedding": [0] * n}])
 json.dump(f, open("own/fusion.json", "w"))
