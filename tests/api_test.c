@@ -752,16 +752,25 @@ static void ask__no_questions_give_an_empty_batch(void **state)
 
 static void parts__names_letters_and_forms_belong_together(void **state)
 {
+    unsigned named = 0;
+
     (void)state;
     for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1) {
         const char *name = kith_part_name((kith_evidence_part)part);
         const char letter[] = {kith_part_letter((kith_evidence_part)part), '\0'};
-        assert_non_null(name);
+        if (!name)
+            continue;
+        named |= part;
         assert_int_equal(kith_part_find(name, strlen(name)), part);
         assert_int_equal(kith_part_find(letter, 1), part);
         assert_int_equal(kith_part_form((kith_evidence_part)part) != NULL,
                          (part & KITH_PART_RULES) != 0);
+        assert_true(kith_part_listed((kith_evidence_part)part) >=
+                    kith_part_mined((kith_evidence_part)part));
     }
+    assert_int_equal(named & 0x3f, 0x3f);
+    assert_true(kith_part_mined(KITH_PART_PATH) && !kith_part_mined(KITH_PART_CONSTANT));
+    assert_true(kith_part_listed(KITH_PART_CONSTANT) && !kith_part_listed(KITH_PART_SHARED));
     assert_int_equal(kith_part_find("rules", 5), KITH_PART_RULES);
     assert_int_equal(kith_part_find("nothing", 7), KITH_PART_NONE);
     assert_null(kith_part_name((kith_evidence_part)(KITH_PART_DIRECT | KITH_PART_PROXIMITY)));
@@ -781,6 +790,9 @@ static void fusion__info_and_weights_are_those_of_the_run(void **state)
     assert_int_equal(kith_model_fusion(&info, model, NULL), KITH_OK);
     assert_true(info->fused && !info->embedding && info->queries > 0);
     assert_true(info->direct_rules + info->path_rules > 0);
+    assert_int_equal(info->direct_rules, kith_model_rule_count(model, KITH_PART_DIRECT));
+    assert_int_equal(info->path_rules, kith_model_rule_count(model, KITH_PART_PATH));
+    assert_int_equal(kith_model_rule_count(model, KITH_PART_CONSTANT), 0);
     kith_fusion_info_free(info);
     for (; kith_model_fusion_weight(&weight, &part, model, count); count++) {
         int own = kith_model_relation_weight(&of_relation, model, 0, 0, count);

@@ -50,6 +50,15 @@ done
 "$work/copy/build/kith" train --help >"$work/log" 2>&1
 grep -q '|root' "$work/log" && grep -q '|simple' "$work/log" && grep -q '|square' "$work/log"
 report $? 'the command offers them' "$(grep -A1 -- '--aggregator\|--decoder\|--loss' "$work/log")"
+kith=$work/copy/build/kith
+"$kith" train "$root/examples/films.tsv" -o "$work/run" --preset rules -q >"$work/log" 2>&1
+"$kith" info "$work/run" >"$work/log" 2>&1
+grep -q 'open best' "$work/log" && grep -q 'degree x known answers' "$work/log"
+report $? 'weights of the added features are fitted' "$(tail -5 "$work/log")"
+"$kith" explain "$work/run" --fact '"Luc Besson" "born in" Paris' \
+    --query '"Luc Besson" "citizen of" ?' >"$work/log" 2>&1
+grep -Eq 'open +[0-9]+ of [0-9]+ +Luc Besson  born in  \(any\)' "$work/log"
+report $? 'rules of the added kind are among the reasons' "$(cat "$work/log")"
 printf 'a|r|b\nb|r|c\n' >"$work/g.bars"
 "$work/copy/build/kith" stats "$work/g.bars" >"$work/log" 2>&1
 grep -q 'file of triples between bars' "$work/log" && grep -Eq 'seen entities +3' "$work/log"

@@ -494,7 +494,7 @@ static const kith__rule *find_rule(const kith__rules *p, uint32_t q, uint32_t fi
                                       uint32_t second)
 {
     for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
-        if (p->at[i].first == first && p->at[i].second == second)
+        if (p->at[i].relation[0] == first && p->at[i].relation[1] == second)
             return &p->at[i];
     return NULL;
 }
@@ -522,14 +522,12 @@ static void check_order(const kith__rules *p)
     assert_int_equal(p->offset[0], 0);
     for (uint32_t q = 0; q < p->relations; q++)
         for (uint64_t i = p->offset[q] + 1; i < p->offset[q + 1]; i++)
-            assert_true(p->at[i - 1].first < p->at[i].first ||
-                        (p->at[i - 1].first == p->at[i].first &&
-                         p->at[i - 1].second < p->at[i].second));
+            assert_true(kith__rule_compare(&p->at[i - 1], &p->at[i]) < 0);
 }
 
 static void check_pairs(world *w, kith__rng *rng)
 {
-    const kith__rules *p = &w->evidence->rules->pairs;
+    const kith__rules *p = &w->evidence->rules->of[KITH__DIRECT_KIND];
 
     (void)rng;
     assert_int_equal(p->relations, w->relations);
@@ -550,7 +548,7 @@ static void mine__pairs_are_counted_as_by_brute_force(void **state)
 
 static void check_paths(world *w, kith__rng *rng)
 {
-    const kith__rules *p = &w->evidence->rules->paths;
+    const kith__rules *p = &w->evidence->rules->of[KITH__PATH_KIND];
 
     (void)rng;
     check_order(p);
@@ -569,6 +567,87 @@ static void mine__paths_are_counted_as_by_brute_force(void **state)
     in_worlds(202, check_paths);
 }
 
+static void count_path3(uint32_t *support, uint32_t *body_count, const world *w, uint32_t q,
+                        const uint32_t *r)
+{
+    *support = *body_count = 0;
+    for (uint32_t s = 0; s < w->seen; s++)
+        for (uint32_t x = 0; has(w, q, s) && x < w->seen; x++)
+            for (uint32_t y = 0; x != s && is(w, r[0], s, x) && y < w->seen; y++)
+                for (uint32_t o = 0; y != s && y != x && is(w, r[1], x, y) && o < w->seen; o++) {
+                    if (!is(w, r[2], y, o) || o == s || o == x || o == y)
+                        continue;
+                    ++*body_count;
+                    *support += is(w, q, s, o);
+                }
+}
+
+static const kith__rule *find_path3(const kith__rules *p, uint32_t q, const uint32_t *r)
+{
+    for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
+        if (memcmp(p->at[i].relation, r, sizeof p->at[i].relation) == 0)
+            return &p->at[i];
+    return NULL;
+}
+
+/* All bodies of a few conclusions; where a conclusion has 100 rules, the others are no stronger. */
+static void check_paths3(world *w, kith__rng *rng)
+{
+    const kith__rules *p = &w->evidence->rules->of[KITH__PATH3_KIND];
+    uint32_t q = below(rng, w->relations), n = w->relations;
+    uint64_t kept = p->offset[q + 1] - p->offset[q];
+    float weakest = 1;
+
+    check_order(p);
+    assert_true(kept <= 100);
+    for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++)
+        weakest = fminf(weakest, p->at[i].confidence);
+    for (uint32_t body = 0; body < n * n * n; body++) {
+        const uint32_t r[] = {body / n / n, body / n % n, body % n};
+        const kith__rule *rule = find_path3(p, q, r);
+        uint32_t support, body_count;
+        count_path3(&support, &body_count, w, q, r);
+        float confidence = kith__shrunk(support, body_count);
+        bool good = support >= LEAST_HITS && confidence >= least_confidence;
+        assert_true(rule ? good : !good || (kept == 100 && confidence <= weakest));
+        if (rule) {
+            assert_int_equal(rule->support, support);
+            assert_int_equal(rule->body_count, body_count);
+        }
+    }
+}
+
+static void mine__paths_of_three_steps_are_counted_as_by_brute_force(void **state)
+{
+    (void)state;
+    in_worlds(205, check_paths3);
+}
+
+/* A hub that everything is linked with has too many paths of three steps. */
+static void mine__paths_of_three_steps_are_bounded(void **state)
+{
+    kith__rng rng;
+    draft t = {0};
+    kith_error error;
+
+    (void)state;
+    kith__rng_init(&rng, 206, 0);
+    for (int i = 0; i < 6000; i++)
+        add(&t, "e%d\tin\thub\ne%d\tnext\te%u\n", i, i, below(&rng, 6000));
+    kith_graph *graph = opened(file("hub.tsv", t.at));
+    kith__pool *pool = kith__pool_new(2);
+    kith__index *index = NULL;
+    kith__rule_set *rules = NULL;
+    assert_int_equal(kith__index_new(&index, graph, pool, &error), KITH_OK);
+    assert_int_equal(kith__rule_set_new(&rules, index, pool, &error), KITH_OK);
+    check_order(&rules->of[KITH__PATH3_KIND]);
+    kith__rule_set_free(rules);
+    kith__index_free(index);
+    kith__pool_free(pool);
+    kith_graph_free(graph);
+    draft_release(&t);
+}
+
 static void mine__paths_that_come_back_or_stay_are_no_paths(void **state)
 {
     draft t = {0};
@@ -580,7 +659,7 @@ static void mine__paths_that_come_back_or_stay_are_no_paths(void **state)
         add(&t, "a%d\tloop\ta%d\na%d\tfriend\tb%d\nb%d\tfriend\ta%d\nb%d\tloop\tb%d\n", i, i, i, i,
             i, i, i, i);
     world_open(&w, file("g.tsv", t.at), 1);
-    assert_int_equal(w.evidence->rules->paths.offset[w.relations], 0);
+    assert_int_equal(w.evidence->rules->of[KITH__PATH_KIND].offset[w.relations], 0);
     check_paths(&w, NULL);
     world_close(&w);
     draft_release(&t);
@@ -594,19 +673,26 @@ static void check_same_patterns(const kith__rules *a, const kith__rules *b)
         assert_memory_equal(a->at, b->at, a->offset[a->relations] * sizeof *a->at);
 }
 
+static void check_same_rules(const kith__rule_set *a, const kith__rule_set *b)
+{
+    for (size_t i = 0; i < KITH__RULE_KINDS; i++)
+        if (kith__rule_kinds[i]->mine)
+            check_same_patterns(&a->of[i], &b->of[i]);
+        else
+            assert_true(!a->of[i].at && !b->of[i].at);
+}
+
 static void check_threads(world *w, kith__rng *rng)
 {
     (void)rng;
     for (unsigned threads = 1; threads < 8; threads += 2) {
         kith__pool *pool = kith__pool_new(threads);
-        kith__rules pairs, paths;
+        kith__rule_set *rules = NULL;
         kith_error error;
-        assert_int_equal(kith__mine_pairs(&pairs, w->evidence->base->index, pool, &error), KITH_OK);
-        assert_int_equal(kith__mine_paths(&paths, w->evidence->base->index, pool, &error), KITH_OK);
-        check_same_patterns(&pairs, &w->evidence->rules->pairs);
-        check_same_patterns(&paths, &w->evidence->rules->paths);
-        kith__rules_release(&pairs);
-        kith__rules_release(&paths);
+        assert_int_equal(kith__rule_set_new(&rules, w->evidence->base->index, pool, &error),
+                         KITH_OK);
+        check_same_rules(rules, w->evidence->rules);
+        kith__rule_set_free(rules);
         kith__pool_free(pool);
     }
 }
@@ -637,7 +723,7 @@ static void mine__only_the_most_confident_paths_of_a_conclusion_are_kept(void **
     (void)state;
     kith__rng_init(&rng, 204, 0);
     world_open(&w, crowded(&rng), 2);
-    const kith__rules *p = &w.evidence->rules->paths;
+    const kith__rules *p = &w.evidence->rules->of[KITH__PATH_KIND];
     check_order(p);
     for (uint32_t q = 0; q < w.relations; q++) {
         float weakest = 1;
@@ -662,8 +748,8 @@ static void mine__a_graph_without_rules_has_none(void **state)
 
     (void)state;
     world_open(&w, file("g.tsv", "a\tr\tb\n"), 1);
-    assert_int_equal(w.evidence->rules->pairs.offset[w.relations], 0);
-    assert_int_equal(w.evidence->rules->paths.offset[w.relations], 0);
+    assert_int_equal(w.evidence->rules->of[KITH__DIRECT_KIND].offset[w.relations], 0);
+    assert_int_equal(w.evidence->rules->of[KITH__PATH_KIND].offset[w.relations], 0);
     world_close(&w);
 }
 
@@ -698,14 +784,15 @@ static bool is_witness(const question *q, uint32_t s)
     return s != q->self && has(q->w, q->query, s);
 }
 
-static void speak(double *best, double *second, double *all, double confidence)
+/* Best, second best, noisy-or and count of a kind. */
+static void add_rule(double *f, int kind, double confidence)
 {
-    double capped = fmin(confidence, .999);
+    double capped = fmin(confidence, .999), *of = f + KITH__FEATURES_OF_KIND * kind;
 
-    if (second)
-        *second = fmax(*second, fmin(*best, confidence));
-    *best = fmax(*best, confidence);
-    *all = 1 - (1 - *all) * (1 - capped);
+    of[1] = fmax(of[1], fmin(of[0], confidence));
+    of[0] = fmax(of[0], confidence);
+    of[2] = 1 - (1 - of[2]) * (1 - capped);
+    of[3]++;
 }
 
 /* The mined confidence counts as much as 5 cases; beside it count those at s, but for the candidate
@@ -730,83 +817,92 @@ static double local_confidence(const question *q, uint32_t r, uint32_t o, double
     return (5 * mined + support) / (5 + body_count);
 }
 
-static void expect_a(double *f, const question *q, uint32_t o)
+static void expect_direct(double *f, const question *q, uint32_t o)
 {
     for (uint32_t r = 0; r < q->w->relations; r++) {
         const kith__rule *rule =
-            find_rule(&q->w->evidence->rules->pairs, q->query, r, KITH__NO_RELATION);
-        f[KITH__A_LINKS] += r != q->query && own(q, r, o);
+            find_rule(&q->w->evidence->rules->of[KITH__DIRECT_KIND], q->query, r, KITH__NO_RELATION);
+        f[KITH__DIRECT_LINKS] += r != q->query && own(q, r, o);
         if (!rule || !own(q, r, o) || is_same_fact(q->w, q->query, r, q->self, o))
             continue;
-        speak(&f[KITH__A_BEST], NULL, &f[KITH__A_ALL],
-              local_confidence(q, r, o, rule->confidence));
-        f[KITH__A_GLOBAL] = fmax(f[KITH__A_GLOBAL], rule->confidence);
-        f[KITH__A_COUNT]++;
+        add_rule(f, KITH__DIRECT_KIND, local_confidence(q, r, o, rule->confidence));
+        f[KITH__DIRECT_MINED] = fmax(f[KITH__DIRECT_MINED], rule->confidence);
     }
 }
 
-static void expect_b(double *f, const question *q, uint32_t o)
+static void expect_path(double *f, const question *q, uint32_t o)
 {
-    const kith__rules *p = &q->w->evidence->rules->paths;
+    const kith__rules *p = &q->w->evidence->rules->of[KITH__PATH_KIND];
 
     for (uint64_t i = p->offset[q->query]; i < p->offset[q->query + 1]; i++)
         for (uint32_t x = 0; o != q->self && x < q->w->seen; x++) {
-            if (x == o || x == q->self || !own(q, p->at[i].first, x) ||
-                !is(q->w, p->at[i].second, x, o))
+            if (x == o || x == q->self || !own(q, p->at[i].relation[0], x) ||
+                !is(q->w, p->at[i].relation[1], x, o))
                 continue;
-            speak(&f[KITH__B_BEST], NULL, &f[KITH__B_ALL], p->at[i].confidence);
-            f[KITH__B_COUNT]++;
+            add_rule(f, KITH__PATH_KIND, p->at[i].confidence);
         }
 }
 
-static void expect_c(double *f, const question *q, uint32_t o)
+static void expect_path3(double *f, const question *q, uint32_t o)
+{
+    const kith__rules *p = &q->w->evidence->rules->of[KITH__PATH3_KIND];
+
+    for (uint64_t i = p->offset[q->query]; i < p->offset[q->query + 1]; i++) {
+        const uint32_t *r = p->at[i].relation;
+        for (uint32_t x = 0; o != q->self && x < q->w->seen; x++)
+            for (uint32_t y = 0; own(q, r[0], x) && y < q->w->seen; y++)
+                if (x != q->self && x != o && y != q->self && y != x && y != o &&
+                    is(q->w, r[1], x, y) && is(q->w, r[2], y, o))
+                    add_rule(f, KITH__PATH3_KIND, p->at[i].confidence);
+    }
+}
+
+static void expect_constant(double *f, const question *q, uint32_t o)
 {
     const world *w = q->w;
 
     for (uint32_t r = 0; o != q->self && r < w->relations; r++)
         for (uint32_t c = 0; c < w->entities; c++) {
-            double support = 0, body_count = 0;
+            double right = 0, body_count = 0;
             for (uint32_t s = 0; own(q, r, c) && s < w->seen; s++) {
                 body_count += is_witness(q, s) && is(w, r, s, c);
-                support += is_witness(q, s) && is(w, r, s, c) && is(w, q->query, s, o);
+                right += is_witness(q, s) && is(w, r, s, c) && is(w, q->query, s, o);
             }
-            if (support == 0)
-                continue;
-            speak(&f[KITH__C_BEST], &f[KITH__C_SECOND], &f[KITH__C_ALL],
-                  support / (body_count + 5));
-            f[KITH__C_COUNT]++;
+            if (right > 0)
+                add_rule(f, KITH__CONSTANT_KIND, right / (body_count + 5));
         }
 }
 
 /* Facts that two known answers share, or where there are only one or two answers all of theirs; not
  * those with s, and not those that nobody else has. */
-static void expect_d(double *f, const question *q, uint32_t o)
+static void expect_shared(double *f, const question *q, uint32_t o)
 {
     const world *w = q->w;
 
     for (uint32_t r = 0; o != q->self && r < w->relations; r++)
         for (uint32_t c = 0; c < w->seen; c++) {
-            double support = 0, having = 0;
+            double shared = 0, having = 0;
             for (uint32_t e = 0; is(w, r, o, c) && c != q->self && e < w->seen; e++) {
-                support += own(q, q->query, e) && is(w, r, e, c);
+                shared += own(q, q->query, e) && is(w, r, e, c);
                 having += is(w, r, e, c);
             }
-            if (support == 0 || having <= support || (support < 2 && q->known > 2))
+            if (shared == 0 || having <= shared || (shared < 2 && q->known > 2))
                 continue;
-            f[KITH__D_BEST] = fmax(f[KITH__D_BEST], support / (having + 5));
-            f[KITH__D_SHARED] = fmax(f[KITH__D_SHARED], support / ((double)q->known + 1));
-            f[KITH__D_SUM] += support / (having + 5);
+            f[KITH__SHARED_BEST] = fmax(f[KITH__SHARED_BEST], shared / (having + 5));
+            f[KITH__SHARED_SHARE] = fmax(f[KITH__SHARED_SHARE], shared / ((double)q->known + 1));
+            f[KITH__SHARED_SUM] += shared / (having + 5);
         }
 }
 
 static void expect(double *figure, const question *q, uint32_t o)
 {
     memset(figure, 0, KITH__RULE_FEATURES * sizeof *figure);
-    expect_a(figure, q, o);
+    expect_direct(figure, q, o);
     if (o < q->w->seen) {
-        expect_b(figure, q, o);
-        expect_c(figure, q, o);
-        expect_d(figure, q, o);
+        expect_path(figure, q, o);
+        expect_path3(figure, q, o);
+        expect_constant(figure, q, o);
+        expect_shared(figure, q, o);
     }
 }
 
@@ -1149,7 +1245,7 @@ static void ask__an_entity_is_not_its_own_witness(void **state)
     assert_null(row_of(&a, o));
     ask(&a, kith__facts_of(w.evidence->base->index, t), t, 1);
     assert_non_null(row_of(&a, o));
-    assert_float_equal(row_of(&a, o)[KITH__C_BEST], 1. / 6, 1e-6);
+    assert_float_equal(row_of(&a, o)[KITH__CONSTANT_BEST], 1. / 6, 1e-6);
     ask(&a, kith__facts_of(w.evidence->base->index, s), UINT32_MAX, 1);
     assert_non_null(row_of(&a, o));
     kith__evidence_query_release(&a);
@@ -1186,47 +1282,48 @@ static void check_reason(const question *q, const kith__reason *r)
     float counted = kith__shrunk(r->support, r->body_count);
 
     assert_true(r->support <= r->body_count && r->confidence > 0 && r->confidence <= 1);
-    if (r->kind == KITH_PART_DIRECT)
-        assert_true(own(q, r->first, r->candidate));
+    if (r->kind == KITH__DIRECT_KIND)
+        assert_true(own(q, r->relation[0], r->candidate));
     else
         assert_float_equal(r->confidence, counted, 0);
-    if (r->kind == KITH_PART_PATH)
-        assert_true(own(q, r->first, r->between) && is(w, r->second, r->between, r->candidate));
-    else
-        assert_int_equal(r->second, KITH__NO_RELATION);
-    if (r->kind == KITH_PART_CONSTANT)
-        assert_true(own(q, r->first, r->between));
-    if (r->kind == KITH_PART_SHARED)
-        assert_true(is(w, r->first, r->candidate, r->between));
+    size_t steps = kith__rule_kinds[r->kind]->steps;
+    uint32_t ends[] = {r->between[0], r->between[1], r->candidate};
+    if (steps > 1) {
+        ends[steps - 1] = r->candidate;
+        assert_true(own(q, r->relation[0], ends[0]));
+        for (size_t k = 1; k < steps; k++)
+            assert_true(is(w, r->relation[k], ends[k - 1], ends[k]));
+    }
+    for (size_t k = steps > 1 ? steps : 1; k < KITH__MOST_STEPS; k++)
+        assert_int_equal(r->relation[k], KITH__NO_RELATION);
+    if (r->kind == KITH__CONSTANT_KIND)
+        assert_true(own(q, r->relation[0], r->between[0]));
+    if (r->kind == KITH__SHARED_KIND)
+        assert_true(is(w, r->relation[0], r->candidate, r->between[0]));
 }
 
 static void hear(void *context, const kith__reason *r)
 {
     telling *t = context;
     float *f = t->figure[r->candidate];
-    static const int best[] = {KITH__A_BEST, KITH__B_BEST, KITH__C_BEST, KITH__D_BEST};
-    float *first = &f[best[kith_part_letter(r->kind) - 'A']];
+    float *of = f + KITH__FEATURES_OF_KIND * r->kind;
+    bool shared = r->kind == KITH__SHARED_KIND;
 
     check_reason(t->q, r);
-    if (r->kind == KITH_PART_CONSTANT)
-        f[KITH__C_SECOND] = fmaxf(f[KITH__C_SECOND], fminf(*first, r->confidence));
-    *first = fmaxf(*first, r->confidence);
-    f[KITH__A_COUNT] += r->kind == KITH_PART_DIRECT;
-    f[KITH__B_COUNT] += r->kind == KITH_PART_PATH;
-    f[KITH__C_COUNT] += r->kind == KITH_PART_CONSTANT;
-    f[KITH__D_SUM] += r->kind == KITH_PART_SHARED ? r->confidence : 0;
+    of[1] = shared ? 0 : fmaxf(of[1], fminf(of[0], r->confidence));
+    of[0] = fmaxf(of[0], r->confidence);
+    of[3] += !shared;
+    f[KITH__SHARED_SUM] += shared ? r->confidence : 0;
 }
 
 static void check_told(const kith__evidence_query *a, const telling *t)
 {
-    static const int told[] = {KITH__A_BEST,   KITH__A_COUNT, KITH__B_BEST, KITH__B_COUNT,
-                               KITH__C_BEST,   KITH__C_SECOND, KITH__C_COUNT, KITH__D_BEST,
-                               KITH__D_SUM};
-
     for (uint32_t o = 0; o < t->q->w->entities; o++) {
         const float *found = row_of(a, o);
-        for (size_t k = 0; k < sizeof told / sizeof *told; k++)
-            assert_float_equal(t->figure[o][told[k]], (found ? found[told[k]] : 0), 0);
+        for (int k = 0; k < KITH__RULE_KINDS * KITH__FEATURES_OF_KIND; k++)
+            if (k % KITH__FEATURES_OF_KIND != 2)
+                assert_float_equal(t->figure[o][k], (found ? found[k] : 0), 0);
+        assert_float_equal(t->figure[o][KITH__SHARED_SUM], (found ? found[KITH__SHARED_SUM] : 0), 0);
     }
 }
 
@@ -1286,7 +1383,7 @@ static void ask__a_hub_of_5000_facts_is_asked_like_any_other(void **state)
     for (int l = 0; l < 2; l++) {
         const float *f = row_of(&a, entity(&w, format("l%d", l)));
         assert_non_null(f);
-        assert_true(fabsf(f[KITH__C_BEST] - .5f) < .1f);
+        assert_true(fabsf(f[KITH__CONSTANT_BEST] - .5f) < .1f);
     }
     ask(&a, kith__facts_of(w.evidence->base->index, hub), hub, 2);
     for (size_t i = 0; i < a.count; i++)
@@ -1674,7 +1771,7 @@ static void align__learned_rules_answer_about_strangers(void **state)
     assert_int_equal(kith_graph_find_entity(&y, graph, "j"), KITH_OK);
     ask(&a, kith__facts_of(other->base->index, x), x, 2);
     assert_non_null(row_of(&a, y));
-    assert_float_equal(row_of(&a, y)[KITH__B_BEST], 6. / 11, 1e-6);
+    assert_float_equal(row_of(&a, y)[KITH__PATH_BEST], 6. / 11, 1e-6);
     kith__evidence_query_release(&a);
     kith__evidence_free(other);
     kith_graph_free(graph);
@@ -1973,8 +2070,7 @@ static kith_status try_mining(const world *w, kith_error *error)
     kith_status status = kith__evidence_new(&evidence, w->graph, false, w->pool, error);
 
     if (status == KITH_OK) {
-        check_same_patterns(&evidence->rules->pairs, &w->evidence->rules->pairs);
-        check_same_patterns(&evidence->rules->paths, &w->evidence->rules->paths);
+        check_same_rules(evidence->rules, w->evidence->rules);
     }
     kith__evidence_free(evidence);
     return status;
@@ -2064,6 +2160,8 @@ int main(void)
         cmocka_unit_test(implications__refusing_takes_no_more_memory_than_the_limit),
         cmocka_unit_test(mine__pairs_are_counted_as_by_brute_force),
         cmocka_unit_test(mine__paths_are_counted_as_by_brute_force),
+        cmocka_unit_test(mine__paths_of_three_steps_are_counted_as_by_brute_force),
+        cmocka_unit_test(mine__paths_of_three_steps_are_bounded),
         cmocka_unit_test(mine__paths_that_come_back_or_stay_are_no_paths),
         cmocka_unit_test(mine__threads_do_not_matter),
         cmocka_unit_test(mine__only_the_most_confident_paths_of_a_conclusion_are_kept),

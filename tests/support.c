@@ -193,7 +193,7 @@ const char *shared_data(const char *name)
 
 void add(draft *t, const char *pattern, ...)
 {
-    char line[4096];
+    char line[16384];
     va_list arguments;
 
     va_start(arguments, pattern);

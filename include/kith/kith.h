@@ -406,10 +406,11 @@ KITH_API kith_status kith_graph_implications(kith_implications **implications,
                                              const kith_rules_options *options, kith_error *error);
 KITH_API void kith_implications_free(kith_implications *implications);
 
-/* Parts of the evidence for an answer, as flags. Rules that name an answer o to q(s, ?) are of four
- * kinds:
+/* Parts of the evidence for an answer, as flags. Rules that name an answer o to q(s, ?) are of these
+ * kinds, among which later versions may have others:
  *   direct          r(s, o)             => q(s, o)
  *   path            r1(s, x), r2(x, o)  => q(s, o)
+ *   path3           r1(s, x), r2(x, y), r3(y, o) => q(s, o)
  *   constant        r(s, c)             => q(s, o), where c and o are constants
  *   shared-answer   r(o, c)             => q(s, o), where c and s are constants */
 typedef enum kith_evidence_part {
@@ -420,29 +421,35 @@ typedef enum kith_evidence_part {
     KITH_PART_SHARED = 1 << 3,
     KITH_PART_PROXIMITY = 1 << 4, /* random walks */
     KITH_PART_EMBEDDING = 1 << 5,
-    KITH_PART_RULES = KITH_PART_DIRECT | KITH_PART_PATH | KITH_PART_CONSTANT | KITH_PART_SHARED,
-    KITH_PART_ALL = KITH_PART_RULES | KITH_PART_PROXIMITY | KITH_PART_EMBEDDING
+    KITH_PART_PATH3 = 1 << 6,
+    KITH_PART_ALL = 0xffff, /* flags that no part has are ignored */
+    KITH_PART_RULES = KITH_PART_ALL & ~(KITH_PART_PROXIMITY | KITH_PART_EMBEDDING)
 } kith_evidence_part;
 
 /* The name of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"), and a letter as a short
  * label; NULL and '\0' for other sets. kith_part_form: what a kind of rule looks like, NULL for
- * other parts. */
+ * other parts: body, "=>" and conclusion, with variables of one letter, such as
+ * "r1(s, x), r2(x, o) => q(s, o)". */
 KITH_API const char *kith_part_name(kith_evidence_part part);
 KITH_API char kith_part_letter(kith_evidence_part part);
 KITH_API const char *kith_part_form(kith_evidence_part part);
+/* Whether a kind of rules is mined from train, and whether kith_graph_rules lists it. */
+KITH_API int kith_part_mined(kith_evidence_part part);
+KITH_API int kith_part_listed(kith_evidence_part part);
 /* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE if there is none. */
 KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
 
-/* Entities; `between` is x of a path and c of a constant rule, else UINT32_MAX. */
+/* Entities; `between` is x of a path and c of a constant rule, `between_second` y of a path of three
+ * steps, else UINT32_MAX. */
 typedef struct kith_rule_example {
-    uint32_t subject, between, object;
+    uint32_t subject, between, object, between_second;
 } kith_rule_example;
 
-/* A rule that train supports, of the kind direct, path or constant. Its confidence is support /
+/* A rule that train supports, of a kind that is listed. Its confidence is support /
  * (body count + 5): rules with few examples have a lower one. */
 typedef struct kith_rule {
     kith_evidence_part kind;
-    uint32_t first, second, conclusion; /* relations; second only for path rules, else UINT32_MAX */
+    uint32_t first, second, conclusion; /* relations; UINT32_MAX if the body has no second */
     int first_inverse, second_inverse, conclusion_inverse;
     uint32_t constant, answer; /* c and o of a constant rule, else UINT32_MAX */
     uint32_t support;          /* how often it was correct */
@@ -450,6 +457,8 @@ typedef struct kith_rule {
     double confidence;
     const kith_rule_example *const *holds, *const *fails; /* at most two of each */
     size_t holds_count, fails_count;
+    uint32_t third; /* of a body with three relations, else UINT32_MAX */
+    int third_inverse;
 } kith_rule;
 
 typedef struct kith_rules {
@@ -607,6 +616,8 @@ typedef struct kith_fusion_info {
 KITH_API kith_status kith_model_fusion(kith_fusion_info **info, const kith_model *model,
                                        kith_error *error);
 KITH_API void kith_fusion_info_free(kith_fusion_info *info);
+/* The number of mined rules of a kind; 0 for kinds that are counted at query time. */
+KITH_API size_t kith_model_rule_count(const kith_model *model, kith_evidence_part kind);
 /* The common weights by index: the name of the feature, and its part, KITH_PART_RULES if it
  * combines several kinds. NULL past the last. */
 KITH_API const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,
@@ -1116,11 +1127,14 @@ typedef struct kith_feature {
  * to how often the rule holds here (direct), or lowered for rules with few examples. */
 typedef struct kith_reason {
     kith_evidence_part kind;
-    uint32_t first, second; /* relations; second only for path rules, else UINT32_MAX */
+    uint32_t first, second; /* relations; UINT32_MAX if the body has no second */
     int first_inverse, second_inverse;
     uint32_t between; /* an entity; UINT32_MAX for a direct rule */
     double confidence;
     uint32_t support, body_count; /* correct in this many of this many cases in train */
+    uint32_t third; /* of a body with three relations, else UINT32_MAX */
+    int third_inverse;
+    uint32_t between_second; /* y of a path of three steps, else UINT32_MAX */
 } kith_reason;
 
 /* One fact of a path: it leads to `entity` from the previous one, against its direction if

@@ -99,6 +99,11 @@ static json_t *reason_json(const kith_reason *r, const kith_graph *graph)
         json_object_set_new(one, "second", relation_json(graph, r->second, r->second_inverse));
     if (r->between != UINT32_MAX)
         json_object_set_new(one, "between", text_json(name_of_entity(graph, r->between)));
+    if (r->third != UINT32_MAX)
+        json_object_set_new(one, "third", relation_json(graph, r->third, r->third_inverse));
+    if (r->between_second != UINT32_MAX)
+        json_object_set_new(one, "between_second",
+                            text_json(name_of_entity(graph, r->between_second)));
     return one;
 }
 

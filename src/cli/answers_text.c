@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/answers.h"
+#include "report/rule_form.h"
 
 enum {
     NAMED = 10, /* ignored facts that are listed one by one */
@@ -201,28 +202,45 @@ static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, 
         inverse ? from : to);
 }
 
+/* What a variable of a rule stands for, to be freed. */
+static char *value_of(char variable, const kith_reason *r, const kith_question *q, uint32_t answer,
+                      const kith_graph *graph)
+{
+    switch (variable) {
+    case 's':
+        return readable_name(graph, q->subject ? q->subject : q->object);
+    case 'o':
+        return readable_entity(graph, answer);
+    case 'x':
+    case 'c':
+        return readable_entity(graph, r->between);
+    case 'y':
+        return readable_entity(graph, r->between_second);
+    default:
+        return strdup("(any)");
+    }
+}
+
 /* The facts behind a rule, with their names. */
 static void print_reason(const kith_reason *r, const kith_question *q, uint32_t answer,
                          const kith_graph *graph)
 {
-    char *who = readable_name(graph, q->subject ? q->subject : q->object);
-    char *to = readable_entity(graph, answer);
-    char *between = r->between == UINT32_MAX ? NULL : readable_entity(graph, r->between);
+    const uint32_t relation[RULE_ATOMS] = {r->first, r->second, r->third};
+    const int inverse[RULE_ATOMS] = {r->first_inverse, r->second_inverse, r->third_inverse};
+    rule_form form = rule_form_of(r->kind);
 
-    say("  %.3f  %-13s (%c) %6u of %-6u ", r->confidence, kith_part_name(r->kind),
-        kith_part_letter(r->kind), r->support, r->body_count);
-    print_atom(graph, r->first, r->first_inverse, r->kind == KITH_PART_SHARED ? to : who,
-               r->kind == KITH_PART_DIRECT ? to
-               : between                   ? between
-                                           : "");
-    if (r->kind == KITH_PART_PATH) {
-        say("\n%43s", "");
-        print_atom(graph, r->second, r->second_inverse, between ? between : "", to ? to : "");
+    say("  %.3f  %-13s %6u of %-6u ", r->confidence, kith_part_name(r->kind), r->support,
+        r->body_count);
+    for (size_t i = 0; i < form.count; i++) {
+        char *from = value_of(form.body[i].from, r, q, answer, graph);
+        char *to = value_of(form.body[i].to, r, q, answer, graph);
+        if (i > 0)
+            say("\n%39s", "");
+        print_atom(graph, relation[i], inverse[i], from ? from : "", to ? to : "");
+        free(from);
+        free(to);
     }
     putchar('\n');
-    free(who);
-    free(to);
-    free(between);
 }
 
 /* The facts that lead to the answer, in order. A path of one fact is among the reasons already. */
@@ -232,7 +250,7 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
 
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
         char *to = readable_entity(graph, g->path[i]->entity);
-        say("  %-40s ", i == 0 ? "shortest path" : "");
+        say("  %-36s ", i == 0 ? "shortest path" : "");
         print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "",
                    to ? to : "");
         putchar('\n');
@@ -253,7 +271,7 @@ static void print_contributions(const kith_explanation *e, const kith_question *
         say("\n  %s: %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, embedding %+.3f\n",
             entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
         if (i == 0 && g->reason_count > 0)
-            say("  conf.  kind              correct of     because\n");
+            say("  conf.  kind          correct of     because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
             print_reason(g->reasons[k], q, g->entity, graph);
         if (g->reason_count > REASONS_SHOWN)

@@ -29,6 +29,7 @@ typedef struct command {
     const char *operand; /* "SOURCE", "RUN" */
     int most_operands;   /* 1, or more; 0: none or one; below 0: any number */
     const char *about;   /* what it does, in a paragraph or two */
+    void (*more)(void);  /* prints what follows from tables; may be NULL */
     const option_row *options;
     size_t option_count;
     bool takes_settings;   /* one more option for each setting of a model */

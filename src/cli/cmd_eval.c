@@ -29,7 +29,16 @@ static const char *split_name(const arguments *a)
 
 /* ---- parts of the evidence ---- */
 
-/* "A,embedding" as flags; false for what is no part. */
+static unsigned existing_parts(void)
+{
+    unsigned parts = 0;
+
+    for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
+        parts |= kith_part_name((kith_evidence_part)part) ? part : 0;
+    return parts;
+}
+
+/* "direct,embedding" as flags; false for what is no part. */
 static bool parse_parts(void *to, const char *text)
 {
     unsigned *parts = to;
@@ -39,22 +48,24 @@ static bool parse_parts(void *to, const char *text)
         kith_evidence_part part = kith_part_find(text, length);
         if (part == KITH_PART_NONE)
             return false;
-        *parts |= part;
+        *parts |= (unsigned)part & existing_parts();
         text += length;
         if (text[0] == ',' && !text[1])
             return false;
         text += text[0] == ',';
     }
-    return *parts != 0 && *parts != KITH_PART_ALL;
+    return *parts != 0 && *parts != existing_parts();
 }
 
 /* And back, for people and programs. */
-static const char *name_parts(char text[64], unsigned parts)
+static const char *name_parts(char text[128], unsigned parts)
 {
+    unsigned rules = KITH_PART_RULES & existing_parts();
+
     text[0] = '\0';
-    if ((parts & KITH_PART_RULES) == KITH_PART_RULES) {
+    if ((parts & rules) == rules) {
         strcat(text, kith_part_name(KITH_PART_RULES));
-        parts &= ~(unsigned)KITH_PART_RULES;
+        parts &= ~rules;
     }
     for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
         if (parts & part)
@@ -100,7 +111,7 @@ static void print_eval(const measured *m, const arguments *a)
     if (e->no_neighbors > 0)
         say("  %zu with an entity that has no usable neighbour, scored with zeros\n",
             e->no_neighbors);
-    char text[64];
+    char text[128];
     if (a->without)
         say("  without %s of the evidence\n", name_parts(text, a->without));
     if (a->filter && !e->classification)
@@ -140,7 +151,7 @@ static json_t *eval_json(const kith_eval *e, const arguments *a)
         json_object_set_new(facts, kith_eval_bucket_name((int)i), metrics_json(e->by_facts[i]));
     for (size_t i = 0; i < e->bucket_count; i++)
         json_object_set_new(known, kith_eval_bucket_name((int)i), metrics_json(e->by_known[i]));
-    char text[64];
+    char text[128];
     if (a->without)
         json_object_set_new(object, "without", json_string(name_parts(text, a->without)));
     if (a->filter && !e->classification)
@@ -314,13 +325,12 @@ static const option_row options[] = {
     {"candidates", 0, "seen|all|new", "what to rank: the entities of train, all, or unseen ones",
      OPTION_CHOICE, offsetof(arguments, candidates), "seen"},
     {"without", 0, "PARTS",
-     "leave out parts of the evidence: direct, path, constant, shared-answer (or A, B, C, D), "
-     "rules "
-     "(all of these), proximity, embedding; separate several with commas",
+     "leave out parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
+     "direct or path; separate several with commas",
      OPTION_CHECKED, offsetof(arguments, without), .take = parse_parts,
      .expected =
-         "a list of direct, path, constant, shared-answer (or A, B, C, D), rules, proximity "
-         "and embedding, separated by commas, but not all of them"},
+         "a list of rules, proximity, embedding and kinds of rules such as direct, separated by "
+         "commas, but not all of them"},
     OPTION_ON,
     OPTION_COLUMNS,
     {"filter", 0, "SOURCE",

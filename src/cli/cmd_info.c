@@ -12,21 +12,21 @@ static void print_weights(const kith_model *model, uint32_t relation)
     int own[2];
 
     if (relation == UINT32_MAX) {
-        say("\n  %-14s %-32s %9s\n", "part", "what", "weight");
+        say("\n  %-14s %-34s %9s\n", "part", "what", "weight");
     } else {
         for (int side = 0; side < 2; side++)
             own[side] = kith_model_relation_weight(&weight[side], model, relation, side, 0);
         say("\n  Weights for %s, objects asked for: %s; subjects: %s\n\n",
             kith_graph_relation_name(kith_model_graph(model), relation),
             own[0] ? "its own" : "the common ones", own[1] ? "its own" : "the common ones");
-        say("  %-14s %-32s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
+        say("  %-14s %-34s %9s %9s %9s\n", "part", "what", "common", "objects", "subjects");
     }
     for (size_t i = 0; (name = kith_model_fusion_weight(&common, &part, model, i)); i++) {
         for (int side = 0; side < 2; side++)
             kith_model_relation_weight(&weight[side], model, relation, side, i);
         if (common == 0 && weight[0] == 0 && weight[1] == 0)
             continue;
-        say("  %-14s %-32s %9.4f", kith_part_name(part), name, common);
+        say("  %-14s %-34s %9.4f", kith_part_name(part), name, common);
         if (relation != UINT32_MAX)
             say(" %9.4f %9.4f", weight[0], weight[1]);
         say("\n");
@@ -37,8 +37,11 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
 {
     char text[GROUPED];
 
-    say("\nRules\n  direct %19s\n", grouped(text, info->direct_rules));
-    say("  path   %19s\n", grouped(text, info->path_rules));
+    say("\nRules\n");
+    for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
+        if (kith_part_mined((kith_evidence_part)part))
+            say("  %-9s %16s\n", kith_part_name((kith_evidence_part)part),
+                grouped(text, kith_model_rule_count(model, (kith_evidence_part)part)));
     say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
     say("  calibrate %16s of them: the calibration split\n",
         grouped(text, info->calibration_queries));
@@ -90,15 +93,30 @@ static json_t *weight_json(const kith_model *model, size_t index, uint32_t relat
     return object;
 }
 
+/* {"direct": 12, "path": 3} */
+static json_t *rules_json(const kith_model *model)
+{
+    json_t *counts = json_object();
+
+    for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
+        if (kith_part_mined((kith_evidence_part)part))
+            json_object_set_new(
+                counts, kith_part_name((kith_evidence_part)part),
+                json_integer(
+                    (json_int_t)kith_model_rule_count(model, (kith_evidence_part)part)));
+    return counts;
+}
+
 static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info, uint32_t relation)
 {
     json_t *weights = json_array(), *weight;
 
     for (size_t i = 0; (weight = weight_json(model, i, relation)); i++)
         json_array_append_new(weights, weight);
-    return json_pack("{sb sI sI sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
+    return json_pack("{sb sI sI so sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
                      "direct_rules", (json_int_t)info->direct_rules, "path_rules",
-                     (json_int_t)info->path_rules, "queries", (json_int_t)info->queries,
+                     (json_int_t)info->path_rules, "rules", rules_json(model), "queries",
+                     (json_int_t)info->queries,
                      "calibration_queries", (json_int_t)info->calibration_queries, "loss",
                      info->loss, "calibration", info->calibration[0], info->calibration[1],
                      info->calibration[2], "own_weights", (json_int_t)info->own_weights,

@@ -4,6 +4,7 @@
 
 #include "cli/answers.h"
 #include "cli/progress.h"
+#include "report/rule_form.h"
 
 typedef struct {
     common_arguments common;
@@ -40,59 +41,77 @@ static void print_implications(const kith_implications *rules, const kith_graph 
 
 /* ---- rules that name an answer ---- */
 
-static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, const char *from,
-                       const char *to)
+/* What a variable of a rule stands for: itself, or a constant's name. */
+static const char *variable_text(char text[2], char variable, const kith_rule *r,
+                                 const kith_graph *graph)
 {
-    say("%s(%s, %s)", relation_text(graph, relation), inverse ? to : from,
-        inverse ? from : to);
+    uint32_t constant = variable == 'c' ? r->constant : variable == 'o' ? r->answer : UINT32_MAX;
+
+    text[0] = variable;
+    text[1] = '\0';
+    return constant == UINT32_MAX ? text
+                                  : name_text(graph, kith_graph_entity_label(graph, constant));
+}
+
+static void print_atom(const kith_rule *r, rule_atom atom, uint32_t relation, int inverse,
+                       const kith_graph *graph)
+{
+    char text[2];
+
+    say("%s(%s", relation_text(graph, relation),
+        variable_text(text, inverse ? atom.to : atom.from, r, graph));
+    say(", %s)", variable_text(text, inverse ? atom.from : atom.to, r, graph));
 }
 
 static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
 {
-    const char *constant = r->kind == KITH_PART_CONSTANT
-                               ? name_text(graph, kith_graph_entity_label(graph, r->constant))
-                               : NULL;
+    const uint32_t relation[RULE_ATOMS] = {r->first, r->second, r->third};
+    const int inverse[RULE_ATOMS] = {r->first_inverse, r->second_inverse, r->third_inverse};
+    rule_form form = rule_form_of(r->kind);
     char support[GROUPED], body_count[GROUPED];
 
-    say("    %.4f %8s of %-8s %-8s (%c)  ", r->confidence, grouped(support, r->support),
-        grouped(body_count, r->body_count), kith_part_name(r->kind), kith_part_letter(r->kind));
-    print_atom(graph, r->first, r->first_inverse, "s",
-               r->kind == KITH_PART_DIRECT ? "o"
-               : r->kind == KITH_PART_PATH ? "x"
-                                           : constant);
-    if (r->kind == KITH_PART_PATH) {
-        say(", ");
-        print_atom(graph, r->second, r->second_inverse, "x", "o");
+    say("    %.4f %8s of %-8s %-8s  ", r->confidence, grouped(support, r->support),
+        grouped(body_count, r->body_count), kith_part_name(r->kind));
+    for (size_t i = 0; i < form.count; i++) {
+        if (i > 0)
+            say(", ");
+        print_atom(r, form.body[i], relation[i], inverse[i], graph);
     }
     say(" => ");
-    print_atom(graph, r->conclusion, r->conclusion_inverse, "s",
-               r->kind == KITH_PART_CONSTANT
-                   ? name_text(graph, kith_graph_entity_label(graph, r->answer))
-                   : "o");
+    print_atom(r, form.conclusion, r->conclusion, r->conclusion_inverse, graph);
     putchar('\n');
 }
 
-static void print_examples(const kith_rule_example *const *at, size_t count, const char *what,
-                           const kith_graph *graph, bool between)
+/* The constant of a rule is in the rule already. */
+static void print_examples(const kith_rule *r, const kith_rule_example *const *at, size_t count,
+                           const char *what, const kith_graph *graph)
 {
     for (size_t i = 0; i < count; i++) {
-        say("%36s s = %s", what, name_text(graph, kith_graph_entity_label(graph, at[i]->subject)));
-        if (between)
-            say(", x = %s", name_text(graph, kith_graph_entity_label(graph, at[i]->between)));
-        say(", o = %s\n", name_text(graph, kith_graph_entity_label(graph, at[i]->object)));
+        const uint32_t value[] = {at[i]->subject, at[i]->between, at[i]->between_second,
+                                  at[i]->object};
+        const char *separator = " ";
+        say("%36s", what);
+        for (size_t k = 0; k < sizeof value / sizeof *value; k++) {
+            if (value[k] == UINT32_MAX || value[k] == r->constant)
+                continue;
+            say("%s%c = %s", separator, "sxyo"[k],
+                name_text(graph, kith_graph_entity_label(graph, value[k])));
+            separator = ", ";
+        }
+        say("\n");
     }
 }
 
 static void print_answer_rules(const kith_rules *rules, const kith_graph *graph, bool examples)
 {
-    say("confidence    correct of      kind          rule\n");
+    say("confidence    correct of      kind      rule\n");
     for (size_t i = 0; i < rules->count; i++) {
         const kith_rule *r = rules->at[i];
         print_answer_rule(r, graph);
         if (!examples)
             continue;
-        print_examples(r->holds, r->holds_count, "holds:", graph, r->kind == KITH_PART_PATH);
-        print_examples(r->fails, r->fails_count, "fails:", graph, r->kind == KITH_PART_PATH);
+        print_examples(r, r->holds, r->holds_count, "holds:", graph);
+        print_examples(r, r->fails, r->fails_count, "fails:", graph);
     }
     if (rules->count == 0)
         say("none\n");
@@ -110,6 +129,9 @@ static json_t *examples_json(const kith_rule_example *const *at, size_t count,
         if (at[i]->between != UINT32_MAX)
             json_object_set_new(one, "between",
                                 text_json(kith_graph_entity_name(graph, at[i]->between)));
+        if (at[i]->between_second != UINT32_MAX)
+            json_object_set_new(one, "between_second",
+                                text_json(kith_graph_entity_name(graph, at[i]->between_second)));
         json_array_append_new(list, one);
     }
     return list;
@@ -128,13 +150,15 @@ static json_t *answer_rules_json(const kith_rules *rules, const kith_graph *grap
             "support", (json_int_t)r->support, "body_count", (json_int_t)r->body_count, "holds",
             examples_json(r->holds, r->holds_count, graph), "fails",
             examples_json(r->fails, r->fails_count, graph));
-        if (r->kind == KITH_PART_PATH)
+        if (r->second != UINT32_MAX)
             json_object_set_new(one, "second", relation_json(graph, r->second, r->second_inverse));
-        if (r->kind == KITH_PART_CONSTANT) {
+        if (r->third != UINT32_MAX)
+            json_object_set_new(one, "third", relation_json(graph, r->third, r->third_inverse));
+        if (r->constant != UINT32_MAX)
             json_object_set_new(one, "constant",
                                 text_json(kith_graph_entity_name(graph, r->constant)));
+        if (r->answer != UINT32_MAX)
             json_object_set_new(one, "answer", text_json(kith_graph_entity_name(graph, r->answer)));
-        }
         json_array_append_new(list, one);
     }
     return json_pack("{so}", "rules", list);
@@ -243,21 +267,39 @@ static int show(const command *self, const arguments *a, const char *path)
     return status;
 }
 
-/* "AB" or "direct,path" as flags of kinds that can be listed. */
+/* Whether all of it is letters of kinds that can be listed. */
+static bool is_letters(const char *text)
+{
+    for (; *text; text++) {
+        kith_evidence_part kind = kith_part_find(text, 1);
+        if (!kith_part_listed(kind) || kith_part_letter(kind) != *text)
+            return false;
+    }
+    return true;
+}
+
+/* "direct,path" or "AB" as flags of kinds that can be listed. */
 static bool parse_kinds(void *to, const char *text)
 {
     unsigned *kinds = to;
-    const unsigned listed = KITH_PART_DIRECT | KITH_PART_PATH | KITH_PART_CONSTANT;
-    bool letters = strspn(text, "ABC") == strlen(text);
+    bool letters = is_letters(text);
 
     for (size_t length; *text; text += length + (text[length] == ',')) {
         length = letters ? 1 : strcspn(text, ",");
         kith_evidence_part kind = kith_part_find(text, length);
-        if (!kind || (kind & ~listed))
+        if (!kith_part_listed(kind))
             return false;
         *kinds |= kind;
     }
     return *kinds != 0;
+}
+
+static void print_kinds(void)
+{
+    for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
+        if (kith_part_listed((kith_evidence_part)part))
+            say("  %-10s (%c)  %s\n", kith_part_name((kith_evidence_part)part),
+                kith_part_letter((kith_evidence_part)part), kith_part_form((kith_evidence_part)part));
 }
 
 static int run(const command *self, void *given)
@@ -271,12 +313,12 @@ static int run(const command *self, void *given)
 
 static const option_row options[] = {
     {"kind", 0, "KINDS",
-     "list rules that name an answer, of these kinds: direct, path, constant, "
-     "separated by commas, or their letters, such as AB",
+     "list rules that name an answer, of these kinds: names from the list above, "
+     "separated by commas, or letters, such as AB",
      OPTION_CHECKED, offsetof(arguments, kinds), .take = parse_kinds,
-     .expected = "a list of direct, path and constant, or letters of A, B and C"},
-    {"examples", 0, NULL, "show facts for which each rule holds and for which it fails",
-     OPTION_FLAG, offsetof(arguments, examples)},
+     .expected = "a list of kinds such as direct,path or AB (kith rules --help lists them)"},
+    {"examples", 0, NULL, "show facts for which each rule holds and for which it fails", OPTION_FLAG,
+     offsetof(arguments, examples)},
     {"relation", 0, "NAME", "only rules that conclude this relation or its inverse", OPTION_TEXT,
      offsetof(arguments, relation)},
     OPTION_TOP("how many rules to show, strongest first", "20"),
@@ -303,11 +345,9 @@ const command cmd_rules = {
         "A rule r1 => r2 says that an entity with r1 also has r2. Its confidence is the share of\n"
         "entities with r1 for which that holds, its support their number. Rules are counted over\n"
         "train, in both directions of each relation.\n"
-        "With --kind, lists the rules from which predictions are made, which name an answer:\n"
-        "  direct (A)     r(s, o) => q(s, o)\n"
-        "  path (B)       r1(s, x), r2(x, o) => q(s, o)\n"
-        "  constant (C)   r(s, c) => q(s, o), where c and o are constants\n"
-        "with how often each was correct; the confidence of rules with few examples is lowered.",
+        "With --kind, lists the rules from which predictions are made, which name an answer, with\n"
+        "how often each was correct; the confidence of rules with few examples is lowered:",
+    .more = print_kinds,
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith rules /usr/share/wordnet --top 10\n"

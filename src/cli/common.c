@@ -59,7 +59,10 @@ int print_help(const command *self)
 {
     printf("kith %s - %s\n\n", self->name, self->summary);
     print_usage(stdout, self);
-    printf("\n%s\n\noptions:\n", self->about);
+    printf("\n%s\n", self->about);
+    if (self->more)
+        self->more();
+    printf("\noptions:\n");
     print_options(self);
     printf("\nexamples:\n%s", self->examples);
     if (self->takes_settings) {

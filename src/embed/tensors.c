@@ -381,6 +381,11 @@ static kith_status read_array(reading *r, kith__array *a, kith_error *error)
     const char *type;
     json_t *entry = json_object_get(r->header, a->name);
 
+    if (!entry && a->optional) {
+        a->rows = 0;
+        a->at = kith__alloc(0, sizeof *a->at);
+        return a->at ? KITH_OK : kith__no_memory(error);
+    }
     if (!entry || json_unpack(entry, "{ss s[II] s[II]}", "dtype", &type, "shape", &rows, &cols,
                               "data_offsets", &from, &to) != 0)
         return kith__fail(error, KITH_ERR_INPUT, "%s: has no table '%s'", r->path, a->name);

@@ -314,7 +314,7 @@ static kith_status check_without(const kith_model *model, unsigned without, kith
     if (without && !model->fused)
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "the run has no rules, so no part of the evidence can be left out");
-    if (without == KITH_PART_ALL)
+    if (kith__existing_parts(without) == kith__existing_parts(KITH_PART_ALL))
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "all evidence is left out, expected some to remain");
     if (without & ~(unsigned)KITH_PART_ALL)

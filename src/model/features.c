@@ -17,12 +17,12 @@ const char *kith__feature_name(int feature)
 
 kith_evidence_part kith__feature_part(int feature)
 {
-    static const kith_evidence_part features[] = {
-#define PART(name, text, part, value) KITH_PART_##part,
+    static const unsigned parts[] = {
+#define PART(name, text, part, value) KITH__PART_##part,
         KITH__FEATURES(PART)
 #undef PART
     };
-    return features[feature];
+    return (kith_evidence_part)parts[feature];
 }
 
 /* Confidences on a scale on which .1 and .3 are about as far apart as .3 and .9; 0 where there is
@@ -40,12 +40,24 @@ static void copy_rules(float *to, const float *from, unsigned without)
 
 static float best_of(const float *r)
 {
-    return fmaxf(fmaxf(r[KITH__A_BEST], r[KITH__B_BEST]), r[KITH__C_BEST]);
+    float best = 0;
+
+#define COMBINED_BEST(name) best = fmaxf(best, r[KITH__##name##_BEST]);
+#define SEPARATE_BEST(name)
+#define BEST(use, name, object, bit, combined) combined##_BEST(name)
+    KITH__RULE_KINDS_TABLE(BEST, )
+    return best;
 }
 
 static float all_of(const float *r)
 {
-    return 1 - (1 - r[KITH__A_ALL]) * (1 - r[KITH__B_ALL]) * (1 - r[KITH__C_ALL]);
+    float none = 1;
+
+#define COMBINED_ALL(name) none *= 1 - r[KITH__##name##_ALL];
+#define SEPARATE_ALL(name)
+#define ALL(use, name, object, bit, combined) combined##_ALL(name)
+    KITH__RULE_KINDS_TABLE(ALL, )
+    return 1 - none;
 }
 
 /* How many facts the entity has; about 20 are usual. */
@@ -77,7 +89,7 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
                      unsigned without)
 {
     kith__span known = kith__span_of(facts, asked->query);
-    float best_a = 0;
+    float direct = 0;
 
     if (without & KITH_PART_EMBEDDING)
         embedding = NULL;
@@ -93,8 +105,8 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
         sum_up_embedding(c);
     for (size_t i = 0; i < asked->count && !(without & KITH_PART_DIRECT); i++)
         if (asked->rows[i].entity < candidates && !kith__span_has(known, asked->rows[i].entity))
-            best_a = fmaxf(best_a, asked->rows[i].feature[KITH__A_BEST]);
-    c->gate = 1 - best_a;
+            direct = fmaxf(direct, asked->rows[i].feature[KITH__DIRECT_BEST]);
+    c->gate = 1 - direct;
 }
 
 /* How much a feature counts may depend on how much is known: of the query's answers, and of the

@@ -5,6 +5,16 @@
 #include "rules/evidence.h"
 
 /* clang-format off */
+/* The usual features of a kind of rules: of its best confidence, of their noisy-or, of their number. */
+#define KITH__KIND_FEATURES(ROW, name, object, bit, combined) \
+    KITH__##combined##_FEATURES(ROW, name, #object)
+#define KITH__COMBINED_FEATURES(ROW, name, text)                            \
+    ROW(name##_BEST, text " best", name, r[KITH__##name##_BEST])            \
+    ROW(name##_LOG, text " log best", name, log_of(r[KITH__##name##_BEST])) \
+    ROW(name##_ALL, text " noisy-or", name, r[KITH__##name##_ALL])          \
+    ROW(name##_COUNT, text " count", name, logf(1 + r[KITH__##name##_COUNT]))
+#define KITH__SEPARATE_FEATURES(ROW, name, text)
+
 /* Name; which part of the evidence it comes from (RULES: several kinds of rules); and its value, from
  *   r  the candidate's rule features (kith__rule_feature), 0 without rule evidence
  *   p  what candidates without rule evidence differ in; a feature is linear in it where r is 0
@@ -12,55 +22,51 @@
  *   f  the features of the rows above
  * Weights, files, contributions and slopes follow from the row; files go by the name. */
 #define KITH__FEATURES(ROW)                                                                       \
-    ROW(A_BEST, "a", DIRECT, r[KITH__A_BEST])                                                     \
-    ROW(A_LOG, "log a", DIRECT, log_of(r[KITH__A_BEST]))                                          \
-    ROW(A_ALL, "a all", DIRECT, r[KITH__A_ALL])                                                   \
-    ROW(A_GLOBAL, "a mined", DIRECT, r[KITH__A_GLOBAL])                                           \
-    ROW(A_COUNT, "a count", DIRECT, logf(1 + r[KITH__A_COUNT]))                                   \
-    ROW(A_LINKS, "links", DIRECT, logf(1 + r[KITH__A_LINKS]))                                     \
-    ROW(B_BEST, "b", PATH, r[KITH__B_BEST])                                                       \
-    ROW(B_LOG, "log b", PATH, log_of(r[KITH__B_BEST]))                                            \
-    ROW(B_ALL, "b all", PATH, r[KITH__B_ALL])                                                     \
-    ROW(B_COUNT, "b count", PATH, logf(1 + r[KITH__B_COUNT]))                                     \
-    ROW(C_BEST, "c", CONSTANT, r[KITH__C_BEST])                                                   \
-    ROW(C_LOG, "log c", CONSTANT, log_of(r[KITH__C_BEST]))                                        \
-    ROW(C_SECOND, "c second", CONSTANT, r[KITH__C_SECOND])                                        \
-    ROW(C_ALL, "c all", CONSTANT, r[KITH__C_ALL])                                                 \
-    ROW(C_COUNT, "c count", CONSTANT, logf(1 + r[KITH__C_COUNT]))                                 \
-    ROW(D_BEST, "d", SHARED, r[KITH__D_BEST])                                                     \
-    ROW(D_LOG, "log d", SHARED, log_of(r[KITH__D_BEST]))                                          \
-    ROW(D_SHARED, "d shared", SHARED, r[KITH__D_SHARED])                                          \
-    ROW(D_SUM, "d sum", SHARED, logf(1 + r[KITH__D_SUM]))                                         \
-    ROW(BEST, "best", RULES, best_of(r))                                                          \
-    ROW(BEST_LOG, "log best", RULES, log_of(f[KITH__F_BEST]))                                     \
-    ROW(ALL, "all", RULES, all_of(r))                                                             \
-    ROW(PRIOR, "answers often", NONE, p->prior)                                                   \
-    ROW(DEGREE, "facts of it", NONE, p->degree)                                                   \
-    ROW(TYPE, "fits", NONE, p->type_score)                                                        \
-    ROW(TYPE_KNOWN, "fits by known answers", NONE, c->log_known * p->type_score)                  \
-    ROW(TYPE_ALL, "fits in all", NONE, p->type_score_all)                                         \
-    ROW(PROXIMITY, "near", PROXIMITY, p->proximity)                                               \
-    ROW(PROXIMITY_UNLINKED, "near and not linked", PROXIMITY,                                     \
-        f[KITH__F_A_LINKS] > 0 ? 0 : p->proximity)                                                \
-    ROW(PROXIMITY_KNOWN, "near by known answers", PROXIMITY, c->log_known * p->proximity)         \
+    KITH__RULE_KINDS_TABLE(KITH__KIND_FEATURES, ROW)                                              \
+    ROW(DIRECT_MINED, "direct best as mined", DIRECT, r[KITH__DIRECT_MINED])                      \
+    ROW(LINKS, "linking facts", DIRECT, logf(1 + r[KITH__DIRECT_LINKS]))                          \
+    ROW(CONSTANT_SECOND, "constant second best", CONSTANT, r[KITH__CONSTANT_SECOND])              \
+    ROW(SHARED_BEST, "shared best", SHARED, r[KITH__SHARED_BEST])                                 \
+    ROW(SHARED_LOG, "shared log best", SHARED, log_of(r[KITH__SHARED_BEST]))                      \
+    ROW(SHARED_SHARE, "shared share of known answers", SHARED, r[KITH__SHARED_SHARE])             \
+    ROW(SHARED_SUM, "shared sum", SHARED, logf(1 + r[KITH__SHARED_SUM]))                          \
+    ROW(PATH3_LOG, "path3 log best", PATH3, log_of(r[KITH__PATH3_BEST]))                          \
+    ROW(BEST, "rules best", RULES, best_of(r))                                                    \
+    ROW(BEST_LOG, "rules log best", RULES, log_of(f[KITH__F_BEST]))                               \
+    ROW(ALL, "rules noisy-or", RULES, all_of(r))                                                  \
+    ROW(PRIOR, "answer frequency", NONE, p->prior)                                                \
+    ROW(DEGREE, "degree", NONE, p->degree)                                                        \
+    ROW(TYPE, "type score", NONE, p->type_score)                                                  \
+    ROW(TYPE_KNOWN, "type score x known answers", NONE, c->log_known * p->type_score)             \
+    ROW(TYPE_ALL, "type score of all relations", NONE, p->type_score_all)                         \
+    ROW(PROXIMITY, "proximity", PROXIMITY, p->proximity)                                          \
+    ROW(PROXIMITY_UNLINKED, "proximity if not linked", PROXIMITY,                                 \
+        f[KITH__F_LINKS] > 0 ? 0 : p->proximity)                                                  \
+    ROW(PROXIMITY_KNOWN, "proximity x known answers", PROXIMITY, c->log_known * p->proximity)     \
     ROW(E_SCORE, "embedding", EMBEDDING, p->e_score)                                              \
     ROW(E_LOGP, "embedding log p", EMBEDDING, p->e_logp)                                          \
-    ROW(E_GATED, "embedding without a", EMBEDDING, c->gate * p->e_score)                          \
-    ROW(E_LOGP_GATED, "embedding log p without a", EMBEDDING, c->gate * p->e_logp)                \
-    ROW(E_LINKED, "embedding log p of linked", EMBEDDING, f[KITH__F_A_LINKS] > 0 ? p->e_logp : 0) \
-    ROW(BEST_LOG_KNOWN, "log best by known answers", RULES, c->log_known * f[KITH__F_BEST_LOG])   \
-    ROW(ALL_KNOWN, "all by known answers", RULES, c->log_known * f[KITH__F_ALL])                  \
-    ROW(C_LOG_KNOWN, "log c by known answers", CONSTANT, c->log_known * f[KITH__F_C_LOG])         \
-    ROW(D_LOG_KNOWN, "log d by known answers", SHARED, c->log_known * f[KITH__F_D_LOG])           \
-    ROW(D_SHARED_KNOWN, "d shared by known answers", SHARED, c->log_known * f[KITH__F_D_SHARED])  \
-    ROW(PRIOR_KNOWN, "answers often by known answers", NONE, c->log_known * f[KITH__F_PRIOR])     \
-    ROW(E_KNOWN, "embedding log p by known answers", EMBEDDING, c->log_known * f[KITH__F_E_LOGP]) \
-    ROW(BEST_LOG_FACTS, "log best by facts", RULES, usual_facts(c) * f[KITH__F_BEST_LOG])         \
-    ROW(ALL_FACTS, "all by facts", RULES, usual_facts(c) * f[KITH__F_ALL])                        \
-    ROW(C_LOG_FACTS, "log c by facts", CONSTANT, usual_facts(c) * f[KITH__F_C_LOG])               \
-    ROW(D_LOG_FACTS, "log d by facts", SHARED, usual_facts(c) * f[KITH__F_D_LOG])                 \
-    ROW(PRIOR_FACTS, "answers often by facts", NONE, usual_facts(c) * f[KITH__F_PRIOR])           \
-    ROW(E_FACTS, "embedding log p by facts", EMBEDDING, usual_facts(c) * f[KITH__F_E_LOGP])
+    ROW(E_GATED, "embedding x no direct rule", EMBEDDING, c->gate * p->e_score)                   \
+    ROW(E_LOGP_GATED, "embedding log p x no direct rule", EMBEDDING, c->gate * p->e_logp)         \
+    ROW(E_LINKED, "embedding log p if linked", EMBEDDING, f[KITH__F_LINKS] > 0 ? p->e_logp : 0)   \
+    ROW(BEST_LOG_KNOWN, "rules log best x known answers", RULES,                                  \
+        c->log_known * f[KITH__F_BEST_LOG])                                                       \
+    ROW(ALL_KNOWN, "rules noisy-or x known answers", RULES, c->log_known * f[KITH__F_ALL])        \
+    ROW(CONSTANT_LOG_KNOWN, "constant log best x known answers", CONSTANT,                        \
+        c->log_known * f[KITH__F_CONSTANT_LOG])                                                   \
+    ROW(SHARED_LOG_KNOWN, "shared log best x known answers", SHARED,                              \
+        c->log_known * f[KITH__F_SHARED_LOG])                                                     \
+    ROW(SHARED_SHARE_KNOWN, "shared share x known answers", SHARED,                               \
+        c->log_known * f[KITH__F_SHARED_SHARE])                                                   \
+    ROW(PRIOR_KNOWN, "answer frequency x known answers", NONE, c->log_known * f[KITH__F_PRIOR])   \
+    ROW(E_KNOWN, "embedding log p x known answers", EMBEDDING, c->log_known * f[KITH__F_E_LOGP])  \
+    ROW(BEST_LOG_FACTS, "rules log best x facts", RULES, usual_facts(c) * f[KITH__F_BEST_LOG])    \
+    ROW(ALL_FACTS, "rules noisy-or x facts", RULES, usual_facts(c) * f[KITH__F_ALL])              \
+    ROW(CONSTANT_LOG_FACTS, "constant log best x facts", CONSTANT,                                \
+        usual_facts(c) * f[KITH__F_CONSTANT_LOG])                                                 \
+    ROW(SHARED_LOG_FACTS, "shared log best x facts", SHARED,                                      \
+        usual_facts(c) * f[KITH__F_SHARED_LOG])                                                   \
+    ROW(PRIOR_FACTS, "answer frequency x facts", NONE, usual_facts(c) * f[KITH__F_PRIOR])         \
+    ROW(E_FACTS, "embedding log p x facts", EMBEDDING, usual_facts(c) * f[KITH__F_E_LOGP])
 /* clang-format on */
 
 typedef enum kith__feature {
@@ -81,7 +87,7 @@ typedef struct kith__case {
     size_t candidates;
     float e_mean, e_scale; /* of the embedding's scores */
     float log_sum;         /* of their exponentials */
-    float gate;                   /* 1 - the best A that is no known answer */
+    float gate;                   /* 1 - the best direct confidence of a candidate that is no known answer */
     float log_answers;            /* of the relation, in train */
     float log_known, log_facts;   /* known answers of the query, facts of the entity */
 } kith__case;

@@ -9,8 +9,8 @@ static void describe(kith_fusion_info *info, const kith_model *model)
 
     *info = (kith_fusion_info){.fused = 1,
                                .embedding = f->embedding,
-                               .direct_rules = rules->pairs.offset[rules->relations],
-                               .path_rules = rules->paths.offset[rules->relations],
+                               .direct_rules = kith__rule_set_count(rules, KITH_PART_DIRECT),
+                               .path_rules = kith__rule_set_count(rules, KITH_PART_PATH),
                                .queries = f->fusion.queries,
                                .calibration_queries = f->fusion.calibration_queries,
                                .loss = f->fusion.loss,
@@ -38,6 +38,11 @@ kith_status kith_model_fusion(kith_fusion_info **info, const kith_model *model, 
 void kith_fusion_info_free(kith_fusion_info *info)
 {
     kith__free(info);
+}
+
+size_t kith_model_rule_count(const kith_model *model, kith_evidence_part kind)
+{
+    return model && model->fused ? kith__rule_set_count(model->fused->evidence->rules, kind) : 0;
 }
 
 const char *kith_model_fusion_weight(double *weight, kith_evidence_part *part,

@@ -175,7 +175,8 @@ const kith_settings *kith_model_settings(const kith_model *model)
 bool kith__only_embedding(const kith_model *model, unsigned without)
 {
     return !model->fused ||
-           (model->fused->embedding && (without | KITH_PART_EMBEDDING) == KITH_PART_ALL);
+           (model->fused->embedding && kith__existing_parts(without | KITH_PART_EMBEDDING) ==
+                                            kith__existing_parts(KITH_PART_ALL));
 }
 
 kith_status kith__need_embedding(const kith_model *model, kith_error *error)

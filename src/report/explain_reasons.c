@@ -4,26 +4,32 @@
 #include <string.h>
 
 #include "report/pages.h"
+#include "report/rule_form.h"
 
 enum { REASONS = 6, EXPLAINED = 3, NAMED = 3 };
 
-typedef enum { DIRECT, PATH, CONSTANT, SHARED_ANSWER } rule_kind;
-
-/* Kinds of rules have letters, and the words direct, path, constant and shared-answer. */
-static rule_kind kind_of(const json_t *reason)
+static kith_evidence_part kind_of(const json_t *reason)
 {
-    switch (text_of(reason, "kind")[0]) {
-    case 'A':
-    case 'd':
-        return DIRECT;
-    case 'B':
-    case 'p':
-        return PATH;
-    case 'C':
+    const char *name = text_of(reason, "kind");
+    return kith_part_find(name, strlen(name));
+}
+
+/* The name of the entity that a variable of a rule stands for. */
+static const char *value_of(char variable, const json_t *reason, const char *who,
+                            const char *answer)
+{
+    switch (variable) {
+    case 's':
+        return who;
+    case 'o':
+        return answer;
+    case 'x':
     case 'c':
-        return CONSTANT;
+        return text_of(reason, "between");
+    case 'y':
+        return text_of(reason, "between_second");
     default:
-        return SHARED_ANSWER;
+        return "";
     }
 }
 
@@ -38,10 +44,10 @@ static bool is_inverse(const json_t *relation)
 static bool uses(const json_t *reason, const json_t *neighbor, const char *answer)
 {
     const json_t *first = json_object_get(reason, "first");
-    rule_kind kind = kind_of(reason);
-    const char *end = kind == DIRECT ? answer : text_of(reason, "between");
+    rule_atom atom = rule_form_of(kind_of(reason)).body[0];
+    const char *end = value_of(atom.to, reason, "", answer);
 
-    return kind != SHARED_ANSWER && strcmp(text_of(neighbor, "entity"), end) == 0 &&
+    return atom.from == 's' && strcmp(text_of(neighbor, "entity"), end) == 0 &&
            strcmp(text_of(neighbor, "relation"), text_of(first, "relation")) == 0 &&
            is_inverse(neighbor) == is_inverse(first);
 }
@@ -86,9 +92,12 @@ static json_t *taken(text_buffer *words)
 /* Whether two reasons are the same path rule, through other entities. */
 static bool is_same_path(const json_t *a, const json_t *b)
 {
-    return kind_of(a) == PATH && kind_of(b) == PATH &&
+    return rule_form_of(kind_of(a)).count > 1 && kind_of(a) == kind_of(b) &&
            json_equal(json_object_get(a, "first"), json_object_get(b, "first")) &&
-           json_equal(json_object_get(a, "second"), json_object_get(b, "second"));
+           json_equal(json_object_get(a, "second"), json_object_get(b, "second")) &&
+           strcmp(text_of(json_object_get(a, "third"), "relation"),
+                  text_of(json_object_get(b, "third"), "relation")) == 0 &&
+           is_inverse(json_object_get(a, "third")) == is_inverse(json_object_get(b, "third"));
 }
 
 static bool was_told(const json_t *reasons, size_t i)
@@ -122,16 +131,19 @@ static json_t *reason_words(const json_t *reasons, size_t i, const char *who, co
                             const kith_graph *graph)
 {
     const json_t *reason = json_array_get(reasons, i);
-    const char *between = label_of(graph, text_of(reason, "between"));
-    rule_kind kind = kind_of(reason);
+    static const char *const keys[RULE_ATOMS] = {"first", "second", "third"};
+    rule_form form = rule_form_of(kind_of(reason));
     text_buffer words = {0};
 
-    text_put(&words, kind == SHARED_ANSWER ? answer : who);
-    put_relation(&words, json_object_get(reason, "first"), kind == DIRECT ? answer : between);
-    if (kind == PATH)
-        put_relation(&words, json_object_get(reason, "second"), answer);
+    text_put(&words, form.body[0].from == 'o' ? answer : who);
+    for (size_t k = 0; k < form.count; k++) {
+        char to = form.body[k].to;
+        const char *name = value_of(to, reason, who, answer);
+        put_relation(&words, json_object_get(reason, keys[k]),
+                     to == 's' || to == 'o' ? name : label_of(graph, name));
+    }
     put_others(&words, reasons, i, graph);
-    if (kind == SHARED_ANSWER)
+    if (kind_of(reason) == KITH_PART_SHARED)
         text_put(&words, MARK_LTR ", which known answers have in common");
     text_add(&words, MARK_LTR ". Correct in %.0f of %.0f cases, confidence %.3f.",
              number_of(reason, "support"), number_of(reason, "body_count"),

@@ -7,16 +7,6 @@
 
 #include "core/mem.h"
 
-/* Bounds on what one fact of s may cost, so that hubs do not stall a query. Beyond them lists are
- * thinned out evenly. */
-enum {
-    MOST_SUBJECTS = 256,
-    MOST_LOCAL = 256,
-    MOST_STEPS = 512,
-    MOST_KNOWN = 32,
-    MOST_SHARING = 256
-};
-
 kith_status kith__evidence_over(kith__evidence **out, const kith_graph *graph, bool with_aux,
                                 kith__rule_set *rules, bool borrowed, kith__pool *pool,
                                 kith_error *error)
@@ -103,8 +93,7 @@ static kith_status set_query(kith__evidence_query *a, uint32_t query, kith_error
     return kith__fact_base_take(&a->table, a->evidence->base, query, unseen, error);
 }
 
-/* The answers of an entity that may not be used unless rules may go on from it. */
-static kith__spans answers_of(const kith__evidence_query *a, uint32_t entity)
+kith__spans kith__evidence_answers(const kith__evidence_query *a, uint32_t entity)
 {
     const kith__index *x = a->view.base;
     kith__spans found = {{NULL, 0}, {NULL, 0}, 0};
@@ -121,10 +110,10 @@ static kith__spans answers_of(const kith__evidence_query *a, uint32_t entity)
     return found;
 }
 
-static bool has_answers(const kith__evidence_query *a, uint32_t entity)
+bool kith__evidence_has_answers(const kith__evidence_query *a, uint32_t entity)
 {
     if (a->view.added)
-        return answers_of(a, entity).count > 0;
+        return kith__evidence_answers(a, entity).count > 0;
     return entity < a->view.base->seen && a->table->answer_first[entity] != 0;
 }
 
@@ -195,158 +184,46 @@ static float *row_of_slot(kith__evidence_query *a, uint32_t slot)
     return a->rows[a->row[slot] - 1].feature;
 }
 
-static float *row_for(kith__evidence_query *a, uint32_t entity)
+float *kith__evidence_row_for(kith__evidence_query *a, uint32_t entity)
 {
     uint32_t slot = slot_for(a, entity);
     return slot == KITH__NO_SLOT ? NULL : row_of_slot(a, slot);
 }
 
-/* Best, second best and all of a kind. `all` is kept as -log(1 - all) while rules are added. */
-static void add_confidence(float *best, float *second, float *all, float confidence)
+/* Best, second best, all and count of a kind. `all` is kept as -log(1 - all) while rules are added. */
+static void add_confidence(float *of_kind, float confidence)
 {
+    float *best = &of_kind[0], *second = &of_kind[1], *all = &of_kind[2], *count = &of_kind[3];
+
     if (confidence > *best) {
-        if (second)
-            *second = *best;
+        *second = *best;
         *best = confidence;
-    } else if (second && confidence > *second) {
+    } else if (confidence > *second) {
         *second = confidence;
     }
     *all += -logf(1 - (confidence < .999f ? confidence : .999f));
+    ++*count;
 }
 
-static void report(const kith__evidence_query *a, kith__reason reason)
+static void add_support(kith__evidence_query *a, float *row, const kith__reason *rule)
 {
-    if (a->report)
-        a->report(a->context, &reason);
+    if (!row)
+        return;
+    add_confidence(row + (size_t)KITH__FEATURES_OF_KIND * rule->kind, rule->confidence);
+    kith__evidence_report(a, rule);
 }
 
-/* ---- direct rules: facts between the same two entities ---- */
-
-/* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the same
- * facts as q's. */
-static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a,
-                            uint32_t o, uint32_t relation, uint32_t self)
+float *kith__evidence_support(kith__evidence_query *a, const kith__reason *rule)
 {
-    uint32_t inverse = kith__inverse(a->view.base, a->query);
-    kith__spans facts = kith__view_facts(&a->view, o);
-    kith__spans with = kith__spans_of(&facts, kith__inverse(a->view.base, relation));
-    kith__spans right = kith__spans_of(&facts, inverse);
-    size_t taken = with.count < MOST_LOCAL ? with.count : MOST_LOCAL;
+    float *row = kith__evidence_row_for(a, rule->candidate);
 
-    for (size_t i = 0; i < taken; i++) {
-        uint32_t s = kith__spans_pick(&with, taken, i).entity;
-        if (s == self || !has_answers(a, s) || (s == o && relation == inverse))
-            continue;
-        ++*body_count;
-        *support += (uint32_t)kith__spans_has(&right, s);
-    }
+    add_support(a, row, rule);
+    return row;
 }
 
-/* How often r(s, .) comes with q(s, .), but for one entity. */
-static void count_at_subject(uint32_t *support, uint32_t *body_count, kith__span with,
-                             kith__span known, uint32_t but)
-{
-    size_t k = 0;
+/* ---- rules that count what entities have in common ---- */
 
-    for (size_t i = 0; known.count > 0 && i < with.count; i++) {
-        if (with.at[i].entity == but)
-            continue;
-        ++*body_count;
-        while (k < known.count && known.at[k].entity < with.at[i].entity)
-            k++;
-        *support += k < known.count && known.at[k].entity == with.at[i].entity;
-    }
-}
-
-static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        float *feature = row_for(a, at[i].entity);
-        if (feature)
-            feature[KITH__A_LINKS]++;
-    }
-}
-
-/* With the rule's own counts, which say more to a person than those around here. */
-static void report_direct(const kith__evidence_query *a, const kith__rule *rule, uint32_t candidate,
-                          float confidence)
-{
-    report(a, (kith__reason){KITH_PART_DIRECT, rule->first, KITH__NO_RELATION, UINT32_MAX,
-                             candidate, confidence, rule->support, rule->body_count});
-}
-
-static void find_direct(kith__evidence_query *a, kith__span facts, kith__span known, uint32_t self)
-{
-    for (size_t from = 0, to; from < facts.count; from = to) {
-        uint32_t r = facts.at[from].relation, support_here = 0, body_count_here = 0;
-        for (to = from; to < facts.count && facts.at[to].relation == r; to++)
-            ;
-        if (r == a->query)
-            continue;
-        count_links(a, facts.at + from, to - from);
-        const kith__rule *rule = kith__rule_set_direct(a->evidence->rules, a->query, r);
-        float mined = rule ? rule->confidence : 0;
-        if (mined == 0)
-            continue;
-        bool inverse = r == kith__inverse(a->view.base, a->query);
-        count_at_subject(&support_here, &body_count_here, (kith__span){facts.at + from, to - from},
-                         known, inverse ? self : UINT32_MAX);
-        for (size_t i = from; i < to; i++) {
-            uint32_t o = facts.at[i].entity, support = support_here, body_count = body_count_here;
-            if (inverse && o == self)
-                continue;
-            float *feature = row_for(a, o);
-            if (!feature)
-                return;
-            /* The candidate at hand is neither right nor wrong yet. */
-            if (body_count > 0 && !kith__span_has(known, o))
-                body_count--;
-            count_at_object(&support, &body_count, a, o, r, self);
-            float local =
-                (mined * KITH__SHRINK + (float)support) / (KITH__SHRINK + (float)body_count);
-            add_confidence(&feature[KITH__A_BEST], NULL, &feature[KITH__A_ALL], local);
-            if (mined > feature[KITH__A_GLOBAL])
-                feature[KITH__A_GLOBAL] = mined;
-            feature[KITH__A_COUNT]++;
-            report_direct(a, rule, o, local);
-        }
-    }
-}
-
-/* ---- path rules: two steps ---- */
-
-static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, uint32_t self)
-{
-    kith__spans ends = kith__view_reached(&a->view, x, rule->second);
-    size_t taken = ends.count < MOST_STEPS ? ends.count : MOST_STEPS;
-
-    for (size_t i = 0; i < taken; i++) {
-        uint32_t o = kith__spans_pick(&ends, taken, i).entity;
-        float *feature = o == self || o == x ? NULL : row_for(a, o);
-        if (!feature)
-            continue;
-        add_confidence(&feature[KITH__B_BEST], NULL, &feature[KITH__B_ALL], rule->confidence);
-        feature[KITH__B_COUNT]++;
-        report(a, (kith__reason){KITH_PART_PATH, rule->first, rule->second, x, o, rule->confidence,
-                                 rule->support, rule->body_count});
-    }
-}
-
-static void find_paths(kith__evidence_query *a, kith__span facts, uint32_t self)
-{
-    const kith__rules *paths = &a->evidence->rules->paths;
-
-    for (uint64_t i = paths->offset[a->query]; i < paths->offset[a->query + 1]; i++) {
-        kith__span first = kith__span_of(facts, paths->at[i].first);
-        for (size_t k = 0; k < first.count && !a->no_memory; k++)
-            if (first.at[k].entity != self)
-                walk(a, &paths->at[i], first.at[k].entity, self);
-    }
-}
-
-/* ---- constant rules ---- */
-
-static void tally(kith__evidence_query *a, uint32_t entity)
+void kith__evidence_tally(kith__evidence_query *a, uint32_t entity)
 {
     uint32_t slot = slot_for(a, entity);
 
@@ -354,118 +231,18 @@ static void tally(kith__evidence_query *a, uint32_t entity)
         a->tallied[a->tallied_count++] = slot;
 }
 
-/* Returns how many of those that share a fact with s have some q, and tallies what it is. */
-static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
+void kith__evidence_support_tallied(kith__evidence_query *a, kith__reason rule, uint32_t self)
 {
-    kith__spans sharing =
-        kith__view_reached(&a->view, fact.entity, kith__inverse(a->view.base, fact.relation));
-    size_t taken = sharing.count < MOST_SUBJECTS ? sharing.count : MOST_SUBJECTS;
-    uint32_t body_count = 0;
-
-    for (size_t i = 0; i < taken; i++) {
-        uint32_t s = kith__spans_pick(&sharing, taken, i).entity;
-        if (s == self)
-            continue;
-        kith__spans answers = answers_of(a, s);
-        body_count += answers.count > 0;
-        for (size_t k = 0; k < answers.count; k++)
-            tally(a, kith__spans_at(&answers, k).entity);
-    }
-    return body_count;
-}
-
-static void find_constant(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
-{
-    uint32_t body_count = tally_answers(a, fact, self);
-
     for (size_t i = 0; i < a->tallied_count; i++) {
-        uint32_t slot = a->tallied[i], support = a->tally[slot],
-                 o = kith__slot_entity(&a->slots, slot);
-        float confidence = kith__shrunk(support, body_count);
-        float *feature = o == self ? NULL : row_of_slot(a, slot);
+        uint32_t slot = a->tallied[i];
+        rule.candidate = kith__slot_entity(&a->slots, slot);
+        rule.support = a->tally[slot];
+        rule.confidence = kith__shrunk(rule.support, rule.body_count);
         a->tally[slot] = 0;
-        if (!feature)
-            continue;
-        add_confidence(&feature[KITH__C_BEST], &feature[KITH__C_SECOND], &feature[KITH__C_ALL],
-                       confidence);
-        feature[KITH__C_COUNT]++;
-        report(a, (kith__reason){KITH_PART_CONSTANT, fact.relation, KITH__NO_RELATION, fact.entity,
-                                 o, confidence, support, body_count});
+        if (rule.candidate != self)
+            add_support(a, row_of_slot(a, slot), &rule);
     }
     a->tallied_count = 0;
-}
-
-/* ---- shared-answer rules: what the known answers have in common ---- */
-
-static int by_fact(const void *a, const void *b)
-{
-    const kith_neighbor *x = a, *y = b;
-
-    if (x->relation != y->relation)
-        return x->relation < y->relation ? -1 : 1;
-    return x->entity < y->entity ? -1 : x->entity > y->entity;
-}
-
-/* Facts of the known answers, sorted; none if out of memory. */
-static size_t gather_shared(kith__evidence_query *a, kith__span known, size_t taken)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < taken; i++) {
-        size_t place = taken == known.count ? i : i * known.count / taken;
-        kith__spans facts = kith__view_facts(&a->view, known.at[place].entity);
-        size_t some = facts.count < MOST_SHARING ? facts.count : MOST_SHARING;
-        if (kith__reserve(&a->shared, &a->shared_capacity, count + some, sizeof *a->shared)) {
-            a->no_memory = 1;
-            return 0;
-        }
-        for (size_t k = 0; k < some; k++)
-            a->shared[count++] = kith__spans_pick(&facts, some, k);
-    }
-    if (count > 1)
-        qsort(a->shared, count, sizeof *a->shared, by_fact);
-    return count;
-}
-
-static void find_shared_by(kith__evidence_query *a, kith_neighbor fact, uint32_t support,
-                           size_t known, uint32_t self)
-{
-    kith__spans having =
-        kith__view_reached(&a->view, fact.entity, kith__inverse(a->view.base, fact.relation));
-    float confidence = kith__shrunk(support, (double)having.count);
-    float share = (float)support / ((float)known + 1);
-
-    if (having.count > MOST_SHARING || having.count <= support)
-        return;
-    for (size_t i = 0; i < having.count; i++) {
-        uint32_t o = kith__spans_at(&having, i).entity;
-        float *feature = o == self ? NULL : row_for(a, o);
-        if (!feature)
-            continue;
-        if (confidence > feature[KITH__D_BEST])
-            feature[KITH__D_BEST] = confidence;
-        if (share > feature[KITH__D_SHARED])
-            feature[KITH__D_SHARED] = share;
-        feature[KITH__D_SUM] += confidence;
-        report(a, (kith__reason){KITH_PART_SHARED, fact.relation, KITH__NO_RELATION, fact.entity, o,
-                                 confidence, support, (uint32_t)having.count});
-    }
-}
-
-static void find_shared(kith__evidence_query *a, kith__span known, uint32_t self)
-{
-    size_t taken = known.count < MOST_KNOWN ? known.count : MOST_KNOWN;
-    size_t count = gather_shared(a, known, taken);
-
-    for (size_t from = 0, to; from < count && !a->no_memory; from = to) {
-        for (to = from; to < count && by_fact(&a->shared[from], &a->shared[to]) == 0; to++)
-            ;
-        /* Having q from s itself is the query. */
-        if (a->shared[from].entity == self)
-            continue;
-        if (to - from > 1 || taken < 3)
-            find_shared_by(a, a->shared[from], (uint32_t)(to - from), taken, self);
-    }
 }
 
 /* ---- the query ---- */
@@ -474,9 +251,10 @@ static void close_rows(kith__evidence_query *a)
 {
     for (size_t i = 0; i < a->count; i++) {
         float *f = a->rows[i].feature;
-        f[KITH__A_ALL] = 1 - expf(-f[KITH__A_ALL]);
-        f[KITH__B_ALL] = 1 - expf(-f[KITH__B_ALL]);
-        f[KITH__C_ALL] = 1 - expf(-f[KITH__C_ALL]);
+        for (size_t k = 0; k < KITH__RULE_KINDS; k++) {
+            float *all = &f[k * KITH__FEATURES_OF_KIND + KITH__DIRECT_ALL];
+            *all = *all > 0 ? 1 - expf(-*all) : 0;
+        }
     }
 }
 
@@ -501,12 +279,10 @@ kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, 
     begin(a);
     TRY(set_query(a, relation, error));
     kith__span known = kith__span_of(facts, relation);
+    const kith__asked asked = {facts, known, self};
     a->known = known.count;
-    find_direct(a, facts, known, self);
-    find_paths(a, facts, self);
-    for (size_t i = 0; i < facts.count && !a->no_memory; i++)
-        find_constant(a, facts.at[i], self);
-    find_shared(a, known, self);
+    for (size_t i = 0; i < KITH__RULE_KINDS && !a->no_memory; i++)
+        kith__rule_kinds[i]->find(a, &asked);
     TRY(kith__proximity_find(&a->proximity, facts, self, error));
     close_rows(a);
     if (a->no_memory)

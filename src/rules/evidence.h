@@ -1,13 +1,7 @@
 /* Evidence for the answers to a query q(s, ?), where s is given by its facts alone.
  *
- * Kinds of rules (kinds.h):
- *   direct         r(s, o)            => q(s, o)   mined; its confidence is mixed with how often it
- *                                                  holds at this s and at this o
- *   path           r1(s, x), r2(x, o) => q(s, o)   mined
- *   constant       r(s, c)            => q(s, o)   c and o are constants: counted over the entities
- *                                                  that share (r, c) with s and have some q
- *   shared-answer  r(o, c)            => q(s, o)   c and s are constants: counted over the answers of
- *                                                  q(s, ?) that are known
+ * Rules of each kind (src/rules/kinds) support candidates; those that are mined have confidences that
+ * were learned, the others are counted now.
  * Each candidate that some rule supports gets a row of rule features. All others differ only in what
  * the table of the relation has, in their degree and in their proximity to s.
  *
@@ -47,12 +41,12 @@ typedef struct kith__candidate_evidence {
 
 /* One rule that supports a candidate. */
 typedef struct kith__reason {
-    kith_evidence_part kind;
-    uint32_t first, second; /* relations; second of a path alone */
-    uint32_t between;       /* x of a path, c of constant and shared-answer rules */
+    uint32_t kind;                       /* its place in the table of kinds */
+    uint32_t relation[KITH__MOST_STEPS]; /* of the body; KITH__NO_RELATION past the last */
+    uint32_t between[2]; /* x and y of a path, c of rules with constants; else UINT32_MAX */
     uint32_t candidate;
     float confidence;
-    uint32_t support, body_count;  /* what it was counted from */
+    uint32_t support, body_count; /* what it was counted from */
 } kith__reason;
 
 /* Workspace of one thread, sized by what queries touch. */
@@ -92,6 +86,43 @@ void kith__evidence_query_release(kith__evidence_query *query);
  * count - 1] are the candidates that some rule supports. */
 kith_status kith__evidence_query_run(kith__evidence_query *query, kith__span facts, uint32_t self,
                                      uint32_t relation, kith_error *error);
+
+/* ---- meanwhile, for the kinds of rules ---- */
+
+/* Note that a rule supports a candidate; returns the candidate's row, NULL if out of memory. */
+float *kith__evidence_support(kith__evidence_query *query, const kith__reason *rule);
+/* The row of a candidate, made if need be, for features of a kind's own. */
+float *kith__evidence_row_for(kith__evidence_query *query, uint32_t candidate);
+/* Count an entity once more. Then all that were counted are supported, with their counts as the rule's
+ * support, but not s itself, and no counts are left. */
+void kith__evidence_tally(kith__evidence_query *query, uint32_t entity);
+void kith__evidence_support_tallied(kith__evidence_query *query, kith__reason rule, uint32_t self);
+/* The answers that another entity has; none where rules may not go on from it. */
+kith__spans kith__evidence_answers(const kith__evidence_query *query, uint32_t entity);
+bool kith__evidence_has_answers(const kith__evidence_query *query, uint32_t entity);
+
+static inline void kith__evidence_report(const kith__evidence_query *query,
+                                         const kith__reason *rule)
+{
+    if (query->report)
+        query->report(query->context, rule);
+}
+
+/* A mined rule as the reason for a candidate. */
+static inline kith__reason kith__rule_reason(uint32_t kind, const kith__rule *rule,
+                                             uint32_t candidate)
+{
+    kith__reason made = {.kind = kind,
+                         .between = {UINT32_MAX, UINT32_MAX},
+                         .candidate = candidate,
+                         .confidence = rule->confidence,
+                         .support = rule->support,
+                         .body_count = rule->body_count};
+
+    for (int k = 0; k < KITH__MOST_STEPS; k++)
+        made.relation[k] = rule->relation[k];
+    return made;
+}
 
 /* ---- afterwards, about one candidate ---- */
 

@@ -3,33 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/flag.h"
 #include "core/mem.h"
 #include "core/options.h"
-#include "rules/best.h"
-#include "rules/implication.h"
-#include "rules/counter.h"
 #include "rules/list_rules.h"
 
-enum { PIECES = 64, MOST_SUBJECTS = 1024 };
-
-enum { EXAMPLES = 2 }; /* of each sort */
+enum { PIECES = KITH__LISTING_PIECES, EXAMPLES = 2 }; /* examples of each sort */
 
 /* A rule while it is listed; the caller's points to its examples in the end. */
 typedef struct {
     kith_rule rule;
     kith_rule_example holds[EXAMPLES], fails[EXAMPLES];
 } listed;
-
-typedef struct {
-    const kith_graph *graph;
-    const kith__index *index;
-    kith__watch *watch;
-    const kith_rules_options *options;
-    /* Per piece: the best rules so far. */
-    kith__best best[PIECES + 1];
-    kith__flag no_memory;
-} listing;
 
 static int stronger_first(const void *a, const void *b)
 {
@@ -42,17 +26,17 @@ static int stronger_first(const void *a, const void *b)
     /* A total order, so that the list does not depend on who found what first. */
     const uint32_t p[] = {x->conclusion, (uint32_t)x->conclusion_inverse, x->first,
                           (uint32_t)x->first_inverse, x->second, (uint32_t)x->second_inverse,
-                          x->constant, x->answer, (uint32_t)x->kind};
+                          x->third, (uint32_t)x->third_inverse, x->constant, x->answer, (uint32_t)x->kind};
     const uint32_t q[] = {y->conclusion, (uint32_t)y->conclusion_inverse, y->first,
                           (uint32_t)y->first_inverse, y->second, (uint32_t)y->second_inverse,
-                          y->constant, y->answer, (uint32_t)y->kind};
+                          y->third, (uint32_t)y->third_inverse, y->constant, y->answer, (uint32_t)y->kind};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++)
         if (p[i] != q[i])
             return p[i] < q[i] ? -1 : 1;
     return 0;
 }
 
-static void add(listing *l, size_t piece, const kith_rule *rule)
+void kith__listing_add(kith__listing *l, size_t piece, const kith_rule *rule)
 {
     const listed item = {.rule = *rule};
 
@@ -60,118 +44,67 @@ static void add(listing *l, size_t piece, const kith_rule *rule)
         kith__flag_raise(&l->no_memory);
 }
 
-static kith_rule made(const listing *l, kith_evidence_part kind, uint32_t first, uint32_t second,
-                      uint32_t head, uint32_t support, uint32_t body_count)
+static void set_relation(uint32_t *relation, int *inverse, const kith__listing *l, uint32_t directed)
 {
-    uint32_t m = l->index->relations / 2;
-    bool two = second != KITH__NO_RELATION;
+    bool is = directed != KITH__NO_RELATION;
 
-    return (kith_rule){.kind = kind,
-                              .first = kith__undirected(l->graph, first),
-                              .first_inverse = first >= m,
-                              .second = two ? kith__undirected(l->graph, second) : UINT32_MAX,
-                              .second_inverse = two && second >= m,
-                              .constant = UINT32_MAX,
-                              .answer = UINT32_MAX,
-                              .conclusion = kith__undirected(l->graph, head),
-                              .conclusion_inverse = head >= m,
-                              .support = support,
-                              .body_count = body_count,
-                              .confidence = kith__shrunk(support, body_count)};
+    *relation = is ? kith__undirected(l->graph, directed) : UINT32_MAX;
+    *inverse = is && directed >= l->index->relations / 2;
 }
 
-static bool concludes(const listing *l, uint32_t head)
+kith_rule kith__listing_rule(const kith__listing *l, unsigned part, uint32_t conclusion,
+                             const kith__rule *rule)
+{
+    kith_rule made = {.kind = (kith_evidence_part)part,
+                      .constant = UINT32_MAX,
+                      .answer = UINT32_MAX,
+                      .support = rule->support,
+                      .body_count = rule->body_count,
+                      .confidence = kith__shrunk(rule->support, rule->body_count)};
+
+    set_relation(&made.first, &made.first_inverse, l, rule->relation[0]);
+    set_relation(&made.second, &made.second_inverse, l, rule->relation[1]);
+    set_relation(&made.third, &made.third_inverse, l, rule->relation[2]);
+    set_relation(&made.conclusion, &made.conclusion_inverse, l, conclusion);
+    return made;
+}
+
+bool kith__listing_concludes(const kith__listing *l, uint32_t conclusion)
 {
     return l->options->conclusion == UINT32_MAX ||
-           kith__undirected(l->graph, head) == l->options->conclusion;
+           kith__undirected(l->graph, conclusion) == l->options->conclusion;
 }
 
-static void list_patterns(listing *l, const kith__rules *p, kith_evidence_part kind)
+static void list_mined(kith__listing *l, const kith__rules *p, unsigned part)
 {
     for (uint32_t q = 0; q < p->relations; q++)
-        for (uint64_t i = p->offset[q]; concludes(l, q) && i < p->offset[q + 1]; i++) {
-            kith_rule rule = made(l, kind, p->at[i].first, p->at[i].second, q, p->at[i].support,
-                                         p->at[i].body_count);
-            add(l, PIECES, &rule);
+        for (uint64_t i = p->offset[q]; kith__listing_concludes(l, q) && i < p->offset[q + 1];
+             i++) {
+            kith_rule rule = kith__listing_rule(l, part, q, &p->at[i]);
+            kith__listing_add(l, PIECES, &rule);
         }
-}
-
-/* ---- constant rules ---- */
-
-/* Count what the entities with r(., c) have in common; `spans` are those entities. */
-static int list_group(listing *l, size_t piece, uint32_t relation, uint32_t constant,
-                      kith__span subjects)
-{
-    kith__counter answers = {0}, owners = {0};
-    const kith__index *x = l->index;
-    uint32_t r = kith__inverse(x, relation);
-    size_t taken = subjects.count < MOST_SUBJECTS ? subjects.count : MOST_SUBJECTS;
-    int failed = 0;
-
-    for (size_t i = 0; i < taken && !failed; i++) {
-        kith__span facts = kith__facts_of(x, subjects.at[i * subjects.count / taken].entity);
-        for (size_t k = 0; k < facts.count && !failed; k++) {
-            uint32_t q = facts.at[k].relation;
-            if (!concludes(l, q))
-                continue;
-            failed = kith__counter_add(&answers, (uint64_t)q << 32 | facts.at[k].entity, 1);
-            if (!failed && (k == 0 || facts.at[k - 1].relation != q))
-                failed = kith__counter_add(&owners, q, 1);
-        }
-    }
-    for (size_t i = 0; i < answers.places && !failed; i++) {
-        uint32_t q = (uint32_t)(answers.at[i].key >> 32), o = (uint32_t)answers.at[i].key;
-        if (answers.at[i].key == UINT64_MAX || (q == r && o == constant))
-            continue;
-        kith_rule rule =
-            made(l, KITH_PART_CONSTANT, r, KITH__NO_RELATION, q, (uint32_t)answers.at[i].count,
-                 (uint32_t)kith__counter_find(&owners, q)->count);
-        rule.constant = constant;
-        rule.answer = o;
-        add(l, piece, &rule);
-    }
-    kith__counter_release(&answers);
-    kith__counter_release(&owners);
-    return failed;
-}
-
-static void constants_piece(void *context, size_t piece)
-{
-    listing *l = context;
-    const kith__index *x = l->index;
-    uint32_t to = (uint32_t)((uint64_t)x->seen * (piece + 1) / PIECES);
-
-    for (uint32_t c = (uint32_t)((uint64_t)x->seen * piece / PIECES); c < to; c++) {
-        if (kith__watch_add(l->watch, 1))
-            return;
-        kith__span facts = kith__facts_of(x, c);
-        for (size_t from = 0, end; from < facts.count; from = end) {
-            for (end = from;
-                 end < facts.count && facts.at[end].relation == facts.at[from].relation;)
-                end++;
-            if (end - from >= l->options->min_support && end - from > 1 &&
-                list_group(l, piece, facts.at[from].relation, c,
-                           (kith__span){facts.at + from, end - from}))
-                kith__flag_raise(&l->no_memory);
-        }
-    }
-    kith__best_sort(&l->best[piece]);
 }
 
 /* ---- examples ---- */
 
-static uint32_t directed(const listing *l, uint32_t relation, int inverse)
+uint32_t kith__listing_relation(const kith__listing *l, uint32_t relation, int inverse)
 {
     return relation + (inverse ? l->index->relations / 2 : 0);
 }
 
-static void note_example(listed *to, bool holds, uint32_t s, uint32_t x, uint32_t o)
+const kith_rule *kith__listed_rule(const void *at)
 {
-    kith_rule_example *at = holds ? to->holds : to->fails;
+    return &((const listed *)at)->rule;
+}
+
+void kith__listed_example(void *at, bool holds, kith_rule_example example)
+{
+    listed *to = at;
+    kith_rule_example *examples = holds ? to->holds : to->fails;
     size_t *count = holds ? &to->rule.holds_count : &to->rule.fails_count;
 
     if (*count < EXAMPLES)
-        at[(*count)++] = (kith_rule_example){s, x, o};
+        examples[(*count)++] = example;
 }
 
 static bool wants_more(const kith_rule *rule)
@@ -179,56 +112,97 @@ static bool wants_more(const kith_rule *rule)
     return rule->holds_count < EXAMPLES || rule->fails_count < EXAMPLES;
 }
 
-static void find_at(listed *to, const listing *l, uint32_t s, kith__span answers)
-{
-    const kith_rule *rule = &to->rule;
-    const kith__index *x = l->index;
-    kith__span first = kith__reached(x, s, directed(l, rule->first, rule->first_inverse));
+/* A chain of facts from s along a rule's body. */
+typedef struct {
+    listed *to;
+    const kith__listing *listing;
+    uint32_t relation[KITH__MOST_STEPS];
+    size_t steps;
+    uint32_t entity[KITH__MOST_STEPS + 1]; /* s first */
+    kith__span answers;
+} chain;
 
-    if (rule->kind == KITH_PART_CONSTANT) {
-        if (kith__span_has(first, rule->constant))
-            note_example(to, kith__span_has(answers, rule->answer), s, rule->constant,
-                         rule->answer);
-        return;
-    }
-    for (size_t i = 0; i < first.count && wants_more(rule); i++) {
-        uint32_t between = first.at[i].entity;
-        bool inverse = rule->first == rule->conclusion &&
-                       rule->first_inverse != rule->conclusion_inverse;
-        if (rule->kind == KITH_PART_DIRECT) {
-            if (between != s || !inverse)
-                note_example(to, kith__span_has(answers, between), s, UINT32_MAX, between);
+/* Paths do not come back; a loop is no evidence for its own inverse. */
+static bool may_go(const chain *c, size_t step, uint32_t entity)
+{
+    const kith_rule *rule = &c->to->rule;
+
+    if (c->steps == 1)
+        return entity != c->entity[0] || rule->first != rule->conclusion ||
+               rule->first_inverse == rule->conclusion_inverse;
+    for (size_t i = 0; i <= step; i++)
+        if (c->entity[i] == entity)
+            return false;
+    return true;
+}
+
+static void note_chain(const chain *c)
+{
+    const uint32_t *e = c->entity;
+
+    kith__listed_example(c->to, kith__span_has(c->answers, e[c->steps]),
+                         (kith_rule_example){.subject = e[0],
+                                             .between = c->steps > 1 ? e[1] : UINT32_MAX,
+                                             .object = e[c->steps],
+                                             .between_second = c->steps > 2 ? e[2] : UINT32_MAX});
+}
+
+static void follow(chain *c, size_t step)
+{
+    kith__span next = kith__reached(c->listing->index, c->entity[step], c->relation[step]);
+
+    for (size_t i = 0; i < next.count && wants_more(&c->to->rule); i++) {
+        if (!may_go(c, step, next.at[i].entity))
             continue;
-        }
-        if (between == s)
-            continue;
-        kith__span ends =
-            kith__reached(x, between, directed(l, rule->second, rule->second_inverse));
-        for (size_t k = 0; k < ends.count && wants_more(rule); k++)
-            if (ends.at[k].entity != s && ends.at[k].entity != between)
-                note_example(to, kith__span_has(answers, ends.at[k].entity), s, between,
-                             ends.at[k].entity);
+        c->entity[step + 1] = next.at[i].entity;
+        if (step + 1 < c->steps)
+            follow(c, step + 1);
+        else
+            note_chain(c);
     }
 }
 
-static void find_examples(listed *to, const listing *l)
+static void follow_from(listed *to, const kith__listing *l, size_t steps, uint32_t s,
+                        kith__span answers)
+{
+    const kith_rule *r = &to->rule;
+    chain c = {.to = to,
+               .listing = l,
+               .relation = {kith__listing_relation(l, r->first, r->first_inverse),
+                            kith__listing_relation(l, r->second, r->second_inverse),
+                            kith__listing_relation(l, r->third, r->third_inverse)},
+               .steps = steps,
+               .entity = {s},
+               .answers = answers};
+
+    follow(&c, 0);
+}
+
+static void find_examples(listed *to, kith__listing *l)
 {
     const kith__index *x = l->index;
     const kith_rule *rule = &to->rule;
-    uint32_t q = directed(l, rule->conclusion, rule->conclusion_inverse);
+    const kith__rule_kind *kind = kith__rule_kind_of(rule->kind);
+    uint32_t q = kith__listing_relation(l, rule->conclusion, rule->conclusion_inverse);
 
-    for (uint64_t i = x->owner_offset[q]; i < x->owner_offset[q + 1] && wants_more(rule); i++)
-        find_at(to, l, x->owner[i], kith__reached(x, x->owner[i], q));
+    for (uint64_t i = x->owner_offset[q]; i < x->owner_offset[q + 1] && wants_more(rule); i++) {
+        kith__span answers = kith__reached(x, x->owner[i], q);
+        if (kind->find_examples)
+            kind->find_examples(l, to, x->owner[i], answers);
+        else if (kind->steps > 0)
+            follow_from(to, l, kind->steps, x->owner[i], answers);
+    }
 }
 
 /* ---- the list ---- */
 
-static int gather(listing *l)
+static int gather(kith__listing *l)
 {
     for (size_t i = 0; i < PIECES; i++) {
+        kith__best_sort(&l->best[i]);
         const listed *at = l->best[i].at;
         for (size_t k = 0; k < l->best[i].count; k++)
-            add(l, PIECES, &at[k].rule);
+            kith__listing_add(l, PIECES, &at[k].rule);
         kith__best_release(&l->best[i]);
     }
     kith__best_sort(&l->best[PIECES]);
@@ -290,21 +264,21 @@ static kith_status publish(kith_rules **rules, listed *at, size_t count, kith_er
 }
 
 /* The kinds that the options ask for, into the last list. */
-static kith_status list_kinds(listing *l, const kith__evidence *evidence, kith__pool *pool,
+static kith_status list_kinds(kith__listing *l, const kith__evidence *evidence, kith__pool *pool,
                               kith_error *error)
 {
     unsigned kinds = l->options->kinds ? l->options->kinds : KITH_PART_RULES;
     kith_status status = KITH_OK;
 
     l->index = evidence->base->index;
-    if (kinds & KITH_PART_DIRECT)
-        list_patterns(l, &evidence->rules->pairs, KITH_PART_DIRECT);
-    if (kinds & KITH_PART_PATH)
-        list_patterns(l, &evidence->rules->paths, KITH_PART_PATH);
-    if (kinds & KITH_PART_CONSTANT) {
-        TRY(kith__watch_begin(l->watch, "counting constant rules", l->index->seen, error));
-        kith__pool_run(pool, constants_piece, l, PIECES);
-        TRY(kith__watch_status(l->watch, error));
+    for (size_t i = 0; i < KITH__RULE_KINDS; i++) {
+        const kith__rule_kind *kind = kith__rule_kinds[i];
+        if (!(kinds & kind->part))
+            continue;
+        if (kind->steps > 0)
+            list_mined(l, &evidence->rules->of[i], kind->part);
+        if (kind->list)
+            TRY(kind->list(l, pool, error));
     }
     if (gather(l))
         TRY(kith__no_memory(error));
@@ -312,7 +286,7 @@ cleanup:
     return status;
 }
 
-static kith_status add_examples(listing *l, listed *at, size_t count, kith_error *error)
+static kith_status add_examples(kith__listing *l, listed *at, size_t count, kith_error *error)
 {
     kith_status status = kith__watch_begin(l->watch, "looking for examples", count, error);
 
@@ -329,7 +303,7 @@ static kith_status list_all(kith_rules **rules, const kith_graph *graph,
                             const kith__evidence *given, const kith_rules_options *options,
                             kith__watch *watch, kith_error *error)
 {
-    listing l = {.graph = graph, .options = options, .watch = watch};
+    kith__listing l = {.graph = graph, .options = options, .watch = watch};
     kith__best *all = &l.best[PIECES];
     kith__pool *pool = kith__pool_new(options->threads);
     kith__evidence *evidence = NULL;

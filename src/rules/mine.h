@@ -1,43 +1,74 @@
-/* Rules that name an answer, mined from train:
- *   direct   r(s, o)              => q(s, o)
- *   path     r1(s, x), r2(x, o)   => q(s, o)
- * over the 2m relations and inverses. Rules of other kinds have constants and are counted when a query
- * is asked (evidence.h). Confidence is support / (body count + KITH__SHRINK), where the body count is
- * how often the body holds for an s that has some q. */
+/* Mining rules without constants from train. Every way in which a body leads from s to o is counted
+ * twice: for the conclusions q(s, o) that it is right about (support), and where s has some q (body
+ * count). How bodies are walked is the kind's own (src/rules/kinds). */
 #ifndef KITH_RULES_MINE_H
 #define KITH_RULES_MINE_H
 
 #include "rules/index.h"
+#include "rules/rule.h"
 
-enum {
-    KITH__SHRINK = 5,
-    KITH__MOST_PATH_RULES = 500, /* per conclusion, the most confident ones */
-    KITH__RELATION_BITS = 21,    /* graphs with more directed relations get none */
-};
-#define KITH__NO_RELATION UINT32_MAX
+typedef struct kith__mining kith__mining;
 
-typedef struct kith__rule {
-    uint32_t first, second; /* second: KITH__NO_RELATION of a direct rule */
-    uint32_t support;
-    uint32_t body_count;
-    float confidence;
-} kith__rule;
+/* The entity s that is at hand. */
+typedef struct kith__mining_entity {
+    kith__mining *mining;
+    const kith__index *index;
+    uint32_t self;
+    kith__span facts;
+    size_t thin; /* steps taken from an entity in the middle of a path, at most */
+    /* Of its facts by the entity at the other end; first[e] is 1 + where those with e begin, 0 for none.
+     * The last is followed by one with no entity. Only while support is counted. */
+    const kith_neighbor *by_entity;
+    const uint32_t *first;
+    void *state; /* of the mining */
+} kith__mining_entity;
 
-typedef struct kith__rules {
-    uint32_t relations;   /* 2m */
-    uint64_t *offset;     /* of conclusion q: at[offset[q]] .. at[offset[q + 1] - 1] */
-    kith__rule *at;    /* by (first, second) */
-} kith__rules;
+typedef struct kith__mining_method {
+    const char *stage; /* what it says that it does */
+    size_t steps;      /* relations of a body */
+    size_t most_rules; /* of each conclusion, the most confident ones; 0: all */
+    size_t most_keys;  /* different rules that are counted */
+    /* Walks that are followed where at most `thin` steps are taken from an entity in the middle. They are
+     * thinned out until there are no more than `most_walks`, but not to fewer than `least_steps`; then
+     * only some entities are walked from, spread evenly, or none where there would still be more than
+     * `most_each` walks per entity; 0: any number. Without `walks`, nothing is bounded. */
+    uint64_t (*walks)(const kith__index *index, size_t thin);
+    uint64_t most_walks, most_each;
+    size_t least_steps;
+    /* Walk from s, once to call kith__mining_support, once to call kith__mining_body. -1 if out of
+     * memory. */
+    int (*count_support)(const kith__mining_entity *s);
+    void (*count_bodies)(const kith__mining_entity *s);
+} kith__mining_method;
 
-kith_status kith__mine_pairs(kith__rules *patterns, const kith__index *index, kith__pool *pool,
-                             kith_error *error);
-kith_status kith__mine_paths(kith__rules *patterns, const kith__index *index, kith__pool *pool,
-                             kith_error *error);
-void kith__rules_release(kith__rules *patterns);
+kith_status kith__mine(kith__rules *rules, const kith__index *index,
+                       const kith__mining_method *method, kith__pool *pool, kith_error *error);
 
-static inline float kith__shrunk(double support, double body_count)
+/* A body led to an entity that s has `conclusion` with. -1 if out of memory. */
+int kith__mining_support(const kith__mining_entity *s, uint32_t conclusion,
+                         const uint32_t *relations);
+/* A body led from s to `count` entities. */
+void kith__mining_body(const kith__mining_entity *s, const uint32_t *relations, uint64_t count);
+/* It led to one that is no body of this conclusion after all. */
+void kith__mining_take_back(const kith__mining_entity *s, uint32_t conclusion,
+                            const uint32_t *relations);
+
+/* The steps that are taken from an entity in the middle of a path, spread evenly over its facts. */
+typedef struct kith__mining_steps {
+    kith__span all;
+    size_t count;
+} kith__mining_steps;
+
+static inline kith__mining_steps kith__mining_steps_from(const kith__mining_entity *s,
+                                                         uint32_t entity)
 {
-    return (float)(support / (body_count + KITH__SHRINK));
+    kith__span all = kith__facts_of(s->index, entity);
+    return (kith__mining_steps){all, all.count < s->thin ? all.count : s->thin};
+}
+
+static inline kith_neighbor kith__mining_step(const kith__mining_steps *steps, size_t i)
+{
+    return steps->all.at[steps->count == steps->all.count ? i : i * steps->all.count / steps->count];
 }
 
 #endif

@@ -13,9 +13,8 @@
 #include "embed/tensors.h"
 #include "run/json_file.h"
 
-enum { FORMAT = 2, BY_POSITION = 1 };
-/* the largest weight; with larger ones, scores would not be finite */
-static const float LARGEST = 1e6f;
+enum { FORMAT = 3, BY_POSITION = 1 }; /* until 2 with former names */
+static const float LARGEST = 1e6f; /* of a weight: with more, scores would not be finite */
 
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
                              const kith__fusion *fusion, const kith__calibration *calibration,
@@ -40,51 +39,70 @@ kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
 
 /* ---- rules.safetensors ---- */
 
-static uint32_t *flatten(const kith__rules *p, size_t cols)
+/* A row has the conclusion, the relations of the body, support and body count. */
+static size_t columns_of(const kith__rule_kind *kind)
+{
+    return kind->steps + 3;
+}
+
+static uint32_t *flatten(const kith__rules *p, const kith__rule_kind *kind)
 {
     size_t count = (size_t)p->offset[p->relations];
-    uint32_t *at = kith__alloc(count * cols, sizeof *at), *to = at;
+    uint32_t *at = kith__alloc(count * columns_of(kind), sizeof *at), *to = at;
 
     for (uint32_t q = 0; at && q < p->relations; q++)
         for (uint64_t i = p->offset[q]; i < p->offset[q + 1]; i++) {
             *to++ = q;
-            *to++ = p->at[i].first;
-            if (cols == 5)
-                *to++ = p->at[i].second;
+            for (size_t k = 0; k < kind->steps; k++)
+                *to++ = p->at[i].relation[k];
             *to++ = p->at[i].support;
             *to++ = p->at[i].body_count;
         }
     return at;
 }
 
-static kith__array array_of(const kith__rule_kind *kind)
+/* The arrays of the kinds that are mined; returns how many. */
+static size_t list_arrays(kith__array arrays[KITH__RULE_KINDS], size_t kind[KITH__RULE_KINDS])
 {
-    return (kith__array){kind->array, NULL, 0, kind->columns};
+    size_t count = 0;
+
+    for (size_t i = 0; i < KITH__RULE_KINDS; i++)
+        if (kith__rule_kinds[i]->mine) {
+            arrays[count] = (kith__array){.name = kith__rule_kinds[i]->array,
+                                          .cols = columns_of(kith__rule_kinds[i]),
+                                          .optional = i > KITH__PATH_KIND};
+            kind[count++] = i;
+        }
+    return count;
 }
 
-static kith__array rows_of(const kith__rules *p, const kith__rule_kind *kind)
+static void free_arrays(kith__array *arrays, size_t count)
 {
-    kith__array a = array_of(kind);
-
-    a.at = flatten(p, a.cols);
-    a.rows = (size_t)p->offset[p->relations];
-    return a;
+    for (size_t i = 0; i < count; i++)
+        kith__free(arrays[i].at);
 }
 
 kith_status kith__rules_save(const char *folder, const kith__rule_set *e, kith_error *error)
 {
-    kith__array arrays[] = {rows_of(&e->pairs, &kith__rule_kinds[0]),
-                            rows_of(&e->paths, &kith__rule_kinds[1])};
+    kith__array arrays[KITH__RULE_KINDS];
+    size_t kind[KITH__RULE_KINDS], count = list_arrays(arrays, kind);
     kith__note note = {"relations", ""};
     char *path = kith__path_join(folder, "rules.safetensors");
+    kith_status status = KITH_OK;
 
     snprintf(note.value, sizeof note.value, "%u", e->relations);
-    kith_status status = path && arrays[0].at && arrays[1].at
-                             ? kith__arrays_save(path, arrays, 2, &note, 1, error)
-                             : kith__no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const kith__rules *rules = &e->of[kind[i]];
+        arrays[i].at = flatten(rules, kith__rule_kinds[kind[i]]);
+        arrays[i].rows = (size_t)rules->offset[rules->relations];
+        if (!arrays[i].at)
+            status = kith__no_memory(error);
+    }
+    if (status == KITH_OK)
+        status = path ? kith__arrays_save(path, arrays, count, &note, 1, error)
+                      : kith__no_memory(error);
     kith__free(path);
-    kith__free(arrays[0].at);
-    kith__free(arrays[1].at);
+    free_arrays(arrays, count);
     return status;
 }
 
@@ -103,11 +121,31 @@ static int compare_rows(const uint32_t *a, const uint32_t *b, size_t columns)
     return 0;
 }
 
+static bool relations_valid(const uint32_t *row, size_t count, uint32_t relations)
+{
+    for (size_t k = 0; k < count; k++)
+        if (row[k] >= relations)
+            return false;
+    return true;
+}
+
+static kith__rule rule_of(const uint32_t *row, size_t steps)
+{
+    const uint32_t *counts = row + 1 + steps;
+    kith__rule made = {.support = counts[0],
+                       .body_count = counts[1],
+                       .confidence = kith__shrunk(counts[0], counts[1])};
+
+    for (size_t k = 0; k < KITH__MOST_STEPS; k++)
+        made.relation[k] = k < steps ? row[1 + k] : KITH__NO_RELATION;
+    return made;
+}
+
 /* Rules are found by binary search, so their order must be right. */
 static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t relations,
                              const char *path, kith_error *error)
 {
-    bool two = a->cols == 5;
+    size_t steps = a->cols - 3;
     uint32_t head = 0;
 
     p->relations = relations;
@@ -117,15 +155,13 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
         return kith__no_memory(error);
     for (size_t i = 0; i < a->rows; i++) {
         const uint32_t *row = a->at + i * a->cols;
-        kith__rule made = {row[1], two ? row[2] : KITH__NO_RELATION, row[2 + two], row[3 + two],
-                              kith__shrunk(row[2 + two], row[3 + two])};
-        bool in_order = i == 0 || compare_rows(row - a->cols, row, two ? 3 : 2) < 0;
-        if (!in_order || row[0] >= relations || made.first >= relations ||
-            (two && made.second >= relations) || made.support > made.body_count)
+        bool in_order = i == 0 || compare_rows(row - a->cols, row, 1 + steps) < 0;
+        p->at[i] = rule_of(row, steps);
+        if (!in_order || !relations_valid(row, 1 + steps, relations) ||
+            p->at[i].support > p->at[i].body_count)
             return bad_rule(path, a->name, i, error);
         while (head < row[0])
             p->offset[++head] = i;
-        p->at[i] = made;
     }
     while (head < relations)
         p->offset[++head] = a->rows;
@@ -135,7 +171,8 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
 static kith_status load_rules(kith__rule_set **out, uint32_t relations, bool required,
                               const char *folder, kith_error *error)
 {
-    kith__array arrays[] = {array_of(&kith__rule_kinds[0]), array_of(&kith__rule_kinds[1])};
+    kith__array arrays[KITH__RULE_KINDS];
+    size_t kind[KITH__RULE_KINDS], count = list_arrays(arrays, kind);
     kith__note note = {"relations", ""};
     char *path = kith__path_join(folder, "rules.safetensors");
     kith__rule_set *rules = kith__calloc(1, sizeof *rules);
@@ -144,19 +181,18 @@ static kith_status load_rules(kith__rule_set **out, uint32_t relations, bool req
     if (!path || !rules)
         TRY(kith__no_memory(error));
     rules->relations = relations;
-    TRY(kith__arrays_load(path, arrays, 2, &note, 1, required, error));
+    TRY(kith__arrays_load(path, arrays, count, &note, 1, required, error));
     if (strtoul(note.value, NULL, 10) != relations)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: was made for %s relations and inverses, but the run has %u", path,
                        note.value[0] ? note.value : "other", relations));
-    TRY(unflatten(&rules->pairs, &arrays[0], relations, path, error));
-    TRY(unflatten(&rules->paths, &arrays[1], relations, path, error));
+    for (size_t i = 0; i < count; i++)
+        TRY(unflatten(&rules->of[kind[i]], &arrays[i], relations, path, error));
     *out = rules;
     rules = NULL;
 cleanup:
     kith__free(path);
-    kith__free(arrays[0].at);
-    kith__free(arrays[1].at);
+    free_arrays(arrays, count);
     kith__rule_set_free(rules);
     return status;
 }
@@ -198,10 +234,10 @@ static json_t *own_json(const kith__fusion *f)
 static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calibration)
 {
     return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries",
-                     (json_int_t)f->queries, "set_aside", (json_int_t)f->calibration_queries,
+                     (json_int_t)f->queries, "calibration_queries", (json_int_t)f->calibration_queries,
                      "loss", (double)f->loss, "weights", weights_json(f->common.all),
                      "weights_without_embedding", weights_json(f->common.alone), "calibration",
-                     list_json(calibration->weight, KITH__CALIBRATION), "pull", (double)f->pull,
+                     list_json(calibration->weight, KITH__CALIBRATION), "regularization", (double)f->pull,
                      "by_relation", own_json(f));
 }
 
@@ -211,57 +247,105 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
     return kith__json_save(folder, "fusion.json", fusion_json(fusion, calibration), error);
 }
 
-/* The features that every file has; later features that a file lacks have the weight 0. Files of
- * format 1 have the weights of relations in this order. */
-static const char *const first_features[] = {
-    "a", "log a", "a all", "a mined", "a count", "links", "b", "log b", "b all", "b count", "c",
-    "log c", "c second", "c all", "c count", "d", "log d", "d shared", "d sum", "best",
-    "log best", "all", "answers often", "facts of it", "fits", "fits by known answers",
-    "fits in all", "near", "near and not linked", "near by known answers", "embedding",
-    "embedding log p", "embedding without a", "embedding log p without a",
-    "embedding log p of linked", "log best by known answers", "all by known answers",
-    "log c by known answers", "log d by known answers", "d shared by known answers",
-    "answers often by known answers", "embedding log p by known answers", "log best by facts",
-    "all by facts", "log c by facts", "log d by facts", "answers often by facts",
-    "embedding log p by facts",
+/* What every file has, with the names of formats 1 and 2; of later features the weight is 0 in files that
+ * lack them. Files of format 1 have the weights of relations in this order. */
+static const struct {
+    const char *former_name;
+    kith__feature feature;
+} first_features[] = {
+    {"a", KITH__F_DIRECT_BEST},
+    {"log a", KITH__F_DIRECT_LOG},
+    {"a all", KITH__F_DIRECT_ALL},
+    {"a mined", KITH__F_DIRECT_MINED},
+    {"a count", KITH__F_DIRECT_COUNT},
+    {"links", KITH__F_LINKS},
+    {"b", KITH__F_PATH_BEST},
+    {"log b", KITH__F_PATH_LOG},
+    {"b all", KITH__F_PATH_ALL},
+    {"b count", KITH__F_PATH_COUNT},
+    {"c", KITH__F_CONSTANT_BEST},
+    {"log c", KITH__F_CONSTANT_LOG},
+    {"c second", KITH__F_CONSTANT_SECOND},
+    {"c all", KITH__F_CONSTANT_ALL},
+    {"c count", KITH__F_CONSTANT_COUNT},
+    {"d", KITH__F_SHARED_BEST},
+    {"log d", KITH__F_SHARED_LOG},
+    {"d shared", KITH__F_SHARED_SHARE},
+    {"d sum", KITH__F_SHARED_SUM},
+    {"best", KITH__F_BEST},
+    {"log best", KITH__F_BEST_LOG},
+    {"all", KITH__F_ALL},
+    {"answers often", KITH__F_PRIOR},
+    {"facts of it", KITH__F_DEGREE},
+    {"fits", KITH__F_TYPE},
+    {"fits by known answers", KITH__F_TYPE_KNOWN},
+    {"fits in all", KITH__F_TYPE_ALL},
+    {"near", KITH__F_PROXIMITY},
+    {"near and not linked", KITH__F_PROXIMITY_UNLINKED},
+    {"near by known answers", KITH__F_PROXIMITY_KNOWN},
+    {"embedding", KITH__F_E_SCORE},
+    {"embedding log p", KITH__F_E_LOGP},
+    {"embedding without a", KITH__F_E_GATED},
+    {"embedding log p without a", KITH__F_E_LOGP_GATED},
+    {"embedding log p of linked", KITH__F_E_LINKED},
+    {"log best by known answers", KITH__F_BEST_LOG_KNOWN},
+    {"all by known answers", KITH__F_ALL_KNOWN},
+    {"log c by known answers", KITH__F_CONSTANT_LOG_KNOWN},
+    {"log d by known answers", KITH__F_SHARED_LOG_KNOWN},
+    {"d shared by known answers", KITH__F_SHARED_SHARE_KNOWN},
+    {"answers often by known answers", KITH__F_PRIOR_KNOWN},
+    {"embedding log p by known answers", KITH__F_E_KNOWN},
+    {"log best by facts", KITH__F_BEST_LOG_FACTS},
+    {"all by facts", KITH__F_ALL_FACTS},
+    {"log c by facts", KITH__F_CONSTANT_LOG_FACTS},
+    {"log d by facts", KITH__F_SHARED_LOG_FACTS},
+    {"answers often by facts", KITH__F_PRIOR_FACTS},
+    {"embedding log p by facts", KITH__F_E_FACTS},
 };
 enum { FIRST_FEATURES = sizeof first_features / sizeof *first_features };
 
-static int find_feature(const char *name)
+static const char *name_in(int format, size_t first)
+{
+    return format < FORMAT ? first_features[first].former_name
+                           : kith__feature_name((int)first_features[first].feature);
+}
+
+static int find_feature(const char *name, int format)
 {
     int i = 0;
 
+    for (size_t k = 0; format < FORMAT && k < FIRST_FEATURES; k++)
+        if (strcmp(first_features[k].former_name, name) == 0)
+            return (int)first_features[k].feature;
     while (i < KITH__FEATURES_COUNT && strcmp(kith__feature_name(i), name) != 0)
         i++;
     return i;
 }
 
-static bool read_weight(float *weight, const char *name, const json_t *value)
+static bool read_weight(float *weight, int feature, const json_t *value)
 {
-    int feature = find_feature(name);
-
     if (feature == KITH__FEATURES_COUNT || !json_is_number(value))
         return false;
     weight[feature] = (float)json_number_value(value);
     return fabsf(weight[feature]) <= LARGEST;
 }
 
-/* By name, or in a list by position. An unknown name is a feature of a later version. */
-static bool read_weights(float *weight, const json_t *weights)
+/* By name, or in a list by position. A name that is no feature is one of a later version. */
+static bool read_weights(float *weight, const json_t *weights, int format)
 {
     const char *name;
     json_t *value;
     bool good = true;
 
     memset(weight, 0, KITH__FEATURES_COUNT * sizeof *weight);
-    for (int i = 0; i < FIRST_FEATURES && json_is_array(weights); i++)
-        good &= read_weight(weight, first_features[i], json_array_get(weights, (size_t)i));
+    for (size_t i = 0; i < FIRST_FEATURES && json_is_array(weights); i++)
+        good &= read_weight(weight, (int)first_features[i].feature, json_array_get(weights, i));
     if (json_is_array(weights))
         return good && json_array_size(weights) == FIRST_FEATURES;
-    for (int i = 0; i < FIRST_FEATURES; i++)
-        good &= json_object_get(weights, first_features[i]) != NULL;
+    for (size_t i = 0; i < FIRST_FEATURES; i++)
+        good &= json_object_get(weights, name_in(format, i)) != NULL;
     json_object_foreach((json_t *)weights, name, value)
-        good &= read_weight(weight, name, value);
+        good &= read_weight(weight, find_feature(name, format), value);
     return good;
 }
 
@@ -276,12 +360,13 @@ static bool read_list(float *to, int count, const json_t *list)
     return json_array_size(list) == (size_t)count;
 }
 
-static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const json_t *object)
+static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const json_t *object,
+                         int format)
 {
     const char *alone = "weights_without_embedding";
 
-    if (!read_weights(f->common.all, json_object_get(object, "weights")) ||
-        !read_weights(f->common.alone, json_object_get(object, alone)) ||
+    if (!read_weights(f->common.all, json_object_get(object, "weights"), format) ||
+        !read_weights(f->common.alone, json_object_get(object, alone), format) ||
         !read_list(calibration->weight, KITH__CALIBRATION, json_object_get(object, "calibration")))
         return false;
     for (uint32_t i = 0; i < f->own_count; i++) {
@@ -291,14 +376,16 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
         own->query = (uint32_t)query;
         if (!json_is_integer(json_object_get(from, "query")) || query < 0 || query > UINT32_MAX ||
             (i > 0 && own->query <= own[-1].query) ||
-            !read_weights(own->weights.all, json_object_get(from, "weights")) ||
-            !read_weights(own->weights.alone, json_object_get(from, alone)))
+            !read_weights(own->weights.all, json_object_get(from, "weights"), format) ||
+            !read_weights(own->weights.alone, json_object_get(from, alone), format))
             return false;
     }
     calibration->fitted = true;
-    f->pull = (float)json_number_value(json_object_get(object, "pull"));
+    f->pull = (float)json_number_value(
+        json_object_get(object, format < FORMAT ? "pull" : "regularization"));
     f->queries = (uint32_t)json_integer_value(json_object_get(object, "queries"));
-    f->calibration_queries = (uint32_t)json_integer_value(json_object_get(object, "set_aside"));
+    f->calibration_queries = (uint32_t)json_integer_value(
+        json_object_get(object, format < FORMAT ? "set_aside" : "calibration_queries"));
     f->loss = (float)json_number_value(json_object_get(object, "loss"));
     return true;
 }
@@ -311,18 +398,16 @@ static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, 
 
     TRY(kith__json_load(&object, NULL, folder, file, required, error));
     int format = (int)json_integer_value(json_object_get(object, "format"));
-    if (format != FORMAT && format != BY_POSITION)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder,
-                       file, format, FORMAT));
+    if (format < BY_POSITION || format > FORMAT)
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder, file,
+                       format, FORMAT));
     f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
-    if (!read_numbers(f, calibration, object))
-        TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s/%s: lacks a weight or the calibration, or one is no "
-                       "finite number",
-                       folder, file));
+    if (!read_numbers(f, calibration, object, format))
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: lacks a weight or the calibration, or one is no "
+                       "finite number", folder, file));
 cleanup:
     json_decref(object);
     return status;

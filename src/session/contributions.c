@@ -39,11 +39,33 @@ void kith__contributions_free(kith_contributions *contributions, size_t count)
 
 /* ---- rules ---- */
 
+static void set_relation(uint32_t *relation, int *inverse, const kith_graph *g, uint32_t directed)
+{
+    bool is = directed != KITH__NO_RELATION;
+
+    *relation = is ? kith__undirected(g, directed) : UINT32_MAX;
+    *inverse = is && directed >= g->seen_relations;
+}
+
+static kith_reason public_reason(const kith_graph *g, const kith__reason *r)
+{
+    kith_reason made = {.kind = (kith_evidence_part)kith__rule_kinds[r->kind]->part,
+                        .between = r->between[0],
+                        .between_second = r->between[1],
+                        .confidence = r->confidence,
+                        .support = r->support,
+                        .body_count = r->body_count};
+
+    set_relation(&made.first, &made.first_inverse, g, r->relation[0]);
+    set_relation(&made.second, &made.second_inverse, g, r->relation[1]);
+    set_relation(&made.third, &made.third_inverse, g, r->relation[2]);
+    return made;
+}
+
 static void take_reason(void *context, const kith__reason *r)
 {
     finding *f = context;
     const kith_graph *g = f->session->model->graph;
-    uint32_t m = g->seen_relations;
 
     for (size_t i = 0; i < f->count; i++) {
         kith_contributions *to = &f->contributions[i];
@@ -54,17 +76,7 @@ static void take_reason(void *context, const kith__reason *r)
             f->no_memory = true;
             return;
         }
-        bool two = r->second != KITH__NO_RELATION;
-        f->reasons[i][to->reason_count++] =
-            (kith_reason){.kind = r->kind,
-                          .first = kith__undirected(g, r->first),
-                          .first_inverse = r->first >= m,
-                          .second = two ? kith__undirected(g, r->second) : UINT32_MAX,
-                          .second_inverse = two && r->second >= m,
-                          .between = r->between,
-                          .confidence = r->confidence,
-                          .support = r->support,
-                          .body_count = r->body_count};
+        f->reasons[i][to->reason_count++] = public_reason(g, r);
     }
 }
 
@@ -80,7 +92,11 @@ static int stronger_first(const void *a, const void *b)
         return x->first < y->first ? -1 : 1;
     if (x->between != y->between)
         return x->between < y->between ? -1 : 1;
-    return x->second < y->second ? -1 : x->second > y->second;
+    if (x->second != y->second)
+        return x->second < y->second ? -1 : 1;
+    if (x->between_second != y->between_second)
+        return x->between_second < y->between_second ? -1 : 1;
+    return x->third < y->third ? -1 : x->third > y->third;
 }
 
 /* The contribution of each feature: its weight times its value. */

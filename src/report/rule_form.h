@@ -1,0 +1,21 @@
+/* The atoms of a rule, from what kith_part_form says of its kind. */
+#ifndef KITH_REPORT_RULE_FORM_H
+#define KITH_REPORT_RULE_FORM_H
+
+#include <kith/kith.h>
+
+enum { RULE_ATOMS = 3 };
+
+/* Variables: s and o, x and y between them, c for a constant, _ for anything. */
+typedef struct rule_atom {
+    char from, to;
+} rule_atom;
+
+typedef struct rule_form {
+    rule_atom body[RULE_ATOMS], conclusion;
+    size_t count; /* of the body; 0 where there is no such kind */
+} rule_form;
+
+rule_form rule_form_of(kith_evidence_part kind);
+
+#endif
