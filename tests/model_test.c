@@ -876,7 +876,7 @@ static void encode__ids_that_do_not_exist_are_named(void **state)
     assert_contains(error.message, "no entity 2, the graph has 2");
     /* The second relation is in test alone, so there is nothing to encode for. */
     assert_int_equal(kith_model_encode(vector, model, 0, 1, 0, &error), KITH_ERR_NOT_FOUND);
-    assert_contains(error.message, "no relation 1 that training has seen");
+    assert_contains(error.message, "no relation 1 in train");
     assert_int_equal(kith_model_score(&score, model, (kith_triple){0, 0, 7}, &error),
                      KITH_ERR_NOT_FOUND);
     assert_int_equal(kith_model_score(&score, model, (kith_triple){0, 1, 1}, &error),

@@ -322,7 +322,7 @@ check 'encodings of an entity that is none' 1 "nothing is known about 'nobody'" 
     "$kith" export lan -o one --relation lives_in --entity nobody
 check 'names from a file that is not there' 1 'nowhere: cannot open' \
     "$kith" export lan -o one --relation lives_in --entities nowhere
-check 'export to where nothing can be' 1 'cannot make a folder' "$kith" export lan -o /proc/kith/x
+check 'export to where nothing can be' 1 'cannot create the folder' "$kith" export lan -o /proc/kith/x
 ls one vectors | grep tmp >out
 report $((1 - $?)) 'export leaves no half files' "$(cat out)"
 

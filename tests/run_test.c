@@ -118,6 +118,17 @@ static const char *labelled_source(void)
     return folder;
 }
 
+/* The graph is small, which a fusion warns of; nothing else is wrong from warning `first` on. */
+static void check_no_other_warning(const kith_model *model, size_t first)
+{
+    const char *warning = kith_model_warning(model, first);
+
+    if (!warning)
+        return;
+    assert_contains(warning, "the graph is small");
+    assert_null(kith_model_warning(model, first + 1));
+}
+
 static int make_runs(void **state)
 {
     kith_train_end end;

@@ -1196,7 +1196,7 @@ static void refused__a_run_whose_weights_are_gone(void **state)
 
     (void)state;
     unlink(in(folder, "model.safetensors"));
-    check_refused(folder, false, "its model.safetensors is gone", "train again");
+    check_refused(folder, false, "its model.safetensors is missing", "train again");
 }
 
 static void refused__weights_that_are_not_finite(void **state)
@@ -1228,7 +1228,7 @@ static void refused__a_checkpoint_cut_off_anywhere(void **state)
 static void refused__a_checkpoint_that_does_not_fit_the_run(void **state)
 {
     static const char *const changes[][3] = {
-        {"\"epoch\":\"0\"", "\"eboch\":\"0\"", "does not say its epoch"},
+        {"\"epoch\":\"0\"", "\"eboch\":\"0\"", "lacks its epoch"},
         {"\"epoch\":\"0\"", "\"epoch\":\"9\"", "epoch"},
         {"\"epoch\":\"0\"", "\"epoch\":\"x\"", "epoch"},
         {"\"epoch\":\"0\"", "\"epoch\":\"-\"", "epoch"},

@@ -90,7 +90,7 @@ static void begin_lists(kith__made_lists *made)
     made->lists.vector_count = 0;
 }
 
-/* Room for one more list of at most so many neighbours; NULL where memory is short. */
+/* Room for one more list of at most so many neighbours; NULL if out of memory. */
 static kith_neighbor *reserve_list(kith__entity_encoder *e, kith__made_lists *made, size_t most)
 {
     kith__neighbor_lists *lists = &made->lists;
@@ -131,7 +131,7 @@ static size_t copy_seen(kith_neighbor *to, kith__span facts, uint32_t seen)
     return count;
 }
 
-/* The list of an unseen neighbour; -1 where memory is short. */
+/* The list of an unseen neighbour; -1 if out of memory. */
 static int add_unseen(kith__entity_encoder *e, const kith__view *known, kith_neighbor link)
 {
     kith__spans facts = kith__view_facts(known, link.entity);
