@@ -406,8 +406,8 @@ KITH_API kith_status kith_graph_implications(kith_implications **implications,
                                              const kith_rules_options *options, kith_error *error);
 KITH_API void kith_implications_free(kith_implications *implications);
 
-/* Parts of the evidence for an answer, as flags. Rules that name an answer o to q(s, ?) are of these
- * kinds, among which later versions may have others:
+/* Parts of the evidence for an answer, as flags. Rules that name an answer o to q(s, ?) are of
+ * these kinds; later versions may have others:
  *   direct          r(s, o)             => q(s, o)
  *   path            r1(s, x), r2(x, o)  => q(s, o)
  *   path3           r1(s, x), r2(x, y), r3(y, o) => q(s, o)
@@ -439,8 +439,8 @@ KITH_API int kith_part_listed(kith_evidence_part part);
 /* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE if there is none. */
 KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
 
-/* Entities; `between` is x of a path and c of a constant rule, `between_second` y of a path of three
- * steps, else UINT32_MAX. */
+/* Entities; `between` is x of a path and c of a constant rule, `between_second` y of a path of
+ * three steps, else UINT32_MAX. */
 typedef struct kith_rule_example {
     uint32_t subject, between, object, between_second;
 } kith_rule_example;
