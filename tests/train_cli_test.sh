@@ -137,7 +137,7 @@ check 'a setting that is no number' 2 "dim is 'wide', expected a whole number" \
     "$kith" train source -o x --dim wide
 check 'a setting out of its range' 2 "batch is '0'" "$kith" train source -o x --batch 0
 check 'an aggregator that is none' 2 'mean\|sum\|max' "$kith" train source -o x --aggregator median
-check 'a preset that is none' 2 'expected kith, triplets, rules, embedding, release or paper' "$kith" train source -o x --preset mine
+check 'a preset that is none' 2 'expected kith, triplets, rules, embedding, release, paper or paper-fast' "$kith" train source -o x --preset mine
 check 'a width that the decoder cannot take' 2 'multiple of 4' \
     "$kith" train source -o x --decoder analogy --dim 6
 check 'an lr of zero' 2 'lr' "$kith" train source -o x --lr 0
