@@ -198,7 +198,7 @@ static bool same_hidden(const kith__descriptions *d, size_t one, size_t other)
 static void holdout__nobody_is_both_fitted_on_and_in_the_calibration_split(void **state)
 {
     (void)state;
-    const kith__description_options some = {kith__is_calibration_entity, 1000, 1000, 1};
+    const kith__description_options some = {kith__is_calibration_entity, 1000, 3, 1};
     kith_graph *source = town(), *graph = held_out_of(source, true);
     kith__holdout h = drawn_from(graph, 1);
     kith__descriptions d;
@@ -209,7 +209,7 @@ static void holdout__nobody_is_both_fitted_on_and_in_the_calibration_split(void 
     /* Too few here: then all are described. */
     assert_true(h.calibration.distinct > h.fitting.distinct);
     assert_int_equal(kith__descriptions_init(&d, graph, &some, NULL), KITH_OK);
-    assert_int_equal(d.count, 2 * d.distinct);
+    assert_int_equal(d.count, 3 * d.distinct);
     assert_int_equal(d.distinct + h.fitting.distinct, h.calibration.distinct);
     check_descriptions(&d, graph, true);
     for (size_t i = 0; i < d.distinct; i++)

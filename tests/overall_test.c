@@ -209,7 +209,7 @@ static void newcomers__keep_something_and_hide_something_by_the_seed(void **stat
 {
     (void)state;
     kith_graph *graph = people();
-    const kith__description_options options = {.most = 1000, .seed = 3};
+    const kith__description_options options = {.most = 1000, .times = 1, .seed = 3};
     kith__descriptions n, again;
     size_t hidden = 0, facts;
 
@@ -257,7 +257,7 @@ static void newcomers__probabilities_are_those_of_a_session(void **state)
     kith_model *model = trained(graph, 1);
     const kith_ask_options options = {
         .top = 10, .new_only = 1, .candidates = KITH_ANSWERS_SEEN, .threads = 1};
-    const kith__description_options one = {.most = 1, .seed = 3};
+    const kith__description_options one = {.most = 1, .times = 1, .seed = 3};
     kith__descriptions d;
     kith__newcomers n;
     wanted w = {0};

@@ -206,7 +206,7 @@ kith_status kith_evaluate_probabilities(kith_probability_eval **shown, const kit
     TRY(status);
     TRY(check_model(model, error));
     const kith__description_options drawn = {
-        .most = options.entities, .seed = options.seed};
+        .most = options.entities, .times = 1, .seed = options.seed};
     TRY(kith__descriptions_init(&described, model->graph, &drawn, error));
     TRY(kith__newcomers_init(&newcomers, (kith_model *)model, &described, error));
     if (newcomers.count == 0)

@@ -9,7 +9,7 @@ enum {
     MOST_FITTING = 2000,
     MOST_CALIBRATION = 600,
     FEWEST_CALIBRATION = 50,
-    ENOUGH_DESCRIPTIONS = 300
+    TIMES = 3
 };
 
 /* ---- who is for what ---- */
@@ -66,9 +66,9 @@ static kith_status list_queries(kith__holdout *h, kith_predict predict, kith_err
 /* Where the calibration split is too small, all are asked about. */
 static kith_status describe(kith__holdout *h, uint64_t seed, kith_error *error)
 {
-    kith__description_options for_fitting = {is_fitting_entity, MOST_FITTING, 0, seed};
+    kith__description_options for_fitting = {is_fitting_entity, MOST_FITTING, 1, seed};
     kith__description_options for_calibration = {kith__is_calibration_entity, MOST_CALIBRATION,
-                                                 ENOUGH_DESCRIPTIONS, seed};
+                                                 TIMES, seed};
     kith_status status;
 
     TRY(kith__descriptions_init(&h->fitting, h->graph, &for_fitting, error));

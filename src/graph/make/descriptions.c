@@ -88,9 +88,10 @@ static void draw(kith__descriptions *d, const kith_graph *g, const uint32_t *cou
 
 static int repeat(kith__descriptions *d, size_t capacity, const kith__description_options *o)
 {
-    size_t twice = 2 * d->distinct;
+    size_t times = d->distinct > 0 ? o->most / d->distinct : 1;
 
-    d->count = d->distinct < o->enough ? (o->enough < twice ? o->enough : twice) : d->distinct;
+    times = times < o->times ? times : o->times;
+    d->count = times * d->distinct;
     if (kith__reserve(&d->entities, &capacity, d->count, sizeof *d->entities))
         return -1;
     for (size_t i = d->distinct; i < d->count; i++)

@@ -22,9 +22,9 @@ typedef struct kith__descriptions {
 
 typedef struct kith__description_options {
     bool (*is_wanted)(uint32_t entity); /* NULL: any */
-    size_t most; /* entities */
-    /* descriptions: if entities are fewer, some are described twice, with other facts hidden */
-    size_t enough;
+    size_t most;                        /* descriptions */
+    /* that an entity is described, with other facts hidden; fewer where that were too many */
+    size_t times;
     uint64_t seed;
 } kith__description_options;
 
