@@ -13,7 +13,8 @@ typedef struct fields {
 } fields;
 
 /* Cut "SUBJECT RELATION OBJECT": at tabs (or \t) where there are any, else at single spaces, with
- * "..." around a name that has spaces, and "" in it for a double quote. False where there are not three names; `why` says so. */
+ * "..." around a name that has spaces, and "" in it for a double quote. False where there are not
+ * three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
 /* The fields of a question, "?" as NULL; false with the reason where it has none. */

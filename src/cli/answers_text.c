@@ -59,8 +59,8 @@ void print_question(const kith_question *q, const kith_graph *graph)
 {
     char *subject = readable_name(graph, q->subject), *object = readable_name(graph, q->object);
 
-    say("%s  %s  %s\n", subject ? subject : "", q->relation ? relation_name_text(graph, q->relation) : "?",
-        object ? object : "");
+    say("%s  %s  %s\n", subject ? subject : "",
+        q->relation ? relation_name_text(graph, q->relation) : "?", object ? object : "");
     free(subject);
     free(object);
 }

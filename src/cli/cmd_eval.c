@@ -38,7 +38,7 @@ static unsigned existing_parts(void)
     return parts;
 }
 
-/* "direct,embedding" as flags; false for what is no part. */
+/* "direct,embedding" as flags; false for names that are not parts. */
 static bool parse_parts(void *to, const char *text)
 {
     unsigned *parts = to;

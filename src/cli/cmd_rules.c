@@ -299,7 +299,8 @@ static void print_kinds(void)
     for (unsigned part = 1; part < KITH_PART_ALL; part <<= 1)
         if (kith_part_listed((kith_evidence_part)part))
             say("  %-10s (%c)  %s\n", kith_part_name((kith_evidence_part)part),
-                kith_part_letter((kith_evidence_part)part), kith_part_form((kith_evidence_part)part));
+                kith_part_letter((kith_evidence_part)part),
+                kith_part_form((kith_evidence_part)part));
 }
 
 static int run(const command *self, void *given)
@@ -317,8 +318,8 @@ static const option_row options[] = {
      "separated by commas, or letters, such as AB",
      OPTION_CHECKED, offsetof(arguments, kinds), .take = parse_kinds,
      .expected = "a list of kinds such as direct,path or AB (kith rules --help lists them)"},
-    {"examples", 0, NULL, "show facts for which each rule holds and for which it fails", OPTION_FLAG,
-     offsetof(arguments, examples)},
+    {"examples", 0, NULL, "show facts for which each rule holds and for which it fails",
+     OPTION_FLAG, offsetof(arguments, examples)},
     {"relation", 0, "NAME", "only rules that conclude this relation or its inverse", OPTION_TEXT,
      offsetof(arguments, relation)},
     OPTION_TOP("how many rules to show, strongest first", "20"),

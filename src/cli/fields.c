@@ -20,7 +20,8 @@ static void make_tabs(char *text)
     *to = '\0';
 }
 
-/* A field in double quotes, in which two of them stand for one; NULL where it does not end as one. */
+/* A field in double quotes, in which two of them stand for one; NULL where it does not end as
+ * one. */
 static char *quoted_field(char **rest)
 {
     char *field = *rest + 1, *to = field, *from = field;

@@ -324,8 +324,8 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
     if (s->too_many_rules)
         status = KITH_ERR_ARGUMENT;
     else if (!s->rules)
-        status = kith__implications_new(&s->rules, s->model->graph, KITH__MOST_IMPLICATIONS, s->pool,
-                                        error);
+        status = kith__implications_new(&s->rules, s->model->graph, KITH__MOST_IMPLICATIONS,
+                                        s->pool, error);
     if (status == KITH_OK)
         *rules = s->rules;
     s->too_many_rules = status == KITH_ERR_ARGUMENT;

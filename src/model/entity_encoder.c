@@ -147,7 +147,8 @@ static int add_unseen(kith__entity_encoder *e, const kith__view *known, kith_nei
     return 0;
 }
 
-/* Without a seen neighbour: the unseen ones that have one, as rows of vectors that are made later. */
+/* Without a seen neighbour: the unseen ones that have one, as rows of vectors that are made
+ * later. */
 static int add_far(kith__entity_encoder *e, const kith__view *known,
                    const kith__query_entity *asked, kith_neighbor *to)
 {
@@ -188,7 +189,8 @@ static int make_lists(kith__entity_encoder *e, const kith__view *known,
 
 /* ---- encodings ---- */
 
-/* Each unseen neighbour for the relation that leads back, as training encodes both ends of a fact. */
+/* Each unseen neighbour for the relation that leads back, as training encodes both ends of a
+ * fact. */
 static kith_status encode_unseen(kith__entity_encoder *e, kith_error *error)
 {
     kith__neighbor_lists *lists = &e->unseen.lists;

@@ -1,6 +1,6 @@
-/* Encodes entities that are given by their facts. One without a seen neighbour is encoded from its unseen
- * ones: each takes part through an encoding of its own, made from its seen neighbours for the relation
- * that leads back. */
+/* Encodes entities that are given by their facts. One without a seen neighbour is encoded from its
+ * unseen ones: each takes part through an encoding of its own, made from its seen neighbours for
+ * the relation that leads back. */
 #ifndef KITH_MODEL_ENTITY_ENCODER_H
 #define KITH_MODEL_ENTITY_ENCODER_H
 
@@ -40,8 +40,9 @@ kith_status kith__entity_encoder_init(kith__entity_encoder *e, const kith_model 
                                       kith__pool *pool, kith_error *error);
 void kith__entity_encoder_release(kith__entity_encoder *e);
 
-/* Encode entities, each for a query: request i of the encoder is that of asked[i], and visit v of it
- * is neighbour v of its cut list. `known` has the facts of unseen neighbours; NULL leaves these out. */
+/* Encode entities, each for a query: request i of the encoder is that of asked[i], and visit v of
+ * it is neighbour v of its cut list. `known` has the facts of unseen neighbours; NULL leaves these
+ * out. */
 kith_status kith__encode_asked(kith__entity_encoder *e, const kith__view *known,
                                const kith__query_entity *asked, const uint32_t *queries,
                                size_t count, kith_error *error);
@@ -63,8 +64,8 @@ kith_status kith__encode_from_graph(float *vectors, kith__entity_encoder *e,
                                     const kith__encode_request *requests, size_t count,
                                     kith_error *error);
 
-/* Add the facts that the graph and `known` (or NULL) have about an entity to `facts`, which grows; says
- * how many they are. */
+/* Add the facts that the graph and `known` (or NULL) have about an entity to `facts`, which grows;
+ * says how many they are. */
 kith_status kith__read_graph_facts(size_t *count, kith_neighbor **facts, size_t *used,
                                    size_t *capacity, const kith_graph *graph,
                                    const kith__index *known, uint32_t entity, kith_error *error);

@@ -5,7 +5,8 @@
 #include "rules/evidence.h"
 
 /* clang-format off */
-/* The usual features of a kind of rules: of its best confidence, of their noisy-or, of their number. */
+/* The usual features of a kind of rules: of its best confidence, of their noisy-or, of their
+ * number. */
 #define KITH__KIND_FEATURES(ROW, name, object, bit, combined) \
     KITH__##combined##_FEATURES(ROW, name, #object)
 #define KITH__COMBINED_FEATURES(ROW, name, text)                            \
@@ -87,7 +88,7 @@ typedef struct kith__case {
     size_t candidates;
     float e_mean, e_scale; /* of the embedding's scores */
     float log_sum;         /* of their exponentials */
-    float gate;                   /* 1 - the best direct confidence of a candidate that is no known answer */
+    float gate; /* 1 - the best direct confidence of a candidate that is no known answer */
     float log_answers;            /* of the relation, in train */
     float log_known, log_facts;   /* known answers of the query, facts of the entity */
 } kith__case;

@@ -107,8 +107,8 @@ static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
                   : kith__watch_status(kith__pool_watch(a->model->pool), error);
 }
 
-/* Whether the embedding has a score for each: only seen entities have an input embedding, and beside
- * them encodings do not compare. */
+/* Whether the embedding has a score for each: only seen entities have an input embedding, and
+ * beside them encodings do not compare. */
 static bool has_scores(const kith_model *model, size_t candidates)
 {
     return model->settings.candidate_vectors == KITH_CANDIDATES_ENCODED ||

@@ -55,7 +55,8 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith__watch *
         TRY(kith__no_memory(error));
     kith__pool_set_watch(model->pool, watch);
     if (kith__aggregator_get(settings->aggregator)->logic && !model->rules)
-        TRY(kith__implications_new(&model->rules, graph, KITH__MOST_IMPLICATIONS, model->pool, error));
+        TRY(kith__implications_new(&model->rules, graph, KITH__MOST_IMPLICATIONS, model->pool,
+                                   error));
     if (!model->lists)
         TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
     if (settings->evidence == KITH_EVIDENCE_RULES)
@@ -73,8 +74,8 @@ cleanup:
 }
 
 kith_status kith__model_make(kith_model **out, const kith_graph *graph,
-                             const kith_settings *settings, unsigned threads,
-                             kith__watch *watch, kith__implications *rules, kith__neighbor_lists *lists,
+                             const kith_settings *settings, unsigned threads, kith__watch *watch,
+                             kith__implications *rules, kith__neighbor_lists *lists,
                              kith_error *error)
 {
     kith_model *model = kith__calloc(1, sizeof *model);

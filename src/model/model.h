@@ -71,11 +71,11 @@ kith_status kith__need_embedding(const kith_model *model, kith_error *error);
 /* Which side the unseen entities of test stand on decides what is predicted. */
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph);
 
-/* As kith_model_new, but all parameters are 0; `watch` (may be NULL) is not kept. `rules` and `lists` are made where they are NULL, and
- * else become the model's, also on failure. */
+/* As kith_model_new, but all parameters are 0; `watch` (may be NULL) is not kept. `rules` and
+ * `lists` are made where they are NULL, and else become the model's, also on failure. */
 kith_status kith__model_make(kith_model **model, const kith_graph *graph,
-                             const kith_settings *settings, unsigned threads,
-                             kith__watch *watch, kith__implications *rules, kith__neighbor_lists *lists,
+                             const kith_settings *settings, unsigned threads, kith__watch *watch,
+                             kith__implications *rules, kith__neighbor_lists *lists,
                              kith_error *error);
 
 /* Something that whoever opened the model should know (kith_model_warning). */

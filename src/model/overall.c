@@ -46,8 +46,8 @@ static size_t knot_before(const kith__overall *o, double z)
     return i;
 }
 
-/* Below the first knot log-odds go on falling as those of the first step do. Above the last one nothing
- * is known but its own share: they rise only so much that the order stays. */
+/* Below the first knot log-odds go on falling as those of the first step do. Above the last one
+ * nothing is known but its own share: they rise only so much that the order stays. */
 static const double slope_above = .05;
 
 static double bend(const kith__overall *o, double z)

@@ -12,7 +12,8 @@ enum { PIECES = 16, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
-    kith__entity_encoder known; /* of the queries' known sides; candidates use the model's encoder */
+    /* Of the queries' known sides; candidates use the model's encoder. */
+    kith__entity_encoder known;
     const kith__index *facts;   /* with unseen entities, or NULL */
     size_t d, ds;             /* width of vectors, and their stride */
     const kith__query *queries;
@@ -21,7 +22,8 @@ typedef struct {
     float *vectors;           /* known sides, one row per query, in the order of `order` */
     float *query_vectors, *scores;     /* of KITH__SCORED_TOGETHER queries */
     float *unit;              /* candidates scaled to length 1 */
-    size_t encoded; /* candidates from here on are scored by encodings, others by input embeddings */
+    /* Candidates from here on are scored by encodings, others by input embeddings. */
+    size_t encoded;
     kith__panels panels;      /* of input embeddings */
     float *block;             /* scores of a panel, per piece */
     kith__scored_call call;
@@ -111,7 +113,8 @@ static void score_piece(void *context, size_t piece)
 {
     scoring *r = context;
     const kith__encoder *e = r->model->encoder;
-    bool distance = kith__decoder_get(r->model->settings.decoder)->distance, unit = kith__is_unit(&r->model->settings);
+    bool distance = kith__decoder_get(r->model->settings.decoder)->distance,
+         unit = kith__is_unit(&r->model->settings);
     size_t count = r->candidates - r->encoded, to = r->encoded + count * (piece + 1) / PIECES;
 
     for (size_t c = r->encoded + count * piece / PIECES; c < to; c++) {

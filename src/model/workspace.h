@@ -1,5 +1,5 @@
-/* Workspaces for answering: a thread takes one while it answers, from those that the model keeps, and gives
- * it back. */
+/* Workspaces for answering: a thread takes one while it answers, from those that the model keeps,
+ * and gives it back. */
 #ifndef KITH_MODEL_WORKSPACE_H
 #define KITH_MODEL_WORKSPACE_H
 
@@ -43,8 +43,9 @@ void kith__workspace_give(kith__candidate_cache *cache, kith__workspace *workspa
 
 void kith__workspaces_free(kith__workspace *workspaces);
 
-/* How many questions of one query are scored together, at most KITH__QUERIES_TOGETHER: with an embedding,
- * several read the candidates' vectors once; but rows of scores take memory by the number of entities. */
+/* How many questions of one query are scored together, at most KITH__QUERIES_TOGETHER: with an
+ * embedding, several read the candidates' vectors once; but rows of scores take memory by the
+ * number of entities. */
 size_t kith__queries_at_once(const kith_model *model);
 
 /* Room for the scores of `rows` questions; -1 if out of memory. */

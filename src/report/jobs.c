@@ -293,8 +293,8 @@ static double cpu_left(const plan *p)
     return left;
 }
 
-/* Seconds of a job for each second of its CPU time: threads share the work, jobs share the cores. Two
- * cores were measured to be 1.7 times as fast as one. */
+/* Seconds of a job for each second of its CPU time: threads share the work, jobs share the cores.
+ * Two cores were measured to be 1.7 times as fast as one. */
 static double expected_slowness(const plan *p, unsigned at_once)
 {
     double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);

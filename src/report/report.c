@@ -67,7 +67,7 @@ static kith_status add_experiment(json_t *document, json_t *list, const plan *p,
     if (*text_of(experiment, "source"))
         document_text(document, "%s: %s.",
                       strcmp(text_of(experiment, "kind"), "cases") == 0 ? "Source"
-                                                                        : "Published figures",
+                                                                        : "Published results",
                       text_of(experiment, "source"));
     kith_status status = add_results(&s, pairs, error);
     add_gaps(&s);
@@ -124,7 +124,7 @@ static json_t *subtitle(const plan *p, const json_t *machine)
                          text_of(machine, "processor"), number_of(machine, "cores"),
                          p->options.quick && has_measurements(p)
                              ? ". Quick runs: few epochs, to show the shape; the "
-                               "published figures are from full training"
+                               "published results are from full training"
                              : "");
 }
 
@@ -142,7 +142,7 @@ kith_status report_write(const plan *p, kith_error *error)
     if (has_measurements(p))
         document_text(
             document,
-            "The first figure of a cell is kith's, the mean over seeds; below it are the "
+            "The first number of a cell is kith's, the mean over seeds; below it are the "
             "published one, the difference, and after \xc2\xb1 the standard error over queries. "
             "A difference beyond two standard errors has a *, green where kith is better "
             "and red where it is worse. MR is the mean rank, where less is better.");

@@ -190,7 +190,8 @@ float *kith__evidence_row_for(kith__evidence_query *a, uint32_t entity)
     return slot == KITH__NO_SLOT ? NULL : row_of_slot(a, slot);
 }
 
-/* Best, second best, all and count of a kind. `all` is kept as -log(1 - all) while rules are added. */
+/* Best, second best, all and count of a kind. `all` is kept as -log(1 - all) while rules are
+ * added. */
 static void add_confidence(float *of_kind, float confidence)
 {
     float *best = &of_kind[0], *second = &of_kind[1], *all = &of_kind[2], *count = &of_kind[3];

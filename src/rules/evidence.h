@@ -1,12 +1,12 @@
 /* Evidence for the answers to a query q(s, ?), where s is given by its facts alone.
  *
- * Rules of each kind (src/rules/kinds) support candidates; those that are mined have confidences that
- * were learned, the others are counted now.
- * Each candidate that some rule supports gets a row of rule features. All others differ only in what
- * the table of the relation has, in their degree and in their proximity to s.
+ * Rules of each kind (src/rules/kinds) support candidates; those that are mined have confidences
+ * that were learned, the others are counted now. Each candidate that some rule supports gets a row
+ * of rule features. All others differ only in what the table of the relation has, in their degree
+ * and in their proximity to s.
  *
- * Mined confidences are learned. All other counts are of what is known now, the base and added facts
- * alike; only how relations hint at types is counted over the base alone. */
+ * Mined confidences are learned. All other counts are of what is known now, the base and added
+ * facts alike; only how relations hint at types is counted over the base alone. */
 #ifndef KITH_RULES_EVIDENCE_H
 #define KITH_RULES_EVIDENCE_H
 
@@ -22,8 +22,8 @@ typedef struct kith__evidence {
     bool borrowed; /* the rules are another's */
 } kith__evidence;
 
-/* A graph's facts, and rules mined from those of train. `with_aux`: facts of unseen entities count as
- * those of train do (kith__index_new_with_aux). */
+/* A graph's facts, and rules mined from those of train. `with_aux`: facts of unseen entities count
+ * as those of train do (kith__index_new_with_aux). */
 kith_status kith__evidence_new(kith__evidence **evidence, const kith_graph *graph, bool with_aux,
                                kith__pool *pool, kith_error *error);
 /* A graph's facts with given rules, which are taken over where the call succeeds, or, with
@@ -81,9 +81,9 @@ void kith__evidence_query_init(kith__evidence_query *query, const kith__evidence
                                const kith__overlay *added);
 void kith__evidence_query_release(kith__evidence_query *query);
 
-/* Ask q(s, ?). `facts` are all those of s, added ones too, sorted by kith__sort_facts; `self` is its
- * id, or UINT32_MAX for an entity that neither the base nor the overlay has. Afterwards rows[0 ..
- * count - 1] are the candidates that some rule supports. */
+/* Ask q(s, ?). `facts` are all those of s, added ones too, sorted by kith__sort_facts; `self` is
+ * its id, or UINT32_MAX for an entity that neither the base nor the overlay has. Afterwards rows[0
+ * .. count - 1] are the candidates that some rule supports. */
 kith_status kith__evidence_query_run(kith__evidence_query *query, kith__span facts, uint32_t self,
                                      uint32_t relation, kith_error *error);
 
@@ -93,8 +93,8 @@ kith_status kith__evidence_query_run(kith__evidence_query *query, kith__span fac
 float *kith__evidence_support(kith__evidence_query *query, const kith__reason *rule);
 /* The row of a candidate, made if need be, for features of a kind's own. */
 float *kith__evidence_row_for(kith__evidence_query *query, uint32_t candidate);
-/* Count an entity once more. Then all that were counted are supported, with their counts as the rule's
- * support, but not s itself, and no counts are left. */
+/* Count an entity once more. Then all that were counted are supported, with their counts as the
+ * rule's support, but not s itself, and no counts are left. */
 void kith__evidence_tally(kith__evidence_query *query, uint32_t entity);
 void kith__evidence_support_tallied(kith__evidence_query *query, kith__reason rule, uint32_t self);
 /* The answers that another entity has; none where rules may not go on from it. */

@@ -1,5 +1,5 @@
-/* The kinds of rules. Each is one file in src/rules/kinds and one row of the table below; flags, names,
- * features, files and lists follow from these. */
+/* The kinds of rules. Each is one file in src/rules/kinds and one row of the table below; flags,
+ * names, features, files and lists follow from these. */
 #ifndef KITH_RULES_KINDS_H
 #define KITH_RULES_KINDS_H
 
@@ -7,10 +7,10 @@
 #include "rules/rule.h"
 
 /* clang-format off */
-/* The name of the kind's flag and the bit of that flag; its object, kith__..._rules; and whether its
- * confidences are COMBINED with those of other kinds, which gives it the usual features, or SEPARATE,
- * with features of its own (features.h). A query asks the kinds in this order. Add new ones at the end, with a bit that is free;
- * proximity and the embedding have 4 and 5. */
+/* The name of the kind's flag and the bit of that flag; its object, kith__..._rules; and whether
+ * its confidences are COMBINED with those of other kinds, which gives it the usual features, or
+ * SEPARATE, with features of its own (features.h). A query asks the kinds in this order. Add new
+ * ones at the end, with a bit that is free; proximity and the embedding have 4 and 5. */
 #define KITH__RULE_KINDS_TABLE(KIND, USE)      \
     KIND(USE, DIRECT, direct, 0, COMBINED)     \
     KIND(USE, PATH, path, 1, COMBINED)         \
@@ -18,7 +18,8 @@
     KIND(USE, SHARED, shared, 3, SEPARATE)     \
     KIND(USE, PATH3, path3, 6, SEPARATE)
 
-/* What a kind notes about a candidate beside the best confidences, their noisy-or and their number. */
+/* What a kind notes about a candidate beside the best confidences, their noisy-or and their
+ * number. */
 #define KITH__OWN_RULE_FEATURES(ROW)                                                        \
     ROW(DIRECT_MINED, DIRECT) /* largest confidence as mined, not mixed with local counts */ \
     ROW(DIRECT_LINKS, DIRECT) /* all facts between s and the candidate but known answers */  \
@@ -41,8 +42,9 @@ enum {
     KITH__PART_RULES = KITH_PART_RULES
 };
 
-/* Rule features of a candidate: of each kind the largest confidence, the next, their noisy-or (1 - the
- * product of 1 - confidence) and how many rules support it; then what some kinds note beside. */
+/* Rule features of a candidate: of each kind the largest confidence, the next, their noisy-or (1 -
+ * the product of 1 - confidence) and how many rules support it; then what some kinds note
+ * beside. */
 typedef enum kith__rule_feature {
 #define KITH__VALUE(use, name, object, bit, combined) \
     KITH__##name##_BEST, KITH__##name##_SECOND, KITH__##name##_ALL, KITH__##name##_COUNT,
@@ -72,7 +74,8 @@ typedef struct kith__rule_kind {
     unsigned part;    /* its flag */
     char letter;      /* short label */
     const char *name; /* in words */
-    const char *form; /* what such a rule looks like, with variables of one letter: s, o, x, y, c, _ */
+    /* What such a rule looks like, with variables of one letter: s, o, x, y, c, _. */
+    const char *form;
     /* Of rules that are mined from train: how many relations their bodies have, their array in
      * rules.safetensors, and how they are mined. Other kinds leave these out. */
     size_t steps;
@@ -81,8 +84,8 @@ typedef struct kith__rule_kind {
                         kith_error *error);
     /* Support the candidates of a query (evidence.h). */
     void (*find)(struct kith__evidence_query *query, const kith__asked *asked);
-    /* Rules with constants, for people (list_rules.h): add those of the listing, and note where one of
-     * them holds or fails at an entity that has some answer. NULL: they are not listed. */
+    /* Rules with constants, for people (list_rules.h): add those of the listing, and note where one
+     * of them holds or fails at an entity that has some answer. NULL: they are not listed. */
     kith_status (*list)(struct kith__listing *listing, kith__pool *pool, kith_error *error);
     void (*find_examples)(struct kith__listing *listing, void *rule, uint32_t subject,
                           kith__span answers);

@@ -1,4 +1,5 @@
-/* The strongest rules that name an answer, for people, with facts that they hold for and fail on. */
+/* The strongest rules that name an answer, for people, with facts that they hold for and fail
+ * on. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,18 @@ static int stronger_first(const void *a, const void *b)
     if (x->support != y->support)
         return x->support < y->support ? 1 : -1;
     /* A total order, so that the list does not depend on who found what first. */
-    const uint32_t p[] = {x->conclusion, (uint32_t)x->conclusion_inverse, x->first,
-                          (uint32_t)x->first_inverse, x->second, (uint32_t)x->second_inverse,
-                          x->third, (uint32_t)x->third_inverse, x->constant, x->answer, (uint32_t)x->kind};
-    const uint32_t q[] = {y->conclusion, (uint32_t)y->conclusion_inverse, y->first,
-                          (uint32_t)y->first_inverse, y->second, (uint32_t)y->second_inverse,
-                          y->third, (uint32_t)y->third_inverse, y->constant, y->answer, (uint32_t)y->kind};
+    const uint32_t p[] = {x->conclusion,    (uint32_t)x->conclusion_inverse,
+                          x->first,         (uint32_t)x->first_inverse,
+                          x->second,        (uint32_t)x->second_inverse,
+                          x->third,         (uint32_t)x->third_inverse,
+                          x->constant,      x->answer,
+                          (uint32_t)x->kind};
+    const uint32_t q[] = {y->conclusion,    (uint32_t)y->conclusion_inverse,
+                          y->first,         (uint32_t)y->first_inverse,
+                          y->second,        (uint32_t)y->second_inverse,
+                          y->third,         (uint32_t)y->third_inverse,
+                          y->constant,      y->answer,
+                          (uint32_t)y->kind};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++)
         if (p[i] != q[i])
             return p[i] < q[i] ? -1 : 1;
@@ -44,7 +51,8 @@ void kith__listing_add(kith__listing *l, size_t piece, const kith_rule *rule)
         kith__flag_raise(&l->no_memory);
 }
 
-static void set_relation(uint32_t *relation, int *inverse, const kith__listing *l, uint32_t directed)
+static void set_relation(uint32_t *relation, int *inverse, const kith__listing *l,
+                         uint32_t directed)
 {
     bool is = directed != KITH__NO_RELATION;
 

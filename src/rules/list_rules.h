@@ -13,8 +13,8 @@
 kith_status kith__rules_options(kith_rules_options *used, const kith_rules_options *given,
                                 kith_error *error);
 
-/* The strongest rules. Mined rules are those of the evidence, with the counts that they were mined from;
- * rules with constants and examples are of its facts. */
+/* The strongest rules. Mined rules are those of the evidence, with the counts that they were mined
+ * from; rules with constants and examples are of its facts. */
 kith_status kith__rules_list(kith_rules **rules, const kith_graph *graph,
                              const kith__evidence *evidence, const kith_rules_options *options,
                              kith_error *error);
@@ -41,7 +41,8 @@ kith_rule kith__listing_rule(const kith__listing *listing, unsigned part, uint32
 void kith__listing_add(kith__listing *listing, size_t piece, const kith_rule *rule);
 /* A relation of such a rule as the index has it. */
 uint32_t kith__listing_relation(const kith__listing *listing, uint32_t relation, int inverse);
-/* Of what kith__rule_kind.find_examples is given: the rule, and an example of where it holds or fails. */
+/* Of what kith__rule_kind.find_examples is given: the rule, and an example of where it holds or
+ * fails. */
 const kith_rule *kith__listed_rule(const void *listed);
 void kith__listed_example(void *listed, bool holds, kith_rule_example example);
 

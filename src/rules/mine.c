@@ -178,7 +178,8 @@ static void meeting_release(meeting *e)
 void kith__mining_body(const kith__mining_entity *s, const uint32_t *relations, uint64_t count)
 {
     meeting *e = s->state;
-    const kith__count *found = kith__counter_find(&s->mining->number, key_of(s->mining, 0, relations));
+    const kith__count *found =
+        kith__counter_find(&s->mining->number, key_of(s->mining, 0, relations));
 
     if (!found)
         return;
@@ -208,8 +209,8 @@ static size_t find_head(const kith__mining *m, size_t from, size_t to, uint32_t 
     return from < end && m->head[from] == head ? from : end;
 }
 
-/* A body counts for the rules whose conclusion s has. Either the rules or the relations of s are gone
- * through, whichever is less. */
+/* A body counts for the rules whose conclusion s has. Either the rules or the relations of s are
+ * gone through, whichever is less. */
 static void add_bodies(meeting *e, const kith__mining *m)
 {
     enum { STEPS = 16 }; /* of finding a head, about */
@@ -366,7 +367,8 @@ static int keep_rules(kith__rules *p, const kith__mining *m, const kith__counter
     while (head < p->relations) {
         size_t from = kept;
         for (; used < m->rules && head_of(m, all->at[used].key) == head; used++) {
-            kith__rule made = make_rule(m, all->at[used].key, all->at[used].count, body_count[used]);
+            kith__rule made =
+                make_rule(m, all->at[used].key, all->at[used].count, body_count[used]);
             if (made.confidence >= least_confidence)
                 p->at[kept++] = made;
         }

@@ -16,8 +16,8 @@ typedef struct kith__mining_entity {
     uint32_t self;
     kith__span facts;
     size_t thin; /* steps taken from an entity in the middle of a path, at most */
-    /* Of its facts by the entity at the other end; first[e] is 1 + where those with e begin, 0 for none.
-     * The last is followed by one with no entity. Only while support is counted. */
+    /* Of its facts by the entity at the other end; first[e] is 1 + where those with e begin, 0 for
+     * none. The last is followed by one with no entity. Only while support is counted. */
     const kith_neighbor *by_entity;
     const uint32_t *first;
     void *state; /* of the mining */
@@ -28,10 +28,11 @@ typedef struct kith__mining_method {
     size_t steps;      /* relations of a body */
     size_t most_rules; /* of each conclusion, the most confident ones; 0: all */
     size_t most_keys;  /* different rules that are counted */
-    /* Walks that are followed where at most `thin` steps are taken from an entity in the middle. They are
-     * thinned out until there are no more than `most_walks`, but not to fewer than `least_steps`; then
-     * only some entities are walked from, spread evenly, or none where there would still be more than
-     * `most_each` walks per entity; 0: any number. Without `walks`, nothing is bounded. */
+    /* Walks that are followed where at most `thin` steps are taken from an entity in the middle.
+     * They are thinned out until there are no more than `most_walks`, but not to fewer than
+     * `least_steps`; then only some entities are walked from, spread evenly, or none where there
+     * would still be more than `most_each` walks per entity; 0: any number. Without `walks`,
+     * nothing is bounded. */
     uint64_t (*walks)(const kith__index *index, size_t thin);
     uint64_t most_walks, most_each;
     size_t least_steps;
@@ -68,7 +69,8 @@ static inline kith__mining_steps kith__mining_steps_from(const kith__mining_enti
 
 static inline kith_neighbor kith__mining_step(const kith__mining_steps *steps, size_t i)
 {
-    return steps->all.at[steps->count == steps->all.count ? i : i * steps->all.count / steps->count];
+    return steps->all
+        .at[steps->count == steps->all.count ? i : i * steps->all.count / steps->count];
 }
 
 #endif

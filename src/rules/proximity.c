@@ -73,7 +73,8 @@ static inline void step_to_all(kith__proximity *n, kith__span facts, float mass)
 
     if (n->slots.hashed)
         for (size_t i = 0; i < facts.count; i++)
-            ahead = step_to(front, ahead, next, kith__slot_add(&n->slots, facts.at[i].entity), mass);
+            ahead =
+                step_to(front, ahead, next, kith__slot_add(&n->slots, facts.at[i].entity), mass);
     else
         for (size_t i = 0; i < facts.count; i++)
             ahead = step_to(front, ahead, next, facts.at[i].entity, mass);

@@ -1,5 +1,5 @@
-/* Rules without constants, mined from train, by conclusion. Their bodies are chains of relations that
- * lead from s to o: r(s, o), or r1(s, x), r2(x, o), over the 2m relations and inverses. */
+/* Rules without constants, mined from train, by conclusion. Their bodies are chains of relations
+ * that lead from s to o: r(s, o), or r1(s, x), r2(x, o), over the 2m relations and inverses. */
 #ifndef KITH_RULES_RULE_H
 #define KITH_RULES_RULE_H
 
@@ -12,8 +12,8 @@ enum {
 };
 #define KITH__NO_RELATION UINT32_MAX
 
-/* Confidence is support / (body count + KITH__SHRINK), where the body count is how often the body holds
- * for an s that has some q. */
+/* Confidence is support / (body count + KITH__SHRINK), where the body count is how often the body
+ * holds for an s that has some q. */
 typedef struct kith__rule {
     uint32_t relation[KITH__MOST_STEPS]; /* KITH__NO_RELATION past the last */
     uint32_t support;
@@ -34,7 +34,8 @@ static inline float kith__shrunk(double support, double body_count)
     return (float)(support / (body_count + KITH__SHRINK));
 }
 
-/* Of two rules with the same conclusion: negative, 0 or positive, by the relations of their bodies. */
+/* Of two rules with the same conclusion: negative, 0 or positive, by the relations of their
+ * bodies. */
 int kith__rule_compare(const kith__rule *a, const kith__rule *b);
 
 #endif

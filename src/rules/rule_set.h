@@ -1,5 +1,6 @@
-/* The rules that were learned: those mined from train, by kind and conclusion, over its 2m relations and
- * inverses. They hold no entities, so they can be used with any graph that has these relations. */
+/* The rules that were learned: those mined from train, by kind and conclusion, over its 2m
+ * relations and inverses. They hold no entities, so they can be used with any graph that has these
+ * relations. */
 #ifndef KITH_RULES_RULE_SET_H
 #define KITH_RULES_RULE_SET_H
 

@@ -234,11 +234,12 @@ static json_t *own_json(const kith__fusion *f)
 static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calibration)
 {
     return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries",
-                     (json_int_t)f->queries, "calibration_queries", (json_int_t)f->calibration_queries,
-                     "loss", (double)f->loss, "weights", weights_json(f->common.all),
-                     "weights_without_embedding", weights_json(f->common.alone), "calibration",
-                     list_json(calibration->weight, KITH__CALIBRATION), "regularization", (double)f->pull,
-                     "by_relation", own_json(f));
+                     (json_int_t)f->queries, "calibration_queries",
+                     (json_int_t)f->calibration_queries, "loss", (double)f->loss, "weights",
+                     weights_json(f->common.all), "weights_without_embedding",
+                     weights_json(f->common.alone), "calibration",
+                     list_json(calibration->weight, KITH__CALIBRATION), "regularization",
+                     (double)f->pull, "by_relation", own_json(f));
 }
 
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
@@ -247,8 +248,8 @@ kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
     return kith__json_save(folder, "fusion.json", fusion_json(fusion, calibration), error);
 }
 
-/* What every file has, with the names of formats 1 and 2; of later features the weight is 0 in files that
- * lack them. Files of format 1 have the weights of relations in this order. */
+/* What every file has, with the names of formats 1 and 2; of later features the weight is 0 in
+ * files that lack them. Files of format 1 have the weights of relations in this order. */
 static const struct {
     const char *former_name;
     kith__feature feature;
@@ -399,15 +400,17 @@ static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, 
     TRY(kith__json_load(&object, NULL, folder, file, required, error));
     int format = (int)json_integer_value(json_object_get(object, "format"));
     if (format < BY_POSITION || format > FORMAT)
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder, file,
-                       format, FORMAT));
+        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder,
+                       file, format, FORMAT));
     f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
     if (!read_numbers(f, calibration, object, format))
-        TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: lacks a weight or the calibration, or one is no "
-                       "finite number", folder, file));
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s/%s: lacks a weight or the calibration, or one is no "
+                       "finite number",
+                       folder, file));
 cleanup:
     json_decref(object);
     return status;

@@ -18,7 +18,8 @@
 
 /* ---- the graph ---- */
 
-/* A graph may be given as a pipe, but one among the files of a run would be waited for without end. */
+/* A graph may be given as a pipe, but one among the files of a run would be waited for without
+ * end. */
 static kith_status check_regular(const char *graph_folder, kith_error *error)
 {
     DIR *folder = opendir(graph_folder);

@@ -37,8 +37,8 @@ kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
                                const kith_question *fact, kith_candidate_set set,
                                kith_error *error);
-/* A fact that cannot be ranked, but classified: its entities need not be candidates, and those of the graph
- * need no facts. */
+/* A fact that cannot be ranked, but classified: its entities need not be candidates, and those of
+ * the graph need no facts. */
 kith_status kith__resolve_unranked(kith__resolved *resolved, const kith_session *session,
                                    const kith_question *fact, kith_error *error);
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
@@ -55,8 +55,8 @@ void kith__answers_release(kith__answers *answers);
 /* The caller's result, a copy in one block; NULL if out of memory. */
 kith_answers *kith__answers_public(const kith__answers *answers);
 
-/* Answer questions that are resolved, on several threads. `watch` may be NULL; its stage is the caller's,
- * and gets one more done for each question. */
+/* Answer questions that are resolved, on several threads. `watch` may be NULL; its stage is the
+ * caller's, and gets one more done for each question. */
 kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
                                const kith_ask_options *options, kith__watch *watch,

@@ -296,7 +296,8 @@ static void count_compared(kith__explanation *out)
     }
 }
 
-/* Row 0 of the workspace has the scores of all facts; a few variants at a time are scored behind it. */
+/* Row 0 of the workspace has the scores of all facts; a few variants at a time are scored behind
+ * it. */
 static kith_status score_variants(explaining *x, const kith__query_entity *variants, size_t count,
                                   kith_error *error)
 {

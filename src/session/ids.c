@@ -44,8 +44,8 @@ kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_t
 
 /* ---- many ---- */
 
-/* Names for each, to be freed. Where an id does not exist, there is no such question: without names,
- * it fails, and tell_wrong_ids says why. */
+/* Names for each, to be freed. Where an id does not exist, there is no such question: without
+ * names, it fails, and tell_wrong_ids says why. */
 static kith_status name_all(kith_question **named, const kith_graph *g, const kith_triple *ids,
                             size_t count, kith_error *error)
 {

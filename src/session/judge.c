@@ -120,8 +120,11 @@ static size_t choose_ranked(kith__item ranked[KITH__QUERIES_TOGETHER], judging *
         if (!j->resolved[j->order[i].index].unranked)
             ranked[count++] = j->order[i];
         else
-            j->verdicts[j->order[i].index] = (kith_verdict){
-                .probability = NAN, .probability_if_any = NAN, .has = NAN, .score = NAN, .likely = -1};
+            j->verdicts[j->order[i].index] = (kith_verdict){.probability = NAN,
+                                                            .probability_if_any = NAN,
+                                                            .has = NAN,
+                                                            .score = NAN,
+                                                            .likely = -1};
     return count;
 }
 

@@ -232,8 +232,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
-/* Whether an entity is usable as a neighbour: with rules, any is; an encoding needs a neighbour that
- * has seen neighbours itself. */
+/* Whether an entity is usable as a neighbour: with rules, any is; an encoding needs a neighbour
+ * that has seen neighbours itself. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
     return kith__model_knows_unseen(s->model) || is_seen(s, entity);

@@ -36,7 +36,8 @@ typedef struct {
     bool embedding;
     const kith__query *queries;
     size_t count;
-    kith__answer_set among; /* seen entities, and held-out ones where facts between these are known */
+    kith__answer_set
+        among; /* seen entities, and held-out ones where facts between these are known */
     kith__known known[2];
     /* Room for MOST_ROWS of each query, and how many it took. */
     float *feature, *offset;
@@ -286,7 +287,8 @@ static void collecting_release(collecting *c)
 
 /* ---- weights ---- */
 
-/* A guess, times `factor`: good enough to find the first rows by, and where little can be fitted. */
+/* A guess, times `factor`: good enough to find the first rows by, and where little can be
+ * fitted. */
 static void start_weights(kith__weights *w, bool embedding, float factor)
 {
     w->all[KITH__F_BEST_LOG] = w->alone[KITH__F_BEST_LOG] = factor;
@@ -335,7 +337,8 @@ static int list_queries(fitting *f, const collecting *c)
         f->lists[ALL].at[start[f->rows.relation[q]]++] = (uint32_t)q;
     for (size_t i = 0; !failed && i < n; i++) {
         uint32_t q = f->lists[ALL].at[i];
-        list *half = &f->lists[kith__is_first_half(kith__known_side(&c->queries[q])) ? ONE_HALF : OTHER_HALF];
+        list *half = &f->lists[kith__is_first_half(kith__known_side(&c->queries[q])) ? ONE_HALF
+                                                                                     : OTHER_HALF];
         half->at[half->count++] = q;
         list *split = &f->lists[f->rows.aside[q] ? ASIDE : NOT_ASIDE];
         split->at[split->count++] = q;
@@ -348,7 +351,8 @@ static int list_queries(fitting *f, const collecting *c)
 /* Candidates with this offset have no share. Kernels may count on finite numbers. */
 static const float no_share = -1e30f;
 
-/* Offsets with which unseen candidates have no share, and queries whose answer is unseen no loss. */
+/* Offsets with which unseen candidates have no share, and queries whose answer is unseen no
+ * loss. */
 static float *offsets_of_seen(const kith__rows *rows)
 {
     float *offset = kith__alloc(rows->rows, sizeof *offset);
@@ -404,9 +408,9 @@ static void fitting_release(fitting *f)
     memset(f, 0, sizeof *f);
 }
 
-/* Both kinds of weights, regularised towards what they are on entry: for seen candidates by all features,
- * and for all candidates without those of the embedding. Without an embedding and unseen candidates they
- * are the same. */
+/* Both kinds of weights, regularised towards what they are on entry: for seen candidates by all
+ * features, and for all candidates without those of the embedding. Without an embedding and unseen
+ * candidates they are the same. */
 static kith_status fit(kith__weights *w, const fitting *f, list g, double pull, kith__pool *pool,
                        kith_error *error)
 {
@@ -530,8 +534,8 @@ static bool has_risen(const mark *now, const mark *before, size_t count)
     return sum > 2 * sqrt(fmax(squares - sum * sum / (double)count, 0));
 }
 
-/* Each half of the entities is scored with weights that are fitted on the other, of which the common ones
- * are fitted already; a strength of 0 stands for these alone. */
+/* Each half of the entities is scored with weights that are fitted on the other, of which the
+ * common ones are fitted already; a strength of 0 stands for these alone. */
 static kith_status cross_validate(mark *marks, kith__fusion fusions[2], const fitting *f,
                                   float pull, kith_error *error)
 {
@@ -548,7 +552,8 @@ cleanup:
     return status;
 }
 
-/* The pull with the least loss; 0 where weights of their own do not rank better than common ones. */
+/* The pull with the least loss; 0 where weights of their own do not rank better than common
+ * ones. */
 static kith_status choose_pull(float *pull, const fitting *all, kith_error *error)
 {
     static const float pulls[] = {300, 100, 30, 10, 3};
@@ -674,8 +679,8 @@ static float loss_aside(const kith__fusion *fusion, const kith__rows *rows)
     return count ? (float)(sum / (double)count) : 0;
 }
 
-/* Rows are first collected by weights that are a guess, then by those that were fitted to them: only then
- * do all candidates that the weights are wrong about have a part in the fit. */
+/* Rows are first collected by weights that are a guess, then by those that were fitted to them:
+ * only then do all candidates that the weights are wrong about have a part in the fit. */
 static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__held_out *held_out,
                               collecting *c, kith_error *error)
 {

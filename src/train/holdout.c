@@ -36,8 +36,8 @@ static bool is_fitting_entity(uint32_t entity)
 
 /* ---- queries ---- */
 
-/* A hidden fact is asked from its held-out end. Where both are held out, ends take turns if both sides
- * are predicted. */
+/* A hidden fact is asked from its held-out end. Where both are held out, ends take turns if both
+ * sides are predicted. */
 static kith__query query_of(kith_triple fact, uint32_t seen, kith_predict predict, size_t turn)
 {
     bool between = fact.subject >= seen && fact.object >= seen;

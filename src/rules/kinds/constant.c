@@ -1,5 +1,5 @@
-/* Constant rules, r(s, c) => q(s, o), where c and o are constants: counted over the entities that share
- * (r, c) with s and have some q. */
+/* Constant rules, r(s, c) => q(s, o), where c and o are constants: counted over the entities that
+ * share (r, c) with s and have some q. */
 #include "core/mem.h"
 #include "rules/counter.h"
 #include "rules/evidence.h"

@@ -1,5 +1,5 @@
-/* Direct rules, r(s, o) => q(s, o): facts between the same two entities. The mined confidence is mixed
- * with how often the rule holds at this s and at this o. */
+/* Direct rules, r(s, o) => q(s, o): facts between the same two entities. The mined confidence is
+ * mixed with how often the rule holds at this s and at this o. */
 #include <stdbool.h>
 
 #include "rules/evidence.h"
@@ -55,8 +55,8 @@ static kith_status mine(kith__rules *rules, const kith__index *index, kith__pool
 
 /* ---- a query ---- */
 
-/* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the same
- * facts as q's. */
+/* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the
+ * same facts as q's. */
 static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a,
                             uint32_t o, uint32_t relation, uint32_t self)
 {

@@ -1,5 +1,5 @@
-/* Path rules of three steps, r1(s, x), r2(x, y), r3(y, o) => q(s, o). They matter on sparse graphs; on
- * dense ones shorter rules find the same answers, and none of these are mined. */
+/* Path rules of three steps, r1(s, x), r2(x, y), r3(y, o) => q(s, o). They matter on sparse graphs;
+ * on dense ones shorter rules find the same answers, and none of these are mined. */
 #include "rules/evidence.h"
 #include "rules/mine.h"
 

@@ -1,11 +1,12 @@
-/* Shared-answer rules, r(o, c) => q(s, o), where c and s are constants: what the known answers of q(s, ?)
- * have in common. */
+/* Shared-answer rules, r(o, c) => q(s, o), where c and s are constants: what the known answers of
+ * q(s, ?) have in common. */
 #include <stdlib.h>
 
 #include "core/mem.h"
 #include "rules/evidence.h"
 
-enum { MOST_KNOWN = 32, MOST_SHARING = 256 }; /* known answers, and facts of each, that are looked at */
+/* Known answers, and facts of each, that are considered. */
+enum { MOST_KNOWN = 32, MOST_SHARING = 256 };
 
 static int by_fact(const void *a, const void *b)
 {
