@@ -1,29 +1,41 @@
-/* kith: inductive link prediction, for entities added to a knowledge graph after training. This is
- * the one header to include. Link with `pkg-config --libs kith`. Conventions - Calls that can fail
- * return a kith_status; outputs come first in the argument list and are written only on success.
- * The message goes into the caller's kith_error, which may be NULL. - What a call named _open,
- * _new, _make or _finish gives you is yours to free with the matching _free; freeing NULL is fine.
- * Everything else that a call returns belongs to its object and lives as long as that object. -
- * Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or NULL,
- * 0 or an empty list from calls that return no status. - Options begin with `size`: sizeof the
- * struct as the caller knows it. X_init sets it together with the defaults. Fields beyond it take
- * their defaults, so a program that was compiled with an older header still works; 0 stands for the
- * struct of version 0.2.0. NULL for options: all defaults. - Results are allocated by the library
- * and freed by one call, which the result's type names: kith_answers_free for kith_answers. Later
- * versions may append members to them. Lists in them are arrays of pointers, so that elements can
- * grow too. Small structs of ids, names and views that calls take or return by value (kith_triple,
- * kith_neighbor, kith_facts, kith_question ...) and kith_error stay as they are. - The library
- * never prints, exits or aborts, and has no global state. Threads Any two calls may run at once if
- * neither is given, as a pointer to something not const, an object that the other uses. So: - a
- * kith_graph and a result do not change: any number of threads may read them, until one frees them;
- * - kith_model: any number of threads may use one at once, by the calls that take it as const, by
- * sessions, and by kith_session_new and kith_model_set_cache, which lock it. kith_evaluate and
- * kith_model_score of one model take turns. When kith_model_free is called, no other call may use
- * the model; - kith_session, kith_builder, kith_settings: one thread at a time. Any number of
- * sessions may share a model, each on its own thread; - training locks its folder: a second
- * training of one run fails, in this process or another; - a kith_watch_call is called by one
- * thread at a time, which need not be the caller's. Calls about names, versions and tables that
- * take no object (kith_version, kith_part_name, kith_settings_preset ...) are safe at any time. */
+/* kith: inductive link prediction, for entities added to a knowledge graph after training.
+ *
+ * This is the one header to include. Link with `pkg-config --libs kith`.
+ *
+ * Conventions
+ *   - Calls that can fail return a kith_status; outputs come first in the argument list and are
+ *     written only on success. The message goes into the caller's kith_error, which may be NULL.
+ *   - What a call named _open, _new, _make or _finish gives you is yours to free with the matching
+ *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
+ *     lives as long as that object.
+ *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or
+ *     NULL, 0 or an empty list from calls that return no status.
+ *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together
+ *     with the defaults. Fields beyond it take their defaults, so a program that was compiled with
+ *     an older header still works; 0 stands for the struct of version 0.2.0. NULL for options: all
+ *     defaults.
+ *   - Results are allocated by the library and freed by one call, which the result's type names:
+ *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them
+ *     are arrays of pointers, so that elements can grow too. Small structs of ids, names and views
+ *     that calls take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question
+ *     ...) and kith_error stay as they are.
+ *   - The library never prints, exits or aborts, and has no global state.
+ *
+ * Threads
+ *   Any two calls may run at once if neither is given, as a pointer to something not const, an
+ *   object that the other uses. So:
+ *   - a kith_graph and a result do not change: any number of threads may read them, until one frees
+ *     them;
+ *   - kith_model: any number of threads may use one at once, by the calls that take it as const, by
+ *     sessions, and by kith_session_new and kith_model_set_cache, which lock it. kith_evaluate and
+ *     kith_model_score of one model take turns. When kith_model_free is called, no other call may
+ *     use the model;
+ *   - kith_session, kith_builder, kith_settings: one thread at a time. Any number of sessions may
+ *     share a model, each on its own thread;
+ *   - training locks its folder: a second training of one run fails, in this process or another;
+ *   - a kith_watch_call is called by one thread at a time, which need not be the caller's.
+ *   Calls about names, versions and tables that take no object (kith_version, kith_part_name,
+ *   kith_settings_preset ...) are safe at any time. */
 #ifndef KITH_KITH_H
 #define KITH_KITH_H
 
