@@ -4,6 +4,7 @@
 
 #include "embed/settings.h"
 #include "support.h"
+#include "tables.h"
 
 /* In place of the C library's: many small runs need not wait for the disk. */
 int fsync(int file)
@@ -176,11 +177,122 @@ static void stop__takes_less_than_half_a_second(void **state)
     }
 }
 
+/* ---- questions ---- */
+
+/* A model with random parameters whose candidates take a second or so to encode. */
+static kith_model *wide_model(const kith_graph *graph, const char *aggregator, unsigned dim)
+{
+    kith_settings s;
+    kith_model *model = NULL;
+    kith_error error;
+
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "evidence", "none", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "aggregator", aggregator, NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "candidate-vectors", "encoded", NULL), KITH_OK);
+    s.dim = dim;
+    if (kith_model_new(&model, graph, &s, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
+        fail_msg("%s: %s", aggregator, error.message);
+    return model;
+}
+
+static kith_answers *answers_of(kith_model *model, uint32_t relation)
+{
+    const kith_graph *g = kith_model_graph(model);
+    kith_session *session = NULL;
+    kith_answers *answers = NULL;
+    kith_error error;
+
+    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    if (kith_session_ask(&answers, session,
+                         &(kith_question){kith_graph_entity_name(g, 0),
+                                          kith_graph_relation_name(g, relation), NULL},
+                         NULL, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    kith_session_free(session);
+    return answers;
+}
+
+static void check_same_answers(kith_model *a, kith_model *b, uint32_t relation)
+{
+    kith_answers *x = answers_of(a, relation), *y = answers_of(b, relation);
+
+    assert_int_equal(x->count, y->count);
+    for (size_t i = 0; i < x->count; i++) {
+        assert_int_equal(x->at[i]->entity, y->at[i]->entity);
+        assert_memory_equal(&x->at[i]->score, &y->at[i]->score, sizeof x->at[i]->score);
+    }
+    kith_answers_free(x);
+    kith_answers_free(y);
+}
+
+/* Stops a question; whether it was stopped before it was answered. */
+static bool stopped_question(kith_model *model, uint32_t relation, size_t after)
+{
+    const kith_graph *g = kith_model_graph(model);
+    watcher w = {.stop = "answering", .after = after, .stopped = -1};
+    const kith_ask_options o = {.watch = on_stage, .context = &w};
+    kith_session *session = NULL;
+    kith_answers *answers = NULL;
+
+    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
+    kith_status status = kith_session_ask(&answers, session,
+                                          &(kith_question){kith_graph_entity_name(g, 0),
+                                                           kith_graph_relation_name(g, relation),
+                                                           NULL},
+                                          &o, NULL);
+    double late = used() - w.stopped;
+    kith_answers_free(answers);
+    kith_session_free(session);
+    if (w.stopped < 0)
+        return false;
+    assert_int_equal(status, KITH_ERR_STOPPED);
+    if (late > .5)
+        fail_msg("stopped after %.2f s of the processor, expected less than .5", late);
+    return true;
+}
+
+static void stop__questions_stop_while_candidates_are_encoded(void **state)
+{
+    kith_graph *graph = random_graph(40000, 400000);
+    kith_model *model = wide_model(graph, "lan", 200);
+
+    (void)state;
+    assert_true(stopped_question(model, 0, 1));
+    assert_true(stopped_question(model, 0, 3));
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+/* Wherever the encoder stops, its next pass starts from nothing. */
+static void stop__a_stopped_question_leaves_no_trace(void **state)
+{
+    kith_graph *graph = random_graph(12000, 90000);
+
+    (void)state;
+    for (size_t k = 0; k < AGGREGATORS; k++) {
+        kith_model *model = wide_model(graph, aggregators[k], 64);
+        kith_model *other = wide_model(graph, aggregators[k], 64);
+        for (size_t after = 1; stopped_question(model, 0, after) && after < 6; after++)
+            ;
+        check_same_answers(model, other, 0);
+        for (size_t after = 1; stopped_question(model, 1, after) && after < 6; after++)
+            ;
+        check_same_answers(model, other, 1);
+        check_same_answers(model, other, 2);
+        kith_model_free(model);
+        kith_model_free(other);
+    }
+    kith_graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stop__in_any_stage_leaves_a_run_that_goes_on_as_if_it_had_not_been),
         cmocka_unit_test(stop__takes_less_than_half_a_second),
+        cmocka_unit_test(stop__questions_stop_while_candidates_are_encoded),
+        cmocka_unit_test(stop__a_stopped_question_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

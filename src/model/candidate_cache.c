@@ -1,6 +1,8 @@
 #include "model/candidate_cache.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/mem.h"
 #include "model/candidates.h"
@@ -10,7 +12,7 @@
 /* Stands for a query: input embeddings, which are the same for all queries. */
 #define INPUTS UINT32_MAX
 
-enum { PIECES = 16, MEGABYTE = 1 << 20 };
+enum { PIECES = 16, MEGABYTE = 1 << 20, ROWS_A_TICK = 256, WAIT = 20 /* milliseconds */ };
 
 static const size_t usual_bytes = (size_t)256 * MEGABYTE;
 
@@ -82,6 +84,23 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, const kith_mod
     return status;
 }
 
+/* Lock `making`. Its holder may encode all candidates, so whoever waits for it can be stopped. */
+static kith_status lock_making(kith__candidate_cache *s, kith__watch *watch, kith_error *error)
+{
+    for (;;) {
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WAIT * 1000 * 1000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_mutex_timedlock(&s->making, &until) != ETIMEDOUT)
+            return KITH_OK;
+        if (kith__watch_add(watch, 0))
+            return kith__watch_status(watch, error);
+    }
+}
+
 /* ---- candidates ---- */
 
 /* A classifier of encoded candidates was fitted with entities outside train as candidates too. */
@@ -132,11 +151,12 @@ static const kith__candidates *find_and_pin(kith__candidate_cache *s, uint32_t q
 }
 
 static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries, size_t count,
-                              kith_error *error)
+                              kith__watch *watch, kith_error *error)
 {
     kith__encoder *e = s->encoder;
     kith_status status = KITH_OK;
 
+    kith__encoder_set_watch(e, watch);
     if (s->encoded) {
         s->encoded = false; /* until everything has succeeded */
         if (count > 1 && !kith__encoder_expects(e, queries[0]))
@@ -151,6 +171,7 @@ static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries,
     TRY(kith__encoder_forward(e, error));
     s->encoded = true;
 cleanup:
+    kith__encoder_set_watch(e, NULL);
     return status;
 }
 
@@ -158,6 +179,7 @@ typedef struct {
     const kith__candidate_cache *shared;
     float *rows;
     bool inputs; /* input embeddings, not encodings */
+    kith__watch *watch;
 } copying;
 
 static void copy_piece(void *context, size_t piece)
@@ -169,6 +191,8 @@ static void copy_piece(void *context, size_t piece)
     bool unit = kith__is_unit(&c->shared->model->settings);
 
     for (size_t i = n * piece / PIECES; i < n * (piece + 1) / PIECES; i++) {
+        if (i % ROWS_A_TICK == 0 && kith__watch_add(c->watch, 0))
+            return;
         const float *from = c->inputs ? kith__row(kith__ent(&c->shared->model->params), i)
                                       : kith__encoder_answer(e, i);
         if (unit)
@@ -180,7 +204,8 @@ static void copy_piece(void *context, size_t piece)
 
 /* Under `making`. */
 static kith_status make_candidates(kith__candidates **out, kith__candidate_cache *s,
-                                   const uint32_t *queries, size_t count, kith_error *error)
+                                   const uint32_t *queries, size_t count, kith__watch *watch,
+                                   kith_error *error)
 {
     kith__candidates *made = kith__calloc(1, sizeof *made);
     kith_status status = KITH_OK;
@@ -192,9 +217,10 @@ static kith_status make_candidates(kith__candidates **out, kith__candidate_cache
         TRY(kith__no_memory(error));
     bool inputs = queries[0] == INPUTS;
     if (!inputs)
-        TRY(encode_all(s, queries, count, error));
-    copying copy = {s, made->rows, inputs};
+        TRY(encode_all(s, queries, count, watch, error));
+    copying copy = {s, made->rows, inputs, watch};
     kith__pool_run(s->pool, copy_piece, &copy, PIECES);
+    TRY(kith__watch_status(watch, error));
     made->query = queries[0];
     *out = made;
     made = NULL;
@@ -218,7 +244,8 @@ static void keep(kith__candidate_cache *s, kith__candidates *made)
 }
 
 kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_cache *s,
-                                 const uint32_t *queries, size_t count, kith_error *error)
+                                 const uint32_t *queries, size_t count, kith__watch *watch,
+                                 kith_error *error)
 {
     static const uint32_t any = 0; /* if the query makes no difference, all share one */
     kith__candidates *made = NULL;
@@ -230,9 +257,10 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_c
     }
     if ((*out = find_and_pin(s, queries[0])))
         return KITH_OK;
-    pthread_mutex_lock(&s->making);
+    if ((status = lock_making(s, watch, error)) != KITH_OK)
+        return status;
     if (!(*out = find_and_pin(s, queries[0]))) { /* another thread may have been faster */
-        status = make_candidates(&made, s, queries, count, error);
+        status = make_candidates(&made, s, queries, count, watch, error);
         if (status == KITH_OK)
             keep(s, made);
         *out = made;
@@ -242,10 +270,10 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_c
 }
 
 kith_status kith__candidates_pin_inputs(const kith__candidates **out, kith__candidate_cache *s,
-                                        kith_error *error)
+                                        kith__watch *watch, kith_error *error)
 {
     static const uint32_t inputs = INPUTS;
-    return kith__candidates_pin(out, s, &inputs, 1, error);
+    return kith__candidates_pin(out, s, &inputs, 1, watch, error);
 }
 
 void kith__candidates_unpin(kith__candidate_cache *s, const kith__candidates *candidates)
@@ -295,14 +323,15 @@ static void set_made(kith__candidate_cache *s, bool *made)
 }
 
 kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *s,
-                                         kith_error *error)
+                                         kith__watch *watch, kith_error *error)
 {
     kith_status status = KITH_OK;
 
     *inputs = &s->inputs;
     if (is_made(s, &s->has_inputs))
         return KITH_OK;
-    pthread_mutex_lock(&s->making);
+    if ((status = lock_making(s, watch, error)) != KITH_OK)
+        return status;
     if (!is_made(s, &s->has_inputs))
         status = kith__pack_inputs(&s->inputs, s->model, kith__ent(&s->model->params)->rows, error);
     if (status == KITH_OK)
@@ -312,7 +341,8 @@ kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__cand
 }
 
 kith_status kith__candidate_cache_implications(const kith__implications **rules,
-                                               kith__candidate_cache *s, kith_error *error)
+                                               kith__candidate_cache *s, kith__watch *watch,
+                                               kith_error *error)
 {
     kith_status status = KITH_OK;
 
@@ -320,7 +350,8 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
         *rules = s->model->rules;
         return KITH_OK;
     }
-    pthread_mutex_lock(&s->making);
+    if ((status = lock_making(s, watch, error)) != KITH_OK)
+        return status;
     if (s->too_many_rules)
         status = KITH_ERR_ARGUMENT;
     else if (!s->rules)
@@ -340,7 +371,8 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
 }
 
 kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
-                                         kith__candidate_cache *s, kith_error *error)
+                                         kith__candidate_cache *s, kith__watch *watch,
+                                         kith_error *error)
 {
     const kith__implications *rules;
     kith_status status;
@@ -348,12 +380,13 @@ kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
     *counts = NULL;
     if (!s->model->has.fitted || !s->model->fused)
         return KITH_OK;
-    status = kith__candidate_cache_implications(&rules, s, error);
+    status = kith__candidate_cache_implications(&rules, s, watch, error);
     if (status == KITH_ERR_ARGUMENT) /* another graph than that of training may have too many */
         return KITH_OK;
     if (status != KITH_OK)
         return status;
-    pthread_mutex_lock(&s->making);
+    if ((status = lock_making(s, watch, error)) != KITH_OK)
+        return status;
     if (!s->counts.at_least)
         status = kith__relation_counts_init(&s->counts, s->model->fused->evidence->base->index,
                                             rules, error);

@@ -52,27 +52,32 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **shared, const kith_
                                      kith_error *error);
 
 /* The candidates for `queries[0]`, from the cache or encoded now; the other queries are those
- * expected soon. They stay valid until unpinned. */
+ * expected soon. They stay valid until unpinned. Like the calls below, this takes the watch of the
+ * question (NULL: none), which can stop it while it encodes or waits for another thread. */
 kith_status kith__candidates_pin(const kith__candidates **candidates, kith__candidate_cache *shared,
-                                 const uint32_t *queries, size_t count, kith_error *error);
+                                 const uint32_t *queries, size_t count, kith__watch *watch,
+                                 kith_error *error);
 /* The same with the candidates' input embeddings. */
 kith_status kith__candidates_pin_inputs(const kith__candidates **candidates,
-                                        kith__candidate_cache *shared, kith_error *error);
+                                        kith__candidate_cache *shared, kith__watch *watch,
+                                        kith_error *error);
 void kith__candidates_unpin(kith__candidate_cache *shared, const kith__candidates *candidates);
 
 /* The candidates' input embeddings in panels, as ranking compares them. */
 kith_status kith__candidate_cache_inputs(const kith__panels **inputs, kith__candidate_cache *shared,
-                                kith_error *error);
+                                         kith__watch *watch, kith_error *error);
 
 /* The model's implications, or counted now if it has none; KITH_ERR_ARGUMENT above
  * KITH__MOST_IMPLICATIONS. */
 kith_status kith__candidate_cache_implications(const kith__implications **rules,
-                                               kith__candidate_cache *shared, kith_error *error);
+                                               kith__candidate_cache *shared, kith__watch *watch,
+                                               kith_error *error);
 
 /* The graph's counts that P(has r) needs, counted on first use. NULL for a model without P(has
  * r). */
 kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
-                                         kith__candidate_cache *shared, kith_error *error);
+                                         kith__candidate_cache *shared, kith__watch *watch,
+                                         kith_error *error);
 
 /* A pool of this many threads (0: one per core), owned by the caller until it returns it. The pool
  * returned last is kept, so that repeated calls create no threads. NULL if memory or threads run

@@ -14,7 +14,7 @@ static void compare(float *scores, const kith__workspace *a, size_t count, const
     bool distance = kith__decoder_get(a->model->settings.decoder)->distance;
     size_t n = a->candidates, ds = a->stride, width = a->width;
 
-    for (size_t from = 0, to; from < n; from = to) {
+    for (size_t from = 0, to; from < n && !kith__watch_add(a->watch, 0); from = to) {
         to = n - from < CANDIDATES_AT_ONCE ? n : from + CANDIDATES_AT_ONCE;
         for (size_t i = 0; i < count; i++) {
             const float *query_vector = a->query_vectors + i * ds;
@@ -34,7 +34,7 @@ static void compare_inputs(float *scores, const kith__workspace *a, size_t count
 
     for (size_t i = 0; i < count; i++)
         query_vectors[i] = a->query_vectors + i * a->stride;
-    for (size_t p = 0; p < kith__panel_count(inputs); p++)
+    for (size_t p = 0; p < kith__panel_count(inputs) && !kith__watch_add(a->watch, 0); p++)
         kith__panel_score(scores, a->width, inputs, p, query_vectors, count, distance, 1,
                           a->block);
 }
@@ -54,12 +54,13 @@ static kith_status compare_all(float *scores, kith__candidate_cache *cache, kith
     for (size_t i = 0; i < ahead_count; i++)
         ahead[i] = kith__query_inverse(a->model->graph, queries[i]);
     if (by_input) {
-        TRY(kith__candidate_cache_inputs(&inputs, cache, error));
+        TRY(kith__candidate_cache_inputs(&inputs, cache, a->watch, error));
         compare_inputs(scores, a, count, inputs);
     } else {
-        TRY(kith__candidates_pin(&candidates, cache, ahead, ahead_count, error));
+        TRY(kith__candidates_pin(&candidates, cache, ahead, ahead_count, a->watch, error));
         compare(scores, a, count, candidates->rows);
     }
+    TRY(kith__watch_status(a->watch, error));
 cleanup:
     kith__candidates_unpin(cache, candidates);
     return status;

@@ -101,7 +101,7 @@ kith_status kith__has_relations(double *has, kith__candidate_cache *cache, kith_
 {
     const kith__relation_counts *counts;
     kith__known_facts known = {asked->sorted, a->relations, NULL};
-    kith_status status = kith__candidate_cache_counts(&counts, cache, error);
+    kith_status status = kith__candidate_cache_counts(&counts, cache, a->watch, error);
 
     if (status != KITH_OK)
         return status;

@@ -290,9 +290,10 @@ static kith_status add_embedding(finding *f, kith_error *error)
     kith_status status = KITH_OK;
 
     if (by_input)
-        TRY(kith__candidates_pin_inputs(&rows, f->session->cache, error));
+        TRY(kith__candidates_pin_inputs(&rows, f->session->cache, f->workspace->watch, error));
     else
-        TRY(kith__candidates_pin(&rows, f->session->cache, &query, 1, error));
+        TRY(kith__candidates_pin(&rows, f->session->cache, &query, 1, f->workspace->watch,
+                                 error));
     TRY(take_apart(f, rows, error));
 cleanup:
     kith__candidates_unpin(f->session->cache, rows);

@@ -55,7 +55,7 @@ kith_status kith__likely_queries(kith__likely *order, kith_session *s, kith__wor
                                  kith_error *error)
 {
     const kith__implications *rules;
-    kith_status status = kith__candidate_cache_implications(&rules, s->cache, error);
+    kith_status status = kith__candidate_cache_implications(&rules, s->cache, a->watch, error);
 
     if (status != KITH_OK)
         return status;

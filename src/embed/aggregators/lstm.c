@@ -130,7 +130,8 @@ static void forward_piece(void *context, size_t piece)
         if (!g->in)
             g->in = &s->piece[piece].own;
         kith__sequences_settle(&s->all, g);
-        group_forward(&s->piece[piece], s, e, &s->all, g);
+        if (!kith__encoder_stops(e)) /* without a vector, the groups are still tidied up */
+            group_forward(&s->piece[piece], s, e, &s->all, g);
         if (g->in != &s->kept) /* the next group will overwrite them */
             for (size_t i = 0; i < g->count; i++)
                 s->all.sequences[g->first + i].home = NULL;

@@ -12,8 +12,11 @@ void kith__encode_piece(void *context, size_t piece)
     size_t from, to;
 
     kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
+        if (i % ENCODINGS_A_TICK == 0 && kith__encoder_stops(e))
+            return;
         e->aggregator->forward(e, i);
+    }
 }
 
 /* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share

@@ -67,6 +67,11 @@ void kith__encoder_use(kith__encoder *e, const kith__neighbor_lists *lists, uint
     e->order_seed = order_seed;
 }
 
+void kith__encoder_set_watch(kith__encoder *e, kith__watch *watch)
+{
+    e->watch = watch;
+}
+
 /* ---- accessors ---- */
 
 size_t kith__encoder_stride(const kith__encoder *e)
@@ -199,12 +204,14 @@ kith_status kith__encoder_forward(kith__encoder *e, kith_error *error)
     e->products.has_be = false;
     e->ahead.count = e->ahead.pairs = e->ahead.most_visits = 0;
     kith__pool_run(e->pool, kith__visit_piece, e, PIECES);
+    if (kith__encoder_stops(e))
+        return kith__watch_status(e->watch, error);
     e->products.has_be = true;
     if (agg->forward)
         kith__pool_run(e->pool, kith__encode_piece, e, PIECES);
     if (agg->forward_all)
         agg->forward_all(e);
-    return e->no_memory ? kith__no_memory(error) : KITH_OK;
+    return e->no_memory ? kith__no_memory(error) : kith__watch_status(e->watch, error);
 }
 
 static int reserve_backward(kith__encoder *e)

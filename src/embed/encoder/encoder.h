@@ -31,6 +31,11 @@ void kith__encoder_free(kith__encoder *encoder);
 void kith__encoder_use(kith__encoder *encoder, const kith__neighbor_lists *lists,
                        uint64_t order_seed);
 
+/* The watch that forward, prefetch and reencode tick (core/stages.h); NULL, the default: none. If
+ * it stops them they return KITH_ERR_STOPPED, and the next call must be begin. Borrowed: set it
+ * back to NULL before it is released. */
+void kith__encoder_set_watch(kith__encoder *encoder, kith__watch *watch);
+
 /* The encoder's dimensions. Vectors are `stride` floats long, with zeros after the settings'
  * width. */
 size_t kith__encoder_stride(const kith__encoder *encoder);

@@ -33,7 +33,7 @@ static void expect_piece(void *context, size_t piece)
     /* Pairs are numbered in the order of items. */
     float *to = e->ahead.pair_logit +
                 (size_t)e->ahead.pair_of[e->visits.items[e->visits.row_start[row]].index] * AHEAD;
-    for (; row < last; row++)
+    for (; row < last && !kith__encoder_stops(e); row++)
         for (size_t k = e->visits.row_start[row], end; k < e->visits.row_start[row + 1];
              k = end, to += AHEAD) {
             end = kith__pair_end(e->visits.items, k, e->visits.row_start[row + 1]);
@@ -122,7 +122,7 @@ static void ahead_piece(void *context, size_t piece)
     size_t from, to;
 
     kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to && !kith__encoder_stops(e); i++)
         encode_ahead(e, i, e->ahead.lanes + piece * kith__apart(e->ahead.most_visits * AHEAD));
 }
 
@@ -181,7 +181,7 @@ kith_status kith__encoder_prefetch(kith__encoder *e, const uint32_t *queries, si
     kith__pool_run(e->pool, ahead_piece, e, PIECES);
     if (e->rules)
         spread_columns(e, false);
-    return KITH_OK;
+    return kith__watch_status(e->watch, error);
 }
 
 /* Take the vectors prefetched for a query, each only once; false if there are none. */
@@ -207,6 +207,8 @@ static void requery_piece(void *context, size_t piece)
     kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
     memset(e->plan.out + from * e->ds, 0, (to - from) * e->ds * sizeof *e->plan.out);
     for (size_t i = from; i < to; i++) {
+        if (i % ENCODINGS_A_TICK == 0 && kith__encoder_stops(e))
+            return;
         e->plan.query[i] = e->products.query_of[0];
         e->plan.query_row[i] = 0;
         uint64_t s = e->lists->offset[e->plan.entity[i]];
@@ -240,5 +242,5 @@ kith_status kith__encoder_reencode(kith__encoder *e, uint32_t query, kith_error 
         kith__pool_run(e->pool, kith__encode_piece, e, PIECES);
     if (agg->forward_all)
         agg->forward_all(e);
-    return e->no_memory ? kith__no_memory(error) : KITH_OK;
+    return e->no_memory ? kith__no_memory(error) : kith__watch_status(e->watch, error);
 }

@@ -165,6 +165,10 @@ static void fill_piece(void *context, size_t piece)
 
     kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
     for (size_t i = from; i < to; i++) {
+        if (i % ENCODINGS_A_TICK == 0 && kith__encoder_stops(e)) {
+            to = i; /* the column below is that of the last encoding */
+            break;
+        }
         if (column && (i == from || e->plan.query[i] != e->plan.query[i - 1])) {
             if (i > from)
                 kith__spread_column(column, e, e->plan.query[i - 1], false);
@@ -244,8 +248,12 @@ kith_status kith__encoder_plan(kith__encoder *e, kith_error *error)
     if (room_for_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
+    if (kith__encoder_stops(e))
+        return kith__watch_status(e->watch, error);
     kith__radix_sort_on(e->pool, e->visits.items, e->visits.spare, e->visits.count,
                         e->lists->seen + e->lists->vector_count, e->lists->relations);
+    if (kith__encoder_stops(e))
+        return kith__watch_status(e->watch, error);
     find_rows(e);
     return KITH_OK;
 }

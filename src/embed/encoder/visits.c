@@ -114,6 +114,8 @@ void kith__visit_piece(void *context, size_t piece)
                         multiplies ? ROW_FORWARD : 1, piece, PIECES);
     for (size_t end; row < last; row = end) {
         end = kith__block_end(row, last);
+        if (kith__encoder_stops(e))
+            return;
         if (multiplies)
             multiply_rows(e, row, end);
         for (size_t k = row; k < end; k++) {
