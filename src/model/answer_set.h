@@ -4,7 +4,7 @@
  * (kith__evidence_new), and give it to kith__fusion_sweep. In the call, - f->scores has `width`
  * scores by id, NAN for entities that are not candidates (the entity asked about is not, where it
  * is unseen), - kith__fusion_features gives the features of any candidate: those of unseen ones
- * lack the embedding, and are weighed by the second set of weights (kith__weights.alone), - a query
+ * lack the embedding, and are weighed by kith__weights.unseen, - a query
  * may hide an unseen entity: kith__is_candidate says which. */
 #ifndef KITH_MODEL_ANSWER_SET_H
 #define KITH_MODEL_ANSWER_SET_H

@@ -165,7 +165,7 @@ static kith_status score_unseen(kith__fusion_workspace *f, kith__span facts, uin
     float feature[KITH__FEATURES_COUNT];
     kith_status status = KITH_OK;
 
-    f->unseen_weight = kith__fusion_weights(f->fusion, query)->alone;
+    f->unseen_weight = kith__fusion_weights(f->fusion, query)->unseen;
     f->unseen_at = f->at;
     f->unseen_at.embedding = NULL;
     if (unseen->count > 0)
@@ -184,15 +184,6 @@ cleanup:
 
 /* ---- a query ---- */
 
-/* Weights of a model without an embedding hold for seen candidates as they are. */
-static bool weighs_embedding(const kith__weights *weights)
-{
-    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
-        if (kith__feature_part(k) == KITH_PART_EMBEDDING && weights->all[k] != 0)
-            return true;
-    return false;
-}
-
 kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32_t self,
                              uint32_t query, const float *embedding, size_t candidates,
                              kith_error *error)
@@ -209,7 +200,7 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
     kith__case_init(&f->at, &f->evidence_query, facts, embedding, f->log_degree, candidates,
                     f->without);
     const kith__weights *weights = kith__fusion_weights(f->fusion, query);
-    f->weight = f->at.embedding || !weighs_embedding(weights) ? weights->all : weights->alone;
+    f->weight = f->at.embedding ? weights->all : weights->bare;
     score_seen(f->scores, &f->at, f->weight, f->without);
     if (f->unseen.width > 0)
         TRY(score_unseen(f, facts, self, query, error));

@@ -9,10 +9,10 @@
 #include "model/query.h"
 #include "model/shares.h"
 
-/* Of all features, for seen candidates; and of those that are left without the embedding, for seen
- * and unseen candidates. */
 typedef struct kith__weights {
-    float all[KITH__FEATURES_COUNT], alone[KITH__FEATURES_COUNT];
+    float all[KITH__FEATURES_COUNT];    /* of all features, for seen candidates */
+    float bare[KITH__FEATURES_COUNT];   /* the same without those of the embedding */
+    float unseen[KITH__FEATURES_COUNT]; /* without them too, for seen and unseen candidates */
 } kith__weights;
 
 /* Those of one relation, asked for in one direction. */

@@ -11,7 +11,7 @@
  * repeated. */
 enum {
     RESULTS_VERSION = 1,
-    RULES_VERSION = 1 /* the same for results that rules take part in, so that others stay valid */
+    RULES_VERSION = 2 /* the same for results that rules take part in, so that others stay valid */
 };
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;

@@ -224,20 +224,22 @@ static json_t *own_json(const kith__fusion *f)
     for (uint32_t i = 0; i < f->own_count; i++) {
         const kith__own_weights *own = &f->own[i];
         json_array_append_new(
-            list, json_pack("{sI so so}", "query", (json_int_t)own->query, "weights",
+            list, json_pack("{sI so so so}", "query", (json_int_t)own->query, "weights",
                             weights_json(own->weights.all), "weights_without_embedding",
-                            weights_json(own->weights.alone)));
+                            weights_json(own->weights.bare), "weights_with_unseen",
+                            weights_json(own->weights.unseen)));
     }
     return list;
 }
 
 static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calibration)
 {
-    return json_pack("{si sI sI sf so so so sf so}", "format", FORMAT, "queries",
+    return json_pack("{si sI sI sf so so so so sf so}", "format", FORMAT, "queries",
                      (json_int_t)f->queries, "calibration_queries",
                      (json_int_t)f->calibration_queries, "loss", (double)f->loss, "weights",
                      weights_json(f->common.all), "weights_without_embedding",
-                     weights_json(f->common.alone), "calibration",
+                     weights_json(f->common.bare), "weights_with_unseen",
+                     weights_json(f->common.unseen), "calibration",
                      list_json(calibration->weight, KITH__CALIBRATION), "regularization",
                      (double)f->pull, "by_relation", own_json(f));
 }
@@ -361,13 +363,34 @@ static bool read_list(float *to, int count, const json_t *list)
     return json_array_size(list) == (size_t)count;
 }
 
+static bool weighs_embedding(const float *weight)
+{
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
+        if (kith__feature_part(k) == KITH_PART_EMBEDDING && weight[k] != 0)
+            return true;
+    return false;
+}
+
+/* Files of version 0.1 have one set without the embedding, for seen and unseen candidates alike;
+ * without an embedding, the first set then holds for seen ones. */
+static bool read_sets(kith__weights *w, const json_t *from, int format)
+{
+    const json_t *bare = json_object_get(from, "weights_without_embedding");
+    const json_t *unseen = json_object_get(from, "weights_with_unseen");
+
+    if (!read_weights(w->all, json_object_get(from, "weights"), format) ||
+        !read_weights(w->bare, bare, format) ||
+        !read_weights(w->unseen, unseen ? unseen : bare, format))
+        return false;
+    if (!unseen && !weighs_embedding(w->all))
+        memcpy(w->bare, w->all, sizeof w->bare);
+    return true;
+}
+
 static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const json_t *object,
                          int format)
 {
-    const char *alone = "weights_without_embedding";
-
-    if (!read_weights(f->common.all, json_object_get(object, "weights"), format) ||
-        !read_weights(f->common.alone, json_object_get(object, alone), format) ||
+    if (!read_sets(&f->common, object, format) ||
         !read_list(calibration->weight, KITH__CALIBRATION, json_object_get(object, "calibration")))
         return false;
     for (uint32_t i = 0; i < f->own_count; i++) {
@@ -377,8 +400,7 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
         own->query = (uint32_t)query;
         if (!json_is_integer(json_object_get(from, "query")) || query < 0 || query > UINT32_MAX ||
             (i > 0 && own->query <= own[-1].query) ||
-            !read_weights(own->weights.all, json_object_get(from, "weights"), format) ||
-            !read_weights(own->weights.alone, json_object_get(from, alone), format))
+            !read_sets(&own->weights, from, format))
             return false;
     }
     calibration->fitted = true;

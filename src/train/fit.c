@@ -291,9 +291,11 @@ static void collecting_release(collecting *c)
  * fitted. */
 static void start_weights(kith__weights *w, bool embedding, float factor)
 {
-    w->all[KITH__F_BEST_LOG] = w->alone[KITH__F_BEST_LOG] = factor;
-    w->all[KITH__F_ALL] = w->alone[KITH__F_ALL] = factor;
-    w->all[KITH__F_PRIOR] = w->alone[KITH__F_PRIOR] = .3f * factor;
+    w->bare[KITH__F_BEST_LOG] = factor;
+    w->bare[KITH__F_ALL] = factor;
+    w->bare[KITH__F_PRIOR] = .3f * factor;
+    memcpy(w->unseen, w->bare, sizeof w->unseen);
+    memcpy(w->all, w->bare, sizeof w->all);
     w->all[KITH__F_E_SCORE] = embedding ? .5f * factor : 0;
 }
 
@@ -314,9 +316,11 @@ enum {
 
 typedef struct {
     kith__rows rows; /* with all features, seen candidates only */
-    kith__rows bare; /* without those of the embedding, all candidates */
-    double scale[KITH__FEATURES_COUNT], bare_scale[KITH__FEATURES_COUNT];
-    bool embedding, second; /* second: weights without the embedding's features are fitted too */
+    kith__rows bare;   /* the same without those of the embedding */
+    kith__rows unseen; /* without them too, all candidates */
+    double scale[KITH__FEATURES_COUNT], unseen_scale[KITH__FEATURES_COUNT];
+    bool embedding, with_unseen; /* which sets of weights differ; */
+    bool every; /* all of them are fitted, not just the first */
     kith__pool *pool;
     list lists[LISTS];
 } fitting;
@@ -386,16 +390,18 @@ static kith_status fitting_init(fitting *f, const kith__rows *rows, const collec
 {
     *f = (fitting){.rows = *rows,
                    .bare = *rows,
+                   .unseen = *rows,
                    .embedding = c->embedding,
-                   .second = c->embedding || c->among.unseen_count > 0,
+                   .with_unseen = c->among.unseen_count > 0,
+                   .every = true,
                    .pool = c->model->pool};
-    f->rows.offset = offsets_of_seen(rows);
-    f->bare.feature = features_without_embedding(rows);
+    f->rows.offset = f->bare.offset = offsets_of_seen(rows);
+    f->bare.feature = f->unseen.feature = features_without_embedding(rows);
     if (!f->rows.offset || !f->bare.feature || list_queries(f, c))
         return kith__no_memory(error);
     double least = rows->queries < FEW ? .05 : .005;
     kith__linear_scales(f->scale, &f->rows, least);
-    kith__linear_scales(f->bare_scale, &f->bare, least);
+    kith__linear_scales(f->unseen_scale, &f->unseen, least);
     return KITH_OK;
 }
 
@@ -408,19 +414,23 @@ static void fitting_release(fitting *f)
     memset(f, 0, sizeof *f);
 }
 
-/* Both kinds of weights, regularised towards what they are on entry: for seen candidates by all
- * features, and for all candidates without those of the embedding. Without an embedding and unseen
- * candidates they are the same. */
+/* The sets of weights, each regularised towards what it is on entry. Those that would be the same
+ * are fitted once: without an embedding the first two, without unseen candidates the last two. */
 static kith_status fit(kith__weights *w, const fitting *f, list g, double pull, kith__pool *pool,
                        kith_error *error)
 {
     kith_status status;
 
     TRY(kith__linear_fit(w->all, &f->rows, f->scale, g.at, g.count, pull, pool, error));
-    if (f->second)
-        TRY(kith__linear_fit(w->alone, &f->bare, f->bare_scale, g.at, g.count, pull, pool, error));
+    if (f->every && f->embedding)
+        TRY(kith__linear_fit(w->bare, &f->bare, f->scale, g.at, g.count, pull, pool, error));
     else
-        memcpy(w->alone, w->all, sizeof w->alone);
+        memcpy(w->bare, w->all, sizeof w->bare);
+    if (f->every && f->with_unseen)
+        TRY(kith__linear_fit(w->unseen, &f->unseen, f->unseen_scale, g.at, g.count, pull, pool,
+                             error));
+    else
+        memcpy(w->unseen, w->bare, sizeof w->unseen);
 cleanup:
     return status;
 }
@@ -564,7 +574,7 @@ static kith_status choose_pull(float *pull, const fitting *all, kith_error *erro
     kith_status status = KITH_OK;
 
     *pull = 0;
-    first.second = false;
+    first.every = false;
     if (!common)
         TRY(kith__no_memory(error));
     TRY(fit_common(&fusions[0], f, ONE_HALF, error));
@@ -694,13 +704,13 @@ static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__he
         rows_release(&rows);
         TRY(collect_rows(&rows, c, fusion, error));
         TRY(fitting_init(&f, &rows, c, error));
-        f.second &= round > 0;
+        f.every = round > 0;
         if (round > 0)
             TRY(choose_pull(&pull, &f, error));
         TRY(fit_weights(fusion, &f, ALL, pull, error));
     }
     /* What follows asks for seen answers only. */
-    f.second = false;
+    f.every = false;
     TRY(fit_weights(some, &f, NOT_ASIDE, pull, error));
     fusion->queries = (uint32_t)f.lists[ALL].count;
     fusion->calibration_queries = (uint32_t)f.lists[ASIDE].count;
