@@ -50,7 +50,7 @@ static kith__rows rows_new(size_t queries, size_t per)
                     .right = calloc(queries, sizeof *r.right),
                     .feature = calloc(queries * per * N, sizeof *r.feature),
                     .offset = calloc(queries * per, sizeof *r.offset),
-                    .aside = calloc(queries, 1),
+                    .in_calibration = calloc(queries, 1),
                     .relation = calloc(queries, sizeof *r.relation)};
 
     for (size_t q = 0; q <= queries; q++)
@@ -64,7 +64,7 @@ static void rows_free(kith__rows *r)
     free(r->right);
     free(r->feature);
     free(r->offset);
-    free(r->aside);
+    free(r->in_calibration);
     free(r->relation);
 }
 
@@ -107,7 +107,7 @@ static kith__rows choices(uint64_t seed, size_t queries)
     }
     for (size_t q = 0; q < queries; q++) {
         draw_right(&r, q, &rng);
-        r.aside[q] = q % 5 == 0;
+        r.in_calibration[q] = q % 5 == 0;
     }
     return r;
 }
@@ -123,7 +123,7 @@ static void fit_from(float *weight, const kith__rows *rows, double ridge, bool a
     kith_error error;
 
     for (uint32_t q = 0; q < rows->queries; q++)
-        if (all || !rows->aside[q])
+        if (all || !rows->in_calibration[q])
             queries[count++] = q;
     kith__linear_scales(scale, rows, 0);
     assert_int_equal(kith__linear_fit(weight, rows, scale, queries, count, ridge, pool, &error),
@@ -187,7 +187,7 @@ static double whole_loss(const double *weight, const kith__rows *r, double ridge
     double loss = 0;
 
     for (size_t q = 0; q < r->queries; q++)
-        if (all || !r->aside[q])
+        if (all || !r->in_calibration[q])
             loss += share_loss(weight, r, q);
     for (int k = 0; k < VARIED; k++)
         loss += ridge / 2 * pow(weight[varied[k]] * deviation(r, varied[k]), 2);
@@ -456,7 +456,7 @@ static kith__fusion random_fusion(kith__rng *rng)
     kith__fusion f = {.queries = 7,
                       .calibration_queries = 2,
                       .loss = .5f,
-                      .pull = 30,
+                      .regularization = 30,
                       .own_count = 4,
                       .own = kith__calloc(4, sizeof *f.own)};
 
@@ -957,7 +957,7 @@ static void check_fusion_numbers(const kith__fusion *f, const kith__calibration 
     }
     for (uint32_t i = 1; i < f->own_count; i++)
         assert_true(f->own[i].query > f->own[i - 1].query);
-    assert_int_equal(f->pull > 0, f->own_count > 0);
+    assert_int_equal(f->regularization > 0, f->own_count > 0);
     for (int k = 0; k < KITH__CALIBRATION; k++)
         assert_true(c->fitted && isfinite(c->weight[k]));
     assert_true(isfinite(f->loss) && f->loss >= 0);
@@ -1319,7 +1319,7 @@ static void held_out__ranks_are_those_of_evaluation(void **state)
     for (int side = 0; side < 2; side++)
         assert_int_equal(kith__known_init(&known[side], s.graph, NULL, side, &error), KITH_OK);
     const kith__held_out_data data = {s.model, s.evidence, false, s.seen, known};
-    kith__fusion fusion = {.pull = 0};
+    kith__fusion fusion = {.regularization = 0};
     fusion.common.all[KITH__F_PRIOR] = fusion.common.bare[KITH__F_PRIOR] = .7f;
     fusion.common.all[KITH__F_ALL] = fusion.common.bare[KITH__F_ALL] = 1.3f;
     size_t count = seen_queries(&queries, &s);

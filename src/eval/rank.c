@@ -39,7 +39,7 @@ typedef struct {
     const kith__answer_set *among;
     kith__known filter[2]; /* [subject hidden] */
     uint8_t *marks[KITH__SCORED_TOGETHER];
-    kith__known_room known[KITH__SCORED_TOGETHER];
+    kith__known_buffer known[KITH__SCORED_TOGETHER];
     kith_rank *ranks;
     kith__flag no_memory;
 } ranking;

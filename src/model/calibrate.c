@@ -16,10 +16,10 @@ double kith__calibrated(const float w[KITH__CALIBRATION], double log_share, doub
 /* Shares are good estimates already: weights stay close to them unless the data says otherwise. */
 void kith__calibration_fit(kith__calibration *out, const kith__sample *samples, size_t count)
 {
-    static const double pull[KITH__CALIBRATION] = {1, 1, 1};
+    static const double strength[KITH__CALIBRATION] = {1, 1, 1};
     double w[KITH__CALIBRATION] = {1, 0, 0};
 
-    kith__logistic_fit(w, KITH__CALIBRATION, pull, samples, count);
+    kith__logistic_fit(w, KITH__CALIBRATION, strength, samples, count);
     for (int k = 0; k < KITH__CALIBRATION; k++)
         out->weight[k] = (float)w[k];
     out->fitted = true;

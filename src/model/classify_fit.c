@@ -63,23 +63,23 @@ static void fit_weights(kith__judgement *j, uint32_t relations, kith__sample *sa
                         const size_t *start)
 {
     double mean[KITH__FACT_FEATURES_COUNT] = {0}, scale[KITH__FACT_FEATURES_COUNT] = {0},
-           common[KITH__FACT_FEATURES_COUNT] = {0}, pull[KITH__FACT_FEATURES_COUNT];
+           common[KITH__FACT_FEATURES_COUNT] = {0}, strength[KITH__FACT_FEATURES_COUNT];
     size_t count = start[relations];
 
     j->slope = 1; /* scores are log-odds */
     standardize(mean, scale, samples, count);
     for (int k = 0; k < KITH__FACT_BIAS; k++)
-        pull[k] = 10;
-    pull[KITH__FACT_BIAS] = 1e-6; /* hardly regularised */
-    kith__logistic_fit(common, KITH__FACT_FEATURES_COUNT, pull, samples, count);
+        strength[k] = 10;
+    strength[KITH__FACT_BIAS] = 1e-6; /* hardly regularised */
+    kith__logistic_fit(common, KITH__FACT_FEATURES_COUNT, strength, samples, count);
     for (int k = 0; k < KITH__FACT_BIAS; k++)
-        pull[k] = 5;
-    pull[KITH__FACT_BIAS] = 1;
+        strength[k] = 5;
+    strength[KITH__FACT_BIAS] = 1;
     for (uint32_t r = 0; r < relations; r++) {
         double weight[KITH__FACT_FEATURES_COUNT];
         memcpy(weight, common, sizeof common);
         if (start[r + 1] > start[r])
-            kith__logistic_fit(weight, KITH__FACT_FEATURES_COUNT, pull, samples + start[r],
+            kith__logistic_fit(weight, KITH__FACT_FEATURES_COUNT, strength, samples + start[r],
                                start[r + 1] - start[r]);
         for (int k = 0; k < KITH__FACT_BIAS; k++) {
             weight[k] *= scale[k];

@@ -1,6 +1,7 @@
 #include "model/fusion.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -34,6 +35,29 @@ const kith__weights *kith__fusion_weights(const kith__fusion *f, uint32_t query)
             high = middle;
     }
     return low < f->own_count && f->own[low].query == query ? &f->own[low].weights : &f->common;
+}
+
+static int by_query(const void *a, const void *b)
+{
+    const kith__own_weights *x = a, *y = b;
+    return x->query < y->query ? -1 : x->query > y->query;
+}
+
+kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
+                                   const kith_graph *to, kith_error *error)
+{
+    uint32_t m = kith_graph_seen_relation_count(from), id = 0;
+
+    for (uint32_t i = 0; i < fusion->own_count; i++) {
+        uint32_t query = fusion->own[i].query;
+        const char *name = kith_graph_relation_name(from, query < m ? query : query - m);
+        if (kith_graph_find_relation(&id, to, name) != KITH_OK)
+            return kith__fail(error, KITH_ERR_NOT_FOUND, "no relation of the run: %s", name);
+        fusion->own[i].query = id + (query < m ? 0 : kith_graph_seen_relation_count(to));
+    }
+    if (fusion->own_count > 1)
+        qsort(fusion->own, fusion->own_count, sizeof *fusion->own, by_query);
+    return KITH_OK;
 }
 
 kith_status kith__fusion_workspace_init(kith__fusion_workspace *f, const kith__fusion *fusion,

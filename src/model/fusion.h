@@ -25,16 +25,20 @@ typedef struct kith__fusion {
     kith__weights common;
     kith__own_weights *own; /* by query; of relations that were met where the fusion was fitted */
     uint32_t own_count;
-    float pull; /* regularisation strength of these; 0 if there are none */
+    float regularization; /* strength towards the common ones; 0 if there are none */
     /* What it was fitted on. */
     uint32_t queries, calibration_queries;
-    float
-        /* -log share of the correct answer on the calibration split, before it was fitted on */
-        loss;
+    /* Mean of -log share of the correct answer on the calibration split, before the weights were
+     * fitted on that too. */
+    float loss;
 } kith__fusion;
 
 void kith__fusion_release(kith__fusion *fusion);
 const kith__weights *kith__fusion_weights(const kith__fusion *fusion, uint32_t query);
+/* Change the relations' ids from those of one graph, which the fusion was fitted on, to those of
+ * another, which must have the same relations. */
+kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
+                                   const kith_graph *to, kith_error *error);
 
 /* Entities that may be answers beside those with an input embedding, or instead of them. */
 typedef struct kith__unseen_set {

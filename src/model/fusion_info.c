@@ -15,7 +15,7 @@ static void describe(kith_fusion_info *info, const kith_model *model)
                                .calibration_queries = f->fusion.calibration_queries,
                                .loss = f->fusion.loss,
                                .own_weights = f->fusion.own_count,
-                               .regularization = f->fusion.pull};
+                               .regularization = f->fusion.regularization};
     for (int i = 0; i < KITH__CALIBRATION; i++)
         info->calibration[i] = model->calibration.weight[i];
 }

@@ -17,7 +17,7 @@ size_t kith__queries_of(kith__query *queries, const kith_triple *facts, size_t c
     return made;
 }
 
-int kith__known_answers(kith__span *known, kith__known_room *room, const kith_graph *graph,
+int kith__known_answers(kith__span *known, kith__known_buffer *buffer, const kith_graph *graph,
                         const kith__query *q)
 {
     uint32_t s = kith__known_side(q), query = kith__directed_query(graph, q);
@@ -27,10 +27,10 @@ int kith__known_answers(kith__span *known, kith__known_room *room, const kith_gr
     for (uint64_t i = graph->offset[s]; i < graph->offset[s + 1]; i++) {
         if (graph->neighbors[i].relation != relation)
             continue;
-        if (kith__reserve(&room->at, &room->capacity, count + 1, sizeof *room->at))
+        if (kith__reserve(&buffer->at, &buffer->capacity, count + 1, sizeof *buffer->at))
             return -1;
-        room->at[count++] = (kith_neighbor){query, graph->neighbors[i].entity};
+        buffer->at[count++] = (kith_neighbor){query, graph->neighbors[i].entity};
     }
-    *known = (kith__span){room->at, kith__sort_facts(room->at, count)};
+    *known = (kith__span){buffer->at, kith__sort_facts(buffer->at, count)};
     return 0;
 }

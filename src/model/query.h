@@ -40,11 +40,11 @@ static inline uint32_t kith__query_inverse(const kith_graph *graph, uint32_t que
 
 /* The known answers in a graph: train's, or for an unseen entity aux's, sorted. They stay valid
  * until the buffer is used again; its `at` is to be freed. -1 if out of memory. */
-typedef struct kith__known_room {
+typedef struct kith__known_buffer {
     kith_neighbor *at;
     size_t capacity;
-} kith__known_room;
-int kith__known_answers(kith__span *known, kith__known_room *room, const kith_graph *graph,
+} kith__known_buffer;
+int kith__known_answers(kith__span *known, kith__known_buffer *buffer, const kith_graph *graph,
                         const kith__query *query);
 
 #endif

@@ -7,7 +7,7 @@ enum { N = KITH__MOST_LOGISTIC, STEPS = 30 };
 
 typedef struct {
     size_t n, count;
-    const double *pull;
+    const double *strength;
     const kith__sample *samples;
     double towards[N];
 } fitting;
@@ -44,7 +44,7 @@ static double loss_of(const fitting *f, const double *w)
     double loss = 0;
 
     for (size_t k = 0; k < f->n; k++)
-        loss += f->pull[k] * (w[k] - f->towards[k]) * (w[k] - f->towards[k]) / 2;
+        loss += f->strength[k] * (w[k] - f->towards[k]) * (w[k] - f->towards[k]) / 2;
     for (size_t i = 0; i < f->count; i++) {
         double z = dot(w, f->samples[i].x, f->n);
         loss += fmax(z, 0) + log1p(exp(-fabs(z))) - (f->samples[i].truth ? z : 0);
@@ -57,8 +57,8 @@ static void newton_step(double *step, const fitting *f, const double *w)
     double h[N][N] = {{0}};
 
     for (size_t k = 0; k < f->n; k++) {
-        step[k] = f->pull[k] * (w[k] - f->towards[k]);
-        h[k][k] = f->pull[k];
+        step[k] = f->strength[k] * (w[k] - f->towards[k]);
+        h[k][k] = f->strength[k];
     }
     for (size_t i = 0; i < f->count; i++) {
         const double *x = f->samples[i].x;
@@ -74,10 +74,10 @@ static void newton_step(double *step, const fitting *f, const double *w)
 
 /* Newton's method. Steps are halved until the loss falls, because a full step can overshoot where
  * predictions are far too confident. */
-void kith__logistic_fit(double *w, size_t n, const double *pull, const kith__sample *samples,
+void kith__logistic_fit(double *w, size_t n, const double *strength, const kith__sample *samples,
                         size_t count)
 {
-    fitting f = {n, count, pull, samples, {0}};
+    fitting f = {n, count, strength, samples, {0}};
     double next[N], step[N], loss;
 
     memcpy(f.towards, w, n * sizeof *w);

@@ -12,8 +12,8 @@ typedef struct kith__sample {
     bool truth;
 } kith__sample;
 
-/* Weights are regularised towards the values of `w` on entry, each with its strength in `pull`. */
-void kith__logistic_fit(double *w, size_t n, const double *pull, const kith__sample *samples,
+/* Each weight is regularised towards its value on entry, with its own strength. */
+void kith__logistic_fit(double *w, size_t n, const double *strength, const kith__sample *samples,
                         size_t count);
 
 #endif

@@ -241,7 +241,7 @@ static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calib
                      weights_json(f->common.bare), "weights_with_unseen",
                      weights_json(f->common.unseen), "calibration",
                      list_json(calibration->weight, KITH__CALIBRATION), "regularization",
-                     (double)f->pull, "by_relation", own_json(f));
+                     (double)f->regularization, "by_relation", own_json(f));
 }
 
 kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
@@ -404,7 +404,7 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
             return false;
     }
     calibration->fitted = true;
-    f->pull = (float)json_number_value(
+    f->regularization = (float)json_number_value(
         json_object_get(object, format < FORMAT ? "pull" : "regularization"));
     f->queries = (uint32_t)json_integer_value(json_object_get(object, "queries"));
     f->calibration_queries = (uint32_t)json_integer_value(

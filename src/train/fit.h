@@ -5,9 +5,9 @@
 #include "model/model.h"
 #include "train/holdout.h"
 
-/* `model` is of the graph with held-out entities, whose test facts are asked for. Weights are first
- * fitted without one in five of the entities, on which probabilities are then calibrated, and after
- * that on all. */
+/* `model` is of the graph with held-out entities, whose test facts are the queries. Weights are
+ * first fitted without one in five of the entities, on which probabilities are then calibrated, and
+ * after that on all. */
 kith_status kith__fusion_fit(kith__fusion *fusion, kith__calibration *calibration,
                              kith_model *model, const kith__evidence *evidence, bool embedding,
                              kith_error *error);
@@ -20,13 +20,5 @@ kith_status kith__fusion_fit_both(kith__fusion *fusion, kith__fusion *some,
                                   kith_model *model, const kith__evidence *evidence,
                                   const kith__holdout *holdout, bool embedding,
                                   kith_error *error);
-/* Weights of relations come from the ids of the graph that was fitted on to those of another graph,
- * which must have the relations too. */
-kith_status kith__fusion_translate(kith__fusion *fusion, const kith_graph *from,
-                                   const kith_graph *to, kith_error *error);
-
-/* Fit the calibration of a model without rule evidence on some facts of dev, where there are any
- * without labels and candidates are not too many to look at for so little. */
-kith_status kith__calibrate_on_dev(kith_model *model, kith_error *error);
 
 #endif

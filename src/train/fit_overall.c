@@ -97,10 +97,10 @@ static void fit_weights(kith__overall *o, const kith__sample *samples, size_t co
 {
     static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
     double usual = 20 + 2000. / o->entities;
-    double pull[KITH__OVERALL_INPUTS] = {4, usual, usual + to_has, usual, usual};
+    double strength[KITH__OVERALL_INPUTS] = {4, usual, usual + to_has, usual, usual};
 
     memcpy(o->weight, start, sizeof start);
-    kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, pull, samples, count);
+    kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, strength, samples, count);
 }
 
 /* A likelier answer must not come out less likely, nor one to a question that likelier has one. */
@@ -212,9 +212,12 @@ static size_t pool(group *groups, size_t count)
         group next = groups[i];
         while (kept > 0 && share_right(&groups[count - kept]) >= share_right(&next)) {
             const group *last = &groups[count - kept];
-            next = (group){last->weight + next.weight, last->score + next.score,
-                           last->right + next.right,   last->first + next.first,
-                           last->begin,                next.end};
+            next = (group){last->weight + next.weight,
+                           last->score + next.score,
+                           last->right + next.right,
+                           last->first + next.first,
+                           last->begin,
+                           next.end};
             kept--;
         }
         groups[count - ++kept] = next;
@@ -242,11 +245,10 @@ static void make_knots(kith__overall *o, const scored *answers, size_t count, ui
     /* The lowest are at the end of what was kept. */
     for (size_t i = 0; i < kept; i++) {
         const group *g = &groups[made - 1 - i];
-        o->knot[i] =
-            (kith__knot){.at = g->score / g->weight,
-                         .probability = fmin(fmax(share_right(g), 1e-6), 1 - 1e-6),
-                         .answers = (uint32_t)(g->end - g->begin),
-                         .entities = count_entities(answers, g, marks, (uint32_t)i + 1)};
+        o->knot[i] = (kith__knot){.at = g->score / g->weight,
+                                  .probability = fmin(fmax(share_right(g), 1e-6), 1 - 1e-6),
+                                  .answers = (uint32_t)(g->end - g->begin),
+                                  .entities = count_entities(answers, g, marks, (uint32_t)i + 1)};
     }
     o->knots = kept;
 }

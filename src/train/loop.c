@@ -18,7 +18,7 @@
 #include "graph/graph.h"
 #include "train/adam.h"
 #include "train/evidence.h"
-#include "train/fit.h"
+#include "train/fit_calibration.h"
 #include "train/order.h"
 #include "train/start_from.h"
 #include "run/run.h"
