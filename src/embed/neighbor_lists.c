@@ -148,7 +148,7 @@ static bool can_borrow(const kith_graph *graph, const kith_settings *settings)
            kith_graph_relation_count(graph) == kith_graph_seen_relation_count(graph);
 }
 
-static int make_room(kith__neighbor_lists *lists, const kith_graph *graph,
+static int reserve_lists(kith__neighbor_lists *lists, const kith_graph *graph,
                      const kith__implications *rules, const kith_settings *settings)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
@@ -210,7 +210,7 @@ kith_status kith__neighbor_lists_new(kith__neighbor_lists **out, const kith_grap
     lists->entities = kith_graph_entity_count(graph);
     lists->seen = kith_graph_seen_entity_count(graph);
     lists->relations = 2 * kith_graph_seen_relation_count(graph);
-    if (make_room(lists, graph, rules, settings))
+    if (reserve_lists(lists, graph, rules, settings))
         TRY(kith__no_memory(error));
     if (lists->own_at || lists->denominator)
         TRY(fill_lists(lists, graph, rules, settings, error));

@@ -111,7 +111,7 @@ static void rank_fused(void *context, size_t query, kith__fusion_workspace *work
 {
     const ranking *r = context;
 
-    rank_scores(r, query, workspace->room, workspace->scores);
+    rank_scores(r, query, workspace->number, workspace->scores);
     judge(r, query, workspace->scores, &workspace->shares);
 }
 

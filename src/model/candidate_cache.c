@@ -159,7 +159,7 @@ static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries,
     kith__encoder_set_watch(e, watch);
     if (s->encoded) {
         s->encoded = false; /* until everything has succeeded */
-        if (count > 1 && !kith__encoder_expects(e, queries[0]))
+        if (count > 1 && !kith__encoder_has_prefetched(e, queries[0]))
             TRY(kith__encoder_prefetch(e, queries, count, error));
         TRY(kith__encoder_reencode(e, queries[0], error));
         s->encoded = true;

@@ -16,7 +16,8 @@
     ROW(name##_COUNT, text " count", name, logf(1 + r[KITH__##name##_COUNT]))
 #define KITH__SEPARATE_FEATURES(ROW, name, text)
 
-/* Name; which part of the evidence it comes from (RULES: several kinds of rules); and its value, from
+/* Name; which part of the evidence it comes from (RULES: several kinds of rules); and its value,
+ * from
  *   r  the candidate's rule features (kith__rule_feature), 0 without rule evidence
  *   p  what candidates without rule evidence differ in; a feature is linear in it where r is 0
  *   c  the query

@@ -51,7 +51,7 @@ typedef struct kith__unseen_set {
 
 /* Workspace for the fusion of one query at a time. */
 typedef struct kith__fusion_workspace {
-    size_t room; /* number among those of kith__fusion_sweep */
+    size_t number; /* among the workspaces of a kith__fusion_sweep */
     const kith__fusion *fusion;
     kith__evidence_query evidence_query; /* its view's `added` may be set before any query */
     kith__unseen_set unseen;             /* may be set before any query; zero: none */

@@ -7,7 +7,7 @@
 #include "core/radix.h"
 #include "model/entity_encoder.h"
 
-enum { MOST_ROOMS = KITH__SCORED_TOGETHER };
+enum { MOST_WORKSPACES = KITH__SCORED_TOGETHER };
 
 typedef struct {
     kith_model *model;
@@ -17,43 +17,43 @@ typedef struct {
     size_t count, candidates;
     kith__fusion_call call;
     void *context;
-    /* Rooms that no thread uses. */
+    /* Workspaces that no thread uses. */
     pthread_mutex_t lock;
     pthread_cond_t given;
-    kith__fusion_workspace *room[MOST_ROOMS];
-    size_t rooms;
+    kith__fusion_workspace *free[MOST_WORKSPACES];
+    size_t free_count;
     kith_status status;
     kith_error error;
-} fusing_all;
+} fusion_sweep;
 
-static kith__fusion_workspace *take_room(fusing_all *a)
+static kith__fusion_workspace *take_workspace(fusion_sweep *a)
 {
-    kith__fusion_workspace *room;
+    kith__fusion_workspace *workspace;
 
     pthread_mutex_lock(&a->lock);
-    while (a->rooms == 0)
+    while (a->free_count == 0)
         pthread_cond_wait(&a->given, &a->lock);
-    room = a->room[--a->rooms];
+    workspace = a->free[--a->free_count];
     pthread_mutex_unlock(&a->lock);
-    return room;
+    return workspace;
 }
 
-static void give_room(fusing_all *a, kith__fusion_workspace *room)
+static void return_workspace(fusion_sweep *a, kith__fusion_workspace *workspace)
 {
     pthread_mutex_lock(&a->lock);
-    a->room[a->rooms++] = room;
+    a->free[a->free_count++] = workspace;
     pthread_cond_signal(&a->given);
     pthread_mutex_unlock(&a->lock);
 }
 
 static void fuse_one(void *context, size_t query, size_t slot, const float *embedding)
 {
-    fusing_all *a = context;
+    fusion_sweep *a = context;
     const kith__query *q = &a->queries[query];
     const kith__index *x = a->evidence->base->index;
     uint32_t s = kith__known_side(q);
     uint32_t relation = kith__directed_query(a->model->graph, q);
-    kith__fusion_workspace *room = take_room(a);
+    kith__fusion_workspace *workspace = take_workspace(a);
     kith_error error;
 
     (void)slot;
@@ -61,23 +61,23 @@ static void fuse_one(void *context, size_t query, size_t slot, const float *embe
     if (embedding && !kith__has_seen_neighbor(facts, a->model->lists->seen))
         embedding = NULL;
     kith_status status =
-        kith__fusion_run(room, facts, s, relation, embedding, a->candidates, &error);
+        kith__fusion_run(workspace, facts, s, relation, embedding, a->candidates, &error);
     if (status == KITH_OK) {
-        a->call(a->context, query, room);
+        a->call(a->context, query, workspace);
     } else {
         pthread_mutex_lock(&a->lock);
         a->status = status;
         a->error = error;
         pthread_mutex_unlock(&a->lock);
     }
-    give_room(a, room);
+    return_workspace(a, workspace);
 }
 
 enum { PIECES = 64 };
 
 static void fuse_piece(void *context, size_t piece)
 {
-    fusing_all *a = context;
+    fusion_sweep *a = context;
     kith__watch *watch = kith__pool_watch(a->model->pool);
 
     for (size_t i = a->count * piece / PIECES; i < a->count * (piece + 1) / PIECES; i++)
@@ -85,7 +85,7 @@ static void fuse_piece(void *context, size_t piece)
             fuse_one(a, a->order[i], 0, NULL);
 }
 
-static kith_status fuse_without_embedding(fusing_all *a, kith_error *error)
+static kith_status fuse_without_embedding(fusion_sweep *a, kith_error *error)
 {
     kith__item *items = kith__alloc(2 * a->count, sizeof *items);
     uint32_t *order = kith__alloc(a->count, sizeof *order);
@@ -116,37 +116,38 @@ static bool has_scores(const kith_model *model, size_t candidates)
 }
 
 kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
-                            const kith__evidence *evidence, const kith__query *queries,
-                            size_t count, const kith__answer_set *among, unsigned without,
-                            bool embedding,
-                            kith__fusion_call call, void *context, kith_error *error)
+                               const kith__evidence *evidence, const kith__query *queries,
+                               size_t count, const kith__answer_set *among, unsigned without,
+                               bool embedding, kith__fusion_call call, void *context,
+                               kith_error *error)
 {
-    fusing_all a = {.model = model,
-                    .evidence = evidence,
-                    .queries = queries,
-                    .count = count,
-                    .candidates = among->candidates,
-                    .call = call,
-                    .context = context,
-                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                    .given = PTHREAD_COND_INITIALIZER};
+    fusion_sweep a = {.model = model,
+                      .evidence = evidence,
+                      .queries = queries,
+                      .count = count,
+                      .candidates = among->candidates,
+                      .call = call,
+                      .context = context,
+                      .lock = PTHREAD_MUTEX_INITIALIZER,
+                      .given = PTHREAD_COND_INITIALIZER};
     float *degrees = kith__log_degrees(evidence->base->index);
     size_t wanted = kith__pool_size(model->pool), made = 0; /* as many as run at once */
-    kith__fusion_workspace *rooms = kith__calloc(wanted, sizeof *rooms);
+    kith__fusion_workspace *workspaces = kith__calloc(wanted, sizeof *workspaces);
     kith_status status = KITH_OK;
 
     /* One that the embedding sharpens for some candidates only is unfair to the others. */
     if ((without & KITH_PART_EMBEDDING) || !has_scores(model, among->candidates))
         embedding = false;
-    if (!degrees || !rooms)
+    if (!degrees || !workspaces)
         TRY(kith__no_memory(error));
-    for (; made < wanted && made < MOST_ROOMS; made++) {
-        a.room[a.rooms++] = &rooms[made];
-        TRY(kith__fusion_workspace_init(&rooms[made], fusion, evidence, degrees, without, error));
-        rooms[made].room = made;
+    for (; made < wanted && made < MOST_WORKSPACES; made++) {
+        a.free[a.free_count++] = &workspaces[made];
+        TRY(kith__fusion_workspace_init(&workspaces[made], fusion, evidence, degrees, without,
+                                        error));
+        workspaces[made].number = made;
         if (among->width > among->candidates || among->only)
-            rooms[made].unseen = (kith__unseen_set){among->unseen, among->unseen_count,
-                                                    among->width, among->only};
+            workspaces[made].unseen =
+                (kith__unseen_set){among->unseen, among->unseen_count, among->width, among->only};
     }
     TRY(embedding ? kith__score_all(model, queries, count, among->candidates, evidence->base->index,
                                     fuse_one, &a, error)
@@ -157,9 +158,9 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
         status = a.status;
     }
 cleanup:
-    for (size_t i = 0; rooms && i < wanted; i++)
-        kith__fusion_workspace_release(&rooms[i]);
-    kith__free(rooms);
+    for (size_t i = 0; workspaces && i < wanted; i++)
+        kith__fusion_workspace_release(&workspaces[i]);
+    kith__free(workspaces);
     kith__free(degrees);
     return status;
 }

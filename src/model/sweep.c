@@ -30,7 +30,7 @@ typedef struct {
     void *context;
     /* The queries at hand: order[from] .. order[to - 1]. */
     size_t from, to;
-    size_t expected; /* those before it were told ahead */
+    size_t prefetched; /* queries before this one were prefetched */
 } scoring;
 
 /* The query that encodes a side: subjects by q, objects by its inverse. */
@@ -64,7 +64,7 @@ static size_t most_ahead(const scoring *r)
 }
 
 /* The queries that the candidates are encoded for next. */
-static kith_status expect_queries(scoring *r, kith_error *error)
+static kith_status prefetch_queries(scoring *r, kith_error *error)
 {
     uint32_t queries[KITH__LOOKAHEAD];
     size_t count = 0, i = r->from, most = most_ahead(r);
@@ -77,7 +77,7 @@ static kith_status expect_queries(scoring *r, kith_error *error)
             break;
         queries[count++] = query;
     }
-    r->expected = i;
+    r->prefetched = i;
     return kith__encoder_prefetch(r->model->encoder, queries, count, error);
 }
 
@@ -87,8 +87,8 @@ static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kit
     kith__encoder *e = r->model->encoder;
     kith_status status = KITH_OK;
 
-    if (!first && r->from >= r->expected)
-        status = expect_queries(r, error);
+    if (!first && r->from >= r->prefetched)
+        status = prefetch_queries(r, error);
     if (!first)
         return status == KITH_OK ? kith__encoder_reencode(e, query, error) : status;
     kith__encoder_begin(e);
@@ -105,7 +105,7 @@ static void make_query_vector(scoring *r, size_t i, float *query_vector)
     kith__query_vector_of(query_vector, &r->model->settings, &r->model->params,
                           r->vectors + i * ds,
                           query_for(r, q->fact.relation, !q->subject_hidden),
-                          r->query_vectors + KITH__SCORED_TOGETHER * ds); /* room for two more */
+                          r->query_vectors + KITH__SCORED_TOGETHER * ds); /* space for two more */
 }
 
 /* Of each candidate in the piece, by its encoding. */

@@ -74,12 +74,12 @@ INLINE float reciprocal_sum(const float *restrict ez, const float *restrict ep,
 
 CLONES void kith__pair_logits(float *restrict logit, const kith__meeting *met, size_t count,
                               const float *restrict a, float c, const float *restrict b,
-                              const float *restrict u, float u_sum, float *restrict room,
+                              const float *restrict u, float u_sum, float *restrict scratch,
                               size_t width)
 {
-    power_minus(room, a, c, b, width);
+    power_minus(scratch, a, c, b, width);
     for (size_t m = 0; m < count; m++)
-        logit[m] = u_sum - 2 * reciprocal_sum(met[m].ez, room, u, width);
+        logit[m] = u_sum - 2 * reciprocal_sum(met[m].ez, scratch, u, width);
 }
 
 /* r = 1 / (ez ep + 1); two columns share a division here too. */
@@ -139,14 +139,14 @@ INLINE float backward(float *restrict ga, float *restrict gb, float *restrict gu
 CLONES float kith__pair_backward(float *restrict ga, float *restrict gb, float *restrict gu,
                                  const kith__meeting *met, size_t count, const float *restrict a,
                                  float c, const float *restrict b, const float *restrict u,
-                                 float *restrict room, size_t width)
+                                 float *restrict scratch, size_t width)
 {
-    power_minus(room, a, c, b, width);
+    power_minus(scratch, a, c, b, width);
     if (count == 1)
-        return backward(ga, gb, gu, met, 1, room, c, b, u, width);
+        return backward(ga, gb, gu, met, 1, scratch, c, b, u, width);
     if (count == 2)
-        return backward(ga, gb, gu, met, 2, room, c, b, u, width);
-    return backward(ga, gb, gu, met, count, room, c, b, u, width);
+        return backward(ga, gb, gu, met, 2, scratch, c, b, u, width);
+    return backward(ga, gb, gu, met, count, scratch, c, b, u, width);
 }
 
 /* ---- softmax ---- */

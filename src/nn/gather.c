@@ -138,19 +138,19 @@ CLONES void kith__transform_backward(float *restrict ge, float *restrict gw,
                                      const float *restrict a, const float *restrict rows,
                                      const uint32_t *restrict ids, size_t count,
                                      const float *restrict e, const float *restrict w, float c,
-                                     float gc, float *restrict room, size_t width)
+                                     float gc, float *restrict scratch, size_t width)
 {
     lanes dot = {0};
     for (size_t j = 0; j < width; j += WIDE) {
         lanes sum = a[0] * at(rows + ids[0] * width + j);
         for (size_t i = 1; i < count; i++)
             sum += a[i] * at(rows + ids[i] * width + j);
-        *(lanes *)(room + j) = sum;
+        *(lanes *)(scratch + j) = sum;
         dot += sum * at(w + j);
     }
     float k = gc - sum_eight(dot);
     for (size_t j = 0; j < width; j += WIDE) {
-        *(lanes *)(ge + j) += at(room + j) + k * at(w + j);
-        *(lanes *)(gw + j) += k * at(e + j) - c * at(room + j);
+        *(lanes *)(ge + j) += at(scratch + j) + k * at(w + j);
+        *(lanes *)(gw + j) += k * at(e + j) - c * at(scratch + j);
     }
 }

@@ -99,21 +99,21 @@ typedef struct kith__meeting {
     float *gz;       /* as above; the forward pass needs neither gz nor g */
     float g;         /* the gradient of the logit */
 } kith__meeting;
-/* Logits of `count` queries; u_sum is the sum of u, and `room` holds `width` floats. */
+/* Logits of `count` queries; u_sum is the sum of u, and `scratch` holds `width` floats. */
 void kith__pair_logits(float *logit, const kith__meeting *met, size_t count, const float *a,
-                       float c, const float *b, const float *u, float u_sum, float *room,
+                       float c, const float *b, const float *u, float u_sum, float *scratch,
                        size_t width);
 /* Adds the gradients of B e, B w, u and the queries' z; returns gp . b. */
 float kith__pair_backward(float *ga, float *gb, float *gu, const kith__meeting *met, size_t count,
-                          const float *a, float c, const float *b, const float *u, float *room,
+                          const float *a, float c, const float *b, const float *u, float *scratch,
                           size_t width);
 
 /* The gradient of the transform T = e - c w, c = w . e, of a pair: G is the sum of a[i] row[i],
- * addressed as above; with k = gc - G . w, ge += G + k w and gw += -c G + k e. `room` holds `width`
- * floats. */
+ * addressed as above; with k = gc - G . w, ge += G + k w and gw += -c G + k e. `scratch` holds
+ * `width` floats. */
 void kith__transform_backward(float *ge, float *gw, const float *a, const float *rows,
                               const uint32_t *ids, size_t count, const float *e, const float *w,
-                              float c, float gc, float *room, size_t width);
+                              float c, float gc, float *scratch, size_t width);
 
 /* out[i] = row[i] . matrix, for `count` rows of `inner` floats (padded) given by pointers; matrix
  * has `inner` rows of `width` floats. With `add`, out += . */

@@ -20,7 +20,7 @@ bool kith__encoder_active(const kith__encoder *e, size_t encoding)
     return e->plan.active[encoding];
 }
 
-static int room_for_slots(kith__encoder *e)
+static int reserve_slots(kith__encoder *e)
 {
     return KITH__GROW(&e->back, relation_slot, e->products.relation_rows) ||
            KITH__GROW(&e->back, active_relations, e->products.relation_rows) ||
@@ -99,7 +99,7 @@ int kith__find_active_rows(kith__encoder *e)
 {
     const kith__item *items = e->back.active_items;
 
-    if (room_for_slots(e) || kith__gradients_reserve(e->back.gradients, e->visits.rows))
+    if (reserve_slots(e) || kith__gradients_reserve(e->back.gradients, e->visits.rows))
         return -1;
     if (e->back.active_visits == e->visits.count)
         return take_all_rows(e);

@@ -114,10 +114,10 @@ uint32_t kith__encoder_entity(const kith__encoder *e, size_t encoding)
     return e->plan.entity[encoding];
 }
 
-bool kith__encoder_expects(const kith__encoder *e, uint32_t query)
+bool kith__encoder_has_prefetched(const kith__encoder *e, uint32_t query)
 {
     for (size_t i = 0; i < e->ahead.count; i++)
-        if (e->ahead.expected[i] == query)
+        if (e->ahead.prefetched[i] == query)
             return true;
     return false;
 }

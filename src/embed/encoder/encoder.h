@@ -76,7 +76,7 @@ kith_status kith__encoder_reencode(kith__encoder *encoder, uint32_t query, kith_
 kith_status kith__encoder_prefetch(kith__encoder *encoder, const uint32_t *queries, size_t count,
                                    kith_error *error);
 /* Whether a query's vectors were prefetched and not used yet. */
-bool kith__encoder_expects(const kith__encoder *encoder, uint32_t query);
+bool kith__encoder_has_prefetched(const kith__encoder *encoder, uint32_t query);
 
 /* ---- explanations ---- */
 

@@ -15,8 +15,8 @@ static void number_pairs(kith__encoder *e)
             e->ahead.most_visits = kith__degree(e, i);
 }
 
-/* Logits of all pairs that begin in a piece, for all expected queries. */
-static void expect_piece(void *context, size_t piece)
+/* Logits of all pairs that begin in a piece, for all prefetched queries. */
+static void prefetch_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
     kith__pair p = {.scratch = e->products.scratch + piece * kith__apart(3 * e->hs),
@@ -48,7 +48,7 @@ static void expect_piece(void *context, size_t piece)
 }
 
 /* The weights `w` of an encoding's neighbours: the softmax of the logits, for eight queries. */
-static void soften(float *w, const kith__encoder *e, size_t i)
+static void softmax_weights(float *w, const kith__encoder *e, size_t i)
 {
     size_t from = e->plan.first_visit[i], n = kith__degree(e, i);
     _Alignas(32) float total[AHEAD];
@@ -89,7 +89,7 @@ static void relation_lanes(float *a, const kith__encoder *e, const float *w, siz
             a[e->visits.which[from + k] * AHEAD + q] -= e->visits.c[from + k] * w[k * AHEAD + q];
 }
 
-/* One encoding's vectors for all expected queries. */
+/* One encoding's vectors for all prefetched queries. */
 static void encode_ahead(kith__encoder *e, size_t i, float *w)
 {
     size_t from = e->plan.first_visit[i], n = kith__degree(e, i), ds = e->ds;
@@ -100,7 +100,7 @@ static void encode_ahead(kith__encoder *e, size_t i, float *w)
         memset(out[q], 0, ds * sizeof *out[q]);
     }
     if (n > 0 && e->att_u)
-        soften(w, e, i);
+        softmax_weights(w, e, i);
     else
         memset(w, 0, n * AHEAD * sizeof *w);
     if (e->rules)
@@ -126,13 +126,13 @@ static void ahead_piece(void *context, size_t piece)
         encode_ahead(e, i, e->ahead.lanes + piece * kith__apart(e->ahead.most_visits * AHEAD));
 }
 
-/* Set or clear the expected queries' P(. => query), eight side by side. */
+/* Set or clear the prefetched queries' P(. => query), eight side by side. */
 static void spread_columns(kith__encoder *e, bool set)
 {
     const kith__implications *rules = e->rules;
 
     for (size_t q = 0; q < e->ahead.count; q++) {
-        uint32_t query = e->ahead.expected[q];
+        uint32_t query = e->ahead.prefetched[q];
         for (uint64_t i = rules->offset[query]; i < rules->offset[query + 1]; i++)
             e->visits.column[rules->at[i].relation * AHEAD + q] = set ? rules->at[i].confidence : 0;
         e->visits.column[query * AHEAD + q] =
@@ -141,7 +141,7 @@ static void spread_columns(kith__encoder *e, bool set)
     }
 }
 
-static int room_for_expected(kith__encoder *e, size_t count)
+static int reserve_prefetched(kith__encoder *e, size_t count)
 {
     bool failed = false;
 
@@ -167,14 +167,14 @@ kith_status kith__encoder_prefetch(kith__encoder *e, const uint32_t *queries, si
     if (!agg->weighted || !agg->query_aware)
         return KITH_OK;
     e->ahead.count = 0;
-    if (room_for_expected(e, count))
+    if (reserve_prefetched(e, count))
         return kith__no_memory(error);
     e->products.query_rows = e->ahead.count = count;
     for (size_t q = 0; q < count; q++)
-        e->products.query_of[q] = e->ahead.expected[q] = queries[q];
+        e->products.query_of[q] = e->ahead.prefetched[q] = queries[q];
     if (agg->attention) {
         kith__make_queries(e);
-        kith__pool_run(e->pool, expect_piece, e, PIECES);
+        kith__pool_run(e->pool, prefetch_piece, e, PIECES);
     }
     if (e->rules)
         spread_columns(e, true);
@@ -185,20 +185,20 @@ kith_status kith__encoder_prefetch(kith__encoder *e, const uint32_t *queries, si
 }
 
 /* Take the vectors prefetched for a query, each only once; false if there are none. */
-static bool take_expected(kith__encoder *e, uint32_t query)
+static bool take_prefetched(kith__encoder *e, uint32_t query)
 {
     for (size_t q = 0; q < e->ahead.count; q++)
-        if (e->ahead.expected[q] == query) {
+        if (e->ahead.prefetched[q] == query) {
             float *swap = e->plan.out;
             e->plan.out = e->ahead.out[q];
             e->ahead.out[q] = swap;
-            e->ahead.expected[q] = UINT32_MAX;
+            e->ahead.prefetched[q] = UINT32_MAX;
             return true;
         }
     return false;
 }
 
-static void requery_piece(void *context, size_t piece)
+static void reencode_piece(void *context, size_t piece)
 {
     kith__encoder *e = context;
     const float *column = e->visits.column;
@@ -223,13 +223,13 @@ kith_status kith__encoder_reencode(kith__encoder *e, uint32_t query, kith_error 
 {
     const kith__aggregator *agg = e->aggregator;
 
-    if (!agg->query_aware || take_expected(e, query))
+    if (!agg->query_aware || take_prefetched(e, query))
         return KITH_OK;
     e->products.query_rows = 1;
     e->products.query_of[0] = query;
     if (e->rules)
         kith__spread_column(e->visits.column, e, query, true);
-    kith__pool_run(e->pool, requery_piece, e, PIECES);
+    kith__pool_run(e->pool, reencode_piece, e, PIECES);
     if (e->rules)
         kith__spread_column(e->visits.column, e, query, false);
     if (agg->attention == KITH__QUERY_ATTENTION) {

@@ -10,7 +10,7 @@ static bool same_neighbor(kith_neighbor a, kith_neighbor b)
     return a.relation == b.relation && a.entity == b.entity;
 }
 
-static int room_for_encodings(kith__encoder *e, size_t n)
+static int reserve_encodings(kith__encoder *e, size_t n)
 {
     return KITH__GROW(&e->plan, sorted, n) || KITH__GROW(&e->plan, encoding_of, n) ||
            KITH__GROW(&e->plan, entity, n) || KITH__GROW(&e->plan, query, n) ||
@@ -23,7 +23,7 @@ static int find_encodings(kith__encoder *e)
 {
     size_t n = e->plan.request_count;
 
-    if (room_for_encodings(e, n))
+    if (reserve_encodings(e, n))
         return -1;
     kith__radix_sort(e->plan.requests, e->plan.sorted, n, e->lists->relations, e->lists->entities);
     e->plan.count = 0;
@@ -68,7 +68,7 @@ static void count_visits(kith__encoder *e)
     e->visits.count = total;
 }
 
-static int room_for_visits(kith__encoder *e)
+static int reserve_visits(kith__encoder *e)
 {
     size_t n = e->visits.count;
 
@@ -245,7 +245,7 @@ kith_status kith__encoder_plan(kith__encoder *e, kith_error *error)
                           "a batch has %zu neighbours, expected fewer "
                           "than 2^32; use a smaller batch or fewer neighbours",
                           e->visits.count);
-    if (room_for_visits(e))
+    if (reserve_visits(e))
         return kith__no_memory(error);
     kith__pool_run(e->pool, fill_piece, e, PIECES);
     if (kith__encoder_stops(e))

@@ -70,7 +70,7 @@ typedef struct kith__products {
 /* Vectors for the next queries, computed together. The values of the eight lie side by side. */
 typedef struct kith__lookahead {
     kith__buffers buffers;
-    uint32_t expected[KITH__LOOKAHEAD];
+    uint32_t prefetched[KITH__LOOKAHEAD];
     size_t count, pairs;         /* pairs of neighbour and relation; 0: not numbered yet */
     float *out[KITH__LOOKAHEAD]; /* as the plan's */
     uint32_t *pair_of;           /* per visit */

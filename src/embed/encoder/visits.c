@@ -180,7 +180,7 @@ static void back_through_factor(float *ge, float *gunit, const kith__encoder *e,
 
 /* T's gradient of one pair if its visits' gradients are weights times rows of grad. */
 static void back_through_weights(kith__encoder *e, float *ge, float *gunit, const kith__pair *p,
-                                 float gc, size_t from, size_t to, float *room)
+                                 float gc, size_t from, size_t to, float *scratch)
 {
     float weight[VISITS_AT_ONCE];
 
@@ -192,24 +192,24 @@ static void back_through_weights(kith__encoder *e, float *ge, float *gunit, cons
         }
         kith__transform_backward(ge, gunit, weight, e->plan.grad, e->back.active_encoding + k,
                                  count, kith__entity_row(e, p->row),
-                                 e->products.unit + p->r * e->ds, p->c, gc, room, e->ds);
+                                 e->products.unit + p->r * e->ds, p->c, gc, scratch, e->ds);
         gc = 0;
     }
 }
 
 /* T's gradient of one pair if its visits have gradient vectors. */
 static void back_through_vectors(kith__encoder *e, float *ge, float *gunit, const kith__pair *p,
-                                 float gc, size_t from, size_t to, float *room)
+                                 float gc, size_t from, size_t to, float *scratch)
 {
     static const uint32_t first;
     static const float one = 1;
 
     for (size_t k = from; k < to; k++) {
-        e->aggregator->visit_gradient(room + e->ds, e, e->back.active_encoding[k],
+        e->aggregator->visit_gradient(scratch + e->ds, e, e->back.active_encoding[k],
                                       e->back.active_items[k].index);
-        kith__transform_backward(ge, gunit, &one, room + e->ds, &first, 1,
+        kith__transform_backward(ge, gunit, &one, scratch + e->ds, &first, 1,
                                  kith__entity_row(e, p->row), e->products.unit + p->r * e->ds, p->c,
-                                 k == from ? gc : 0, room, e->ds);
+                                 k == from ? gc : 0, scratch, e->ds);
     }
 }
 
