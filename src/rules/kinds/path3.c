@@ -29,7 +29,27 @@ static uint64_t count_walks(const kith__index *index, size_t thin)
     return walks;
 }
 
-static int count_ends(const kith__mining_entity *s, uint32_t body[3], uint32_t x, uint32_t y)
+/* Count the ends of a path whose first two steps, from s by x to y, are in `body`; -1 if out of
+ * memory. */
+typedef int ends_call(const kith__mining_entity *s, uint32_t body[3], uint32_t x, uint32_t y);
+
+/* Each path of two steps. No entity is in a path twice, so none of its facts is the one with q. */
+static int for_each_path(const kith__mining_entity *s, ends_call *count)
+{
+    for (size_t f = 0; f < s->facts.count; f++) {
+        uint32_t x = s->facts.at[f].entity;
+        kith__mining_steps next = kith__mining_steps_from(s, x);
+        for (size_t i = 0; x != s->self && i < next.count; i++) {
+            kith_neighbor step = kith__mining_step(&next, i);
+            uint32_t body[] = {s->facts.at[f].relation, step.relation, 0};
+            if (step.entity != s->self && step.entity != x && count(s, body, x, step.entity))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int support_of_ends(const kith__mining_entity *s, uint32_t body[3], uint32_t x, uint32_t y)
 {
     kith__mining_steps next = kith__mining_steps_from(s, y);
 
@@ -47,25 +67,12 @@ static int count_ends(const kith__mining_entity *s, uint32_t body[3], uint32_t x
     return 0;
 }
 
-/* No entity of a path is there twice, so none of its facts is the one with q. */
 static int count_support(const kith__mining_entity *s)
 {
-    for (size_t f = 0; f < s->facts.count; f++) {
-        uint32_t x = s->facts.at[f].entity;
-        kith__mining_steps next = kith__mining_steps_from(s, x);
-        for (size_t i = 0; x != s->self && i < next.count; i++) {
-            kith_neighbor step = kith__mining_step(&next, i);
-            uint32_t body[] = {s->facts.at[f].relation, step.relation, 0};
-            if (step.entity != s->self && step.entity != x &&
-                count_ends(s, body, x, step.entity))
-                return -1;
-        }
-    }
-    return 0;
+    return for_each_path(s, support_of_ends);
 }
 
-static void count_ends_of_body(const kith__mining_entity *s, uint32_t body[3], uint32_t x,
-                               uint32_t y)
+static int bodies_of_ends(const kith__mining_entity *s, uint32_t body[3], uint32_t x, uint32_t y)
 {
     kith__mining_steps next = kith__mining_steps_from(s, y);
 
@@ -81,20 +88,12 @@ static void count_ends_of_body(const kith__mining_entity *s, uint32_t body[3], u
         if (count)
             kith__mining_body(s, body, count);
     }
+    return 0;
 }
 
 static void count_bodies(const kith__mining_entity *s)
 {
-    for (size_t f = 0; f < s->facts.count; f++) {
-        uint32_t x = s->facts.at[f].entity;
-        kith__mining_steps next = kith__mining_steps_from(s, x);
-        for (size_t i = 0; x != s->self && i < next.count; i++) {
-            kith_neighbor step = kith__mining_step(&next, i);
-            uint32_t body[] = {s->facts.at[f].relation, step.relation, 0};
-            if (step.entity != s->self && step.entity != x)
-                count_ends_of_body(s, body, x, step.entity);
-        }
-    }
+    for_each_path(s, bodies_of_ends);
 }
 
 static kith_status mine(kith__rules *rules, const kith__index *index, kith__pool *pool,
