@@ -75,7 +75,6 @@ static void apply_rules(kith_settings *s)
     s->evidence = KITH_EVIDENCE_RULES;
     s->unseen_neighbors = 1;
     s->aggregator = kith__choice_find(kith__aggregator_names(), "mean");
-    s->dim = 1; /* there is no embedding; the width is a placeholder */
 }
 
 /* For triplet classification: the settings of the paper's tables for it, with rules. */
