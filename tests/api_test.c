@@ -615,8 +615,9 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A question needs a row of scores and one that the fusion works on, of 4 bytes per entity, and the table
- * of its relation, which all sessions share. Neither other sessions nor many questions need more. */
+/* A question needs a row of scores and one that the fusion works on, of 4 bytes per entity, and the
+ * table of its relation, which all sessions share. Neither other sessions nor many questions need
+ * more. */
 static void light__questions_need_few_bytes_per_entity(void **state)
 {
     enum { QUESTIONS = 40 };
@@ -644,7 +645,8 @@ static void light__questions_need_few_bytes_per_entity(void **state)
     assert_int_equal(
         kith_session_ask_all(&batch, second, questions, QUESTIONS, &options, NULL), KITH_OK);
     kith_answers_batch_free(batch);
-    assert_int_equal(kith_session_explain(&explanation, second, questions, &options, NULL), KITH_OK);
+    assert_int_equal(kith_session_explain(&explanation, second, questions, &options, NULL),
+                     KITH_OK);
     kith_explanation_free(explanation);
     size_t more = bytes_in_use() > before ? bytes_in_use() - before : 0;
     if (more > 8 * (size_t)MANY)

@@ -1,5 +1,5 @@
-/* cache.bin: nothing in it is trusted. Each field and each array is changed in many ways, with every
- * checksum made right again. The source itself is included, for the layout of the file. */
+/* cache.bin: nothing in it is trusted. Each field and each array is changed in many ways, with
+ * every checksum made right again. The source itself is included, for the layout of the file. */
 #include "../src/run/cache.c"
 
 #include <signal.h>
@@ -168,8 +168,8 @@ static void list_targets(void)
     }
 }
 
-/* A trusted hash table may be one in which a search never ends: that is a failure and no pause. Counted
- * is the program's own time, so that a busy machine makes no difference. */
+/* A trusted hash table may be one in which a search never ends: that is a failure and no pause.
+ * Counted is the program's own time, so that a busy machine makes no difference. */
 static void say_it_never_ends(int number)
 {
     static const char said[] = "\nnot ok - a mutated cache: what reads it does not end\n";

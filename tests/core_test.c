@@ -1,5 +1,5 @@
-/* core: what everything else stands on, beside names (names_test.c). The source of the pool is included,
- * for how it waits, and its question to the scheduler is answered here. */
+/* core: what everything else stands on, beside names (names_test.c). The source of the pool is
+ * included, for how it waits, and its question to the scheduler is answered here. */
 #include <sys/resource.h>
 
 static struct rusage *told; /* NULL: the truth */
@@ -294,7 +294,8 @@ static void pool__nobody_spins_where_others_want_the_core(void **state)
     kith__pool_free(larger);
 }
 
-static bool crowded_after(kith__pool *pool, struct rusage *used, long milliseconds, long interrupted)
+static bool crowded_after(kith__pool *pool, struct rusage *used, long milliseconds,
+                          long interrupted)
 {
     used->ru_utime.tv_usec += 1000 * milliseconds;
     used->ru_nivcsw += interrupted;

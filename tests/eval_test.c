@@ -31,8 +31,8 @@ static kith_model *model_with(const kith_graph *graph, const kith_settings *s)
 
 static kith_eval *evaluated(kith_model *model, kith_split split, int all_candidates)
 {
-    kith_eval_options options = {.split = split,
-                                 .candidates = all_candidates ? KITH_ANSWERS_ALL : KITH_ANSWERS_SEEN};
+    kith_eval_options options = {
+        .split = split, .candidates = all_candidates ? KITH_ANSWERS_ALL : KITH_ANSWERS_SEEN};
     kith_eval *result;
     kith_error error;
 
@@ -261,7 +261,9 @@ static void rank__the_same_at_any_number_of_threads(void **state)
     (void)state;
     for (unsigned threads = 1; threads <= 5; threads++) {
         kith_model *model = NULL;
-        assert_int_equal(kith_model_new(&model, graph, &s, &(kith_work_options){.threads = threads}, NULL), KITH_OK);
+        assert_int_equal(
+            kith_model_new(&model, graph, &s, &(kith_work_options){.threads = threads}, NULL),
+            KITH_OK);
         kith_eval *e = evaluated(model, KITH_TEST, 0);
         if (threads == 1)
             first = e;
@@ -383,7 +385,8 @@ static void check_metrics(const kith_metrics *found, const kith_metrics *sum, co
 
 enum { RELATION_KINDS = 4, FACT_BUCKETS = 7 };
 
-/* Bordes et al. 2013: on average fewer than 1.5 objects per subject are one, and so for subjects. */
+/* Bordes et al. 2013: on average fewer than 1.5 objects per subject are one, and so for
+ * subjects. */
 static int plain_kind(const kith_graph *graph, uint32_t relation)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
@@ -519,7 +522,9 @@ static void evaluate__a_sample_has_that_size_and_the_seed_decides(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        kith_eval_options options = {.split = KITH_TEST, .candidates = KITH_ANSWERS_ALL, .sample = 10,
+        kith_eval_options options = {.split = KITH_TEST,
+                                     .candidates = KITH_ANSWERS_ALL,
+                                     .sample = 10,
                                      .seed = i == 2 ? 2 : 1};
         kith_eval *e;
         assert_int_equal(kith_evaluate(&e, model, &options, NULL), KITH_OK);
@@ -663,7 +668,8 @@ static void classify__equals_a_brute_force(void **state)
                     correct += e->ranks[i]->correct != 0;
                 assert_true(e->accuracy == (double)correct / (double)e->realistic->queries);
                 if (fabs(e->accuracy - expected) > 1e-12 + doubtful)
-                    fail_msg("%s: found %.6g, expected %.6g", aggregators[a], e->accuracy, expected);
+                    fail_msg("%s: found %.6g, expected %.6g", aggregators[a], e->accuracy,
+                             expected);
                 assert_int_equal(e->realistic->queries, e->facts - e->unusable);
                 kith_eval_free(e);
             }
@@ -673,8 +679,8 @@ static void classify__equals_a_brute_force(void **state)
     }
 }
 
-/* dev has r and t; s takes the threshold over all of it, 2. Encodings are all alike, so that DistMult
- * gives each relation the score that is set below. */
+/* dev has r and t; s takes the threshold over all of it, 2. Encodings are all alike, so that
+ * DistMult gives each relation the score that is set below. */
 static void classify__a_relation_that_dev_lacks_takes_the_overall_threshold(void **state)
 {
     const float scores[] = {2.5f, 1.5f};
@@ -849,7 +855,9 @@ static void classifier__a_damaged_one_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         put(folder, "classifier.json", texts[i]);
-        assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+        assert_int_equal(
+            kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
+            KITH_ERR_INPUT);
         assert_contains(error.message, "classifier.json");
     }
     kith_graph_free(graph);

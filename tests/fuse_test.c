@@ -488,7 +488,8 @@ static float *random_scores(kith__rng *rng, size_t count)
 
 /* ---- logistic regression ---- */
 
-/* At the best weights the loss is flat: sum of (P - truth) x = pull (towards - w), for each figure. */
+/* At the best weights the loss is flat: sum of (P - truth) x = pull (towards - w), for each
+ * figure. */
 static void logistic__the_loss_is_flat_at_its_weights(void **state)
 {
     enum { COUNT = 300, FIGURES = 4 };
@@ -1021,8 +1022,8 @@ static void put_drafts(const char *folder, draft *train, draft *test, draft *aux
     draft_release(aux);
 }
 
-/* What is often answered to one question is right for newcomers too; to the other, where `split`, it
- * never is. Their own facts support no answer, so rules of any kind say nothing. */
+/* What is often answered to one question is right for newcomers too; to the other, where `split`,
+ * it never is. Their own facts support no answer, so rules of any kind say nothing. */
 static const char *contrary_folder_of(bool split, int unseen)
 {
     const char *folder = new_folder();
@@ -1543,7 +1544,8 @@ static void eval__a_filter_takes_away_what_it_knows_and_nothing_else(void **stat
     setup_close(&s);
 }
 
-/* Facts with a label: for one relation what is common in train is true, for the other it is false. */
+/* Facts with a label: for one relation what is common in train is true, for the other it is
+ * false. */
 static void add_labelled(draft *to, char who, int from, int until)
 {
     for (int i = from; i < until; i++)
@@ -1965,10 +1967,14 @@ static void files__a_damaged_fusion_is_refused(void **state)
     check_damaged_text("fusion.json", "\"direct log best\"", "\"direct log worst\"", "weight");
     check_damaged_text("fusion.json", "\"by_relation\": []", "\"by_relation\": [{\"query\": 0}]",
                        "weight");
-    check_damaged_text("fusion.json", "\"direct log best\": ", "\"direct log best\": NaN, \"x\": ", "expected");
-    check_damaged_text("fusion.json", "\"direct log best\": ", "\"direct log best\": \"1\", \"x\": ", "weight");
-    check_damaged_text("fusion.json", "\"direct log best\": ", "\"direct log best\": 1e39, \"x\": ", "finite");
-    check_damaged_text("fusion.json", "\"direct log best\": ", "\"direct log best\": null, \"x\": ", "weight");
+    check_damaged_text("fusion.json",
+                       "\"direct log best\": ", "\"direct log best\": NaN, \"x\": ", "expected");
+    check_damaged_text("fusion.json",
+                       "\"direct log best\": ", "\"direct log best\": \"1\", \"x\": ", "weight");
+    check_damaged_text("fusion.json",
+                       "\"direct log best\": ", "\"direct log best\": 1e39, \"x\": ", "finite");
+    check_damaged_text("fusion.json",
+                       "\"direct log best\": ", "\"direct log best\": null, \"x\": ", "weight");
     check_damaged_text("fusion.json", "\"calibration\"", "\"calibrated\"", "calibration");
 }
 

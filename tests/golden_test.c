@@ -1,7 +1,8 @@
 /* Compare kith with exact values from an independent implementation.
  *   golden_test DIR
  * DIR holds graph.json, params.json, encode_*.json, case_*.json, adam.json and ranking.json; its
- * README says what they are. Prints TAP; exit status 0 only if every file was compared and passed. */
+ * README says what they are. Prints TAP; exit status 0 only if every file was compared and
+ * passed. */
 #include <dirent.h>
 #include <jansson.h>
 #include <math.h>
@@ -435,7 +436,8 @@ static bool check_encoded(kith_model *model, const json_t *record)
     must(kith__encoder_forward(e, &error), &error);
     size_t visits, d = model->settings.dim;
     kith__encoder_neighbors(&visits, e, 0);
-    return floats_close("vector", kith__encoder_vector(e, 0), json_object_get(record, "vector"), d) &&
+    return floats_close("vector", kith__encoder_vector(e, 0), json_object_get(record, "vector"),
+                        d) &&
            check_visits(e, d, record) && (visits == 0 || check_explained(model, e, record));
 }
 
@@ -660,7 +662,8 @@ static void check_ranking_model(const json_t *entry)
                                         (uint32_t)whole(q, "o")};
     }
     const kith__answer_set among = kith__answers_below(model->candidates);
-    must(kith__rank_all(ranks, model, queries, count, &among, &(kith_eval_options){0}, &error), &error);
+    must(kith__rank_all(ranks, model, queries, count, &among, &(kith_eval_options){0}, &error),
+         &error);
     for (size_t i = 0; i < count && good; i++) {
         good = check_query(model, json_array_get(list, i), &ranks[i]);
         mr += ranks[i].realistic / (double)count;

@@ -1,4 +1,5 @@
-/* Finite differences: of decoders, and of the whole loss by every table, for every kind of model. */
+/* Finite differences: of decoders, and of the whole loss by every table, for every kind of
+ * model. */
 #include <math.h>
 
 #include "core/mem.h"
@@ -109,7 +110,8 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
     memset(b, 0, sizeof *b);
     fill_batch(b, per, seed);
     fill_queries(b, seed);
-    if (kith_model_new(&b->model, graph, s, &(kith_work_options){.threads = 1}, &error) != KITH_OK ||
+    if (kith_model_new(&b->model, graph, s, &(kith_work_options){.threads = 1}, &error) !=
+            KITH_OK ||
         kith__step_init(&b->step, b->model->encoder, &b->model->params, &b->model->settings,
                         &error) != KITH_OK)
         fail_msg("%s", error.message);

@@ -1,4 +1,5 @@
-/* A session's facts extend the graph: newcomers support each other, are answers, and can be taken back. */
+/* A session's facts extend the graph: newcomers support each other, are answers, and can be taken
+ * back. */
 #include <math.h>
 #include <time.h>
 
@@ -260,8 +261,8 @@ static void grow__support_facts_are_as_added_ones(void **state)
                 size_t place = place_of(session, y, name_at(graph, x, i));
                 assert_true(place != SIZE_MAX);
                 if (!(fabsf(x->at[i]->score - y->at[place]->score) <= .05f))
-                    fail_msg("%s question %d: %s: %g by the graph, %g by the session", evidence[k], q,
-                             name_at(graph, x, i), x->at[i]->score, y->at[place]->score);
+                    fail_msg("%s question %d: %s: %g by the graph, %g by the session", evidence[k],
+                             q, name_at(graph, x, i), x->at[i]->score, y->at[place]->score);
                 assert_int_equal(x->at[i]->known, y->at[place]->known);
                 unseen += x->at[i]->entity >= kith_graph_seen_entity_count(one);
             }
@@ -282,7 +283,8 @@ static void grow__support_facts_are_as_added_ones(void **state)
 /* Ranks of all candidates, or of unseen ones alone, are those of a session's answers. */
 static void grow__evaluation_ranks_the_candidates_of_a_session(void **state)
 {
-    static const kith_candidate_set sets[] = {KITH_ANSWERS_ALL, KITH_ANSWERS_SEEN, KITH_ANSWERS_NEW};
+    static const kith_candidate_set sets[] = {KITH_ANSWERS_ALL, KITH_ANSWERS_SEEN,
+                                              KITH_ANSWERS_NEW};
     static const char *const evidence[] = {"rules", "fused"};
     const char *folder = grown_films(true);
     kith_error error;
@@ -303,7 +305,8 @@ static void grow__evaluation_ranks_the_candidates_of_a_session(void **state)
         assert_true(e->no_candidate > 0);
         for (size_t i = 0; i < e->realistic->queries; i++) {
             const kith_rank *r = e->ranks[i];
-            kith_question q = {r->subject_hidden ? NULL : name_in(graph, r->fact.subject), "born_in",
+            kith_question q = {r->subject_hidden ? NULL : name_in(graph, r->fact.subject),
+                               "born_in",
                                r->subject_hidden ? name_in(graph, r->fact.object) : NULL};
             kith_answers *a;
             if (r->facts == 0)
@@ -316,7 +319,8 @@ static void grow__evaluation_ranks_the_candidates_of_a_session(void **state)
                 place++;
             assert_true(place < a->count);
             for (size_t c = 0; c < a->count; c++)
-                better += a->at[c]->score > a->at[place]->score && !in_test(graph, q, a->at[c]->entity);
+                better +=
+                    a->at[c]->score > a->at[place]->score && !in_test(graph, q, a->at[c]->entity);
             assert_int_equal(better + 1, r->optimistic);
             kith_answers_free(a);
         }
@@ -497,7 +501,8 @@ static void grow__facts_are_saved_and_read_again(void **state)
     kith_graph_free(graph);
 }
 
-/* One by one, with all of them at one hub: the time grows with their number, not with its square. */
+/* One by one, with all of them at one hub: the time grows with their number, not with its
+ * square. */
 static void grow__facts_are_added_in_time_proportional_to_their_number(void **state)
 {
     kith_graph *graph = films();
@@ -510,8 +515,9 @@ static void grow__facts_are_added_in_time_proportional_to_their_number(void **st
         kith_session *session = session_with(model, NULL, 0);
         clock_t began = clock();
         for (size_t i = 0; i < count; i++) /* names in a scattered order */
-            assert_int_equal(kith_session_add(NULL, session, format("p%zu", i * 7919 % count), "born_in",
-                                              i % 2 ? "city1" : format("c%zu", i), NULL), KITH_OK);
+            assert_int_equal(kith_session_add(NULL, session, format("p%zu", i * 7919 % count),
+                                              "born_in", i % 2 ? "city1" : format("c%zu", i), NULL),
+                             KITH_OK);
         seconds[k] = (double)(clock() - began) / CLOCKS_PER_SEC;
         kith_answers *a =
             ask(session, (kith_question){"p1", "citizen_of", NULL}, KITH_ANSWERS_SEEN);
@@ -591,8 +597,8 @@ static void transform(float *vector, const kith_model *model, const char *relati
         vector[k] -= (float)(dot / length * kith__row(trans, r)[k]);
 }
 
-/* The only neighbour of Besson is new; it stands there as what its own seen neighbours make of it, for the
- * relation that leads back. */
+/* The only neighbour of Besson is new; it stands there as what its own seen neighbours make of it,
+ * for the relation that leads back. */
 static void grow__an_unseen_neighbor_counts_by_its_own_encoding(void **state)
 {
     kith_graph *graph = films();
@@ -628,7 +634,8 @@ static void grow__beside_a_seen_neighbor_unseen_ones_do_not_count(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         kith_model *model = trained(graph, evidence[k]);
-        kith_session *with = session_with(model, facts, 3), *without = session_with(model, facts, 1);
+        kith_session *with = session_with(model, facts, 3),
+                     *without = session_with(model, facts, 1);
         float one[WIDTH], other[WIDTH];
         encode(one, with, "Besson", "directed_by", 1);
         encode(other, without, "Besson", "directed_by", 1);
@@ -670,11 +677,14 @@ static void grow__with_no_seen_neighbor_the_embedding_keeps_silent_beside_rules(
     kith_graph_free(graph);
 }
 
-/* An embedding alone answers by unseen neighbours: it shows their weights, and their points add up. */
+/* An embedding alone answers by unseen neighbours: it shows their weights, and their points add
+ * up. */
 static void grow__an_embedding_alone_explains_unseen_neighbors(void **state)
 {
-    static said_fact facts[] = {{"Lyon", "located_in", "country3"}, {"Besson", "born_in", "Lyon"},
-                                {"Nikita", "directed_by", "Besson"}, {"Nikita", "made_in", "country3"},
+    static said_fact facts[] = {{"Lyon", "located_in", "country3"},
+                                {"Besson", "born_in", "Lyon"},
+                                {"Nikita", "directed_by", "Besson"},
+                                {"Nikita", "made_in", "country3"},
                                 {"Anna", "directed_by", "Besson"}};
     kith_graph *graph = films();
     kith_model *model = trained(graph, "none");
@@ -719,7 +729,8 @@ static void grow__every_aggregator_encodes_from_unseen_neighbors(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         kith_model *model = trained_with(graph, "none", names[k]);
-        kith_session *session = session_with(model, lyon, 2), *city = session_with(model, lyon + 1, 1);
+        kith_session *session = session_with(model, lyon, 2),
+                     *city = session_with(model, lyon + 1, 1);
         float got[WIDTH], expected[WIDTH], length = 0;
         encode(got, session, "Besson", "citizen_of", 0);
         encode(expected, city, "Lyon", "born_in", 1);

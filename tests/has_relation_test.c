@@ -17,7 +17,8 @@ typedef struct {
     kith__has_relation has;
 } fixture;
 
-/* People have one birthplace, mostly a citizenship, and several friends; cities lie in a country. */
+/* People have one birthplace, mostly a citizenship, and several friends; cities lie in a
+ * country. */
 static const char *people_and_cities(void)
 {
     draft text = {0};
@@ -76,8 +77,8 @@ static double probability(const fixture *f, kith_neighbor *facts, size_t count, 
     for (size_t i = 0; i < count; i++)
         has[facts[i].relation] = 1;
     count = kith__sort_facts(facts, count);
-    return kith__has_probability(&f->has, &f->counts, &(kith__known_facts){{facts, count}, has, NULL},
-                                 r);
+    return kith__has_probability(&f->has, &f->counts,
+                                 &(kith__known_facts){{facts, count}, has, NULL}, r);
 }
 
 static void has_relation__follows_the_type_of_the_entity(void **state)

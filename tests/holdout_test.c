@@ -234,7 +234,8 @@ static void holdout__is_the_same_for_the_same_seed(void **state)
 {
     (void)state;
     kith_graph *source = town(), *graph = held_out_of(source, true);
-    kith__holdout h = drawn_from(graph, 1), again = drawn_from(graph, 1), other = drawn_from(graph, 2);
+    kith__holdout h = drawn_from(graph, 1), again = drawn_from(graph, 1),
+                  other = drawn_from(graph, 2);
 
     assert_int_equal(h.query_count, again.query_count);
     for (size_t i = 0; i < h.query_count; i++) {

@@ -676,7 +676,8 @@ static void outer_add__adds_the_plain_product(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         size_t height = 8 * between(1, 9), width = 8 * between(1, 14);
         size_t count = i < 8 ? (size_t)i : between(0, 300);
-        float *left = some_rows(count, height, height, 1), *right = some_rows(count, width, width, 1);
+        float *left = some_rows(count, height, height, 1),
+              *right = some_rows(count, width, width, 1);
         float *matrix = some_rows(height, width, width, 1);
         float *before = copy_of(matrix, height * width);
         float *scratch = some_rows(KITH__OUTER_ROWS, height + width, height + width, 1);

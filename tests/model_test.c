@@ -133,7 +133,8 @@ static void settings__an_unknown_preset_is_refused(void **state)
     (void)state;
     assert_int_equal(kith__settings_init(&s, "mine", &error), KITH_ERR_ARGUMENT);
     assert_contains(error.message, "'mine'");
-    assert_contains(error.message, "kith, triplets, rules, embedding, release, paper or paper-fast");
+    assert_contains(error.message,
+                    "kith, triplets, rules, embedding, release, paper or paper-fast");
 }
 
 static bool is_list(const char *choices)
@@ -200,7 +201,8 @@ static void settings__only_some_apply(void **state)
                 kith_settings_applies(&lan, "attention-width"));
     assert_false(kith_settings_applies(&lan, "scale") || kith_settings_applies(&lan, "padding") ||
                  kith_settings_applies(&lan, "table-lr"));
-    assert_true(kith_settings_applies(&table, "scale") && kith_settings_applies(&table, "table-lr"));
+    assert_true(kith_settings_applies(&table, "scale") &&
+                kith_settings_applies(&table, "table-lr"));
     assert_false(kith_settings_applies(&table, "margin") ||
                  kith_settings_applies(&table, "attention-width"));
     set(&lan, "aggregator", "mean");
@@ -312,7 +314,8 @@ static void check_model_refused(const kith_settings *s, const char *split)
     kith_model *model = NULL;
     kith_error error = {KITH_OK, ""};
 
-    assert_int_equal(kith_model_new(&model, graph, s, &(kith_work_options){.threads = 1}, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_model_new(&model, graph, s, &(kith_work_options){.threads = 1}, &error),
+                     KITH_ERR_ARGUMENT);
     assert_null(model);
     assert_contains(error.message, split);
     kith_graph_free(graph);

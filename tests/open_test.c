@@ -1798,8 +1798,8 @@ static void columns__a_header_row_is_recognised(void **state)
     check_facts(file("g.csv", "s,p,o\na,likes,b\n"), "header row", "a likes b;");
     check_facts(file("g.csv", "id,item,when,property,value\n1,a,now,likes,b\n"),
                 "header row: item, property, value", "a likes b;");
-    check_facts(file("g.txt", "subject relation object\na likes b\n"), "separated by spaces, header",
-                "a likes b;");
+    check_facts(file("g.txt", "subject relation object\na likes b\n"),
+                "separated by spaces, header", "a likes b;");
 }
 
 static void columns__a_first_fact_is_never_taken_for_a_header(void **state)

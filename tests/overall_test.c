@@ -199,7 +199,8 @@ static kith_model *trained(const kith_graph *graph, unsigned threads)
 
     if (kith_settings_new(&s, "rules", &error) != KITH_OK ||
         kith_train(&end, folder, graph, s, &options, &error) != KITH_OK ||
-        kith_model_open(&model, folder, &(kith_work_options){.threads = threads}, &error) != KITH_OK)
+        kith_model_open(&model, folder, &(kith_work_options){.threads = threads}, &error) !=
+            KITH_OK)
         fail_msg("%s", error.message);
     kith_settings_free(s);
     return model;

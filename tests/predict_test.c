@@ -308,7 +308,8 @@ static size_t compare_with_ranks(kith_model *model)
         if (!model->fused)
             same_scores(by_name, model, r, seen);
         if (known >= seen) {
-            kith_session *other = session_of(model); /* facts about a stranger count for the others */
+            kith_session *other =
+                session_of(model); /* facts about a stranger count for the others */
             retell(other, known, stranger);
             kith_answers *told = ask_rank(other, r, stranger);
             same_answers(by_name, told);
@@ -478,8 +479,8 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     kith_graph_free(graph);
 }
 
-/* What a score is said to be made of adds up to it, each part of it too, and the way there is made of
- * facts that follow each other. */
+/* What a score is said to be made of adds up to it, each part of it too, and the way there is made
+ * of facts that follow each other. */
 static void check_grounds(const kith_explanation *e)
 {
     for (size_t i = 0; i < e->contribution_count; i++) {
@@ -577,7 +578,8 @@ static void predict__ranks_are_those_of_eval_with_rule_evidence(void **state)
         const kith_question question = {name(graph, 0), kith_graph_relation_name(graph, 0), NULL};
         assert_int_equal(kith_session_explain(&e, session, &question, NULL, &error), KITH_OK);
         for (size_t i = 0; i < e->answers->count; i++)
-            assert_true(e->answers->at[i]->probability_if_any >= 0 && e->answers->at[i]->probability_if_any <= 1);
+            assert_true(e->answers->at[i]->probability_if_any >= 0 &&
+                        e->answers->at[i]->probability_if_any <= 1);
         assert_int_equal(e->weighing, k == 0 ? KITH_WEIGH_NONE : KITH_WEIGH_ATTENTION);
         kith_explanation_free(e);
         kith_session_free(session);
@@ -724,7 +726,8 @@ static void facts__a_graph_can_be_said_as_a_whole(void **state)
     assert_int_equal(kith_session_fact_count(one), 3);
     say(other, "dee", "plays for", "bulls");
     say(other, "eve", "lives in", "chicago");
-    kith_answers *a = asked(one, "dee", "lives in", NULL), *b = asked(other, "dee", "lives in", NULL);
+    kith_answers *a = asked(one, "dee", "lives in", NULL),
+                 *b = asked(other, "dee", "lives in", NULL);
     same_answers(a, b);
     kith_answers_free(a);
     kith_answers_free(b);
@@ -1100,8 +1103,13 @@ static void why__rules_and_redundant_neighbours_are_those_of_the_graph(void **st
     (void)state;
     tell_life(session, SIZE_MAX);
     kith_explanation *e = explained(session, NULL, "r3", "new");
-    assert_int_equal(
-        kith_graph_implications(&rules, graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 0, .top = SIZE_MAX, .threads = 1}, NULL), KITH_OK);
+    assert_int_equal(kith_graph_implications(&rules, graph,
+                                             &(kith_rules_options){.conclusion = UINT32_MAX,
+                                                                   .min_support = 0,
+                                                                   .top = SIZE_MAX,
+                                                                   .threads = 1},
+                                             NULL),
+                     KITH_OK);
     for (size_t i = 0; i < e->neighbor_count; i++) {
         const kith_weighted_neighbor *n = e->neighbors[i];
         double confidence = 0, redundant_with = 0;
@@ -1322,7 +1330,8 @@ static void rules_alone__have_scores_but_no_vectors(void **state)
     kith_graph_free(graph);
 }
 
-/* Facts of families, some hidden; `other` in another order, with more that nothing is known about. */
+/* Facts of families, some hidden; `other` in another order, with more that nothing is known
+ * about. */
 static kith_graph *families(bool other)
 {
     static const char *const relations[] = {"parent", "child", "sibling"};
@@ -1367,7 +1376,8 @@ static kith_model *opened_on(const char *folder, const kith_graph *graph)
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_open_on(&model, folder, graph, &(kith_work_options){.threads = 2}, &error) != KITH_OK)
+    if (kith_model_open_on(&model, folder, graph, &(kith_work_options){.threads = 2}, &error) !=
+        KITH_OK)
         fail_msg("%s", error.message);
     return model;
 }
@@ -1411,8 +1421,8 @@ static void same_ranks(const kith_model *a, const kith_eval *x, const kith_model
     }
 }
 
-/* On the facts that it was trained on a run ranks as ever, but for the embedding; the order of facts
- * and what has another relation do not matter. */
+/* On the facts that it was trained on a run ranks as ever, but for the embedding; the order of
+ * facts and what has another relation do not matter. */
 static void on__the_same_facts_in_another_graph_give_the_same_ranks(void **state)
 {
     static const char *const evidence[] = {"rules", "fused"};
@@ -1424,7 +1434,8 @@ static void on__the_same_facts_in_another_graph_give_the_same_ranks(void **state
         kith_model *here = NULL, *there = opened_on(folder, other);
         kith_error error;
         kith_graph_free(other);
-        assert_int_equal(kith_model_open(&here, folder, &(kith_work_options){.threads = 2}, &error), KITH_OK);
+        assert_int_equal(kith_model_open(&here, folder, &(kith_work_options){.threads = 2}, &error),
+                         KITH_OK);
         kith_eval *x = evaluated(here, k ? KITH_PART_EMBEDDING : 0), *y = evaluated(there, 0);
         same_ranks(here, x, there, y);
         assert_contains(warning_of(there, 0), "1 relations");
@@ -1477,11 +1488,17 @@ static void on__what_cannot_be_opened_says_why(void **state)
     kith_error error;
 
     (void)state;
-    assert_int_equal(kith_model_open_on(&model, rules, other, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+    assert_int_equal(
+        kith_model_open_on(&model, rules, other, &(kith_work_options){.threads = 1}, &error),
+        KITH_ERR_INPUT);
     assert_contains(error.message, "relation");
-    assert_int_equal(kith_model_open_on(&model, vectors, graph, &(kith_work_options){.threads = 1}, &error), KITH_ERR_ARGUMENT);
+    assert_int_equal(
+        kith_model_open_on(&model, vectors, graph, &(kith_work_options){.threads = 1}, &error),
+        KITH_ERR_ARGUMENT);
     assert_contains(error.message, "embedding alone");
-    assert_int_equal(kith_model_open_on(&model, new_folder(), graph, &(kith_work_options){.threads = 1}, &error), KITH_ERR_INPUT);
+    assert_int_equal(
+        kith_model_open_on(&model, new_folder(), graph, &(kith_work_options){.threads = 1}, &error),
+        KITH_ERR_INPUT);
     assert_contains(error.message, "not a run");
     assert_null(model);
     kith_graph_free(graph);
@@ -1643,7 +1660,8 @@ static size_t threads_now(void)
     return entries("/proc/self/task");
 }
 
-/* Opening one costs next to nothing once the model has answered, and questions make no threads then. */
+/* Opening one costs next to nothing once the model has answered, and questions make no threads
+ * then. */
 static void sharing__sessions_are_light(void **state)
 {
     enum { SESSIONS = 200 };
@@ -1661,8 +1679,9 @@ static void sharing__sessions_are_light(void **state)
     kith_model *model = model_with(graph, &s);
     uint32_t relations = kith_graph_seen_relation_count(graph);
     for (int i = 0; i < 64; i++)
-        questions[i] = (kith_question){
-            name(graph, (uint32_t)i), kith_graph_relation_name(graph, (uint32_t)i % relations), NULL};
+        questions[i] =
+            (kith_question){name(graph, (uint32_t)i),
+                            kith_graph_relation_name(graph, (uint32_t)i % relations), NULL};
     const kith_ask_options options = {.threads = 2};
     kith_session *first = session_of(model);
     size_t threads = 0;
@@ -1871,8 +1890,8 @@ static void memory__any_allocation_may_fail(void **state)
     kith_graph_free(graph);
 }
 
-/* Which relations are likely takes a table of pairs of relations: it is limited, and the question then
- * refused. With a relation it is answered. */
+/* Which relations are likely takes a table of pairs of relations: it is limited, and the question
+ * then refused. With a relation it is answered. */
 static void pairs__too_many_relations_of_one_entity_are_refused(void **state)
 {
     enum { RELATIONS = 4200 };
@@ -1892,7 +1911,9 @@ static void pairs__too_many_relations_of_one_entity_are_refused(void **state)
     assert_int_equal(kith__settings_init(&settings, "release", NULL), KITH_OK);
     assert_int_equal(kith_settings_set(&settings, "aggregator", "mean", NULL), KITH_OK);
     settings.dim = 2;
-    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL),
+        KITH_OK);
     kith_session *session = session_of(model);
     assert_int_equal(kith_session_ask(&answers, session, &(kith_question){"e1", NULL, NULL}, NULL,
                                       &error), KITH_ERR_ARGUMENT);

@@ -378,7 +378,8 @@ static void svg__bars_show_errors_up_to_the_largest_mean(void **state)
     json_decref(chart);
 }
 
-/* A question with two facts, of which the second is behind a rule with another entity in between. */
+/* A question with two facts, of which the second is behind a rule with another entity in
+ * between. */
 static json_t *explained_question(void)
 {
     return json_pack(

@@ -339,8 +339,12 @@ static void implications__a_list_keeps_no_more_than_it_returns(void **state)
 
     (void)state;
     kith__mem_count(1);
-    assert_int_equal(
-        kith_graph_implications(&list, graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 1, .top = TOP, .threads = 2}, &error), KITH_OK);
+    assert_int_equal(kith_graph_implications(
+                         &list, graph,
+                         &(kith_rules_options){
+                             .conclusion = UINT32_MAX, .min_support = 1, .top = TOP, .threads = 2},
+                         &error),
+                     KITH_OK);
     kith__mem_count(0);
     assert_int_equal(list->count, TOP);
     assert_true(kith__mem_counted() < 1 << 20); /* all pairs would be 27 MB */
@@ -389,15 +393,23 @@ static void check_listed(world *w, kith__rng *rng)
     assert_int_equal(
         kith__implications_new(&table, w->graph, KITH__MOST_IMPLICATIONS, w->pool, &error),
         KITH_OK);
-    assert_int_equal(
-        kith_graph_implications(&all, w->graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 0, .top = SIZE_MAX, .threads = 2}, &error),
-        KITH_OK);
+    assert_int_equal(kith_graph_implications(&all, w->graph,
+                                             &(kith_rules_options){.conclusion = UINT32_MAX,
+                                                                   .min_support = 0,
+                                                                   .top = SIZE_MAX,
+                                                                   .threads = 2},
+                                             &error),
+                     KITH_OK);
     assert_int_equal(all->count, table->offset[table->relations]);
     check_same_implications(all, table);
     for (size_t top = 0; top < 40; top += 13) {
-        assert_int_equal(
-            kith_graph_implications(&some, w->graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 0, .top = top, .threads = 3}, &error),
-            KITH_OK);
+        assert_int_equal(kith_graph_implications(&some, w->graph,
+                                                 &(kith_rules_options){.conclusion = UINT32_MAX,
+                                                                       .min_support = 0,
+                                                                       .top = top,
+                                                                       .threads = 3},
+                                                 &error),
+                         KITH_OK);
         assert_int_equal(some->count, top < all->count ? top : all->count);
         for (size_t i = 0; i < some->count; i++)
             check_same_implication(some->at[i], all->at[i]);
@@ -820,8 +832,8 @@ static double local_confidence(const question *q, uint32_t r, uint32_t o, double
 static void expect_direct(double *f, const question *q, uint32_t o)
 {
     for (uint32_t r = 0; r < q->w->relations; r++) {
-        const kith__rule *rule =
-            find_rule(&q->w->evidence->rules->of[KITH__DIRECT_KIND], q->query, r, KITH__NO_RELATION);
+        const kith__rule *rule = find_rule(&q->w->evidence->rules->of[KITH__DIRECT_KIND], q->query,
+                                           r, KITH__NO_RELATION);
         f[KITH__DIRECT_LINKS] += r != q->query && own(q, r, o);
         if (!rule || !own(q, r, o) || is_same_fact(q->w, q->query, r, q->self, o))
             continue;
@@ -965,8 +977,8 @@ static void expect_near(double *proximity, const world *w, uint32_t self, bool t
     free(next);
 }
 
-/* A seen entity's own facts with unseen ones are no facts of its, so walks that begin at one differ:
- * only unseen ones are looked at. */
+/* A seen entity's own facts with unseen ones are no facts of its, so walks that begin at one
+ * differ: only unseen ones are looked at. */
 static void check_near(world *w, kith__rng *rng)
 {
     kith__proximity n;
@@ -1323,7 +1335,8 @@ static void check_told(const kith__evidence_query *a, const telling *t)
         for (int k = 0; k < KITH__RULE_KINDS * KITH__FEATURES_OF_KIND; k++)
             if (k % KITH__FEATURES_OF_KIND != 2)
                 assert_float_equal(t->figure[o][k], (found ? found[k] : 0), 0);
-        assert_float_equal(t->figure[o][KITH__SHARED_SUM], (found ? found[KITH__SHARED_SUM] : 0), 0);
+        assert_float_equal(t->figure[o][KITH__SHARED_SUM], (found ? found[KITH__SHARED_SUM] : 0),
+                           0);
     }
 }
 
@@ -1676,8 +1689,10 @@ static void overlay__types_of_new_entities_are_those_of_their_relations(void **s
     world w;
 
     (void)state;
-    world_open(&w, file("g.tsv", "a\tlives\tx\na\tspeaks\tp\nb\tlives\tx\nb\tspeaks\tp\nc\tlives\ty\n"
-                                 "x\tin\tz\ny\tin\tz\n"), 1);
+    world_open(&w,
+               file("g.tsv", "a\tlives\tx\na\tspeaks\tp\nb\tlives\tx\nb\tspeaks\tp\nc\tlives\ty\n"
+                             "x\tin\tz\ny\tin\tz\n"),
+               1);
     assert_int_equal(kith__overlay_init(&overlay, w.evidence->base->index, &error), KITH_OK);
     uint32_t newcomer = w.entities, z = entity(&w, "z");
     kith_triple fact = {newcomer, 2, z};
@@ -1730,8 +1745,8 @@ static void align__relations_have_the_ids_they_were_learned_by(void **state)
     assert_int_equal(kith_graph_facts(graph, KITH_AUX).count, 0);
     assert_int_equal(kith_graph_find_entity(&id, graph, "u"), KITH_OK);
     kith__evidence *other;
-    assert_int_equal(kith__evidence_over(&other, graph, false, w.evidence->rules, true, pool, &error),
-                     KITH_OK);
+    assert_int_equal(
+        kith__evidence_over(&other, graph, false, w.evidence->rules, true, pool, &error), KITH_OK);
     assert_int_equal(other->base->index->relations, 6);
     assert_int_equal(kith__facts_of(other->base->index, id).count, 2); /* of x and, inverse, of v */
     kith__evidence_free(other);
@@ -1764,8 +1779,9 @@ static void align__learned_rules_answer_about_strangers(void **state)
     world_open(&w, file("g.tsv", t.at), 1);
     source = opened(file("h.tsv", "k\tin\tj\nm\tborn_in\tk\nl\tcitizen_of\tj\n"));
     assert_int_equal(kith__graph_align(&graph, NULL, source, w.graph, w.pool, &error), KITH_OK);
-    assert_int_equal(kith__evidence_over(&other, graph, false, w.evidence->rules, true, w.pool, &error),
-                     KITH_OK);
+    assert_int_equal(
+        kith__evidence_over(&other, graph, false, w.evidence->rules, true, w.pool, &error),
+        KITH_OK);
     kith__evidence_query_init(&a, other, NULL);
     assert_int_equal(kith_graph_find_entity(&x, graph, "m"), KITH_OK);
     assert_int_equal(kith_graph_find_entity(&y, graph, "j"), KITH_OK);
@@ -1805,7 +1821,8 @@ static void ask__memory_grows_with_what_is_touched_and_not_with_the_graph(void *
     ask(&a, facts, s, 1);
     kith__mem_count(0);
     assert_non_null(row_of(&a, entity(&w, "l0")));
-    assert_true(kith__mem_counted() < 64 << 10); /* an array of 4 bytes per entity would be 285 kB */
+    assert_true(kith__mem_counted() <
+                64 << 10); /* an array of 4 bytes per entity would be 285 kB */
     kith__evidence_query_release(&a);
     world_close(&w);
     draft_release(&t);

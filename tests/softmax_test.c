@@ -1,5 +1,5 @@
-/* The softmax loss: what it compares with, and its value against a plain sum; and what came with it,
- * the aggregator table and sampled neighbours. */
+/* The softmax loss: what it compares with, and its value against a plain sum; and what came with
+ * it, the aggregator table and sampled neighbours. */
 #include <math.h>
 
 #include "core/mem.h"
@@ -195,7 +195,9 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     if (count > 70)
         count = 70;
     kith__rng_init(&rng, 9, 0);
-    assert_int_equal(kith_model_new(&s.model, graph, settings, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&s.model, graph, settings, &(kith_work_options){.threads = 2}, NULL),
+        KITH_OK);
     stir(s.model);
     assert_int_equal(kith__step_init(&step, s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
@@ -253,7 +255,9 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     queries_of(asked, graph);
     kith__rng_init(&rng, 9, 0);
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
-    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL),
+        KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&c, graph, 10, NULL), KITH_OK);
@@ -387,7 +391,9 @@ static void table__sums_by_the_plain_softmax_for_unseen_entities_too(void **stat
     (void)state;
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
     settings.dim = 12;
-    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 2}, NULL),
+        KITH_OK);
     stir(model);
     for (uint32_t e = 0; e < kith_graph_entity_count(graph); e++)
         for (uint32_t q = 0; q < model->lists->relations; q++) {
@@ -437,7 +443,9 @@ static void sampled__lists_are_equally_likely_parts_of_the_whole_ones(void **sta
 
     (void)state;
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
-    assert_int_equal(kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL),
+        KITH_OK);
     const kith__neighbor_lists *all = model->lists;
     assert_int_equal(all->offset[all->entities],
                      kith_graph_neighborhoods(graph).offset[all->entities]);

@@ -1,4 +1,5 @@
-/* Training can be stopped in each of its stages, soon, and goes on from there as if it had not been. */
+/* Training can be stopped in each of its stages, soon, and goes on from there as if it had not
+ * been. */
 #include <time.h>
 #include <unistd.h>
 

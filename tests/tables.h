@@ -1,5 +1,5 @@
-/* Names of aggregators, decoders and losses, from the library's own tables: a new one is tested with the
- * rest. */
+/* Names of aggregators, decoders and losses, from the library's own tables: a new one is tested
+ * with the rest. */
 #ifndef KITH_TESTS_TABLES_H
 #define KITH_TESTS_TABLES_H
 

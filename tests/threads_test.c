@@ -1,5 +1,5 @@
-/* Work on several threads at once. `make test` also builds this program with the thread sanitizer, so
- * that a data race fails it. Results must not depend on the number of threads either. */
+/* Work on several threads at once. `make test` also builds this program with the thread sanitizer,
+ * so that a data race fails it. Results must not depend on the number of threads either. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -123,7 +123,13 @@ static void threads__list_rules_and_implications(void **state)
         const unsigned threads = i ? THREADS : 1;
         const kith_rules_options options = {.conclusion = UINT32_MAX, .min_support = 2, .top = 20,
                                             .threads = threads};
-        assert_int_equal(kith_graph_implications(&implications[i], graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 1, .top = 20, .threads = threads}, NULL), KITH_OK);
+        assert_int_equal(kith_graph_implications(&implications[i], graph,
+                                                 &(kith_rules_options){.conclusion = UINT32_MAX,
+                                                                       .min_support = 1,
+                                                                       .top = 20,
+                                                                       .threads = threads},
+                                                 NULL),
+                         KITH_OK);
         assert_int_equal(kith_graph_rules(&rules[i], graph, &options, NULL), KITH_OK);
     }
     assert_true(implications[0]->count > 0 && rules[0]->count > 0);
@@ -152,7 +158,11 @@ static void threads__one_of_several_runs_out_of_memory(void **state)
         kith_implications *implications = NULL;
         kith_rules *rules = NULL;
         kith__mem_fail_at(n);
-        kith_status status = kith_graph_implications(&implications, graph, &(kith_rules_options){.conclusion = UINT32_MAX, .min_support = 1, .top = 20, .threads = THREADS}, NULL);
+        kith_status status = kith_graph_implications(
+            &implications, graph,
+            &(kith_rules_options){
+                .conclusion = UINT32_MAX, .min_support = 1, .top = 20, .threads = THREADS},
+            NULL);
         kith__mem_fail_at(n);
         kith_status other = kith_graph_rules(&rules, graph, &options, NULL);
         kith__mem_fail_at(0);
@@ -227,7 +237,8 @@ static kith_eval *evaluate(const char *run, unsigned threads)
 
     kith_eval_options_init(&options);
     options.split = KITH_TEST;
-    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = threads}, NULL), KITH_OK);
+    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = threads}, NULL),
+                     KITH_OK);
     assert_int_equal(kith_evaluate(&result, model, &options, NULL), KITH_OK);
     assert_true(result->realistic->queries > 0);
     kith_model_free(model);
@@ -262,7 +273,8 @@ static void threads__train_every_aggregator(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        trained(&(kind_of_run){"release", names[i], i % 2 ? "logistic" : "softmax"}, THREADS, false);
+        trained(&(kind_of_run){"release", names[i], i % 2 ? "logistic" : "softmax"}, THREADS,
+                false);
 }
 
 static void threads__stop_and_resume(void **state)
@@ -392,7 +404,8 @@ static void check_sessions(const char *run)
     user users[USERS] = {0};
     kith_model *model = NULL;
 
-    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
+    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = 2}, NULL),
+                     KITH_OK);
     for (unsigned i = 0; i < USERS; i++)
         users[i] = (user){.model = model, .number = i};
     run_at_once(use_model, users, sizeof *users);

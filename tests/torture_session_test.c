@@ -1,5 +1,5 @@
-/* Every allocation of a session's calls, of opening a run and of evaluating it fails once: the call says
- * so or gives what it would have given, and works when it is called again. */
+/* Every allocation of a session's calls, of opening a run and of evaluating it fails once: the call
+ * says so or gives what it would have given, and works when it is called again. */
 #include <math.h>
 #include <unistd.h>
 
@@ -366,7 +366,8 @@ static kith_model *new_model(const void *how)
 {
     kith_model *model = NULL;
 
-    assert_int_equal(kith_model_new(&model, graph, how, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, graph, how, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
     return model;
 }
 
@@ -381,8 +382,8 @@ static kith_session *session_on(kith_model *model)
 }
 
 /* The call with its n-th allocation failing, none for 0; whether that allocation came. */
-static bool try_call(model_maker make, const void *how, size_t which, size_t n, const char *expected,
-                     char **found)
+static bool try_call(model_maker make, const void *how, size_t which, size_t n,
+                     const char *expected, char **found)
 {
     kith_model *model = make(how);
     kith_session *session = session_on(model);

@@ -1,5 +1,5 @@
-/* Every allocation fails once: the call says so, and neither crashes, nor leaks (which the build with
- * the address sanitizer checks), nor gives something else than it would have given. */
+/* Every allocation fails once: the call says so, and neither crashes, nor leaks (which the build
+ * with the address sanitizer checks), nor gives something else than it would have given. */
 #include "core/mem.h"
 #include "model/model.h"
 #include "support.h"
@@ -23,7 +23,8 @@ static bool stop_failing(void)
     return allocation_failed;
 }
 
-/* Let the first, the second ... allocation fail until there are no more; a call may do without one. */
+/* Let the first, the second ... allocation fail until there are no more; a call may do without
+ * one. */
 static void torture(attempt call, void *context)
 {
     bool failed = true;
@@ -401,7 +402,8 @@ static kith_status try_encode(values *found, const kith_graph *graph, const kith
 {
     kith_model *model;
 
-    assert_int_equal(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     kith__encoder *e = model->encoder;
     kith__mem_fail_at(n);
     kith__encoder_begin(e);
@@ -429,7 +431,8 @@ static kith_status try_step(values *found, const kith_graph *graph, const kith_s
         negative[i] = train.at[i];
         negative[i].object = train.at[STEP_FACTS + i].subject;
     }
-    assert_int_equal(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     const kith__batch batch = {STEP_FACTS, train.at, negative, 1, NULL, NULL};
@@ -444,8 +447,8 @@ static kith_status try_step(values *found, const kith_graph *graph, const kith_s
 }
 
 /* The same of the softmax loss. */
-static kith_status try_queries(values *found, const kith_graph *graph, const kith_settings *settings,
-                               size_t n, kith_error *error)
+static kith_status try_queries(values *found, const kith_graph *graph,
+                               const kith_settings *settings, size_t n, kith_error *error)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -461,7 +464,8 @@ static kith_status try_queries(values *found, const kith_graph *graph, const kit
                          : (kith__train_query){t.subject, t.relation, t.object};
     }
     kith__rng_init(&rng, 4, 0);
-    assert_int_equal(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(
+        kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&negatives, graph, 3, NULL), KITH_OK);
     assert_int_equal(
         kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
@@ -497,8 +501,8 @@ static void torture_trial(trial attempt_at, const kith_graph *graph, const kith_
         assert_int_equal(found.count, expected.count);
         for (size_t i = 0; i < found.count; i++)
             if (found.at[i] != expected.at[i])
-                fail_msg("%s, allocation %zu, value %zu: found success and %g, expected %g", name, n,
-                         i, (double)found.at[i], (double)expected.at[i]);
+                fail_msg("%s, allocation %zu, value %zu: found success and %g, expected %g", name,
+                         n, i, (double)found.at[i], (double)expected.at[i]);
         free(found.at);
     }
     free(expected.at);

@@ -12,8 +12,8 @@
 #include "run/run.h"
 #include "train/step.h"
 
-/* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the disk
- * when a run is killed is tried with the program itself. */
+/* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the
+ * disk when a run is killed is tried with the program itself. */
 int fsync(int file)
 {
     (void)file;
