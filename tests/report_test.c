@@ -4,6 +4,7 @@
 
 #include "report/compare.h"
 #include "report/document.h"
+#include "report/jobs.h"
 #include "report/pages.h"
 #include "support.h"
 
@@ -430,6 +431,23 @@ static void explain__a_rule_is_told_once_and_both_probabilities_are_shown(void *
     json_decref(list);
 }
 
+/* ---- durations ---- */
+
+static void duration__any_number_of_seconds_has_a_text(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{0, "0:00"},     {59.6, "1:00"},         {3661, "1:01:01"},
+                {-1e300, "0:00"}, {NAN, "0:00"},          {1e300, "over 3168 years"},
+                {INFINITY, "over 3168 years"}};
+    char text[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(duration_text(text, rows[i].seconds), rows[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +464,7 @@ int main(void)
         cmocka_unit_test(svg__names_are_cut_by_their_width),
         cmocka_unit_test(svg__bars_show_errors_up_to_the_largest_mean),
         cmocka_unit_test(explain__the_fact_behind_a_rule_is_the_thickest),
+        cmocka_unit_test(duration__any_number_of_seconds_has_a_text),
         cmocka_unit_test(explain__a_rule_is_told_once_and_both_probabilities_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

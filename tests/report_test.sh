@@ -329,6 +329,72 @@ for wrong in '{}' '{"data": [], "models": []}' '{"data": [{"path": "x"}], "model
     [ $found != 0 ] && [ $found -lt 128 ] && [ -s err ] && [ ! -e none ]
     report $? "an experiment that is wrong is refused: $wrong" "$found $(cat err)"
 done
+# refused NAME PATTERN MODEL...: an experiment with this model is an error that says what was expected.
+refused() {
+    echo "{\"data\": [{\"path\": \"fb15k/subject-10\"}], \"models\": [{\"name\": \"x\", $3}]}" >wrong.json
+    check "$1" 1 "wrong.json: \"models\", entry 1: $2" \
+        "$kith" reproduce ./wrong.json --data data -o none --dry-run
+}
+for seeds in '"x"' -1 1.5 null '[1]' 1e3; do
+    refused "a seed that is $seeds is refused" 'expected whole numbers from 0 in "seeds"' \
+        "\"seeds\": [$seeds]"
+    refused "a seed of --quick that is $seeds is refused" 'expected whole numbers' \
+        "\"quick\": {\"seeds\": [$seeds]}"
+done
+for seconds in 1e300 -1 '"x"' null; do
+    refused "epoch_seconds of $seconds are refused" 'expected a number of seconds .*"epoch_seconds"' \
+        "\"epoch_seconds\": $seconds"
+    refused "fixed_seconds of $seconds are refused" 'expected a number of seconds .*"fixed_seconds"' \
+        "\"fixed_seconds\": $seconds"
+done
+echo '{"data": [{"path": "fb15k/subject-10", "name": "d"}], "models": [{"name": "x", "preset": "rules",
+    "seeds": [1234567890123456789]}]}' >long.json
+check 'a long seed is planned with all its digits' 0 'seed 1234567890123456789$' \
+    "$kith" reproduce ./long.json --data data -o long --dry-run
+"$kith" reproduce ./long.json --data data -o long --threads 1 >out 2>err </dev/null
+grep -q -- '--seed 1234567890123456789 ' long/report.json
+report $? 'a long seed is written with all its digits' "$(cat err; grep -o -- '--seed [^ ]*' long/report.json)"
+
+# A folder of a stranger: links to elsewhere, pipes.
+run=$(cd long/runs && echo d.x.*)
+echo precious >precious
+for name in train.json eval.json log.txt ranks.tsv results.json commands.json; do
+    for kind in link pipe; do
+        rm -rf strange && mkdir -p "strange/runs/$run"
+        if [ $kind = link ]; then
+            ln -s "$PWD/precious" "strange/runs/$run/$name"
+        else
+            mkfifo "strange/runs/$run/$name"
+        fi
+        timeout 20 "$kith" reproduce ./long.json --data data -o strange --threads 1 >out 2>err </dev/null
+        found=$?
+        [ $found = 1 ] && [ "$(cat precious)" = precious ] && grep -q "$name: found .*expected a regular file" err
+        report $? "reproduce: a $kind in place of $name is refused" "$found $(cat err) $(head -c 200 precious)"
+    done
+done
+for name in lock report.html report.md report.json; do
+    rm -rf strange && mkdir strange && mkfifo "strange/$name"
+    check "reproduce: a pipe in place of $name is refused" 1 "$name: found .*expected a regular file" \
+        timeout 20 "$kith" reproduce ./long.json --data data -o strange --threads 1
+    rm "strange/$name" && ln -s "$PWD/precious" "strange/$name"
+    check "reproduce: a link in place of $name is refused" 1 "$name: found a symbolic link" \
+        timeout 20 "$kith" reproduce ./long.json --data data -o strange --threads 1
+done
+for name in runs "runs/$run" "runs/$run/model"; do
+    rm -rf strange outside && mkdir -p outside "strange/$(dirname "$name")" && ln -s "$PWD/outside" "strange/$name"
+    timeout 20 "$kith" reproduce ./long.json --data data -o strange --threads 1 >out 2>err </dev/null
+    found=$?
+    [ $found = 1 ] && [ -z "$(ls outside)" ] && grep -q "found a symbolic link, expected a folder" err
+    report $? "reproduce: a link in place of the folder $(basename "$name") is refused" "$found $(cat err; ls outside)"
+done
+mkdir -p results && ln -sfn results linked
+check 'reproduce -o takes a link to a folder' 0 '1 of 1 runs done' \
+    "$kith" reproduce ./long.json --data data -o linked --threads 1
+# What was done is read from the same folder.
+rm "long/runs/$run/ranks.tsv" && mkfifo "long/runs/$run/ranks.tsv"
+check 'reproduce: a pipe is not waited for when results are read' 1 'ranks.tsv: cannot read' \
+    timeout 20 "$kith" reproduce ./long.json --data data -o long --threads 1
+
 check 'an experiment that does not exist is named' 1 "no experiment 'nothing'" "$kith" reproduce nothing
 
 # Ctrl-C stops trainings with a checkpoint.

@@ -21,10 +21,10 @@ static void put_option(command_line *c, const char *name, const char *value)
     json_decref(option);
 }
 
-static void put_number(command_line *c, const char *name, double value)
+static void put_number(command_line *c, const char *name, unsigned value)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.10g", value);
+    snprintf(text, sizeof text, "%u", value);
     put_option(c, name, text);
 }
 
@@ -56,6 +56,7 @@ static void train_command(command_line *c, const job *j)
 {
     json_t *value;
     const char *name;
+    char text[64];
 
     c->output = "train.json";
     put_argument(c, "train");
@@ -67,11 +68,8 @@ static void train_command(command_line *c, const job *j)
     put_path(c, "output", j, "model");
     put_option(c, "preset", text_of(j->info, "preset"));
     json_object_foreach(json_object_get(j->info, "given"), name, value)
-        if (json_is_string(value))
-            put_option(c, name, json_string_value(value));
-        else
-            put_number(c, name, json_number_value(value));
-    put_number(c, "seed", number_of(j->info, "seed"));
+        put_option(c, name, value_text(text, value));
+    put_option(c, "seed", value_text(text, json_object_get(j->info, "seed")));
 }
 
 static void eval_command(command_line *c, const job *j)

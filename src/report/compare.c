@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/files.h"
 #include "core/mem.h"
 
 const metric_info metric_table[METRICS] = {
@@ -180,7 +181,7 @@ cleanup:
 
 kith_status outcomes_read(outcomes *o, const char *path, kith_error *error)
 {
-    FILE *in = fopen(path, "re");
+    FILE *in = kith__regular_open(path, false);
 
     *o = (outcomes){0};
     if (!in)

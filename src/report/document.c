@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/files.h"
+
 /* ---- JSON ---- */
 
 json_t *safe_string(const char *plain)
@@ -51,6 +53,18 @@ double number_of(const json_t *object, const char *key)
 {
     const json_t *found = json_object_get(object, key);
     return json_is_number(found) ? json_number_value(found) : NAN;
+}
+
+json_t *json_read(const char *path, json_error_t *where)
+{
+    FILE *in = kith__regular_open(path, false);
+    json_t *value = in ? json_loadf(in, JSON_REJECT_DUPLICATES, where) : NULL;
+
+    if (!in && where)
+        *where = (json_error_t){.line = -1};
+    if (in)
+        fclose(in);
+    return value;
 }
 
 kith_status json_write(const json_t *value, const char *path, kith_error *error)

@@ -54,6 +54,8 @@ double number_of(const json_t *object, const char *key);
 json_t *safe_string(const char *plain);
 json_t *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A regular file of a folder that may come from a stranger, as JSON; NULL where it is none. */
+json_t *json_read(const char *path, json_error_t *where);
 /* Write a JSON value as a file, whole or not at all. */
 kith_status json_write(const json_t *value, const char *path, kith_error *error);
 kith_status html_write(const json_t *document, const char *path, kith_error *error);

@@ -74,18 +74,65 @@ static kith_status check_data(const json_t *entry, const place *at, kith_error *
     return status;
 }
 
+static kith_status check_seeds(const json_t *model, const place *at, kith_error *error)
+{
+    const json_t *seeds = json_object_get(model, "seeds"), *seed;
+    size_t i;
+
+    if (seeds && (!json_is_array(seeds) || json_array_size(seeds) == 0))
+        return wrong(at, "\"seeds\" is not a list of numbers", error);
+    json_array_foreach(seeds, i, seed)
+        if (!json_is_integer(seed) || json_integer_value(seed) < 0)
+            return wrong(at, "expected whole numbers from 0 in \"seeds\"", error);
+    return KITH_OK;
+}
+
+/* Estimates, for 100,000 facts. */
+static kith_status check_seconds(const json_t *model, const char *key, const place *at,
+                                 kith_error *error)
+{
+    enum { MOST_SECONDS = 1000 * 1000 };
+    const json_t *found = json_object_get(model, key);
+    double seconds = json_number_value(found);
+    char message[120];
+
+    if (!found || (json_is_number(found) && seconds >= 0 && seconds <= MOST_SECONDS))
+        return KITH_OK;
+    snprintf(message, sizeof message, "expected a number of seconds from 0 to %d in \"%s\"",
+             MOST_SECONDS, key);
+    return wrong(at, message, error);
+}
+
+/* What --quick says of a model in place of what stands beside it. */
+static kith_status check_quick(const json_t *quick, const place *at, kith_error *error)
+{
+    static const char *const known[] = {"settings", "seeds", "data", NULL};
+    kith_status status = quick ? check_keys(quick, known, at, error) : KITH_OK;
+
+    if (status == KITH_OK)
+        status = check_seeds(quick, at, error);
+    if (status == KITH_OK)
+        status = check_settings(json_object_get(quick, "settings"), at, error);
+    return status;
+}
+
 static kith_status check_model(const json_t *entry, const place *at, kith_error *error)
 {
     static const char *const known[] = {"name",          "preset", "settings",
                                         "seeds",         "data",   "epoch_seconds",
                                         "fixed_seconds", "quick",  NULL};
-    const json_t *seeds = json_object_get(entry, "seeds");
     kith_status status = check_keys(entry, known, at, error);
 
     if (status == KITH_OK && !*text_of(entry, "name"))
         return wrong(at, "\"name\" is missing", error);
-    if (status == KITH_OK && seeds && (!json_is_array(seeds) || json_array_size(seeds) == 0))
-        return wrong(at, "\"seeds\" is not a list of numbers", error);
+    if (status == KITH_OK)
+        status = check_seeds(entry, at, error);
+    if (status == KITH_OK)
+        status = check_seconds(entry, "epoch_seconds", at, error);
+    if (status == KITH_OK)
+        status = check_seconds(entry, "fixed_seconds", at, error);
+    if (status == KITH_OK)
+        status = check_quick(json_object_get(entry, "quick"), at, error);
     if (status == KITH_OK)
         status = check_settings(json_object_get(entry, "settings"), at, error);
     return status;
@@ -129,6 +176,22 @@ static kith_status check_lists(json_t *experiment, const char *path, kith_error 
     return KITH_OK;
 }
 
+static kith_status check_cases(const json_t *cases, const place *at, kith_error *error)
+{
+    static const char *const keys[] = {"count", "seed", "min_facts", "max_facts"};
+    char message[120];
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *found = json_object_get(cases, keys[i]);
+        if (found && (!json_is_integer(found) || json_integer_value(found) < 0)) {
+            snprintf(message, sizeof message, "\"cases\": expected a whole number from 0 in \"%s\"",
+                     keys[i]);
+            return wrong(at, message, error);
+        }
+    }
+    return KITH_OK;
+}
+
 static kith_status check_experiment(json_t *experiment, const char *path, kith_error *error)
 {
     static const char *const known[] = {"name",    "title", "about",  "source", "kind",
@@ -159,6 +222,8 @@ static kith_status check_experiment(json_t *experiment, const char *path, kith_e
                          "mr, mrr, hits1, hits3, hits10 "
                          "and accuracy",
                          error);
+    if (status == KITH_OK)
+        status = check_cases(json_object_get(experiment, "cases"), &at, error);
     if (status == KITH_OK)
         status = check_lists(experiment, path, error);
     if (status == KITH_OK && json_array_size(json_object_get(experiment, "data")) == 0)

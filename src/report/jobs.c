@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/files.h"
 #include "report/commands.h"
 #include "report/document.h"
 
@@ -35,9 +36,12 @@ static double now(void)
 
 const char *duration_text(char out[32], double seconds)
 {
-    long s = (long)(seconds + .5);
+    const double most = 1e11; /* a long has room for more */
+    long s = seconds > 0 && seconds < most ? (long)(seconds + .5) : 0;
 
-    if (s >= 3600)
+    if (seconds >= most)
+        snprintf(out, 32, "over %d years", (int)(most / (365.25 * 24 * 3600)));
+    else if (s >= 3600)
         snprintf(out, 32, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
     else
         snprintf(out, 32, "%ld:%02ld", s / 60, s % 60);
@@ -88,10 +92,56 @@ static void become(const command_line *c, int output, int log, pid_t parent)
 static int open_output(const job *j, const char *name, int flags)
 {
     char *path = job_path(j, name);
-    int file = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666) : -1;
+    int file = path ? open(path,
+                           O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0666)
+                    : -1;
 
     free(path);
     return file;
+}
+
+/* The folder may come from a stranger: kith writes to what it finds there only if that is a file
+ * or a folder of the folder itself, not a link to elsewhere, a pipe or a device. The names end with
+ * NULL; those of folders end with a slash. */
+static kith_status check_entries(const char *folder, const char *const *names, kith_error *error)
+{
+    struct stat found;
+    char *path = NULL;
+    kith_status status = KITH_OK;
+
+    for (; status == KITH_OK && *names; names++) {
+        size_t length = strcspn(*names, "/");
+        bool is_folder = (*names)[length] == '/';
+        if (asprintf(&path, "%s/%.*s", folder, (int)length, *names) < 0)
+            return kith__no_memory(error);
+        if (lstat(path, &found) == 0 &&
+            !(is_folder ? S_ISDIR(found.st_mode) : S_ISREG(found.st_mode)))
+            status = kith__fail(error, KITH_ERR_INPUT,
+                                "%s: found %s, expected %s; remove it or choose another folder",
+                                path, S_ISLNK(found.st_mode) ? "a symbolic link" : "something else",
+                                is_folder ? "a folder" : "a regular file");
+        free(path);
+    }
+    return status;
+}
+
+static kith_status check_job_entries(const job *j, kith_error *error)
+{
+    static const char *const names[] = {"model/",    "train.json",   "eval.json",
+                                        "log.txt",   "stats.json",   "explain.json",
+                                        "ranks.tsv", "results.json", "commands.json",
+                                        NULL};
+    const char *name = strrchr(j->folder, '/') + 1; /* of OUTPUT/runs/NAME */
+    json_t *parent = format_string("%.*s", (int)(name - 1 - j->folder), j->folder);
+    json_t *own = format_string("%s/", name);
+    const char *const folders[] = {json_string_value(own), NULL};
+    kith_status status = check_entries(json_string_value(parent), folders, error);
+
+    if (status == KITH_OK)
+        status = check_entries(j->folder, names, error);
+    json_decref(own);
+    json_decref(parent);
+    return status;
 }
 
 static pid_t start_command(const command_line *c, const job *j)
@@ -135,11 +185,16 @@ static void fail_job(job *j, const char *format, const char *detail)
 static void start_step(plan *p, job *j)
 {
     command_line c;
+    kith_error error;
 
     if (j->step == 0)
         j->began = now();
     if (!make_folders(j->folder)) {
         fail_job(j, "cannot create its folder: %s", strerror(errno));
+        return;
+    }
+    if (check_job_entries(j, &error) != KITH_OK) {
+        fail_job(j, "%s", error.message);
         return;
     }
     command_make(&c, p, j, j->step);
@@ -155,7 +210,7 @@ static void start_step(plan *p, job *j)
 static json_t *load_output(const job *j, const char *name)
 {
     char *path = job_path(j, name);
-    json_t *value = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *value = path ? json_read(path, NULL) : NULL;
 
     free(path);
     return value;
@@ -164,7 +219,7 @@ static json_t *load_output(const job *j, const char *name)
 static double history_seconds(const job *j, double *epochs)
 {
     char *path = job_path(j, "model/history.jsonl"), *line = NULL;
-    FILE *in = path ? fopen(path, "re") : NULL;
+    FILE *in = path ? kith__regular_open(path, false) : NULL;
     size_t room = 0;
     double seconds = 0;
 
@@ -219,7 +274,7 @@ static void finish_job(plan *p, job *j)
 static void fail_with_log(job *j)
 {
     char *path = job_path(j, "log.txt"), *line = NULL, *last = NULL;
-    FILE *in = path ? fopen(path, "re") : NULL;
+    FILE *in = path ? kith__regular_open(path, false) : NULL;
     size_t room = 0;
 
     while (in && getline(&line, &room, in) > 0) {
@@ -350,11 +405,19 @@ size_t jobs_count(const plan *p, job_state state)
 static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
 {
     enum { WAIT_SECONDS = 30 };
+    static const char *const names[] = {"lock",      "runs/",       "report.html",
+                                        "report.md", "report.json", NULL};
     char *path = NULL;
+    kith_status status;
 
     if (!make_folders(folder) || asprintf(&path, "%s/lock", folder) < 0)
         return kith__fail(error, KITH_ERR_IO, "%s: cannot create it: %s", folder, strerror(errno));
-    *lock = open(path, O_RDWR | O_CREAT, 0666);
+    status = check_entries(folder, names, error);
+    if (status != KITH_OK) {
+        free(path);
+        return status;
+    }
+    *lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0666);
     free(path);
     if (*lock < 0)
         return kith__fail(error, KITH_ERR_IO, "%s: cannot write there: %s", folder,
@@ -384,10 +447,10 @@ static bool is_startable(const plan *p, job *j)
 static void note_commands(plan *p, job *j)
 {
     char *path = job_path(j, "commands.json");
-    json_t *before = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *before = path ? json_read(path, NULL) : NULL;
     kith_error error;
 
-    if (!before && make_folders(j->folder)) {
+    if (!before && make_folders(j->folder) && check_job_entries(j, &error) == KITH_OK) {
         before = commands_json(p, j);
         json_write(before, path, &error);
     }
@@ -404,6 +467,8 @@ static void start_jobs(plan *p, const jobs_options *options)
             p->jobs[i].before = trained_fraction(&p->jobs[i]);
             note_commands(p, &p->jobs[i]);
             start_step(p, &p->jobs[i]);
+            if (p->jobs[i].state == JOB_FAILED)
+                options->show(options->context, p, &p->jobs[i], 0);
         }
 }
 

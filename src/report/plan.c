@@ -22,18 +22,20 @@ char *job_path(const job *j, const char *name)
 json_t *job_title(const job *j)
 {
     const char *model = text_of(j->info, "model"), *data = text_of(j->info, "data");
+    char seed[64];
 
     if (j->kind == JOB_STATISTICS)
         return format_string("statistics of %s", data);
     if (j->kind == JOB_EXPLAIN)
         return format_string("cases of %s, %s", model, data);
-    return format_string("%s, %s, seed %.0f", model, data, number_of(j->info, "seed"));
+    return format_string("%s, %s, seed %s", model, data,
+                         value_text(seed, json_object_get(j->info, "seed")));
 }
 
 json_t *job_results(const job *j)
 {
     char *path = job_path(j, "results.json");
-    json_t *results = path ? json_load_file(path, 0, NULL) : NULL;
+    json_t *results = path ? json_read(path, NULL) : NULL;
 
     free(path);
     if (results && !json_equal(json_object_get(results, "identity"), j->identity)) {
@@ -158,7 +160,7 @@ static void note_missing(json_t *experiment, const json_t *data, const char *pat
 
 /* ---- settings ---- */
 
-static const char *value_text(char out[64], const json_t *value)
+const char *value_text(char out[64], const json_t *value)
 {
     if (json_is_string(value))
         return json_string_value(value);
@@ -183,8 +185,8 @@ static kith_status set_all(kith_settings *s, const json_t *settings, kith_error 
 }
 
 /* Every setting of a training by name: the preset's, then the model's, then the seed. */
-static kith_status resolve(json_t **out, const char *preset, const json_t *settings, double seed,
-                           kith_error *error)
+static kith_status resolve(json_t **out, const char *preset, const json_t *settings,
+                           const json_t *seed, kith_error *error)
 {
     kith_settings *s = NULL;
     char text[64];
@@ -193,10 +195,8 @@ static kith_status resolve(json_t **out, const char *preset, const json_t *setti
 
     if (status == KITH_OK)
         status = set_all(s, settings, error);
-    if (status == KITH_OK) {
-        snprintf(text, sizeof text, "%.0f", seed);
-        status = kith_settings_set(s, "seed", text, error);
-    }
+    if (status == KITH_OK)
+        status = kith_settings_set(s, "seed", value_text(text, seed), error);
     if (status == KITH_OK)
         *out = json_object();
     for (size_t i = 0; status == KITH_OK && (name = kith_settings_name(i, NULL, NULL)); i++)
@@ -257,8 +257,8 @@ static void set_estimate(job *j, const json_t *model, const json_t *source)
 }
 
 static kith_status add_training(size_t *index, plan *p, const json_t *experiment,
-                                const json_t *model, const json_t *data, double seed,
-                                kith_error *error)
+                                const json_t *model, const json_t *data,
+                                const json_t *seed, kith_error *error)
 {
     char *path = data_path(p, text_of(data, "path"));
     char *on = *text_of(data, "on") ? data_path(p, text_of(data, "on")) : NULL;
@@ -278,11 +278,12 @@ static kith_status add_training(size_t *index, plan *p, const json_t *experiment
         json_object_set(identity, "on", json_object_get(other, "hash"));
     if (RULES_VERSION > 1 && strcmp(text_of(settings, "evidence"), "none") != 0)
         json_object_set_new(identity, "rules_version", json_integer(RULES_VERSION));
+    char digits[64];
     json_t *info =
-        json_pack("{sO so so sf ss sO}", "experiment", json_object_get(experiment, "name"), "model",
+        json_pack("{sO so so sO ss sO}", "experiment", json_object_get(experiment, "name"), "model",
                   safe_string(text_of(model, "name")), "data", safe_string(text_of(data, "name")),
                   "seed", seed, "preset", preset, "given", given);
-    json_t *seed_text = format_string("seed%.0f", seed);
+    json_t *seed_text = format_string("seed%s", value_text(digits, seed));
     json_t *name = slug(text_of(data, "name"), text_of(model, "name"), json_string_value(seed_text),
                         hash_json(identity));
     size_t before = p->count;
@@ -358,11 +359,11 @@ static kith_status add_cases(size_t *index, plan *p, json_t *experiment, const j
     return status;
 }
 
-static void add_cell(json_t *experiment, const char *model, const char *data, double seed,
-                     size_t index)
+static void add_cell(json_t *experiment, const char *model, const char *data,
+                     const json_t *seed, size_t index)
 {
     json_array_append_new(json_object_get(experiment, "cells"),
-                          json_pack("{so so sf sI}", "model", safe_string(model), "data",
+                          json_pack("{so so sO* sI}", "model", safe_string(model), "data",
                                     safe_string(data), "seed", seed, "job", (json_int_t)index));
 }
 
@@ -396,13 +397,12 @@ static kith_status add_seeds(plan *p, json_t *experiment, const json_t *model, c
     size_t i, index;
 
     json_array_foreach(json_array_size(seeds) > 0 ? seeds : one, i, seed) {
-        status = add_training(&index, p, experiment, model, data, json_number_value(seed), error);
+        status = add_training(&index, p, experiment, model, data, seed, error);
         if (status == KITH_OK && cases)
             status = add_cases(&index, p, experiment, data, index, error);
         if (status != KITH_OK)
             break;
-        add_cell(experiment, text_of(model, "name"), text_of(data, "name"), json_number_value(seed),
-                 index);
+        add_cell(experiment, text_of(model, "name"), text_of(data, "name"), seed, index);
     }
     json_decref(one);
     return status == KITH_OK ? status : in_model(status, experiment, model, error);
@@ -440,7 +440,7 @@ static kith_status add_experiment(plan *p, json_t *experiment, kith_error *error
         if (statistics) {
             status = add_statistics(&index, p, data, error);
             if (status == KITH_OK)
-                add_cell(experiment, "", text_of(data, "name"), 0, index);
+                add_cell(experiment, "", text_of(data, "name"), NULL, index);
         }
         json_array_foreach(json_object_get(experiment, "models"), k, model)
             if (status == KITH_OK && names_data(experiment_choice(model, "data", p->options.quick),

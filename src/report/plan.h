@@ -62,6 +62,8 @@ void plan_release(plan *p);
 json_t *job_results(const job *j);
 /* A path inside a job's folder, to be freed; NULL if out of memory. */
 char *job_path(const job *j, const char *name);
+/* A setting of an experiment as text; whole numbers have all their digits. */
+const char *value_text(char out[64], const json_t *value);
 /* "LAN, Subject-10, seed 1" */
 json_t *job_title(const job *j);
 

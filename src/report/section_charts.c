@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/files.h"
 #include "report/measure.h"
 #include "report/pages.h"
 
@@ -24,7 +25,7 @@ static void training_series(json_t *chart, const measurement *m, const plan *p, 
 {
     const job *j = job_with(p, json_array_get(m->results, 0));
     char *path = j ? job_path(j, "model/history.jsonl") : NULL, *line = NULL;
-    FILE *in = path ? fopen(path, "re") : NULL;
+    FILE *in = path ? kith__regular_open(path, false) : NULL;
     json_t *points = json_array();
     size_t room = 0;
 

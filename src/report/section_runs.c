@@ -34,9 +34,10 @@ static void runs_table(json_t *details, const plan *p, const json_t *experiment,
             continue;
         }
         json_t *row = table_row(table);
+        char seed[64];
         row_text(row, "%s", text_of(cell, "model"));
         row_text(row, "%s", text_of(cell, "data"));
-        row_text(row, "%.0f", number_of(cell, "seed"));
+        row_text(row, "%s", value_text(seed, json_object_get(cell, "seed")));
         row_text(row, "%.0f", number_of(results, "epochs"));
         row_text(row, "%.1f", number_of(results, "training_seconds") / 60);
         row_text(row, "%.1f", number_of(results, "seconds") / 60);
