@@ -282,6 +282,52 @@ static bool has_neighbors(const kith_graph *graph, uint32_t entity)
     return hood.offset[entity + 1] > hood.offset[entity];
 }
 
+/* Ask as if every relation had loops, so that the entity itself is among the answers, as in
+ * evaluation. */
+static kith_answers *ask_with_self(kith_session *session, const kith_rank *r, const char *known)
+{
+    uint32_t relations = kith_graph_seen_relation_count(kith_model_graph(session->model));
+    const uint8_t *loops;
+    uint8_t *before = calloc(relations, 1);
+
+    assert_int_equal(kith__candidate_cache_loops(&loops, session->cache, NULL), KITH_OK);
+    memcpy(before, loops, relations);
+    memset(session->cache->loops, 1, relations);
+    kith_answers *answers = ask_rank(session, r, known);
+    memcpy(session->cache->loops, before, relations);
+    free(before);
+    return answers;
+}
+
+static bool has_loops(const kith_graph *graph, uint32_t relation)
+{
+    kith_split known[] = {KITH_TRAIN, KITH_AUX};
+
+    for (int k = 0; k < 2; k++) {
+        kith_facts facts = kith_graph_facts(graph, known[k]);
+        for (size_t i = 0; i < facts.count; i++)
+            if (facts.at[i].relation == relation && facts.at[i].subject == facts.at[i].object)
+                return true;
+    }
+    return false;
+}
+
+/* Leaving out the entity itself changes nothing else, neither order nor probabilities. */
+static void same_but_self(const kith_answers *all, const kith_answers *shown, uint32_t entity,
+                          bool without)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        if (without && all->at[i]->entity == entity)
+            continue;
+        assert_true(next < shown->count);
+        assert_memory_equal(all->at[i], shown->at[next], sizeof **all->at);
+        next++;
+    }
+    assert_int_equal(next, shown->count);
+}
+
 /* Every fact of test: by the entity's own name, and where it is unseen as a stranger's. Returns how
  * many were asked as a stranger's. */
 static size_t compare_with_ranks(kith_model *model)
@@ -302,11 +348,14 @@ static size_t compare_with_ranks(kith_model *model)
         if (!has_neighbors(graph, known))
             continue;
         kith_answers *by_name = ask_rank(session, r, name(graph, known));
-        same_rank(by_name, graph, r, seen);
+        kith_answers *all = ask_with_self(session, r, name(graph, known));
+        same_rank(all, graph, r, seen);
         if (model->calibration.fitted)
-            assert_true(same_probabilities(by_name, graph, r) > 0);
+            assert_true(same_probabilities(all, graph, r) > 0);
         if (!model->fused)
-            same_scores(by_name, model, r, seen);
+            same_scores(all, model, r, seen);
+        same_but_self(all, by_name, known, !has_loops(graph, r->fact.relation));
+        kith_answers_free(all);
         if (known >= seen) {
             kith_session *other =
                 session_of(model); /* facts about a stranger count for the others */
@@ -974,6 +1023,89 @@ static kith_explanation *explained(kith_session *session, const char *s, const c
     return e;
 }
 
+/* Whether an entity is proposed as its own answer, by questions for entities and for pairs. */
+static bool proposes_self(kith_session *session, const char *who, const char *relation,
+                          kith_ask_options options)
+{
+    uint32_t self = kith__session_find(session, who);
+    uint32_t r;
+    bool single = false, pair = false, both = false;
+
+    assert_int_equal(kith_graph_find_relation(&r, kith_model_graph(session->model), relation),
+                     KITH_OK);
+    options.top = SIZE_MAX;
+    kith_answers *objects = asked_with(session, who, relation, NULL, options);
+    kith_answers *subjects = asked_with(session, NULL, relation, who, options);
+    kith_answers *pairs = asked_with(session, who, NULL, NULL, options);
+    kith_answers *relations = asked_with(session, who, NULL, who, options);
+    for (size_t i = 0; i < objects->count; i++)
+        single |= objects->at[i]->entity == self;
+    for (size_t i = 0; i < subjects->count; i++)
+        both |= subjects->at[i]->entity == self;
+    assert_int_equal(single, both);
+    both = false;
+    for (size_t i = 0; i < relations->count; i++)
+        both |= relations->at[i]->relation == r;
+    assert_int_equal(single, both);
+    for (size_t i = 0; i < pairs->count; i++)
+        pair |= pairs->at[i]->entity == self && pairs->at[i]->relation == r;
+    if (pair)
+        assert_true(single);
+    kith_answers_free(objects);
+    kith_answers_free(subjects);
+    kith_answers_free(pairs);
+    kith_answers_free(relations);
+    kith_explanation *e = explained(session, who, relation, NULL);
+    for (size_t i = 0; i < e->answers->count; i++)
+        if (e->answers->at[i]->entity == self)
+            assert_true(single);
+    kith_explanation_free(e);
+    return single;
+}
+
+static void questions__an_entity_is_its_own_answer_only_where_the_relation_has_loops(void **state)
+{
+    /* "follows" has a loop, "plays for" and "lives in" have none. */
+    kith_graph *graph = opened(file(
+        "loops.tsv", "ann\tplays for\tbulls\nann\tlives in\tchicago\nann\tfollows\tann\n"
+                     "bob\tplays for\tbulls\nbob\tlives in\tchicago\nbob\tfollows\tann\n"
+                     "cyd\tplays for\tlakers\ncyd\tlives in\tboston\n"));
+    const char *const evidence[] = {"none", "fused"};
+    const kith_ask_options usual = {0};
+    kith_error error;
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        kith_settings s = quick("lan");
+        s.epochs = 1;
+        set(&s, "evidence", evidence[k]);
+        kith_model *model = trained_with(graph, &s);
+        kith_session *session = session_of(model);
+        kith_verdict *verdict;
+
+        assert_true(proposes_self(session, "bob", "follows", usual));
+        assert_false(proposes_self(session, "bob", "plays for", usual));
+        say(session, "cyd", "plays for", "cyd");
+        assert_true(proposes_self(session, "bob", "plays for", usual));
+        assert_false(proposes_self(session, "bob", "lives in", usual));
+        assert_int_equal(kith_session_remove(session, "cyd", "plays for", "cyd", &error), KITH_OK);
+        assert_false(proposes_self(session, "bob", "plays for", usual));
+        say(session, "bob", "lives in", "bob");
+        assert_true(proposes_self(session, "ann", "lives in", usual));
+        assert_int_equal(kith_session_undo(session), KITH_OK);
+        assert_false(proposes_self(session, "ann", "lives in", usual));
+
+        const kith_question fact = {"bob", "plays for", "bob"};
+        assert_int_equal(kith_session_judge(&verdict, session, &fact, &error), KITH_OK);
+        assert_true(isfinite(verdict->score) && verdict->rank > 0);
+        assert_int_equal(isnan(verdict->probability_if_any), !model->calibration.fitted);
+        kith_verdict_free(verdict);
+        kith_session_free(session);
+        kith_model_free(model);
+    }
+    kith_graph_free(graph);
+}
+
 static const char *const life[][3] = {{"new", "r0", "e1"}, {"new", "r1", "e2"},
                                       {"e3", "r2", "new"}, {"e5", "r0", "new"},
                                       {"new", "r3", "e4"}, {"new", "r1", "e7"}};
@@ -1466,7 +1598,7 @@ static void on__a_graph_of_strangers_can_be_asked_about(void **state)
     kith_session *session = session_of(model);
     const kith_graph *now = kith_model_graph(model);
     kith_answers *answers = asked(session, "eve", "lives in", NULL);
-    assert_int_equal(answers->count, kith_graph_entity_count(other));
+    assert_int_equal(answers->count, kith_graph_entity_count(other) - 1); /* not eve herself */
     assert_string_equal(name(now, answers->at[0]->entity), "utah");
     kith_answers_free(answers);
     say(session, "new", "plays for", "jazz");
@@ -1991,6 +2123,7 @@ int main(void)
         cmocka_unit_test(facts__names_of_ten_thousand_bytes_work),
         cmocka_unit_test(questions__bad_ones_are_refused_in_words),
         cmocka_unit_test(questions__known_answers_are_marked_or_left_out),
+        cmocka_unit_test(questions__an_entity_is_its_own_answer_only_where_the_relation_has_loops),
         cmocka_unit_test(questions__top_cuts_and_nothing_else),
         cmocka_unit_test(questions__pairs_are_the_best_over_all_relations),
         cmocka_unit_test(questions__many_at_once_are_answered_as_one_by_one),

@@ -977,7 +977,9 @@ typedef struct kith_answers {
     size_t all_relations; /* that could have been considered */
 } kith_answers;
 
-/* Seen answers are ranked as in kith_evaluate for the same entity and facts. `options` may be NULL.
+/* Seen answers are ranked as in kith_evaluate for the same entity and facts, except that the entity
+ * itself is not proposed unless a known fact of the relation links an entity to itself. `options`
+ * may be NULL.
  * Fails with KITH_ERR_NOT_FOUND for an unknown name, with similar names in the message; with
  * KITH_ERR_ARGUMENT for an invalid question, or if no usable fact about its entity is known. */
 KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,

@@ -32,6 +32,7 @@ void kith__candidate_cache_free(kith__candidate_cache *s)
     kith__workspaces_free(s->workspaces);
     kith__pool_free(s->idle);
     kith__relation_counts_release(&s->counts);
+    kith__free(s->loops);
     kith__implications_free(s->rules);
     kith__pool_free(s->pool);
     pthread_mutex_destroy(&s->making);
@@ -394,6 +395,35 @@ kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
         *counts = &s->counts;
     pthread_mutex_unlock(&s->making);
     return status;
+}
+
+static void mark_loops(uint8_t *loops, const kith_graph *graph, kith_split split)
+{
+    kith_facts facts = kith_graph_facts(graph, split);
+
+    for (size_t i = 0; i < facts.count; i++)
+        if (facts.at[i].subject == facts.at[i].object &&
+            facts.at[i].relation < kith_graph_seen_relation_count(graph) &&
+            (!facts.truth || facts.truth[i] > 0))
+            loops[facts.at[i].relation] = 1;
+}
+
+kith_status kith__candidate_cache_loops(const uint8_t **loops, kith__candidate_cache *s,
+                                        kith_error *error)
+{
+    const kith_graph *graph = s->model->graph;
+
+    pthread_mutex_lock(&s->making);
+    if (!s->loops) {
+        s->loops = kith__calloc(kith_graph_seen_relation_count(graph), 1);
+        if (s->loops) {
+            mark_loops(s->loops, graph, KITH_TRAIN);
+            mark_loops(s->loops, graph, KITH_AUX);
+        }
+    }
+    *loops = s->loops;
+    pthread_mutex_unlock(&s->making);
+    return *loops ? KITH_OK : kith__no_memory(error);
 }
 
 /* ---- threads ---- */

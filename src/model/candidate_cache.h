@@ -36,6 +36,7 @@ typedef struct kith__candidate_cache {
     kith__implications *rules;   /* if the model has none of its own */
     bool too_many_rules;          /* they are too many to count, which is found out once */
     kith__relation_counts counts; /* of the current graph; empty until they are needed */
+    uint8_t *loops; /* per relation, whether it links an entity to itself; NULL until needed */
 } kith__candidate_cache;
 
 /* Whether the model's classifier needs the encodings of entities outside train as candidates: then
@@ -78,6 +79,11 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
 kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
                                          kith__candidate_cache *shared, kith__watch *watch,
                                          kith_error *error);
+
+/* For each relation that training has seen, whether a fact of train or aux links an entity to
+ * itself. */
+kith_status kith__candidate_cache_loops(const uint8_t **loops, kith__candidate_cache *shared,
+                                        kith_error *error);
 
 /* A pool of this many threads (0: one per core), owned by the caller until it returns it. The pool
  * returned last is kept, so that repeated calls create no threads. NULL if memory or threads run

@@ -67,6 +67,15 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
 bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint32_t query,
                      uint32_t other);
 
+/* Whether a known fact of a query's relation links an entity to itself. */
+kith_status kith__has_loops(bool *has, const kith_session *session, uint32_t query,
+                            kith_error *error);
+/* Take an entity out of the candidates of a query about itself, unless the relation has loops. Its
+ * score in this row becomes NAN; probabilities of the others stay as they are. */
+kith_status kith__leave_out_self(float *scores, const kith__workspace *workspace,
+                                 const kith_session *session, uint32_t entity, uint32_t query,
+                                 kith_error *error);
+
 /* Better first: by score, then by ids. */
 int kith__better_answer_first(const void *a, const void *b);
 

@@ -47,9 +47,11 @@ static kith_status answer_chunk(question_batch *k, kith__workspace *a, size_t ch
             TRY(kith__answer_relations(answers, s, a, &asked[i], other, &k->options, error));
         else if (query == KITH__NO_ID)
             TRY(kith__answer_pairs(answers, s, a, &asked[i], &k->options, error));
-        else
+        else {
+            TRY(kith__leave_out_self(a->scores + i * a->width, a, s, entities[i], query, error));
             TRY(kith__best_answers(answers, s->cache, a, &asked[i], a->scores + i * a->width,
                                    &a->shares[i], query, &k->options, error));
+        }
     }
 cleanup:
     return status;

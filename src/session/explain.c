@@ -22,7 +22,8 @@ typedef struct {
     size_t of_graph; /* how many of the entity's facts come from the graph */
     uint32_t query;
     bool known; /* the explained fact is known, and therefore hidden */
-    const float *scores; /* final ones of the question */
+    bool with_self; /* the entity itself is a possible answer, or the fact's own one */
+    float *scores; /* final ones of the question, in the workspace */
     const kith__implications *rules; /* NULL without logic weights */
     kith__explanation *out;
     kith_neighbor *facts, *sorted; /* copies of the entity's facts, each without one of them */
@@ -187,11 +188,19 @@ static kith_status list_neighbors(explaining *x, kith_error *error)
     return status;
 }
 
+static kith_status leave_out_self(const explaining *x, float *scores, kith_error *error)
+{
+    return x->with_self ? KITH_OK
+                        : kith__leave_out_self(scores, x->workspace, x->session, x->asked.entity,
+                                               x->query, error);
+}
+
 /* Score the question, and record the neighbours' weights while the encoder has them. */
 static kith_status score(explaining *x, kith_error *error)
 {
     kith__workspace *a = x->workspace;
     bool embedding = embedding_counts(x);
+    const float *final;
     kith_status status = KITH_OK;
 
     if (kith__workspace_reserve(a, 1 + kith__queries_at_once(a->model)))
@@ -202,7 +211,9 @@ static kith_status score(explaining *x, kith_error *error)
     TRY(embedding ? weigh_neighbors(x, error) : list_neighbors(x, error));
     if (x->out->weighing != KITH_WEIGH_NONE)
         qsort(x->out->neighbors, x->out->neighbor_count, sizeof *x->out->neighbors, heavier_first);
-    TRY(kith__final_scores(&x->scores, &a->shares[0], a, &x->asked, x->query, a->scores, error));
+    TRY(kith__final_scores(&final, &a->shares[0], a, &x->asked, x->query, a->scores, error));
+    x->scores = final == a->scores ? a->scores : a->fusion->scores;
+    TRY(leave_out_self(x, x->scores, error));
 cleanup:
     return status;
 }
@@ -311,8 +322,10 @@ static kith_status score_variants(explaining *x, const kith__query_entity *varia
         size_t some = count - from < most ? count - from : most;
         TRY(kith__answer_scores(a->scores + n, x->session->cache, a, variants + from, some,
                                 &x->query, 1, error));
-        for (size_t i = 0; i < some; i++)
+        for (size_t i = 0; i < some; i++) {
+            TRY(leave_out_self(x, a->scores + (1 + i) * n, error));
             note_changes(x, from + i, a->scores + (1 + i) * n);
+        }
     }
 cleanup:
     return status;
@@ -417,6 +430,7 @@ static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask
                                .relations = 1,
                                .all_relations = 1};
     x->query = r->query;
+    x->with_self = r->other == r->entity;
     if (open)
         TRY(answer_open(x, r, options, error));
     x->out->relation = kith__undirected(x->session->model->graph, x->query);

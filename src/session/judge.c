@@ -150,6 +150,8 @@ static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kit
     TRY(kith__answer_scores(a->scores, s->cache, a, asked, count, &query, 1, error));
     for (size_t i = 0; i < count; i++) {
         double has;
+        if (entities[i] != j->resolved[items[i].index].other)
+            TRY(kith__leave_out_self(a->scores + i * a->width, a, s, entities[i], query, error));
         TRY(kith__has_relations(&has, s->cache, a, &asked[i], &query, 1, error));
         j->verdicts[items[i].index] =
             verdict_of(a, i, &j->resolved[items[i].index], has, known[i]);

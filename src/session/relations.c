@@ -49,6 +49,11 @@ kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith
     for (size_t i = 0; i < m; i++)
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
+        bool fits = other != asked->entity;
+        if (!fits)
+            TRY(kith__has_loops(&fits, s, queries[i], error));
+        if (!fits)
+            continue;
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
         list[found] = judge_relation(a, &order[i], other);
         found += !(options->new_only && list[found].known);

@@ -310,6 +310,7 @@ static void unlink_fact(kith_session *s, kith_triple t)
     if (is_neighbor(s, t.object))
         drop_link(s, t.subject);
     kith__triple_set_remove(&s->used, t);
+    s->loops -= t.subject == t.object;
 }
 
 /* The state of a session, to return to if adding facts fails. */
@@ -355,6 +356,7 @@ static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, 
             kith__triple_set_remove(&s->used, t);
             return kith__no_memory(error);
         }
+        s->loops += t.subject == t.object;
     }
     s->facts[s->fact_count] = t;
     s->news[s->fact_count] = known_names(s) > names;

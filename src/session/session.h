@@ -32,6 +32,7 @@ struct kith_session {
     kith__link *links; /* two per fact */
     size_t fact_count, fact_capacity, use_capacity, news_capacity, link_capacity;
     kith__triple_set used;
+    size_t loops; /* used facts from an entity to itself */
     kith__overlay added; /* the used facts on top of the model's fact base, if it has rules */
     kith__described *described;
     size_t described_count, described_capacity;
