@@ -359,7 +359,10 @@ interrupt() { # signal, command...: sent once training is under way; the status 
     guard=$!
     wait $child
     ended=$?
-    kill $guard
+    # By SIGKILL: a subshell that gets SIGTERM while it starts still runs this script's exit trap, which
+    # removes the work folder.
+    kill -9 $guard
+    wait $guard 2>/dev/null
 }
 interrupt INT "$kith" train source -o stopped "${endless[@]}"
 [ $ended = 130 ] && grep -q 'stopped with a checkpoint; continue with: kith train --resume stopped' out
