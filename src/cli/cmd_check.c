@@ -355,15 +355,15 @@ const command cmd_check = {
         "Reads facts from FILE, in any format of a SOURCE, or from standard input (-), one per\n"
         "line with tab-separated fields. Prints a table with the probability of each fact, its\n"
         "rank among the candidates and a verdict: known, likely (50 % or more) or unlikely. A\n"
-        "known fact is classified with itself hidden. A line that cannot be classified has the\n"
-        "reason in its last column, does not stop the others, and makes the exit status 1.\n\n"
+        "known fact is hidden while it is checked. A line that cannot be checked has the reason\n"
+        "in its last column, does not stop the others, and makes the exit status 1.\n\n"
         "With --graph, checks the facts of the run's own graph and lists the least plausible\n"
         "ones, likely or unlikely: candidates for errors. Each fact is hidden from the known\n"
         "facts of its entities, but rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),
-    .examples = "  kith check lan facts.tsv\n"
-                "  kith check lan --graph --top 50\n"
-                "  kith check lan --graph --sample 10000 --json\n",
+    .examples = "  kith check run facts.tsv\n"
+                "  kith check run --graph --top 50\n"
+                "  kith check run --graph --sample 10000 --json\n",
     .run = run,
 };

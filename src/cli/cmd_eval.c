@@ -354,15 +354,16 @@ const command cmd_eval = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Ranks the hidden entity of every fact among the candidates, without the other known\n"
+        "Hides one entity of every fact and ranks it among the candidates, without the other true\n"
         "answers (filtered ranks); ties share the mean rank. If the split has labels, facts are\n"
-        "classified as true or false instead, with thresholds or weights per relation tuned on "
-        "dev.",
+        "classified as true or false instead, with thresholds or weights per relation tuned on\n"
+        "dev. For a run without facts in the split, prints what training measured on held-out\n"
+        "entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
-    .examples = "  kith eval lan\n"
-                "  kith eval lan --split dev --json\n"
-                "  kith eval lan --ranks ranks.tsv\n"
+    .examples = "  kith eval run\n"
+                "  kith eval run --split dev --json\n"
+                "  kith eval run --ranks ranks.tsv\n"
                 "  kith eval run --without embedding\n",
     .run = run,
 };

@@ -116,11 +116,11 @@ const command cmd_explain = {
         "it:\n"
         "the answers that rank above it, and whether S is likely to have another fact of R at "
         "all.\n"
-        "A known fact is classified with itself hidden. For '? R ?' it explains the likeliest\n"
+        "A known fact is hidden while it is explained. For '? R ?' it explains the likeliest\n"
         "missing fact.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples =
-        "  kith explain lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
+        "  kith explain run --fact 'dee plays_for Bulls' --query 'dee lives_in ?' --top 5\n",
     .run = run,
 };

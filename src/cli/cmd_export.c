@@ -336,7 +336,7 @@ static const option_row options[] = {
      "NAME.metadata.tsv for embedding viewers",
      OPTION_CHOICE, offsetof(arguments, format), "npy"},
     {"table", 0, "NAME", "only this table; may be given several times", OPTION_TEXTS,
-     offsetof(arguments, tables), .otherwise = "all with names"},
+     offsetof(arguments, tables), .otherwise = "all whose rows have names"},
     {"relation", 0, "NAME", "write the encodings of entities for this query relation", OPTION_TEXT,
      offsetof(arguments, relation)},
     {"inverse", 0, NULL, "encode as objects of the relation, not as subjects", OPTION_FLAG,
@@ -368,7 +368,7 @@ const command cmd_export = {
         "becomes a space.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
-    .examples = "  kith export lan -o vectors\n"
-                "  kith export lan -o vectors --relation lives_in --facts new.tsv --format tsv\n",
+    .examples = "  kith export run -o vectors\n"
+                "  kith export run -o vectors --relation lives_in --facts new.tsv --format tsv\n",
     .run = run,
 };

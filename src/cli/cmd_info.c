@@ -195,8 +195,8 @@ const command cmd_info = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Prints the run's graph and settings. If it has rules, also prints how many there are, on\n"
-        "what their fusion with the embedding was fitted, the weights of its features, and what\n"
+        "Prints the size of the run's graph and the run's settings. If it has rules, also prints\n"
+        "how many there are, what the fusion was fitted on, the weights of its features, and what\n"
         "training measured on the held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),

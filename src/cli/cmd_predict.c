@@ -355,12 +355,12 @@ const command cmd_predict = {
         "'? ? ?' for the likeliest facts missing from the graph.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
-    .examples = "  kith predict lan --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"
-                "  kith predict lan --fact 'dee plays_for \"LA Lakers\"' --query 'dee lives_in ?'\n"
-                "  kith predict lan --facts new.tsv --query '* lives_in ?' --top 3 --json\n"
-                "  kith predict lan --query '? lives_in Chicago' --new-only\n"
-                "  kith predict lan --query 'p0 lives_in Boston' --query 'p0 ? Boston' --about p0\n"
-                "  kith predict lan --queries questions.txt --format tsv --min-probability 0.5\n"
-                "  kith predict lan --query '? lives_in ?' --top 20\n",
+    .examples = "  kith predict run --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"
+                "  kith predict run --fact 'dee plays_for \"LA Lakers\"' --query 'dee lives_in ?'\n"
+                "  kith predict run --facts new.tsv --query '* lives_in ?' --top 3 --json\n"
+                "  kith predict run --query '? lives_in Chicago' --new-only\n"
+                "  kith predict run --query 'p0 lives_in Boston' --query 'p0 ? Boston' --about p0\n"
+                "  kith predict run --queries questions.txt --format tsv --min-probability 0.5\n"
+                "  kith predict run --query '? lives_in ?' --top 20\n",
     .run = run,
 };

@@ -343,7 +343,7 @@ static const option_row options[] = {
 const command cmd_reproduce = {
     .name = "reproduce",
     .group = GROUP_MODELS,
-    .summary = "run the paper's experiments and write a report",
+    .summary = "run published experiments and write a report",
     .operand = "NAME...",
     .most_operands = -1,
     .about =
@@ -351,7 +351,7 @@ const command cmd_reproduce = {
         "report.html, report.md and report.json, which compare the results with published ones. A\n"
         "NAME is one that --list shows, or the path of your own JSON file (docs/EXPERIMENTS.md).\n"
         "After an interruption, the same command continues; finished runs are not repeated. A\n"
-        "training that fails does not stop the others.",
+        "training run that fails does not stop the others.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith reproduce --list\n"

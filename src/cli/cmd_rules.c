@@ -339,15 +339,16 @@ static const option_row options[] = {
 const command cmd_rules = {
     .name = "rules",
     .group = GROUP_DATA,
-    .summary = "show which relations imply which, and which answers",
+    .summary = "show the rules that a graph supports",
     .operand = "SOURCE|RUN",
     .most_operands = 1,
     .about =
-        "A rule r1 => r2 says that an entity with r1 also has r2. Its confidence is the share of\n"
-        "entities with r1 for which that holds, its support their number. Rules are counted over\n"
-        "train, in both directions of each relation.\n"
-        "With --kind, lists the rules from which predictions are made, which name an answer, with\n"
-        "how often each was correct; the confidence of rules with few examples is lowered:",
+        "Lists implications between relations: r1 => r2 says that an entity with r1 also has r2.\n"
+        "The support is the number of entities with both, the confidence its share of those with\n"
+        "r1. Implications are counted over train, in both directions of each relation.\n\n"
+        "With --kind, lists the rules that predictions are made from instead. They name an answer\n"
+        "o, and are shown with how often they were correct; the confidence of rules with few\n"
+        "examples is lowered:",
     .more = print_kinds,
     OPTIONS(options),
     .arguments_size = sizeof(arguments),

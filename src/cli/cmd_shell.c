@@ -312,7 +312,7 @@ static const struct {
     {"facts", "list the facts added", false, do_facts},
     {"save", "save FILE: write the facts added to a file", true, do_save},
     {"load", "load SOURCE: add the facts of a file or folder", true, do_load},
-    {"find", "find TEXT: find names like this", true, do_find},
+    {"find", "find TEXT: find similar names and labels", true, do_find},
     {"top", "top N: how many answers", true, do_top},
     {"new-only", "new-only on|off: leave out known answers", true, do_new_only},
     {"help", "show this", false, do_help},
@@ -559,7 +559,8 @@ const command cmd_shell = {
         "  undo                      remove the last fact\n"
         "  remove S R O              remove this fact\n"
         "  facts                     list the facts added\n"
-        "  find TEXT                 find names like this\n"
+        "  save FILE, load SOURCE    write the facts added to a file; add those of a source\n"
+        "  find TEXT                 find similar names and labels\n"
         "  top N, new-only on|off    how many answers, and which\n"
         "  help, quit\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
@@ -568,7 +569,7 @@ const command cmd_shell = {
         "status 1 if one of its lines failed.",
     OPTIONS(options),
     .arguments_size = sizeof(shell),
-    .examples = "  kith shell lan\n"
-                "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell lan\n",
+    .examples = "  kith shell run\n"
+                "  printf 'dee plays_for Bulls\\ndee lives_in ?\\nwhy\\n' | kith shell run\n",
     .run = run,
 };

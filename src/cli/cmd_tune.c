@@ -346,9 +346,9 @@ const command cmd_tune = {
     .operand = "SOURCE",
     .most_operands = 1,
     .about =
-        "Trains one run for each combination of the values and prints a table with the best\n"
-        "result of each on dev, best first. Test is never used. After an interruption, the same\n"
-        "command continues.",
+        "A grid search: trains one run for each combination of the values, and prints a table\n"
+        "with the best result of each on dev, best first. The test split is never used. After an\n"
+        "interruption, the same command continues.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

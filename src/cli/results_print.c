@@ -35,16 +35,17 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
 
     print_question(q, graph);
     if (v->known)
-        say("      known: the graph or a fact that was given says so\n");
+        say("      known: a fact of the graph, or one that was given\n");
     if (v->classified) {
         print_classified(v);
     } else if (!isnan(v->probability)) {
         say("      %5.1f %%  %s%s\n", 100 * v->probability,
             v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
-        say("      %5.1f %%  that %s has another %s fact than those known\n", 100 * v->has,
+        say("      %5.1f %%  that %s has a '%s' fact beyond the known ones\n", 100 * v->has,
             name_text(graph, who), relation_name_text(graph, q->relation));
-        say("      %5.1f %%  that it is this one, if any\n", 100 * v->probability_if_any);
+        say("      %5.1f %%  that it is this one, if exactly one is missing\n",
+            100 * v->probability_if_any);
     }
     if (v->candidates > 0)
         say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
