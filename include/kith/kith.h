@@ -6,19 +6,20 @@
  *   - Calls that can fail return a kith_status; outputs come first in the argument list and are
  *     written only on success. The message goes into the caller's kith_error, which may be NULL.
  *   - What a call named _open, _new, _make or _finish gives you is yours to free with the matching
- *     _free; freeing NULL is fine. Everything else that a call returns belongs to its object and
- *     lives as long as that object.
+ *     _free, and so are results (below); freeing NULL is fine. Everything else that a call returns
+ *     belongs to its object and lives as long as that object.
  *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or
  *     NULL, 0 or an empty list from calls that return no status.
  *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together
- *     with the defaults. Fields beyond it take their defaults, so a program that was compiled with
- *     an older header still works; 0 stands for the struct of version 0.2.0. NULL for options: all
- *     defaults.
- *   - Results are allocated by the library and freed by one call, which the result's type names:
+ *     with the defaults. In C it is a macro that passes the size; a binding for another language
+ *     calls the function of the same name. Fields beyond `size` take their defaults, so a program
+ *     that was compiled with an older header still works; 0 stands for the struct of version 0.2.0.
+ *     NULL for options means all defaults.
+ *   - Results are allocated by the library and freed by one call that is named after their type:
  *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them
  *     are arrays of pointers, so that elements can grow too. Small structs of ids, names and views
  *     that calls take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question
- *     ...) and kith_error stay as they are.
+ *     ...) and kith_error do not change.
  *   - The library never prints, exits or aborts, and has no global state.
  *
  * Threads
@@ -67,7 +68,7 @@ typedef struct kith_error {
     char message[1024];
 } kith_error;
 
-/* The version of this header, and as one number that can be compared: 0.2.0 is 200. */
+/* The version of this header. KITH_VERSION is one number that can be compared: 0.2.0 is 200. */
 #define KITH_VERSION_MAJOR 0
 #define KITH_VERSION_MINOR 2
 #define KITH_VERSION_PATCH 0
@@ -328,8 +329,8 @@ typedef struct kith_stats {
     /* train facts whose subject and object another relation links in the same direction */
     size_t duplicate_facts;
     size_t inverse_facts; /* train facts for which some fact links the object back to the subject */
-    size_t duplicate_relations;    /* relations for which that holds for 80 % or more */
-    size_t inverse_relations;
+    size_t duplicate_relations;    /* relations with 80 % or more of such facts */
+    size_t inverse_relations;      /* likewise */
     size_t bucket_count;
     const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,
                                                  11-20 ... */
@@ -375,8 +376,8 @@ typedef struct kith_dataset_report {
 } kith_dataset_report;
 
 /* Make a data set with unseen entities by the protocol of Wang et al. 2019 (KITH_BOTH: Hamaguchi et
- * al. 2017). `report`, to be freed, may be NULL. The same source, options and seed give the same
- * graph. Fails with KITH_ERR_ARGUMENT if the source has nothing to sample. */
+ * al. 2017). `report` may be NULL; otherwise free it. The same source, options and seed give the
+ * same graph. Fails with KITH_ERR_ARGUMENT if the source has nothing to sample. */
 KITH_API kith_status kith_dataset_make(kith_graph **graph, kith_dataset_report **report,
                                        const kith_graph *source,
                                        const kith_dataset_options *options, kith_error *error);
@@ -439,16 +440,17 @@ typedef enum kith_evidence_part {
 } kith_evidence_part;
 
 /* The name of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"), and a letter as a short
- * label; NULL and '\0' for other sets. kith_part_form: what a kind of rule looks like, NULL for
- * other parts: body, "=>" and conclusion, with variables of one letter, such as
- * "r1(s, x), r2(x, o) => q(s, o)". */
+ * label; NULL and '\0' for other sets. kith_part_form: what rules of a kind look like, as body,
+ * "=>" and conclusion, with variables of one letter: "r1(s, x), r2(x, o) => q(s, o)". It is NULL
+ * for other parts. */
 KITH_API const char *kith_part_name(kith_evidence_part part);
 KITH_API char kith_part_letter(kith_evidence_part part);
 KITH_API const char *kith_part_form(kith_evidence_part part);
 /* Whether a kind of rules is mined from train, and whether kith_graph_rules lists it. */
 KITH_API int kith_part_mined(kith_evidence_part part);
 KITH_API int kith_part_listed(kith_evidence_part part);
-/* By name ("path", "rules", "proximity", "near") or letter; KITH_PART_NONE if there is none. */
+/* By name ("path", "rules", "proximity", or its former name "near") or letter; KITH_PART_NONE if
+ * there is none. */
 KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
 
 /* Entities; `between` is x of a path and c of a constant rule, `between_second` y of a path of
@@ -515,7 +517,7 @@ KITH_API int kith_settings_applies(const kith_settings *settings, const char *na
  * calls that take it as const and by sessions; evaluations of one model take turns. */
 typedef struct kith_model kith_model;
 
-/* Called at the end of an epoch; return 0 to continue, anything else to stop with a checkpoint. */
+/* The progress of training. */
 typedef struct kith_progress {
     uint32_t epoch, epochs;
     uint64_t facts, facts_total; /* trained on in this epoch so far, and in total */
@@ -527,13 +529,15 @@ typedef struct kith_progress {
     int best;      /* this was the best result so far */
     double dev;    /* MRR, or accuracy if dev has labels */
 } kith_progress;
+/* Called after every batch and at the end of every epoch. Return 0 to continue, anything else to
+ * stop with a checkpoint. */
 typedef int (*kith_progress_call)(void *context, const kith_progress *progress);
 
 typedef struct kith_train_options {
     size_t size;
     unsigned threads; /* 0: one per core. The result does not depend on it. */
-    kith_progress_call progress; /* NULL: none. Called after every batch and epoch. */
-    void *context;
+    kith_progress_call progress; /* NULL: none */
+    void *context;               /* for progress */
     /* minimum time between checkpoints, which are written at the end of epochs */
     double checkpoint_seconds;
     /* NULL: none. Called in all stages: training, evaluation on dev, mining, fitting. If it stops
@@ -575,6 +579,7 @@ KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folde
 KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
                                        const kith_train_options *options, kith_error *error);
 
+/* Open the run that training has written to `folder`, with its graph (kith_model_graph). */
 KITH_API kith_status kith_model_open(kith_model **model, const char *folder,
                                      const kith_work_options *options, kith_error *error);
 /* Warnings from opening the model, such as a run of an older format without checksums, by index,
@@ -590,8 +595,8 @@ KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
-/* The strongest rules that a model learned: direct and path rules with the counts they were mined
- * from, constant rules and examples from the facts known now. Free with kith_rules_free. */
+/* The strongest rules that a model learned: direct and path rules with their counts from training,
+ * constant rules and examples from the facts known now. Free with kith_rules_free. */
 KITH_API kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
                                       const kith_rules_options *options, kith_error *error);
 /* A model with random initial values instead of trained ones; it borrows the graph. */
@@ -602,10 +607,10 @@ KITH_API void kith_model_free(kith_model *model);
 KITH_API const kith_graph *kith_model_graph(const kith_model *model);
 KITH_API const kith_settings *kith_model_settings(const kith_model *model);
 
-/* The vector of an entity for a query relation, `dim` floats; `inverse` for the relation's other
- * direction, as for objects. The vector of an entity without neighbours is zero. Fails with
- * KITH_ERR_NOT_FOUND for an id that does not exist, with KITH_ERR_ARGUMENT if the run has rules
- * only. */
+/* The vector of an entity for a query relation: as many floats as the setting "dim" says. `inverse`
+ * encodes it as an object of the relation, not as a subject. The vector of an entity without usable
+ * neighbours is zero. Fails with KITH_ERR_NOT_FOUND for an id that does not exist, with
+ * KITH_ERR_ARGUMENT if the run has rules only. */
 KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t entity,
                                        uint32_t relation, int inverse, kith_error *error);
 /* How plausible a fact is, scored as in ranking; larger is more plausible. If both sides are
@@ -695,6 +700,7 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as fractions */
 } kith_metrics;
 
+/* The most answers of a query whose probabilities kith_rank holds. */
 enum { KITH_JUDGED = 10 };
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */
@@ -733,9 +739,9 @@ typedef struct kith_eval {
     const kith_metrics *const *by_facts;
     const kith_metrics *const *by_known; /* by known answers of the query, in the same buckets */
     size_t bucket_count;
-    /* queries whose two entities some fact links; and others */
+    /* queries whose two entities are linked by some known fact, and the others */
     const kith_metrics *linked, *not_linked;
-    const kith_reliability *const *reliability; /* by `probability_if_any`: below .1 ... */
+    const kith_reliability *const *reliability; /* by `probability_if_any`: below .1, .2 ... */
     size_t reliability_count;
     double calibration_error; /* mean of |predicted - right| over the bins; below 0: none */
     double accuracy;
@@ -745,7 +751,7 @@ typedef struct kith_eval {
     size_t no_candidate;
     /* facts with an entity without usable neighbours, which has a zero vector */
     size_t no_neighbors;
-    double seconds;      /* for ranking or classifying only */
+    double seconds;      /* that ranking or classifying took */
     const kith_rank *const *ranks; /* for labelled facts only fact, kind, facts and correct */
     size_t rank_count;
 } kith_eval;
@@ -870,9 +876,9 @@ KITH_API void kith_session_set_suggestions(kith_session *session, int suggest);
  * MB; the least recently used are dropped first. */
 KITH_API kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *error);
 
-/* Whether a fact can be used. It can if its relation is in train and, for a model without rules or
- * with unseen-neighbors off, one of its entities is: it then describes the other entity, or both if
- * both are in train. */
+/* Whether a fact can be used. It can if its relation is in train and, for a model with
+ * unseen-neighbors off, one of its entities is: it then describes the other entity, or both if both
+ * are in train. */
 typedef enum kith_fact_use {
     KITH_FACT_USED,
     KITH_FACT_REPEATED,    /* added before, or already in the graph */
@@ -889,7 +895,7 @@ KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
                                       const char *subject, const char *relation,
                                       const char *object, kith_error *error);
 /* Add all facts of a graph's train and aux, which may come from any source; false facts are
- * ignored. Either all are added or, on failure, none. Of the options, `watch` counts. */
+ * ignored. Either all are added or, on failure, none. Only `watch` of the options is used. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
                                             const kith_work_options *options, kith_error *error);
 /* Remove the last fact; KITH_ERR_NOT_FOUND if there is none. Afterwards the session is as if it had
@@ -920,14 +926,17 @@ typedef struct kith_newcomer {
 KITH_API size_t kith_session_newcomer_count(const kith_session *session);
 KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
 
-/* The name of an entity in an answer: of the graph, or, for ids from kith_graph_entity_count on, of
- * a new entity; NULL if there is none. It is valid until a fact is added or removed. */
+/* The name of an entity in an answer; NULL if there is none. Ids below kith_graph_entity_count are
+ * the graph's, larger ones are the session's new entities. The name is valid until a fact is added
+ * or removed. */
 KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
 
-/* A question: names, and NULL for the unknown. With NULL for one entity, it asks for entities; for
- * one entity and the relation, for the likeliest pairs of both; for the relation only, for
- * relations. A question with three names is a fact (kith_session_judge), one without an entity asks
- * for missing facts (kith_session_find_missing). */
+/* A question: names, and NULL for what is unknown.
+ *   S r ?, ? r O   asks for entities;
+ *   S ? ?, ? ? O   asks for the likeliest pairs of a relation and an entity;
+ *   S ? O          asks for relations.
+ * A question with three names is a fact (kith_session_judge), one without an entity asks for
+ * missing facts (kith_session_find_missing). */
 typedef struct kith_question {
     const char *subject, *relation, *object;
 } kith_question;
@@ -942,7 +951,8 @@ typedef struct kith_ask_options {
     unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
-    double min_probability; /* omit answers whose probability is below this or NAN */
+    /* omit answers whose probability is below this or NAN; 0: omit none */
+    double min_probability;
     kith_watch_call watch;  /* NULL: none */
     void *context;          /* for watch */
 } kith_ask_options;
@@ -953,15 +963,16 @@ KITH_API void kith_ask_options_init(kith_ask_options *options, size_t size);
 /* An answer: an entity, with the question's relation or, for pairs and relations, its own. */
 typedef struct kith_answer {
     uint32_t relation, entity;
-    float score;        /* larger is likelier; comparable within one question. Of pairs it is the
-                           logarithm of `probability`, or where that is NAN of: the largest
-                           confidence with which the entity's relations imply this one, times the
-                           share that the pair has of the exp(score) of all candidates for the
-                           relation */
-    double probability; /* that it is true: by `probability_if_any`, by how likely there is an
-                           answer that is not known yet, and by what is known; NAN where the model
-                           cannot say */
-    double probability_if_any; /* that it is true if exactly one answer is missing; NAN likewise */
+    /* Larger is likelier; comparable within one question. For pairs, the logarithm of
+     * `probability`; where that is NAN, the logarithm of a product: the largest confidence with
+     * which the entity's relations imply this one, times the softmax probability of the entity
+     * among the candidates for the relation. */
+    float score;
+    /* That it is true: computed from `probability_if_any`, the probability that there is an answer
+     * that is not known yet, and what is known. NAN if the model has no such probability. */
+    double probability;
+    /* that it is true if exactly one answer is missing; NAN likewise */
+    double probability_if_any;
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
     /* 95 % confidence interval of the probability; 0 and 1 if that was not measured */
@@ -977,9 +988,9 @@ typedef struct kith_answers {
     size_t all_relations; /* that could have been considered */
 } kith_answers;
 
-/* Seen answers are ranked as in kith_evaluate for the same entity and facts, except that the entity
- * itself is not proposed unless a known fact of the relation links an entity to itself. `options`
- * may be NULL.
+/* Answer a question. Seen answers are ranked as in kith_evaluate for the same entity and facts,
+ * except that the entity itself is not proposed unless a known fact of the relation links an entity
+ * to itself. `options` may be NULL.
  * Fails with KITH_ERR_NOT_FOUND for an unknown name, with similar names in the message; with
  * KITH_ERR_ARGUMENT for an invalid question, or if no usable fact about its entity is known. */
 KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,
@@ -1026,25 +1037,26 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 typedef struct kith_verdict {
     int known;          /* in the graph or the session */
     int subject_asked;  /* scored as an answer to ? r O */
-    double probability; /* as in kith_answer: that it is true, by `has` and the next */
+    double probability; /* as in kith_answer; computed from `has` and `probability_if_any` */
     double probability_if_any; /* as in kith_answer: that it is true if exactly one is missing */
-    /* that S r ? (? r O) has an answer that is not known; NAN if the model cannot tell */
+    /* that S r ? (? r O) has an answer that is not known; NAN if the model has no such
+     * probability */
     double has;
-    float score;        /* among the candidates, larger is likelier */
-    size_t rank;        /* among the candidates that are not known, from 1; 0 where neither entity
-                           is a candidate and the classifier alone judges, `score` is NAN then */
+    float score;        /* as in kith_answer; NAN if `rank` is 0 */
+    size_t rank;        /* among the candidates that are not known, from 1; 0 if neither entity is a
+                           candidate, so that only the classifier can be used */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
     /* the run was fitted on labels: `probability` and `likely` come from its classifier, as in
      * kith_evaluate */
     int classified;
-    /* 1 or 0; by the classifier's threshold for the relation, else by a probability of .5 or more;
-     * -1 if the model cannot tell */
+    /* 1 or 0, by the classifier's threshold for the relation if `classified`, else by whether the
+     * probability is .5 or more; -1 if the model has no probabilities */
     int likely;
 } kith_verdict;
 
 /* The verdict on a fact, given by three names. Fails as kith_session_ask does, and with
- * KITH_ERR_ARGUMENT if neither entity is in train. */
+ * KITH_ERR_ARGUMENT if neither entity can be a candidate and the run has no classifier. */
 KITH_API kith_status kith_session_judge(kith_verdict **verdict, kith_session *session,
                                         const kith_question *fact, kith_error *error);
 KITH_API void kith_verdict_free(kith_verdict *verdict);
@@ -1067,7 +1079,7 @@ KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_s
                                                 const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
-/* A fact that is not known. Entities and relations are the graph's. */
+/* A fact that is not known, by ids of the model's graph. */
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;
@@ -1097,7 +1109,7 @@ typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
     size_t asked;    /* questions S r ? that were asked */
-    size_t possible; /* that could have been asked: entities of train times relations */
+    size_t possible; /* questions that could be asked: entities of train times relations */
     int complete;    /* no other question can have a likelier answer than those listed */
 } kith_missing;
 
@@ -1196,7 +1208,7 @@ typedef enum kith_weighing {
     KITH_WEIGH_NONE       /* lstm: only ablations */
 } kith_weighing;
 
-/* Sections are in the order in which people read them. */
+/* The explanation of the answers to one question; sections are in reading order. */
 typedef struct kith_explanation {
     const kith_answers *answers;
     /* the relation that is explained: the question's, or that of the first pair */
@@ -1210,7 +1222,7 @@ typedef struct kith_explanation {
     /* the neighbours with the highest weights, masked one at a time */
     const kith_ablation *const *ablations;
     size_t ablation_count;
-    size_t compared; /* number of answers whose changes of rank are given */
+    size_t compared; /* how many of the first answers have contributions and changes of rank */
 } kith_explanation;
 
 /* Answer a question and explain the answers. For a fact (three names), the first answer is its own
