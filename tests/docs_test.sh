@@ -55,4 +55,7 @@ printf 'The rules that speak\nfor it, parted by blanks; nearness.\n' >"$words"
 [ "$(python3 tests/find_words.py tests/words.txt "$words" | wc -l)" = 4 ]
 report $? "docs: private words are found, also across lines" ""
 
+wrong=$(tests/defects --check 2>&1)
+report $? "tests: every row of tests/defects fits the source" "$wrong"
+
 exit $((failed > 0))
