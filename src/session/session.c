@@ -579,6 +579,7 @@ static kith_status take_back(kith_session *s, size_t fact, kith_error *error)
     }
     TRY(kith_session_new(&fresh, s->model, error));
     TRY(say_but(fresh, s, fact, error));
+    fresh->no_suggestions = s->no_suggestions;
     kith_session old = *s;
     *s = *fresh;
     *fresh = old;
