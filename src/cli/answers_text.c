@@ -235,7 +235,7 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
         char *from = value_of(form.body[i].from, r, q, answer, graph);
         char *to = value_of(form.body[i].to, r, q, answer, graph);
         if (i > 0)
-            say("\n%39s", "");
+            say("\n%40s", "");
         print_atom(graph, relation[i], inverse[i], from ? from : "", to ? to : "");
         free(from);
         free(to);
@@ -250,7 +250,7 @@ static void print_path(const kith_contributions *g, const kith_question *q, cons
 
     for (size_t i = 0; g->path_count > 1 && i < g->path_count; i++) {
         char *to = readable_entity(graph, g->path[i]->entity);
-        say("  %-36s ", i == 0 ? "shortest path" : "");
+        say("  %-37s ", i == 0 ? "shortest path" : "");
         print_atom(graph, g->path[i]->relation, g->path[i]->inverse, from ? from : "",
                    to ? to : "");
         putchar('\n');
@@ -271,7 +271,7 @@ static void print_contributions(const kith_explanation *e, const kith_question *
         say("\n  %s: %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, embedding %+.3f\n",
             entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
         if (i == 0 && g->reason_count > 0)
-            say("  conf.  kind          correct of     because\n");
+            say("  conf.  kind          correct of       because\n");
         for (size_t k = 0; k < g->reason_count && k < REASONS_SHOWN; k++)
             print_reason(g->reasons[k], q, g->entity, graph);
         if (g->reason_count > REASONS_SHOWN)

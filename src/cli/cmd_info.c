@@ -43,9 +43,9 @@ static void print_fusion(const kith_model *model, const kith_fusion_info *info, 
             say("  %-9s %16s\n", kith_part_name((kith_evidence_part)part),
                 grouped(text, kith_model_rule_count(model, (kith_evidence_part)part)));
     say("\nFusion\n  fitted on %16s facts of held-out entities\n", grouped(text, info->queries));
-    say("  calibrate %16s of them: the calibration split\n",
+    say("  calibration %14s of them: the calibration split\n",
         grouped(text, info->calibration_queries));
-    say("  loss there %15.4f\n", info->loss);
+    say("  loss %21.4f on the calibration split\n", info->loss);
     if (info->own_weights > 0)
         say("  own weights %14s directed relations; regularisation strength %g\n",
             grouped(text, info->own_weights), info->regularization);
