@@ -790,6 +790,87 @@ static void lstm_backward__equals_the_plain_step(void **state)
     }
 }
 
+/* Results with registers of sixteen floats have the bits of those with eight. */
+static void check_same_bits(const float *a, const float *b, size_t count, const char *name)
+{
+    for (size_t k = 0; k < count; k++)
+        if (memcmp(&a[k], &b[k], sizeof *a) != 0)
+            fail_msg("%s: number %zu is %.9g with wide registers, %.9g without", name, k,
+                     (double)a[k], (double)b[k]);
+}
+
+static void check_wide_products(size_t count, size_t inner, size_t width, size_t block)
+{
+    size_t is = kith__padded(inner);
+    float *rows = some_rows(count, inner, is, 1), *packed = some_rows(inner, width, width, 1);
+    float *right = some_rows(count, width, width, 1), *one = some_rows(count, width, width, 1);
+    float *scratch = some_rows(KITH__OUTER_ROWS, is + width, is + width, 1);
+    float *other = some_rows(count, width, width, 1), *matrix = some_rows(is, width, width, 1);
+    float *copy = copy_of(matrix, is * width);
+    const float *at[2][300];
+
+    for (size_t r = 0; r < count; r++) {
+        at[0][r] = rows + (count - 1 - r) * is;
+        at[1][r] = right + r * width;
+    }
+    kith__panels_times_wide(one, at[0], count, packed, inner, width, block);
+    kith__panels_times_narrow(other, at[0], count, packed, inner, width, block);
+    check_same_bits(one, other, count * width, "panels_times");
+    kith__outer_add_wide(matrix, at[0], at[1], count, is, width, scratch);
+    kith__outer_add_narrow(copy, at[0], at[1], count, is, width, scratch);
+    check_same_bits(matrix, copy, is * width, "outer_add");
+    float *all[] = {rows, packed, right, one, scratch, other, matrix, copy};
+    for (int k = 0; k < 8; k++)
+        kith__free(all[k]);
+}
+
+static void wide_products__have_the_bits_of_narrow_ones(void **state)
+{
+    (void)state;
+    if (!kith__lstm_has_wide())
+        skip();
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t inner = some_width(), block = between(1, 2 * inner);
+        check_wide_products(i < 30 ? (size_t)i : between(0, 300), inner, 8 * between(1, 20),
+                            block > KITH__LSTM_WIDE_MOST ? KITH__LSTM_WIDE_MOST : block);
+    }
+    check_wide_products(96, KITH__LSTM_WIDE_MOST, 104, KITH__LSTM_WIDE_MOST);
+}
+
+static void check_wide_steps(size_t count, size_t d, bool first)
+{
+    size_t width = kith__padded(d), all = KITH__GATES * width;
+    float *packed = some_rows(d, all, all, 1), *input = some_rows(count, all, all, 2);
+    float *before = some_rows(count, 2 * width, 2 * width, 1);
+    float *made[2];
+
+    for (int wide = 0; wide < 2; wide++) {
+        kith__lstm_row rows[60];
+        float *to = made[wide] = some_rows(count, 7 * width, 7 * width, 0);
+        memset(to, 0, count * 7 * width * sizeof *to);
+        for (size_t r = 0; r < count; r++, to += 7 * width)
+            rows[r] = (kith__lstm_row){input + r * all, to, before + 2 * r * width,
+                                       before + (2 * r + 1) * width, to + all, to + 5 * width,
+                                       to + 6 * width, .25f};
+        (wide ? kith__lstm_forward_wide : kith__lstm_forward_narrow)(rows, count, packed, d, width,
+                                                                     first);
+    }
+    check_same_bits(made[1], made[0], count * 7 * width, "lstm_forward");
+    float *everything[] = {packed, input, before, made[0], made[1]};
+    for (int k = 0; k < 5; k++)
+        kith__free(everything[k]);
+}
+
+static void wide_steps__have_the_bits_of_narrow_ones(void **state)
+{
+    (void)state;
+    if (!kith__lstm_has_wide())
+        skip();
+    for (size_t i = 0; i < 60; i++)
+        check_wide_steps(i, between(1, 130), i % 3 == 0);
+    check_wide_steps(13, KITH__LSTM_WIDE_MOST, false);
+}
+
 /* ---- adam ---- */
 
 static void check_adam(const float *gradient, size_t n, const kith__adam_rates *r)
@@ -1131,6 +1212,8 @@ int main(void)
         cmocka_unit_test(outer_add__adds_the_plain_product),
         cmocka_unit_test(lstm_forward__equals_the_plain_step),
         cmocka_unit_test(lstm_backward__equals_the_plain_step),
+        cmocka_unit_test(wide_products__have_the_bits_of_narrow_ones),
+        cmocka_unit_test(wide_steps__have_the_bits_of_narrow_ones),
         cmocka_unit_test(add_squares__equals_the_plain_sum),
         cmocka_unit_test(adam_row__equals_the_plain_step),
         cmocka_unit_test(rows_l1__equals_the_plain_sums),

@@ -69,7 +69,7 @@ INLINE void panel_times(float *restrict out, const float *const *rows, size_t co
         block_times(out + i * width, rows + i, from, 1, panel, inner, width, columns);
 }
 
-CLONES void kith__panels_times(float *restrict out, const float *const *rows, size_t count,
+CLONES void kith__panels_times_narrow(float *restrict out, const float *const *rows, size_t count,
                                const float *restrict packed, size_t inner, size_t width,
                                size_t block)
 {
@@ -135,7 +135,7 @@ INLINE void columns_outer(float *restrict matrix, size_t height, size_t width,
                         count, columns);
 }
 
-CLONES void kith__outer_add(float *restrict matrix, const float *const *left,
+CLONES void kith__outer_add_narrow(float *restrict matrix, const float *const *left,
                             const float *const *right, size_t count, size_t height, size_t width,
                             float *restrict scratch)
 {
@@ -210,7 +210,7 @@ INLINE void block_forward(const kith__lstm_row *rows, int count, const float *re
         open_gates(&rows[r], unit, z[r]);
 }
 
-CLONES void kith__lstm_forward(const kith__lstm_row *rows, size_t count, const float *packed,
+CLONES void kith__lstm_forward_narrow(const kith__lstm_row *rows, size_t count, const float *packed,
                                size_t d, size_t width, int first)
 {
     size_t inner = first ? 0 : d;
@@ -254,4 +254,50 @@ CLONES void kith__lstm_backward(const kith__lstm_back *rows, size_t count, size_
     for (size_t r = 0; r < count; r++)
         for (size_t unit = 0; unit < width; unit += WIDE)
             close_gates(&rows[r], unit);
+}
+
+/* ---- which registers ---- */
+
+bool kith__lstm_has_wide(void)
+{
+#ifdef CLONED
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+#ifndef CLONED
+#define kith__lstm_forward_wide kith__lstm_forward_narrow
+#define kith__panels_times_wide kith__panels_times_narrow
+#define kith__outer_add_wide kith__outer_add_narrow
+#endif
+
+void kith__lstm_forward(const kith__lstm_row *rows, size_t count, const float *packed, size_t d,
+                        size_t width, int first)
+{
+    if (kith__lstm_has_wide() && d <= KITH__LSTM_WIDE_MOST)
+        kith__lstm_forward_wide(rows, count, packed, d, width, first);
+    else
+        kith__lstm_forward_narrow(rows, count, packed, d, width, first);
+}
+
+void kith__panels_times(float *restrict out, const float *const *rows, size_t count,
+                        const float *restrict packed, size_t inner, size_t width, size_t block)
+{
+    if (kith__lstm_has_wide() && (block <= KITH__LSTM_WIDE_MOST || inner <= KITH__LSTM_WIDE_MOST))
+        kith__panels_times_wide(out, rows, count, packed, inner, width, block);
+    else
+        kith__panels_times_narrow(out, rows, count, packed, inner, width, block);
+}
+
+void kith__outer_add(float *restrict matrix, const float *const *left, const float *const *right,
+                     size_t count, size_t height, size_t width, float *restrict scratch)
+{
+    if (kith__lstm_has_wide())
+        kith__outer_add_wide(matrix, left, right, count, height, width, scratch);
+    else
+        kith__outer_add_narrow(matrix, left, right, count, height, width, scratch);
 }

@@ -6,9 +6,10 @@
 #ifndef KITH_NN_LSTM_H
 #define KITH_NN_LSTM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-enum { KITH__GATES = 4, KITH__OUTER_ROWS = 128 };
+enum { KITH__GATES = 4, KITH__OUTER_ROWS = 128, KITH__LSTM_WIDE_MOST = 512 };
 
 static inline size_t kith__gate_place(size_t gate, size_t unit)
 {
@@ -56,5 +57,22 @@ void kith__panels_times(float *out, const float *const *rows, size_t count, cons
  * KITH__OUTER_ROWS (height + width) floats. */
 void kith__outer_add(float *matrix, const float *const *left, const float *const *right,
                      size_t count, size_t height, size_t width, float *scratch);
+
+/* The three products as they are made with registers of eight floats, and with registers of sixteen.
+ * The functions above take the latter where the processor has them; results have the same bits. The
+ * wide ones take at most KITH__LSTM_WIDE_MOST for d and for a block. */
+bool kith__lstm_has_wide(void);
+void kith__lstm_forward_narrow(const kith__lstm_row *rows, size_t count, const float *packed,
+                               size_t d, size_t width, int first);
+void kith__lstm_forward_wide(const kith__lstm_row *rows, size_t count, const float *packed,
+                             size_t d, size_t width, int first);
+void kith__panels_times_narrow(float *out, const float *const *rows, size_t count,
+                               const float *packed, size_t inner, size_t width, size_t block);
+void kith__panels_times_wide(float *out, const float *const *rows, size_t count,
+                             const float *packed, size_t inner, size_t width, size_t block);
+void kith__outer_add_narrow(float *matrix, const float *const *left, const float *const *right,
+                            size_t count, size_t height, size_t width, float *scratch);
+void kith__outer_add_wide(float *matrix, const float *const *left, const float *const *right,
+                          size_t count, size_t height, size_t width, float *scratch);
 
 #endif
