@@ -58,9 +58,9 @@ void kith__panels_times(float *out, const float *const *rows, size_t count, cons
 void kith__outer_add(float *matrix, const float *const *left, const float *const *right,
                      size_t count, size_t height, size_t width, float *scratch);
 
-/* The three products as they are made with registers of eight floats, and with registers of sixteen.
- * The functions above take the latter where the processor has them; results have the same bits. The
- * wide ones take at most KITH__LSTM_WIDE_MOST for d and for a block. */
+/* The same with registers of eight floats (narrow) and of sixteen (wide). The functions above use
+ * wide registers where the processor has them; results have the same bits. d, or a block, of the
+ * wide ones is at most KITH__LSTM_WIDE_MOST. */
 bool kith__lstm_has_wide(void);
 void kith__lstm_forward_narrow(const kith__lstm_row *rows, size_t count, const float *packed,
                                size_t d, size_t width, int first);
