@@ -83,6 +83,11 @@ json 'the reasons are those of the fact' \
 ! grep -q 'p0  lives_in  Chicago  \[graph\]' out && grep -q 'p0  plays_for  team Chicago  \[graph\]' out
 report $? 'a known fact is not a reason for itself' "$(cat out err)"
 
+for command in predict explain; do
+    check "$command: a fact is judged among all candidates" 0 '^      rank 1 of [0-9]+ objects, score ' \
+        "$kith" $command rules --query 'p8 lives_in Chicago' --candidates new
+done
+
 # ---- S ? O, about S ----
 
 json 'which relation' \
@@ -117,6 +122,16 @@ done
 cmp threads.1 threads.3 >out 2>&1
 report $? 'threads make no difference' "$(cat out)"
 check 'the likeliest is explained' 0 '^p13  lives_in  Los Angeles$' "$kith" explain rules --query '? lives_in ?'
+
+home=(--fact "club${tab}based in${tab}Boston" --query '? plays_for ?' --top 500)
+json 'a new entity in a missing fact has its name' \
+    '"club" in {f["object"] for f in o["results"][0]["missing"]}' "$kith" predict rules "${home[@]}" --json
+check 'in a table too' 0 "^1${tab}[0-9]+${tab}p[0-9]+${tab}plays_for${tab}club${tab}" \
+    "$kith" predict rules "${home[@]}" --format tsv
+printf 'a\tr\tb\n' >one.tsv
+"$kith" train one.tsv -o one --preset rules --quiet >/dev/null 2>err
+report $? 'a run of one fact is made' "$(cat err)"
+check 'and where it is explained' 0 '^a  r  new$' "$kith" explain one --fact 'new r b' --query '? r ?'
 
 # ---- many at once ----
 
