@@ -157,7 +157,7 @@ report $? 'as JSON lines, without unlikely answers' "$(cat said out err)"
 printf 'p8 lives_in ?\n' >questions
 check 'status 0 where all can be answered' 0 '^1.1.p8.lives_in.Chicago' \
     "$kith" predict rules --queries questions --format tsv
-check 'a file that is not there' 1 "cannot open 'nowhere'" "$kith" predict rules --queries nowhere
+check 'a file that is not there' 1 "^kith: nowhere: cannot open: " "$kith" predict rules --queries nowhere
 check 'no question at all' 2 'missing --query' "$kith" predict rules
 check 'a probability that is none' 2 'min-probability' "$kith" predict rules --query 'p8 lives_in ?' \
     --min-probability 2
@@ -232,8 +232,20 @@ PYTHON
 report $? 'facts that are printed as they come are those of the result, in its order' "$(cat said)"
 printf 'p8 lives_in ?\np8 lives_in Chicago\n? lives_in ?\nnonsense\np8 ? ?\n' >questions
 "$kith" predict rules --queries questions --top 2 >out 2>err
-[ $? = 1 ] && [ "$(grep -c '^      from' out)" = 1 ] && grep -q '^p8  ?  ?$' out && grep -q 'question 4' err
+[ $? = 1 ] && [ "$(grep -c '^      from' out)" = 1 ] && grep -q '^p8  ?  ?$' out && grep -q '^kith: questions:4: question 4: found 1 field' err
 report $? 'every kind of question in one file' "$(cat out err)"
+
+printf '\n# a comment\np8 lives_in ?\n\nnobody lives_in ?\n' | "$kith" predict rules --queries - >out 2>err
+[ $? = 1 ] && grep -q '^kith: /dev/stdin:5: question 2: nothing is known about' err
+report $? 'a question that fails is named by its line' "$(cat err)"
+check 'a folder has no questions' 1 '^kith: source: cannot read: ' "$kith" predict rules --queries source
+check 'two readers of standard input' 2 '--facts and --queries both read' "$kith" predict rules --queries - --facts -
+check 'a folder has no names' 1 '^kith: source: cannot read: ' "$kith" export lan -o vectors --relation lives_in \
+    --entities source
+printf 'p8\tlives_in\tChicago\n' >whole.tsv
+check 'eval --on a graph without test facts' 2 'the graph has no test facts' "$kith" eval rules --on whole.tsv
+check 'compare names the run that cannot be evaluated' 2 '^kith: rules: the graph has no test facts' \
+    "$kith" compare rules lan
 
 # ---- what training measured ----
 
