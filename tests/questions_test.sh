@@ -238,6 +238,18 @@ report $? 'every kind of question in one file' "$(cat out err)"
 printf '\n# a comment\np8 lives_in ?\n\nnobody lives_in ?\n' | "$kith" predict rules --queries - >out 2>err
 [ $? = 1 ] && grep -q '^kith: /dev/stdin:5: question 2: nothing is known about' err
 report $? 'a question that fails is named by its line' "$(cat err)"
+printf '\xef\xbb\xbfp8 lives_in ?\n' >marked
+check 'questions after a byte order mark' 0 '^p8  lives_in' "$kith" predict rules --queries marked
+printf '\xef\xbb\xbfp8\tlives_in\tChicago\np0\tlives_in\tBoston\n' >marked.tsv
+rows="^p8${tab}lives_in${tab}Chicago${tab}0[.][0-9]+${tab}1${tab}likely${tab}ok\$"
+gzip -c marked.tsv >packed.tsv.gz
+check 'facts after a byte order mark are checked' 0 "$rows" "$kith" check rules marked.tsv
+check 'and those of a compressed file' 0 "$rows" "$kith" check rules packed.tsv.gz
+check 'and those of a pipe' 0 "$rows" "$kith" check rules <(cat marked.tsv)
+printf 'p8\tlives_in\tChicago\nonly\ttwo\n' >short.tsv
+"$kith" check rules short.tsv >out 2>err
+[ $? = 1 ] && grep -q "${tab}found 2 fields, expected 3" out
+report $? 'what is wrong with a line is said' "$(cat out err)"
 check 'a folder has no questions' 1 '^kith: source: cannot read: ' "$kith" predict rules --queries source
 check 'two readers of standard input' 2 '--facts and --queries both read' "$kith" predict rules --queries - --facts -
 check 'a folder has no names' 1 '^kith: source: cannot read: ' "$kith" export lan -o vectors --relation lives_in \

@@ -278,10 +278,10 @@ static int answer_lines(batch *b, FILE *in)
     int status = lines ? EXIT_SUCCESS : out_of_memory(), failed_read = 0;
 
     while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
-        number++;
-        if (line[0] == '\n' || line[0] == '#')
+        char *text = number++ == 0 ? after_byte_order_mark(line) : line;
+        if (text[0] == '\n' || text[0] == '#')
             continue;
-        add_line(b, line, number, &lines[b->q.count]);
+        add_line(b, text, number, &lines[b->q.count]);
         if (b->q.count == AT_ONCE)
             status = flush_batch(b, lines);
     }
