@@ -250,6 +250,9 @@ printf 'p8\tlives_in\tChicago\nonly\ttwo\n' >short.tsv
 "$kith" check rules short.tsv >out 2>err
 [ $? = 1 ] && grep -q "${tab}found 2 fields, expected 3" out
 report $? 'what is wrong with a line is said' "$(cat out err)"
+yes 'p8 lives_in Chicago' | timeout 60 "$kith" predict rules --queries - >/dev/full 2>err
+[ "${PIPESTATUS[1]}" = 1 ] && [ "$(grep -c 'cannot write the output' err)" = 1 ]
+report $? 'no more questions are read where answers cannot be written' "$(cat err)"
 check 'a folder has no questions' 1 '^kith: source: cannot read: ' "$kith" predict rules --queries source
 check 'two readers of standard input' 2 '--facts and --queries both read' "$kith" predict rules --queries - --facts -
 check 'a folder has no names' 1 '^kith: source: cannot read: ' "$kith" export lan -o vectors --relation lives_in \

@@ -266,7 +266,8 @@ static int flush_batch(batch *b, const question_line *lines)
         free(b->q.held[i].copy);
     b->done += b->q.count;
     b->q.count = 0;
-    fflush(stdout);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
+        status = EXIT_FAILED; /* main says why */
     return status;
 }
 
