@@ -119,7 +119,8 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-/* Whether the lines of a file can be read again as they stand: it is no pipe, and not compressed. */
+/* Whether the lines of a file can be read again as they are: not those of a pipe or of a
+ * compressed file. */
 static bool can_read_lines(const char *path)
 {
     static const char magic[2][5] = {"\x1f\x8b", "\x28\xb5\x2f\xfd"};
@@ -238,7 +239,7 @@ static const char *word_of(const checking *c, const kith_verdict *v)
     return c->graph ? likely_word(v) : verdict_word(v);
 }
 
-/* Of a line that is no fact, what is wrong with it. */
+/* What is wrong with a line that is not a fact. */
 static const char *reason_of(char why[256], const kith_question *q, const kith_error *error)
 {
     fields cut = {0};

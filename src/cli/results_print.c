@@ -224,8 +224,7 @@ void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
 {
     print_row(number, rank, name_of_entity(graph, f->fact.subject),
               kith_graph_relation_name(graph, f->fact.relation),
-              name_of_entity(graph, f->fact.object), f->probability,
-              f->probability_if_any, 0);
+              name_of_entity(graph, f->fact.object), f->probability, f->probability_if_any, 0);
 }
 
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)

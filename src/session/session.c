@@ -117,8 +117,7 @@ static uint32_t find_same_iri(const kith_session *s, const char *name)
     else if (kith__prefixes_expand(iri, sizeof iri, &graph->prefixes, name) == 0)
         memcpy(iri, name, length + 1);
     id = find_name(&graph->entities, &s->entities, iri);
-    if (id == KITH__NO_ID &&
-        kith__prefixes_shorten(other, sizeof other, &graph->prefixes, iri) > 0)
+    if (id == KITH__NO_ID && kith__prefixes_shorten(other, sizeof other, &graph->prefixes, iri) > 0)
         id = find_name(&graph->entities, &s->entities, other);
     if (id == KITH__NO_ID) {
         snprintf(other, sizeof other, "<%s>", iri);
