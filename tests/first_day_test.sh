@@ -9,6 +9,7 @@ kith=${KITH:?says where the program is}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+tab=$'\t'
 
 python3 - <<'PYTHON'
 cities = ["Chicago", "Los Angeles", "New York", "Boston"]
@@ -113,6 +114,17 @@ cp -r turtle changed && sed -i 's/wohnt in/wohnt an/' changed/graph/relation_nam
 check 'labels that were changed are noticed' 1 'hash differs' "$kith" predict changed --query 'ex:Q208 ex:P551 ?'
 "$kith" train graph.ttl -o turtle --preset rules --force -q >out 2>err
 report $? 'a run with prefixes and labels is replaced' "$(cat err)"
+printf '@prefix ex: <http://example.org/> .\nex:new ex:P551 ex:Q0 .\n' >new.ttl
+for said in "--facts new.ttl" "--fact ex:new${tab}ex:P551${tab}ex:Q0" "--fact <http://example.org/new>${tab}ex:P551${tab}ex:Q0"; do
+    for asked in 'ex:new' '<http://example.org/new>' 'http://example.org/new'; do
+        check "$asked: a new entity of $said" 0 'Chicago \(ex:Q0\)  \[known\]$' \
+            "$kith" predict turtle "${said%% *}" "${said#* }" --query "$asked ex:P551 ?"
+    done
+done
+printf 'load new.ttl\nex:new ex:P551 ex:Q1\nremove <http://example.org/new> ex:P551 ex:Q0\nfacts\n' \
+    | "$kith" shell turtle >out 2>err
+[ $? = 0 ] && [ "$(tail -n 1 out)" = '   1  http://example.org/new  http://example.org/P551  http://example.org/Q1' ]
+report $? 'a new entity is one, in whatever form its IRI is typed' "$(cat out err)"
 sed -i 's/example.org/example.com/' turtle/graph/prefixes.txt
 check 'prefixes that were changed are noticed' 1 'hash differs' "$kith" predict turtle --query 'ex:Q208 ex:P551 ?'
 

@@ -137,6 +137,8 @@ check 'no run' 2 'missing RUN' "$kith" predict --query 'a b ?'
 check 'two runs' 2 'found 2 arguments' "$kith" predict lan mean --query 'a b ?'
 check 'no question' 2 'missing --query' "$kith" predict lan
 check 'an unknown option' 2 "unknown option '--why'" "$kith" predict lan --why
+check 'a top beyond the limit' 2 "--top: '99999999999' is not 4294967295 or less" \
+    "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --top 99999999999
 check 'a top of nothing' 2 "--top: '0' is not a positive integer" \
     "$kith" predict lan --query 'p0 knows ?' --top 0
 check 'a top that is no number' 2 "--top: 'x' is not" "$kith" predict lan --query 'p0 knows ?' --top x

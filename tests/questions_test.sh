@@ -83,6 +83,11 @@ json 'the reasons are those of the fact' \
 ! grep -q 'p0  lives_in  Chicago  \[graph\]' out && grep -q 'p0  plays_for  team Chicago  \[graph\]' out
 report $? 'a known fact is not a reason for itself' "$(cat out err)"
 
+for command in predict explain; do
+    check "$command: a fact is judged among all candidates" 0 '^      rank 1 of [0-9]+ objects, score ' \
+        "$kith" $command rules --query 'p8 lives_in Chicago' --candidates new
+done
+
 # ---- S ? O, about S ----
 
 json 'which relation' \
@@ -118,6 +123,16 @@ cmp threads.1 threads.3 >out 2>&1
 report $? 'threads make no difference' "$(cat out)"
 check 'the likeliest is explained' 0 '^p13  lives_in  Los Angeles$' "$kith" explain rules --query '? lives_in ?'
 
+home=(--fact "club${tab}based in${tab}Boston" --query '? plays_for ?' --top 500)
+json 'a new entity in a missing fact has its name' \
+    '"club" in {f["object"] for f in o["results"][0]["missing"]}' "$kith" predict rules "${home[@]}" --json
+check 'in a table too' 0 "^1${tab}[0-9]+${tab}p[0-9]+${tab}plays_for${tab}club${tab}" \
+    "$kith" predict rules "${home[@]}" --format tsv
+printf 'a\tr\tb\n' >one.tsv
+"$kith" train one.tsv -o one --preset rules --quiet >/dev/null 2>err
+report $? 'a run of one fact is made' "$(cat err)"
+check 'and where it is explained' 0 '^a  r  new$' "$kith" explain one --fact 'new r b' --query '? r ?'
+
 # ---- many at once ----
 
 printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Boston\n' >questions
@@ -142,7 +157,7 @@ report $? 'as JSON lines, without unlikely answers' "$(cat said out err)"
 printf 'p8 lives_in ?\n' >questions
 check 'status 0 where all can be answered' 0 '^1.1.p8.lives_in.Chicago' \
     "$kith" predict rules --queries questions --format tsv
-check 'a file that is not there' 1 "cannot open 'nowhere'" "$kith" predict rules --queries nowhere
+check 'a file that is not there' 1 "^kith: nowhere: cannot open: " "$kith" predict rules --queries nowhere
 check 'no question at all' 2 'missing --query' "$kith" predict rules
 check 'a probability that is none' 2 'min-probability' "$kith" predict rules --query 'p8 lives_in ?' \
     --min-probability 2
@@ -198,6 +213,9 @@ ask_shell '? lives_in ?' why && grep -q '^p13  lives_in  Los Angeles$' out
 report $? 'why explains the likeliest missing fact' "$(cat out err)"
 ask_shell 'newcomer plays_for "team Boston"' 'find comer' && grep -q '^  newcomer  \[added\]$' out
 report $? 'find finds new entities' "$(cat out err)"
+ask_shell 'newcomer plays_for "team Boston"' 'save "my facts.tsv"' && [ -f 'my facts.tsv' ] \
+    && ask_shell 'load "my facts.tsv"' && grep -q '^added (1 fact)$' out
+report $? 'a path with spaces may stand in quotes' "$(cat out err)"
 ! ask_shell 'abuot p8' && grep -q "did you mean 'about'" err
 report $? 'a mistyped command of the shell gets a suggestion' "$(cat err)"
 ! ask_shell 'check p8' && grep -q 'check: found 1 field' err
@@ -217,8 +235,35 @@ PYTHON
 report $? 'facts that are printed as they come are those of the result, in its order' "$(cat said)"
 printf 'p8 lives_in ?\np8 lives_in Chicago\n? lives_in ?\nnonsense\np8 ? ?\n' >questions
 "$kith" predict rules --queries questions --top 2 >out 2>err
-[ $? = 1 ] && [ "$(grep -c '^      from' out)" = 1 ] && grep -q '^p8  ?  ?$' out && grep -q 'question 4' err
+[ $? = 1 ] && [ "$(grep -c '^      from' out)" = 1 ] && grep -q '^p8  ?  ?$' out && grep -q '^kith: questions:4: question 4: found 1 field' err
 report $? 'every kind of question in one file' "$(cat out err)"
+
+printf '\n# a comment\np8 lives_in ?\n\nnobody lives_in ?\n' | "$kith" predict rules --queries - >out 2>err
+[ $? = 1 ] && grep -q '^kith: /dev/stdin:5: question 2: nothing is known about' err
+report $? 'a question that fails is named by its line' "$(cat err)"
+printf '\xef\xbb\xbfp8 lives_in ?\n' >marked
+check 'questions after a byte order mark' 0 '^p8  lives_in' "$kith" predict rules --queries marked
+printf '\xef\xbb\xbfp8\tlives_in\tChicago\np0\tlives_in\tBoston\n' >marked.tsv
+rows="^p8${tab}lives_in${tab}Chicago${tab}0[.][0-9]+${tab}1${tab}likely${tab}ok\$"
+gzip -c marked.tsv >packed.tsv.gz
+check 'facts after a byte order mark are checked' 0 "$rows" "$kith" check rules marked.tsv
+check 'and those of a compressed file' 0 "$rows" "$kith" check rules packed.tsv.gz
+check 'and those of a pipe' 0 "$rows" "$kith" check rules <(cat marked.tsv)
+printf 'p8\tlives_in\tChicago\nonly\ttwo\n' >short.tsv
+"$kith" check rules short.tsv >out 2>err
+[ $? = 1 ] && grep -q "${tab}found 2 fields, expected 3" out
+report $? 'what is wrong with a line is said' "$(cat out err)"
+yes 'p8 lives_in Chicago' | timeout 60 "$kith" predict rules --queries - >/dev/full 2>err
+[ "${PIPESTATUS[1]}" = 1 ] && [ "$(grep -c 'cannot write the output' err)" = 1 ]
+report $? 'no more questions are read where answers cannot be written' "$(cat err)"
+check 'a folder has no questions' 1 '^kith: source: cannot read: ' "$kith" predict rules --queries source
+check 'two readers of standard input' 2 '--facts and --queries both read' "$kith" predict rules --queries - --facts -
+check 'a folder has no names' 1 '^kith: source: cannot read: ' "$kith" export lan -o vectors --relation lives_in \
+    --entities source
+printf 'p8\tlives_in\tChicago\n' >whole.tsv
+check 'eval --on a graph without test facts' 2 'the graph has no test facts' "$kith" eval rules --on whole.tsv
+check 'compare names the run that cannot be evaluated' 2 '^kith: rules: the graph has no test facts' \
+    "$kith" compare rules lan
 
 # ---- what training measured ----
 

@@ -133,6 +133,8 @@ fi
 check 'train needs a source' 2 'missing SOURCE' "$kith" train -o x
 check 'train needs an output folder' 2 'missing -o DIR' "$kith" train source
 check 'an unknown setting' 2 "unknown option '--width'" "$kith" train source -o x --width 5
+check 'a limit is a number that is accepted' 2 'epochs is .*, expected a whole number from 1 to 1000000000$' \
+    "$kith" train source -o x --epochs 1e9
 check 'a setting that is no number' 2 "dim is 'wide', expected a whole number" \
     "$kith" train source -o x --dim wide
 check 'a setting out of its range' 2 "batch is '0'" "$kith" train source -o x --batch 0

@@ -21,6 +21,8 @@ bool cut_fields(fields *out, const char *text, char why[256]);
 bool cut_question(fields *out, const char *text, char why[256]);
 /* The same where three names are a question too: whether the fact is true. */
 bool cut_any_question(fields *out, const char *text, char why[256]);
+/* A file's first line without the mark that may precede it. */
+char *after_byte_order_mark(char *line);
 
 /* A name as people read it, an IRI by its prefix; lives until some later calls. */
 const char *name_text(const kith_graph *graph, const char *name);

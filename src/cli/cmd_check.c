@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/answers.h"
 #include "cli/progress.h"
@@ -104,8 +105,8 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
         put(stderr, "kith: cannot open '%s': %s\n", path, strerror(errno));
         return EXIT_FAILED;
     }
-    while (good && getline(&line, &capacity, in) > 0)
-        good = add_line(f, line, graph);
+    for (bool first = true; good && getline(&line, &capacity, in) > 0; first = false)
+        good = add_line(f, first ? after_byte_order_mark(line) : line, graph);
     free(line);
     if (ferror(in)) {
         put(stderr, "kith: cannot read '%s': %s\n", path, strerror(errno));
@@ -116,6 +117,23 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
     if (!is_stdin)
         fclose(in);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+/* Whether the lines of a file can be read again as they are: not those of a pipe or of a
+ * compressed file. */
+static bool can_read_lines(const char *path)
+{
+    static const char magic[2][5] = {"\x1f\x8b", "\x28\xb5\x2f\xfd"};
+    struct stat found;
+    char first[5] = "";
+    FILE *in = stat(path, &found) == 0 && S_ISREG(found.st_mode) ? fopen(path, "re") : NULL;
+
+    if (!in)
+        return false;
+    size_t count = fread(first, 1, 4, in);
+    fclose(in);
+    return !(count >= 2 && memcmp(first, magic[0], 2) == 0) &&
+           !(count == 4 && memcmp(first, magic[1], 4) == 0);
 }
 
 /* Every line of a plain file is reported, including bad and repeated ones. In other files, lines
@@ -132,7 +150,8 @@ static int read_file(facts *f, const char *path, const common_arguments *a, cons
         return read_lines(f, path, known);
     if (kith_graph_open(&graph, path, &options, &error) != KITH_OK)
         return failure(&error);
-    if (strcmp(kith_graph_layout(graph), "file of triples in columns") == 0) {
+    if (can_read_lines(path) &&
+        strcmp(kith_graph_layout(graph), "file of triples in columns") == 0) {
         status = read_lines(f, path, known);
     } else {
         note_report(graph);
@@ -220,12 +239,25 @@ static const char *word_of(const checking *c, const kith_verdict *v)
     return c->graph ? likely_word(v) : verdict_word(v);
 }
 
+/* What is wrong with a line that is not a fact. */
+static const char *reason_of(char why[256], const kith_question *q, const kith_error *error)
+{
+    fields cut = {0};
+
+    if (!q->relation && q->subject && !cut_fields(&cut, q->subject, why))
+        return why;
+    free(cut.copy);
+    return error->message;
+}
+
 static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
                       const kith_error *error)
 {
+    char why[256];
+
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
-        say("\t\t\t%s\n", error->message);
+        say("\t\t\t%s\n", reason_of(why, q, error));
         return;
     }
     if (!isnan(v->probability))
@@ -240,9 +272,10 @@ static json_t *row_json(const checking *c, const kith_question *q, const kith_ve
                         const kith_error *error)
 {
     json_t *object = question_json(q);
+    char why[256];
 
     if (error)
-        json_object_set_new(object, "error", text_json(error->message));
+        json_object_set_new(object, "error", text_json(reason_of(why, q, error)));
     else
         json_object_update_new(object, verdict_json(v));
     if (!error)

@@ -61,8 +61,9 @@ static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, k
     kith_eval *result = NULL;
     kith_status status = open_run(&model, a->common.operands.at[run], &a->common, error);
 
-    if (status == KITH_OK)
-        status = kith_evaluate(&result, model, &options, error);
+    kith_error why;
+    if (status == KITH_OK && (status = kith_evaluate(&result, model, &options, &why)) != KITH_OK)
+        kith__fail(error, status, "%s: %s", a->common.operands.at[run], why.message);
     if (status == KITH_OK && run > 0 && (result->classification != 0) != c->classification)
         status = kith__fail(error, KITH_ERR_ARGUMENT,
                             "%s is ranked and %s is classified: they cannot be compared",

@@ -197,6 +197,10 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
         else
             status = add_name(n, count, n->made[n->made_count++], graph);
     }
+    if (ferror(in)) {
+        put(stderr, "kith: %s: cannot read: %s\n", path, strerror(errno));
+        status = EXIT_FAILED;
+    }
     free(line);
     if (in != stdin)
         fclose(in);

@@ -186,6 +186,12 @@ static int answer(query_arguments *a, const questions *q)
 
 /* ---- questions of a file ---- */
 
+/* Where a question stands, and why it is none. */
+typedef struct {
+    size_t number;
+    char why[256];
+} question_line;
+
 typedef struct {
     query_arguments *a;
     questions q;     /* of the batch at hand */
@@ -193,19 +199,25 @@ typedef struct {
     size_t done, failed;
 } batch;
 
+static const char *queries_name(const query_arguments *a)
+{
+    return strcmp(a->query_file, "-") == 0 ? "/dev/stdin" : a->query_file;
+}
+
 /* A line that is not a question keeps its place, with the reason. */
-static void add_line(batch *b, char *line, char whys[][256])
+static void add_line(batch *b, char *text, size_t number, question_line *line)
 {
     fields *f = &b->q.held[b->q.count];
 
-    line[strcspn(line, "\r\n")] = '\0';
+    line->number = number;
+    text[strcspn(text, "\r\n")] = '\0';
     *f = (fields){0};
-    if (!cut_any_question(f, line, whys[b->q.count]))
-        *f = (fields){.copy = strdup(line)};
+    if (!cut_any_question(f, text, line->why))
+        *f = (fields){.copy = strdup(text)};
     else
-        whys[b->q.count][0] = '\0';
+        line->why[0] = '\0';
     b->q.at[b->q.count] = meant_question(kith_model_graph(b->a->model), f);
-    if (whys[b->q.count][0]) /* asked as what nothing is known about */
+    if (line->why[0]) /* asked as what nothing is known about */
         b->q.at[b->q.count] = (kith_question){f->copy ? f->copy : "", "", NULL};
     b->q.count++;
 }
@@ -223,19 +235,21 @@ static int print_line(batch *b, size_t i, const char *why)
     return print_one(b->a, &b->q.at[i], r, b->done + i + 1);
 }
 
-static int answer_line(batch *b, size_t i, bool asked, const char *why)
+static int answer_line(batch *b, size_t i, bool asked, const question_line *line)
 {
-    int status = asked || why[0] ? print_line(b, i, why)
-                                 : ask_and_print(&b->results[i], b->a, &b->q, i, b->done + i + 1);
+    int status = asked || line->why[0]
+                     ? print_line(b, i, line->why)
+                     : ask_and_print(&b->results[i], b->a, &b->q, i, b->done + i + 1);
     const kith_error *error = &b->results[i].error;
 
     b->failed += error->status != KITH_OK;
     if (status == EXIT_SUCCESS && error->status != KITH_OK && b->a->format == FORMAT_TEXT)
-        put(stderr, "kith: question %zu: %s\n", b->done + i + 1, error->message);
+        put(stderr, "kith: %s:%zu: question %zu: %s\n", queries_name(b->a), line->number,
+            b->done + i + 1, error->message);
     return status;
 }
 
-static int flush_batch(batch *b, char whys[][256])
+static int flush_batch(batch *b, const question_line *lines)
 {
     int status = EXIT_SUCCESS;
     kith_error error;
@@ -246,34 +260,43 @@ static int flush_batch(batch *b, char whys[][256])
     if (together && ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
         status = failure(&error);
     for (size_t i = 0; status == EXIT_SUCCESS && i < b->q.count; i++)
-        status = answer_line(b, i, together, whys[i]);
+        status = answer_line(b, i, together, &lines[i]);
     release_results(b->results, b->q.count);
     for (size_t i = 0; i < b->q.count; i++)
         free(b->q.held[i].copy);
     b->done += b->q.count;
     b->q.count = 0;
-    fflush(stdout);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
+        status = EXIT_FAILED; /* main says why */
     return status;
 }
 
 static int answer_lines(batch *b, FILE *in)
 {
-    char(*whys)[256] = calloc(AT_ONCE, sizeof *whys), *line = NULL;
-    size_t capacity = 0;
-    int status = whys ? EXIT_SUCCESS : out_of_memory();
+    question_line *lines = calloc(AT_ONCE, sizeof *lines);
+    char *line = NULL;
+    size_t capacity = 0, number = 0;
+    int status = lines ? EXIT_SUCCESS : out_of_memory(), failed_read = 0;
 
     while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
-        if (line[0] == '\n' || line[0] == '#')
+        char *text = number++ == 0 ? after_byte_order_mark(line) : line;
+        if (text[0] == '\n' || text[0] == '#')
             continue;
-        add_line(b, line, whys);
+        add_line(b, text, number, &lines[b->q.count]);
         if (b->q.count == AT_ONCE)
-            status = flush_batch(b, whys);
+            status = flush_batch(b, lines);
     }
+    if (ferror(in))
+        failed_read = errno;
     if (status == EXIT_SUCCESS && b->q.count > 0)
-        status = flush_batch(b, whys);
+        status = flush_batch(b, lines);
+    if (failed_read) {
+        put(stderr, "kith: %s: cannot read: %s\n", queries_name(b->a), strerror(failed_read));
+        status = EXIT_FAILED;
+    }
     if (b->failed > 0)
         note("%zu of %zu questions failed\n", b->failed, b->done);
-    free(whys);
+    free(lines);
     free(line);
     return status == EXIT_SUCCESS && b->failed > 0 ? EXIT_FAILED : status;
 }
@@ -289,7 +312,7 @@ static int answer_file(query_arguments *a)
     int status = EXIT_FAILED;
 
     if (!in)
-        put(stderr, "kith: cannot open '%s': %s\n", a->query_file, strerror(errno));
+        put(stderr, "kith: %s: cannot open: %s\n", a->query_file, strerror(errno));
     else if (!b.q.at || !b.q.held || !b.results)
         status = out_of_memory();
     else {
@@ -316,6 +339,9 @@ static int run(const command *self, void *arguments)
         return ask_and(answer, self, a);
     if (a->queries.count + a->about.count > 0)
         return usage_error(self, "found --queries and --query or --about, expected one of them");
+    for (size_t i = 0; i < a->files.count; i++)
+        if (strcmp(a->files.at[i], "-") == 0 && strcmp(a->query_file, "-") == 0)
+            return usage_error(self, "--facts and --queries both read standard input");
     if (a->common.json)
         a->format = FORMAT_JSONL;
     int status = begin_queries(a, self);

@@ -210,24 +210,40 @@ static void do_remove(shell *s, const char *rest)
     free(f.copy);
 }
 
+/* A path may stand in double quotes, as names do; NULL if out of memory. */
+static char *path_of(const char *text)
+{
+    size_t length = strlen(text);
+    bool quoted = length > 2 && text[0] == '"' && text[length - 1] == '"';
+
+    return quoted ? strndup(text + 1, length - 2) : strdup(text);
+}
+
 static void do_save(shell *s, const char *rest)
 {
     size_t count = kith_session_fact_count(s->a.session);
+    char *path = path_of(rest);
     kith_error error;
 
-    if (kith_session_save(s->a.session, rest, &error) != KITH_OK)
+    if (!path)
+        complain(s, "save", "out of memory");
+    else if (kith_session_save(s->a.session, path, &error) != KITH_OK)
         complain(s, "save", error.message);
     else
         say("saved (%zu fact%s)\n", count, count == 1 ? "" : "s");
+    free(path);
 }
 
 static void do_load(shell *s, const char *rest)
 {
     size_t before = kith_session_fact_count(s->a.session), count;
+    char *path = path_of(rest);
     kith_error error;
+    kith_status status = path ? say_source(&s->a, path, &error) : KITH_ERR_MEMORY;
 
-    if (say_source(&s->a, rest, &error) != KITH_OK) {
-        complain(s, "load", error.message);
+    free(path);
+    if (status != KITH_OK) {
+        complain(s, "load", status == KITH_ERR_MEMORY ? "out of memory" : error.message);
         return;
     }
     count = kith_session_fact_count(s->a.session) - before;

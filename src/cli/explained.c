@@ -16,9 +16,9 @@ static kith_status likeliest_missing(kith_question *fact, query_arguments *a,
         status = error->status;
     } else if (status == KITH_OK) {
         kith_triple t = missing->at[0]->fact;
-        *fact = (kith_question){kith_graph_entity_name(graph, t.subject),
+        *fact = (kith_question){name_of_entity(graph, t.subject),
                                 kith_graph_relation_name(graph, t.relation),
-                                kith_graph_entity_name(graph, t.object)};
+                                name_of_entity(graph, t.object)};
     }
     kith_missing_free(missing);
     return status;

@@ -66,7 +66,9 @@ static int bad_value(const command *self, const option_row *row, const char *tex
     if (row->type == OPTION_CHOICE)
         return usage_error(self, "%s: '%s' is not %s", name, text,
                            list_choices(range, sizeof range, row->argument));
-    if (row->low == 1)
+    if (row->high >= 1e6 && strtod(text, NULL) > row->high)
+        snprintf(range, sizeof range, "%.0f or less", row->high);
+    else if (row->low == 1)
         snprintf(range, sizeof range, "a positive integer");
     else if (row->high < 1e6)
         snprintf(range, sizeof range, "an integer from %g to %g", row->low, row->high);

@@ -146,9 +146,9 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
     for (size_t i = 0; i < m->count; i++) {
         const kith_missing_fact *f = m->at[i];
         json_t *one = json_pack(
-            "{so so so sf}", "subject", text_json(kith_graph_entity_name(graph, f->fact.subject)),
+            "{so so so sf}", "subject", text_json(name_of_entity(graph, f->fact.subject)),
             "relation", text_json(kith_graph_relation_name(graph, f->fact.relation)), "object",
-            text_json(kith_graph_entity_name(graph, f->fact.object)), "score", f->score);
+            text_json(name_of_entity(graph, f->fact.object)), "score", f->score);
         set_relation_label(one, graph, f->fact.relation);
         set_real(one, "probability", f->probability);
         set_real(one, "has", f->has);
@@ -223,10 +223,9 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
                        const kith_graph *graph)
 {
-    print_row(number, rank, kith_graph_entity_name(graph, f->fact.subject),
+    print_row(number, rank, name_of_entity(graph, f->fact.subject),
               kith_graph_relation_name(graph, f->fact.relation),
-              kith_graph_entity_name(graph, f->fact.object), f->probability,
-              f->probability_if_any, 0);
+              name_of_entity(graph, f->fact.object), f->probability, f->probability_if_any, 0);
 }
 
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)

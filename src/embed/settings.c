@@ -275,8 +275,9 @@ kith_status kith_settings_set(kith_settings *settings, const char *name, const c
     if (store(settings, s, value))
         return KITH_OK;
     if (s->kind == COUNT || s->kind == REAL || s->kind == WIDTH)
-        return kith__fail(error, KITH_ERR_ARGUMENT, "%s is '%s', expected %s%s from %g to %g", name,
-                          value, s->kind == WIDTH ? "d, 2d or " : "",
+        return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "%s is '%s', expected %s%s from %.10g to %.10g", name, value,
+                          s->kind == WIDTH ? "d, 2d or " : "",
                           s->kind == REAL ? "a number" : "a whole number", s->low, s->high);
     return kith__fail(error, KITH_ERR_ARGUMENT, "%s is '%s', expected %s", name, value,
                       s->kind == SEED ? "a whole number" : choices_of(s));

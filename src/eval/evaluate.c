@@ -335,7 +335,7 @@ static kith_status check_options(const kith_model *model, const kith_eval_option
                        "there is no split %d, expected train, dev, test or aux",
                        (int)options->split));
     if (kith_graph_facts(model->graph, options->split).count == 0)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the run has no %s facts to evaluate on",
+        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the graph has no %s facts to evaluate on",
                        names[options->split]));
 cleanup:
     return status;

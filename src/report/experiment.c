@@ -264,12 +264,20 @@ static void fill_in(json_t *experiment, const char *path)
 kith_status experiment_load(json_t **out, const char *path, kith_error *error)
 {
     json_error_t where;
-    json_t *experiment = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    FILE *in = fopen(path, "re");
+    json_t *experiment = in ? json_loadf(in, JSON_REJECT_DUPLICATES, &where) : NULL;
+    kith_status status = KITH_OK;
 
-    if (!experiment)
-        return kith__fail(error, access(path, R_OK) ? KITH_ERR_IO : KITH_ERR_INPUT,
-                          "%s: line %d: %s", path, where.line, where.text);
-    kith_status status = check_experiment(experiment, path, error);
+    if (!in)
+        status = kith__fail(error, KITH_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    else if (!experiment && ferror(in))
+        status = kith__fail(error, KITH_ERR_IO, "%s: cannot read: %s", path, strerror(errno));
+    else if (!experiment)
+        status = kith__fail(error, KITH_ERR_INPUT, "%s: line %d: %s", path, where.line, where.text);
+    if (in)
+        fclose(in);
+    if (status == KITH_OK)
+        status = check_experiment(experiment, path, error);
     if (status != KITH_OK) {
         json_decref(experiment);
         return status;

@@ -539,6 +539,8 @@ kith_status kith_session_explain(kith_explanation **explanation, kith_session *s
 
     kith__watch_init(&watch, used.watch, used.context);
     TRY(status);
+    if (is_fact)
+        used.candidates = KITH_ANSWERS_ALL; /* as kith_session_judge */
     TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
                 : kith__resolve(&resolved, session, question, used.candidates, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))

@@ -187,7 +187,8 @@ static kith_status ask_batch(finding *f, const source *batch, size_t count, kith
     }
     if (failed)
         TRY(kith__no_memory(error));
-    qsort(f->found, f->found_count, sizeof *f->found, better_first);
+    if (f->found_count > 1)
+        qsort(f->found, f->found_count, sizeof *f->found, better_first);
     f->found_count = f->found_count < f->options.top ? f->found_count : f->options.top;
 cleanup:
     return status;

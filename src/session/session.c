@@ -1,5 +1,6 @@
 #include "session/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,9 +101,43 @@ static const char *name_of(const kith__names *graph, const kith__names *own, uin
     return id < graph->count ? kith__names_get(graph, id) : kith__names_get(own, id - graph->count);
 }
 
+/* A new entity whose name is the same IRI in another form: <IRI>, or with a prefix. */
+static uint32_t find_same_iri(const kith_session *s, const char *name)
+{
+    enum { LONGEST = 4096 };
+    const kith_graph *graph = s->model->graph;
+    size_t length = strlen(name);
+    char iri[LONGEST], other[LONGEST + 2];
+    uint32_t id;
+
+    if (length >= LONGEST || s->entities.count == 0)
+        return KITH__NO_ID;
+    if (length > 2 && name[0] == '<' && name[length - 1] == '>')
+        snprintf(iri, sizeof iri, "%.*s", (int)(length - 2), name + 1);
+    else if (kith__prefixes_expand(iri, sizeof iri, &graph->prefixes, name) == 0)
+        memcpy(iri, name, length + 1);
+    id = find_name(&graph->entities, &s->entities, iri);
+    if (id == KITH__NO_ID && kith__prefixes_shorten(other, sizeof other, &graph->prefixes, iri) > 0)
+        id = find_name(&graph->entities, &s->entities, other);
+    if (id == KITH__NO_ID) {
+        snprintf(other, sizeof other, "<%s>", iri);
+        id = find_name(&graph->entities, &s->entities, other);
+    }
+    return id < graph->entities.count ? KITH__NO_ID : id;
+}
+
 uint32_t kith__session_find(const kith_session *s, const char *name)
 {
-    return find_name(&s->model->graph->entities, &s->entities, name);
+    uint32_t id = find_name(&s->model->graph->entities, &s->entities, name);
+
+    return id == KITH__NO_ID ? find_same_iri(s, name) : id;
+}
+
+static uint32_t add_entity(kith_session *s, const char *name)
+{
+    uint32_t id = kith__session_find(s, name);
+
+    return id == KITH__NO_ID ? add_name(&s->model->graph->entities, &s->entities, name) : id;
 }
 
 const char *kith__session_name(const kith_session *s, uint32_t entity)
@@ -392,9 +427,8 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
     TRY(check_name(subject, "subject", error));
     TRY(check_name(relation, "relation", error));
     TRY(check_name(object, "object", error));
-    kith_triple t = {add_name(&g->entities, &s->entities, subject),
-                     add_name(&g->relations, &s->relations, relation),
-                     add_name(&g->entities, &s->entities, object)};
+    kith_triple t = {add_entity(s, subject), add_name(&g->relations, &s->relations, relation),
+                     add_entity(s, object)};
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
     TRY(add_fact(&found, s, t, names, error));
@@ -465,7 +499,9 @@ static kith_status map_names(uint32_t **out, adding *a, const kith__names *from,
     if (!ids)
         return kith__no_memory(error);
     for (uint32_t i = 0; i < from->count; i++) {
-        ids[i] = add_name(graph, own, kith__names_get(from, i));
+        const char *name = kith__names_get(from, i);
+        ids[i] = own == &a->session->entities ? add_entity(a->session, name)
+                                              : add_name(graph, own, name);
         if (ids[i] == KITH__NO_ID)
             return kith__no_memory(error);
         if (i % TICK == 0 && kith__watch_add(&a->watch, 0))
