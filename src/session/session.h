@@ -45,7 +45,24 @@ struct kith_session {
 /* The id of a name, of the graph or of the session; KITH__NO_ID if neither has it. */
 uint32_t kith__session_find(const kith_session *session, const char *name);
 const char *kith__session_name(const kith_session *session, uint32_t entity);
+uint32_t kith__session_find_relation(const kith_session *session, const char *name);
+/* The id of a name; a new one becomes the session's. KITH__NO_ID if out of memory. */
+uint32_t kith__session_add_entity(kith_session *session, const char *name);
+uint32_t kith__session_add_relation(kith_session *session, const char *name);
+/* Whether added facts are indexed: for all questions, or only to classify facts. */
+bool kith__session_indexes(const kith_model *model);
+
+/* ---- described entities (described.c) ---- */
+
 /* NULL if no fact describes it. */
 const kith__described *kith__session_described(const kith_session *session, uint32_t entity);
+/* Makes it one of them; NULL if out of memory. Valid until the next call. */
+kith__described *kith__session_describe(kith_session *session, uint32_t entity);
+/* Appends a neighbour to an entity's list, and drops the last one. */
+void kith__session_link(kith_session *session, kith__described *d, size_t link,
+                        kith_neighbor neighbor);
+void kith__session_unlink(kith_session *session, uint32_t entity);
+/* Keeps the first described entities and newcomers. */
+void kith__session_forget(kith_session *session, size_t described, size_t newcomers);
 
 #endif
