@@ -269,12 +269,6 @@ bool kith__lstm_has_wide(void)
 #endif
 }
 
-#ifndef CLONED
-#define kith__lstm_forward_wide kith__lstm_forward_narrow
-#define kith__panels_times_wide kith__panels_times_narrow
-#define kith__outer_add_wide kith__outer_add_narrow
-#endif
-
 void kith__lstm_forward(const kith__lstm_row *rows, size_t count, const float *packed, size_t d,
                         size_t width, int first)
 {

@@ -284,4 +284,25 @@ WIDE_CODE void kith__lstm_forward_wide(const kith__lstm_row *rows, size_t count,
         forward_rows(rows + i, 1, packed, d, width, inner);
 }
 
+#else /* other compilers and processors: nobody calls these */
+
+void kith__panels_times_wide(float *restrict out, const float *const *rows, size_t count,
+                             const float *restrict packed, size_t inner, size_t width, size_t block)
+{
+    kith__panels_times_narrow(out, rows, count, packed, inner, width, block);
+}
+
+void kith__outer_add_wide(float *restrict matrix, const float *const *left,
+                          const float *const *right, size_t count, size_t height, size_t width,
+                          float *restrict scratch)
+{
+    kith__outer_add_narrow(matrix, left, right, count, height, width, scratch);
+}
+
+void kith__lstm_forward_wide(const kith__lstm_row *rows, size_t count, const float *packed,
+                             size_t d, size_t width, int first)
+{
+    kith__lstm_forward_narrow(rows, count, packed, d, width, first);
+}
+
 #endif
