@@ -7,8 +7,8 @@
 #include "train/fit.h"
 
 /* A tenth of the facts is hidden in each draw. The mean over three draws gains half as much again
- * as one draw on small graphs (docs/TRIED.md); larger ones have ENOUGH queries in one. */
-enum { DRAWS = 3, MOST_HIDDEN = 1000, ENOUGH = 2000 };
+ * as one draw on small graphs (docs/TRIED.md); on larger ones, one draw hides ENOUGH facts. */
+enum { DRAWS = 3, MOST_HIDDEN = 1000, ENOUGH = MOST_HIDDEN };
 static const double share = .1;
 
 typedef struct {
@@ -38,8 +38,8 @@ cleanup:
     return status;
 }
 
-/* `queries` grows by how many there were; without any there is no further fusion. */
-static kith_status add_draw(draws *d, size_t *queries, const kith_model *model, int draw,
+/* `facts` grows by how many were hidden; without a query for them there is no further fusion. */
+static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, int draw,
                             uint32_t threads, kith__watch *watch, kith_error *error)
 {
     const kith__hidden_facts_options options = {.share = share,
@@ -56,7 +56,7 @@ static kith_status add_draw(draws *d, size_t *queries, const kith_model *model, 
     settings.predict = KITH_PREDICT_BOTH;
     TRY(kith__graph_hide_facts(&graph, model->graph, &options, error));
     TRY(kith__holdout_init_of_facts(&holdout, graph, error));
-    *queries += holdout.query_count;
+    *facts += kith_graph_facts(graph, KITH_TEST).count;
     if (holdout.query_count == 0)
         goto cleanup;
     TRY(kith_model_new(&hidden, graph, &settings, &(kith_work_options){.threads = threads}, error));
@@ -151,11 +151,11 @@ kith_status kith__fit_for_new_graphs(kith__fusion *fusion, kith__calibration *ca
                                      kith__watch *watch, kith_error *error)
 {
     draws d = {.count = 0};
-    size_t queries = 0;
+    size_t facts = 0;
     kith_status status = KITH_OK;
 
-    for (int i = 0; i < DRAWS && queries < ENOUGH; i++)
-        TRY(add_draw(&d, &queries, model, i, threads, watch, error));
+    for (int i = 0; i < DRAWS && facts < ENOUGH; i++)
+        TRY(add_draw(&d, &facts, model, i, threads, watch, error));
     *exists = d.count > 0;
     if (*exists)
         TRY(average_all(fusion, calibration, &d, error));
