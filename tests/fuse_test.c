@@ -1723,7 +1723,8 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
         f.common.all[0] = 0;
         f.common.all[1] = 1e-38f * f.common.all[1];
         f.own[1].weights.unseen[2] = 1e4f * f.own[1].weights.unseen[2];
-        assert_int_equal(kith__fusion_save(folder, &f, &some_calibration, &error), KITH_OK);
+        const kith__fitted_fusion fitted = {f, some_calibration};
+        assert_int_equal(kith__fusion_save(folder, &fitted, NULL, &error), KITH_OK);
         assert_true(kith__fusion_saved(folder));
         setup s;
         s.graph = run_graph;
@@ -1731,13 +1732,49 @@ static void files__a_fusion_comes_back_bit_by_bit(void **state)
         assert_int_equal(kith_model_new(&s.model, run_graph, &settings,
                                         &(kith_work_options){.threads = 1}, &error),
                          KITH_OK);
-        assert_int_equal(kith__fused_open(s.model, folder, &error), KITH_OK);
+        assert_int_equal(kith__fused_open(s.model, folder, i % 2, &error), KITH_OK);
         check_same_fusion(&s.model->fused->fusion, &f);
         assert_memory_equal(s.model->calibration.weight, some_calibration.weight,
                             sizeof some_calibration.weight);
         kith_model_free(s.model);
         kith__fusion_release(&f);
     }
+    kith_model_free(model);
+}
+
+static void check_opened(const kith_model *like, const char *folder, bool new_graph,
+                         const kith__fitted_fusion *expected)
+{
+    kith_model *model;
+    kith_error error;
+
+    assert_int_equal(kith_model_new(&model, run_graph, kith_model_settings(like),
+                                    &(kith_work_options){.threads = 1}, &error),
+                     KITH_OK);
+    assert_int_equal(kith__fused_open(model, folder, new_graph, &error), KITH_OK);
+    check_same_fusion(&model->fused->fusion, &expected->fusion);
+    assert_memory_equal(model->calibration.weight, expected->calibration.weight,
+                        sizeof expected->calibration.weight);
+    kith_model_free(model);
+}
+
+static void files__a_new_graph_has_a_fusion_of_its_own(void **state)
+{
+    kith_model *model = opened_run();
+    const char *folder = new_folder();
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 113, 0);
+    kith__fitted_fusion trained = {random_fusion(&rng), some_calibration};
+    kith__fitted_fusion other = {random_fusion(&rng), some_calibration};
+    other.calibration.weight[0] += 1;
+    assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, NULL), KITH_OK);
+    assert_int_equal(kith__fusion_save(folder, &trained, &other, NULL), KITH_OK);
+    check_opened(model, folder, false, &trained);
+    check_opened(model, folder, true, &other);
+    kith__fusion_release(&trained.fusion);
+    kith__fusion_release(&other.fusion);
     kith_model_free(model);
 }
 
@@ -1883,7 +1920,7 @@ static void check_former(int format, bool embedding)
     assert_int_equal(kith_model_new(&other, run_graph, kith_model_settings(model),
                                     &(kith_work_options){.threads = 1}, &error),
                      KITH_OK);
-    if (kith__fused_open(other, folder, &error) != KITH_OK)
+    if (kith__fused_open(other, folder, false, &error) != KITH_OK)
         fail_msg("%s", error.message);
     check_same_fusion(&other->fused->fusion, &f);
     kith__fusion_release(&f);
@@ -2038,12 +2075,12 @@ static void files__rules_of_another_graph_are_refused(void **state)
 
     (void)state;
     assert_int_equal(kith__rules_save(folder, model->fused->evidence->rules, &error), KITH_OK);
-    assert_int_equal(kith__fusion_save(folder, &model->fused->fusion, &model->calibration, &error),
-                     KITH_OK);
+    const kith__fitted_fusion fitted = {model->fused->fusion, model->calibration};
+    assert_int_equal(kith__fusion_save(folder, &fitted, NULL, &error), KITH_OK);
     assert_int_equal(
         kith_model_new(&foreign, other, &settings, &(kith_work_options){.threads = 1}, &error),
         KITH_OK);
-    assert_int_equal(kith__fused_open(foreign, folder, &error), KITH_ERR_INPUT);
+    assert_int_equal(kith__fused_open(foreign, folder, false, &error), KITH_ERR_INPUT);
     assert_contains(error.message, "rules.safetensors");
     assert_contains(error.message, "4");
     kith_model_free(foreign);
@@ -2198,6 +2235,7 @@ int main(void)
         cmocka_unit_test(eval__parts_that_do_not_exist_are_refused),
         cmocka_unit_test(files__hold_all_that_was_mined_and_fitted),
         cmocka_unit_test(files__a_fusion_comes_back_bit_by_bit),
+        cmocka_unit_test(files__a_new_graph_has_a_fusion_of_its_own),
         cmocka_unit_test(files__former_names_of_features_are_still_read),
         cmocka_unit_test(files__a_run_opened_twice_evaluates_the_same),
         cmocka_unit_test(files__a_damaged_fusion_is_refused),

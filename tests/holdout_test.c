@@ -1,10 +1,13 @@
 /* The hold-out that weights, P(has r) and both calibrations are fitted on: who is held out, what is
- * hidden, and that nothing of it is known where it is asked for. */
+ * hidden, and that nothing of it is known where it is asked for. And the hidden facts of seen
+ * entities, for whole new graphs. */
 #include "core/mem.h"
+#include "graph/make/hidden_facts.h"
 #include "graph/make/holdout.h"
 #include "model/model.h"
 #include "support.h"
 #include "train/fit.h"
+#include "train/fit_new_graphs.h"
 #include "train/holdout.h"
 
 enum { PEOPLE = 300, CITIES = 30 };
@@ -253,6 +256,81 @@ static void holdout__is_the_same_for_the_same_seed(void **state)
     kith_graph_free(source);
 }
 
+/* ---- hidden facts of seen entities ---- */
+
+static kith_graph *hidden_in(const kith_graph *source, uint64_t draw)
+{
+    const kith__hidden_facts_options options = {.share = .1, .most = 1000, .draw = draw};
+    kith_graph *graph = NULL;
+
+    assert_int_equal(kith__graph_hide_facts(&graph, source, &options, NULL), KITH_OK);
+    return graph;
+}
+
+static void hidden__facts_are_a_tenth_and_leave_every_entity_seen(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graph = hidden_in(source, 0);
+    size_t all = kith_graph_facts(source, KITH_TRAIN).count;
+
+    assert_int_equal(kith_graph_facts(graph, KITH_TEST).count, all / 10);
+    assert_int_equal(kith_graph_facts(graph, KITH_TRAIN).count, all - all / 10);
+    assert_int_equal(kith_graph_facts(graph, KITH_AUX).count, 0);
+    assert_int_equal(kith_graph_seen_entity_count(graph), kith_graph_entity_count(source));
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
+static void hidden__the_last_fact_of_an_entity_is_never(void **state)
+{
+    (void)state;
+    draft text = {0};
+
+    for (int i = 0; i < 50; i++)
+        add(&text, "hub\tr\tleaf%d\n", i);
+    kith_graph *source = opened(keep(file("star.tsv", text.at))), *graph = hidden_in(source, 0);
+    assert_int_equal(kith_graph_facts(graph, KITH_TEST).count, 0);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+    draft_release(&text);
+}
+
+static void hidden__facts_differ_between_draws_alone(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graphs[3];
+    kith_facts test[3];
+
+    for (int i = 0; i < 3; i++) {
+        graphs[i] = hidden_in(source, i == 2);
+        test[i] = kith_graph_facts(graphs[i], KITH_TEST);
+    }
+    assert_int_equal(test[0].count, test[2].count);
+    assert_memory_equal(test[0].at, test[1].at, test[0].count * sizeof *test[0].at);
+    assert_memory_not_equal(test[0].at, test[2].at, test[0].count * sizeof *test[0].at);
+    for (int i = 0; i < 3; i++)
+        kith_graph_free(graphs[i]);
+    kith_graph_free(source);
+}
+
+static void hidden__facts_are_asked_for_from_both_ends(void **state)
+{
+    (void)state;
+    kith_graph *source = town(), *graph = hidden_in(source, 0);
+    kith_facts test = kith_graph_facts(graph, KITH_TEST);
+    kith__holdout h;
+
+    assert_int_equal(kith__holdout_init_of_facts(&h, graph, NULL), KITH_OK);
+    assert_int_equal(h.query_count, 2 * test.count);
+    for (size_t i = 0; i < h.query_count; i++) {
+        assert_memory_equal(&h.queries[i].fact, &test.at[i / 2], sizeof(kith_triple));
+        assert_int_equal(h.queries[i].subject_hidden, i % 2);
+    }
+    kith__holdout_release(&h);
+    kith_graph_free(graph);
+    kith_graph_free(source);
+}
+
 /* ---- what is fitted on it ---- */
 
 static const char *run_of(const kith_graph *graph, unsigned threads)
@@ -327,6 +405,37 @@ static void holdout__unseen_answers_have_a_part_in_the_weights(void **state)
     kith_graph_free(source);
 }
 
+static void new_graphs__weights_are_the_mean_of_the_draws(void **state)
+{
+    (void)state;
+    kith_graph *source = town();
+    kith_model *model = NULL;
+    kith_settings *s = NULL;
+    kith__fusion fusion = {0}, other = {0};
+    kith__calibration calibration;
+    bool exists = false;
+
+    assert_int_equal(kith_settings_new(&s, "rules", NULL), KITH_OK);
+    assert_int_equal(kith_model_new(&model, source, s, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
+    assert_int_equal(kith__fit_for_new_graphs(&fusion, &calibration, &exists, model, 1, NULL, NULL),
+                     KITH_OK);
+    assert_true(exists && calibration.fitted);
+    size_t hidden = kith_graph_facts(source, KITH_TRAIN).count / 10;
+    assert_int_equal(fusion.queries, 3 * 2 * hidden);
+    assert_int_equal(kith__fit_for_new_graphs(&other, &calibration, &exists, model, 3, NULL, NULL),
+                     KITH_OK);
+    assert_memory_equal(&fusion.common, &other.common, sizeof fusion.common);
+    assert_int_equal(fusion.own_count, other.own_count);
+    for (uint32_t i = 1; i < fusion.own_count; i++)
+        assert_true(fusion.own[i - 1].query < fusion.own[i].query);
+    kith__fusion_release(&fusion);
+    kith__fusion_release(&other);
+    kith_model_free(model);
+    kith_settings_free(s);
+    kith_graph_free(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +445,11 @@ int main(void)
         cmocka_unit_test(holdout__directions_are_those_that_are_predicted),
         cmocka_unit_test(holdout__nobody_is_both_fitted_on_and_in_the_calibration_split),
         cmocka_unit_test(holdout__is_the_same_for_the_same_seed),
+        cmocka_unit_test(hidden__facts_are_a_tenth_and_leave_every_entity_seen),
+        cmocka_unit_test(hidden__the_last_fact_of_an_entity_is_never),
+        cmocka_unit_test(hidden__facts_differ_between_draws_alone),
+        cmocka_unit_test(hidden__facts_are_asked_for_from_both_ends),
+        cmocka_unit_test(new_graphs__weights_are_the_mean_of_the_draws),
         cmocka_unit_test(holdout__fits_the_same_at_any_number_of_threads),
         cmocka_unit_test(holdout__unseen_answers_have_a_part_in_the_weights),
     };

@@ -1854,6 +1854,38 @@ static void tables__of_relations_are_bounded_and_shared(void **state)
     world_close(&w);
 }
 
+/* x has in, y has not: here one of two with in is an answer of lives, there three of three. */
+static void tables__facts_of_another_graph_count_for_types_only(void **state)
+{
+    const kith__relation_table *t;
+    float alone, together;
+    kith_graph *other;
+    kith__index *there = NULL;
+    kith__pool *pool = kith__pool_new(1);
+    world here;
+
+    (void)state;
+    world_open(&here, file("g.tsv", "a\tlives\tx\nx\tin\tz\ny\tin\tz\n"), 1);
+    other = opened(file("h.tsv", "b\tlives\tp\nb\tlives\tq\nb\tlives\tr\n"
+                                     "p\tin\ts\nq\tin\ts\nr\tin\ts\n"));
+    assert_int_equal(kith__index_new(&there, other, pool, NULL), KITH_OK);
+    kith__fact_base *base = here.evidence->base;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(kith__fact_base_take(&t, base, 0, i, NULL), KITH_OK);
+        *(i ? &together : &alone) = t->type_score[entity(&here, "y")];
+        assert_int_equal(t->answered[entity(&here, "x")], 1);
+        assert_int_equal(t->answered[entity(&here, "y")], 0);
+        kith__fact_base_give(base, t);
+        if (i == 0)
+            kith__fact_base_learn(base, there);
+    }
+    assert_true(fabsf(alone - logf(1 + 100 * kith__shrunk(1, 2))) < 1e-5f);
+    assert_true(fabsf(together - logf(1 + 100 * kith__shrunk(4, 5))) < 1e-5f);
+    kith__pool_free(pool);
+    kith_graph_free(other);
+    world_close(&here);
+}
+
 /* Queries on many threads, all of other relations, with room for two tables that nobody uses. */
 typedef struct {
     const world *w;
@@ -2201,6 +2233,7 @@ int main(void)
         cmocka_unit_test(align__learned_rules_answer_about_strangers),
         cmocka_unit_test(ask__memory_grows_with_what_is_touched_and_not_with_the_graph),
         cmocka_unit_test(tables__of_relations_are_bounded_and_shared),
+        cmocka_unit_test(tables__facts_of_another_graph_count_for_types_only),
         cmocka_unit_test(tables__threads_share_them),
         cmocka_unit_test(holdout__parts_are_what_they_are_said_to_be),
         cmocka_unit_test(holdout__another_seed_holds_out_others),

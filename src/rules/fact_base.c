@@ -43,6 +43,12 @@ cleanup:
     return status;
 }
 
+void kith__fact_base_learn(kith__fact_base *b, kith__index *from)
+{
+    kith__index_free(b->learned);
+    b->learned = from;
+}
+
 void kith__fact_base_free(kith__fact_base *b)
 {
     if (!b)
@@ -52,6 +58,7 @@ void kith__fact_base_free(kith__fact_base *b)
     kith__free(b->table);
     kith__free(b->log_degree);
     kith__index_free(b->index);
+    kith__index_free(b->learned);
     pthread_cond_destroy(&b->made);
     pthread_mutex_destroy(&b->lock);
     kith__free(b);
@@ -136,7 +143,8 @@ kith_status kith__fact_base_take(const kith__relation_table **out, kith__fact_ba
             t = keep(b, t, NULL);
     } else if ((t = promise(b, relation, unseen))) {
         pthread_mutex_unlock(&b->lock);
-        kith__relation_table *made = kith__relation_table_new(b->index, relation, unseen);
+        kith__relation_table *made =
+            kith__relation_table_new(b->index, b->learned, relation, unseen);
         pthread_mutex_lock(&b->lock);
         t = keep(b, t, made);
         pthread_cond_broadcast(&b->made);

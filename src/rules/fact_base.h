@@ -35,6 +35,7 @@ typedef struct kith__relation_table {
 
 typedef struct kith__fact_base {
     kith__index *index;
+    kith__index *learned; /* facts of another graph, which count for type scores too; or NULL */
     float *log_degree; /* per entity: log(1 + facts) */
     pthread_mutex_t lock;
     pthread_cond_t made;
@@ -46,6 +47,9 @@ typedef struct kith__fact_base {
 /* `with_aux`: as kith__index_new_with_aux. The graph may be freed afterwards. */
 kith_status kith__fact_base_new(kith__fact_base **base, const kith_graph *graph, bool with_aux,
                                 kith__pool *pool, kith_error *error);
+/* Let the facts of another graph with the same relations count for type scores too, before any
+ * table is made; takes the index over. */
+void kith__fact_base_learn(kith__fact_base *base, kith__index *from);
 void kith__fact_base_free(kith__fact_base *base);
 
 /* The table of a relation, made if need be, to be given back; on any thread. */

@@ -41,10 +41,9 @@ static void count_answers(kith__relation_table *t, const kith__index *x)
     }
 }
 
-/* How many of the answers have each other relation. */
+/* Add how many of the answers have each other relation. */
 static void count_relations(kith__tally *tally, const kith__index *x, uint32_t answering)
 {
-    tally->met_count = 0;
     for (uint64_t i = x->owner_offset[answering]; i < x->owner_offset[answering + 1]; i++) {
         kith__span facts = kith__facts_of(x, x->owner[i]);
         for (size_t k = 0; k < facts.count; k++) {
@@ -81,14 +80,20 @@ static int by_relation(const void *a, const void *b)
     return x->relation < y->relation ? -1 : x->relation > y->relation;
 }
 
-static void add_hints(kith__relation_table *t, const kith__index *x, const kith__tally *tally)
+static uint64_t owners_of(const kith__index *x, uint32_t relation)
+{
+    return x ? x->owner_offset[relation + 1] - x->owner_offset[relation] : 0;
+}
+
+static void add_hints(kith__relation_table *t, const kith__index *x, const kith__index *learned,
+                      const kith__tally *tally)
 {
     size_t owners_in_all = 0;
 
     for (uint32_t i = 0; i < tally->met_count; i++) {
         uint32_t r = tally->met[i];
-        uint64_t owners = x->owner_offset[r + 1] - x->owner_offset[r];
-        kith__type_hint hint = {r, kith__shrunk(tally->count[r], (double)owners)};
+        uint64_t owners = owners_of(x, r), all = owners + owners_of(learned, r);
+        kith__type_hint hint = {r, kith__shrunk(tally->count[r], (double)all)};
         if (hint.confidence < least_hint || (owners_in_all += (size_t)owners) > MOST_OWNERS)
             continue;
         score_owners(t, x, hint);
@@ -98,9 +103,10 @@ static void add_hints(kith__relation_table *t, const kith__index *x, const kith_
         qsort(t->hints, t->hint_count, sizeof *t->hints, by_relation);
 }
 
-static void score_types(kith__relation_table *t, const kith__index *x, const kith__tally *tally)
+static void score_types(kith__relation_table *t, const kith__index *x, const kith__index *learned,
+                        const kith__tally *tally)
 {
-    add_hints(t, x, tally);
+    add_hints(t, x, learned, tally);
     for (uint32_t e = 0; e < x->seen; e++)
         if (t->type_score_all[e] > 0)
             t->type_score_all[e] = logf(1 + t->type_score_all[e]);
@@ -149,7 +155,8 @@ void kith__type_scores(float *best, float *all, const kith__relation_table *t, k
         *all = logf(1 + *all);
 }
 
-kith__relation_table *kith__relation_table_new(const kith__index *x, uint32_t relation, bool unseen)
+kith__relation_table *kith__relation_table_new(const kith__index *x, const kith__index *learned,
+                                               uint32_t relation, bool unseen)
 {
     kith__relation_table *t = kith__calloc(1, sizeof *t);
     kith__tally tally = {0};
@@ -166,12 +173,14 @@ kith__relation_table *kith__relation_table_new(const kith__index *x, uint32_t re
                   kith__tally_init(&tally, x->relations);
     if (!failed) {
         count_relations(&tally, x, kith__inverse(x, relation));
+        if (learned)
+            count_relations(&tally, learned, kith__inverse(x, relation));
         t->hints = kith__alloc(tally.met_count, sizeof *t->hints);
         failed = !t->hints;
     }
     if (!failed) {
         count_answers(t, x);
-        score_types(t, x, &tally);
+        score_types(t, x, learned, &tally);
     }
     kith__tally_release(&tally);
     if (!failed)

@@ -4,9 +4,10 @@
 
 #include "rules/fact_base.h"
 
-/* NULL if out of memory. */
-kith__relation_table *kith__relation_table_new(const kith__index *index, uint32_t relation,
-                                               bool unseen);
+/* `learned` (may be NULL) is another graph whose facts count for type scores too. NULL if out of
+ * memory. */
+kith__relation_table *kith__relation_table_new(const kith__index *index, const kith__index *learned,
+                                               uint32_t relation, bool unseen);
 void kith__relation_table_free(kith__relation_table *table);
 /* Bytes of a table, but for its hints. */
 size_t kith__relation_table_bytes(const kith__index *index);

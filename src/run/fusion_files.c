@@ -244,10 +244,17 @@ static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calib
                      (double)f->regularization, "by_relation", own_json(f));
 }
 
-kith_status kith__fusion_save(const char *folder, const kith__fusion *fusion,
-                              const kith__calibration *calibration, kith_error *error)
+static const char NEW_GRAPHS[] = "new_graphs"; /* the member with the weights for these */
+
+kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fusion,
+                              const kith__fitted_fusion *new_graphs, kith_error *error)
 {
-    return kith__json_save(folder, "fusion.json", fusion_json(fusion, calibration), error);
+    json_t *object = fusion_json(&fusion->fusion, &fusion->calibration);
+
+    if (new_graphs)
+        json_object_set_new(object, NEW_GRAPHS,
+                            fusion_json(&new_graphs->fusion, &new_graphs->calibration));
+    return kith__json_save(folder, "fusion.json", object, error);
 }
 
 /* What every file has, with the names of formats 1 and 2; of later features the weight is 0 in
@@ -413,8 +420,9 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
     return true;
 }
 
-static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, bool required,
-                               const char *folder, const char *file, kith_error *error)
+static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, bool new_graph,
+                               bool required, const char *folder, const char *file,
+                               kith_error *error)
 {
     json_t *object = NULL;
     kith_status status;
@@ -424,11 +432,13 @@ static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, 
     if (format < BY_POSITION || format > FORMAT)
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder,
                        file, format, FORMAT));
-    f->own_count = (uint32_t)json_array_size(json_object_get(object, "by_relation"));
+    const json_t *other = new_graph ? json_object_get(object, NEW_GRAPHS) : NULL;
+    const json_t *from = other ? other : object;
+    f->own_count = (uint32_t)json_array_size(json_object_get(from, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
         TRY(kith__no_memory(error));
-    if (!read_numbers(f, calibration, object, format))
+    if (!read_numbers(f, calibration, from, format))
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s/%s: lacks a weight or the calibration, or one is no "
                        "finite number",
@@ -454,7 +464,7 @@ bool kith__carried_fusion_saved(const char *folder)
 kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *calibration,
                                       const char *folder, kith_error *error)
 {
-    return load_fusion(fusion, calibration, true, folder, CARRIED, error);
+    return load_fusion(fusion, calibration, false, true, folder, CARRIED, error);
 }
 
 void kith__carried_fusion_drop(const char *folder)
@@ -484,7 +494,8 @@ static void warn_of_few(kith_model *model, const kith__fusion *fusion)
                          fusion->queries);
 }
 
-kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *error)
+kith_status kith__fused_open(kith_model *model, const char *folder, bool new_graph,
+                             kith_error *error)
 {
     uint32_t relations = 2 * kith_graph_seen_relation_count(model->graph);
     kith__rule_set *rules = NULL;
@@ -499,7 +510,8 @@ kith_status kith__fused_open(kith_model *model, const char *folder, kith_error *
                           "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
                           "--resume %s",
                           folder, folder);
-    TRY(load_fusion(&fusion, &calibration, required, folder, "fusion.json", error));
+    TRY(load_fusion(&fusion, &calibration, new_graph, required, folder, "fusion.json",
+                    error));
     warn_of_few(model, &fusion);
     TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(kith__overall_open(model, folder, required, error));

@@ -230,7 +230,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
         TRY(kith__run_load_model(folder, model, error));
     TRY(model->settings.evidence == KITH_EVIDENCE_NONE
             ? kith__run_load_calibration(folder, model, error)
-            : kith__fused_open(model, folder, error));
+            : kith__fused_open(model, folder, false, error));
     if (!model->fused && model->settings.unseen_neighbors)
         TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
     TRY(kith__classifier_open(model, folder, error));
@@ -244,9 +244,10 @@ cleanup:
 
 /* ---- on another graph ---- */
 
-/* The graph with the relations of the run, renumbered to their ids there. */
-static kith_status align(kith_graph **aligned, kith__alignment *report, const kith_graph *graph,
-                         const char *folder, const kith__config *config,
+/* The graph with the relations of the run, renumbered to their ids there; and the facts of the
+ * run. */
+static kith_status align(kith_graph **aligned, kith__index **learned, kith__alignment *report,
+                         const kith_graph *graph, const char *folder, const kith__config *config,
                          const kith_work_options *options, kith_error *error)
 {
     char *inner = kith__path_join(folder, "graph");
@@ -258,6 +259,7 @@ static kith_status align(kith_graph **aligned, kith__alignment *report, const ki
         TRY(kith__no_memory(error));
     TRY(open_graph(&trained_on, inner, config, options, error));
     TRY(kith__graph_align(aligned, report, graph, trained_on, pool, error));
+    TRY(kith__index_new(learned, trained_on, pool, error));
 cleanup:
     kith_graph_free(trained_on);
     kith__pool_free(pool);
@@ -274,6 +276,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     kith__config config;
     kith__alignment report = {0};
     kith_graph *aligned = NULL;
+    kith__index *learned = NULL;
     kith_model *model = NULL;
     kith_work_options options = {0};
     kith__watch watch;
@@ -290,7 +293,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
             "%s: is an embedding alone, which says nothing about the entities of another "
             "graph; expected a run with rules (--preset kith or rules)",
             folder));
-    TRY(align(&aligned, &report, graph, folder, &config, &options, error));
+    TRY(align(&aligned, &learned, &report, graph, folder, &config, &options, error));
     config.settings.evidence = KITH_EVIDENCE_RULES;
     config.settings.predict = KITH_PREDICT_BOTH;
     TRY(kith__model_make(&model, aligned, &config.settings, options.threads, &watch, NULL, NULL,
@@ -304,12 +307,15 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
                          "%zu relations of the graph are not among those that %s was trained on: "
                          "%zu known facts with them are ignored", report.dropped_relations, folder,
                          report.dropped_facts);
-    TRY(kith__fused_open(model, folder, error));
+    TRY(kith__fused_open(model, folder, true, error));
+    kith__fact_base_learn(model->fused->evidence->base, learned);
+    learned = NULL;
     TRY(kith__classifier_open(model, folder, error));
     *out = model;
     model = NULL;
 cleanup:
     kith_model_free(model);
+    kith__index_free(learned);
     kith_graph_free(aligned);
     kith__watch_release(&watch);
     return status;

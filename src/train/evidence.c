@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "train/fit.h"
 #include "train/fit_has_relation.h"
+#include "train/fit_new_graphs.h"
 #include "train/fit_overall.h"
 #include "run/has_relation_file.h"
 #include "run/held_out_file.h"
@@ -84,8 +85,7 @@ cleanup:
 
 /* What is fitted on held-out entities. */
 typedef struct {
-    kith__fusion fusion;
-    kith__calibration calibration;
+    kith__fitted_fusion run;
     kith__has_relation has;
     kith__overall overall;
     kith__held_out held_out;
@@ -102,7 +102,7 @@ static kith_status fit_overall(fitted *out, kith_model *held_out, const kith__ho
     kith__index *index = NULL;
     kith_status status;
 
-    TRY(kith__fused_give(held_out, *evidence, some, &out->calibration, error));
+    TRY(kith__fused_give(held_out, *evidence, some, &out->run.calibration, error));
     *evidence = NULL;
     some->own = NULL;
     held_out->fused->embedding = embedding;
@@ -126,10 +126,10 @@ static kith_status fit(fitted *out, const kith_model *model, kith_model *held_ou
 
     TRY(kith__holdout_init(&holdout, held_out->graph, s->predict, s->seed, error));
     TRY(kith__evidence_new(&evidence, held_out->graph, s->unseen_neighbors, held_out->pool, error));
-    TRY(kith__fusion_fit_both(&out->fusion, &some, &out->calibration, &out->held_out, held_out,
-                              evidence, &holdout, embedding, error));
+    TRY(kith__fusion_fit_both(&out->run.fusion, &some, &out->run.calibration, &out->held_out,
+                              held_out, evidence, &holdout, embedding, error));
     TRY(fit_overall(out, held_out, &holdout, &evidence, &some, embedding, error));
-    TRY(kith__fusion_translate(&out->fusion, held_out->graph, model->graph, error));
+    TRY(kith__fusion_translate(&out->run.fusion, held_out->graph, model->graph, error));
 cleanup:
     kith__fusion_release(&some);
     kith__evidence_free(evidence);
@@ -171,17 +171,16 @@ void kith__run_drop_held_out(const char *folder)
 static kith_status take_carried(kith_train_end *end, const char *folder, const kith_model *model,
                                 kith_error *error)
 {
-    kith__fusion fusion = {0};
-    kith__calibration calibration = {0};
+    kith__fitted_fusion carried = {0};
     kith_status status;
 
-    TRY(kith__carried_fusion_load(&fusion, &calibration, folder, error));
+    TRY(kith__carried_fusion_load(&carried.fusion, &carried.calibration, folder, error));
     TRY(mine(folder, model, NULL, error));
-    TRY(kith__fusion_save(folder, &fusion, &calibration, error));
+    TRY(kith__fusion_save(folder, &carried, NULL, error));
     kith__carried_fusion_drop(folder);
     *end = KITH_TRAIN_FINISHED;
 cleanup:
-    kith__fusion_release(&fusion);
+    kith__fusion_release(&carried.fusion);
     return status;
 }
 
@@ -195,6 +194,8 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     kith_graph *graph = NULL;
     kith_model *held_out = NULL;
     fitted found = {0};
+    kith__fitted_fusion other = {0};
+    bool exists = false;
     char *inner = kith__path_join(folder, "heldout");
     kith_status status = KITH_OK;
 
@@ -224,11 +225,14 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     TRY(mine(folder, model, &found.has, error));
     TRY(kith__overall_save(folder, &found.overall, error));
     TRY(kith__held_out_save(folder, &found.held_out, error));
-    TRY(kith__fusion_save(folder, &found.fusion, &found.calibration, error));
+    TRY(kith__fit_for_new_graphs(&other.fusion, &other.calibration, &exists, model,
+                                 options ? options->threads : 0, watch, error));
+    TRY(kith__fusion_save(folder, &found.run, exists ? &other : NULL, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;
 cleanup:
-    kith__fusion_release(&found.fusion);
+    kith__fusion_release(&found.run.fusion);
+    kith__fusion_release(&other.fusion);
     kith_model_free(held_out);
     kith_graph_free(graph);
     kith__free(inner);

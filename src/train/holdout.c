@@ -96,6 +96,22 @@ cleanup:
     return status;
 }
 
+kith_status kith__holdout_init_of_facts(kith__holdout *h, const kith_graph *graph,
+                                        kith_error *error)
+{
+    kith_facts test = kith_graph_facts(graph, KITH_TEST);
+
+    *h = (kith__holdout){.graph = graph,
+                         .queries = kith__alloc(2 * test.count, sizeof *h->queries)};
+    if (!h->queries)
+        return kith__no_memory(error);
+    for (size_t i = 0; i < test.count; i++)
+        for (int subject_hidden = 0; subject_hidden < 2; subject_hidden++)
+            if (test.at[i].relation < graph->seen_relations)
+                h->queries[h->query_count++] = (kith__query){test.at[i], subject_hidden};
+    return KITH_OK;
+}
+
 void kith__holdout_release(kith__holdout *h)
 {
     kith__free(h->queries);

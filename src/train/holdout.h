@@ -21,6 +21,10 @@ typedef struct kith__holdout {
 /* Of a graph that kith__graph_hold_out made, or that is split likewise, which has to outlive it. */
 kith_status kith__holdout_init(kith__holdout *holdout, const kith_graph *graph,
                                kith_predict predict, uint64_t seed, kith_error *error);
+/* Of a graph with hidden facts (graph/make/hidden_facts.h): each is asked for from both ends, and
+ * there are no descriptions. */
+kith_status kith__holdout_init_of_facts(kith__holdout *holdout, const kith_graph *graph,
+                                        kith_error *error);
 void kith__holdout_release(kith__holdout *holdout);
 /* Whether a held-out entity belongs to the calibration split. */
 bool kith__is_calibration_entity(uint32_t entity);
