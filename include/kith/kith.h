@@ -1079,8 +1079,8 @@ KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_s
                                                 const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
-/* A fact that is not known, by ids of the model's graph. Its subject is in train; its object may be a
- * new entity (kith_session_entity_name). */
+/* A fact that is not known, by ids of the model's graph. Its subject is in train; its object may be
+ * a new entity (kith_session_entity_name). */
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;

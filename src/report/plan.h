@@ -10,7 +10,7 @@
 /* Raised only when a change of kith changes results, so that finished runs of earlier versions are
  * repeated. */
 enum {
-    RESULTS_VERSION = 1,
+    RESULTS_VERSION = 2,
     RULES_VERSION = 2 /* the same for results that rules take part in, so that others stay valid */
 };
 

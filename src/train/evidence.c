@@ -83,6 +83,9 @@ cleanup:
     return status;
 }
 
+/* A fusion for whole new graphs is fitted from this many facts on: a tenth of them is hidden. */
+enum { FEWEST_FACTS = 2000 };
+
 /* What is fitted on held-out entities. */
 typedef struct {
     kith__fitted_fusion run;
@@ -225,8 +228,9 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     TRY(mine(folder, model, &found.has, error));
     TRY(kith__overall_save(folder, &found.overall, error));
     TRY(kith__held_out_save(folder, &found.held_out, error));
-    TRY(kith__fit_for_new_graphs(&other.fusion, &other.calibration, &exists, model,
-                                 options ? options->threads : 0, watch, error));
+    if (kith_graph_facts(model->graph, KITH_TRAIN).count >= FEWEST_FACTS)
+        TRY(kith__fit_for_new_graphs(&other.fusion, &other.calibration, &exists, model,
+                                     options ? options->threads : 0, watch, error));
     TRY(kith__fusion_save(folder, &found.run, exists ? &other : NULL, error));
     remove_run(inner);
     *end = KITH_TRAIN_FINISHED;
