@@ -14,7 +14,7 @@ cd "$work" || exit 1
 
 # Large enough that every stage takes longer than half a second, in a sanitized build too.
 people=2500
-grep -q __asan_init "$kith" && people=250
+grep -q __asan_init "$kith" && people=180
 mkdir source
 python3 - "$people" <<'PYTHON'
 import random, sys
