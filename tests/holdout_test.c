@@ -357,7 +357,7 @@ static void holdout__fits_the_same_at_any_number_of_threads(void **state)
 {
     (void)state;
     static const char *const files[] = {"fusion.json", "has_relation.json", "overall.json"};
-    kith_graph *graph = town_of(184); /* enough facts for all that is fitted */
+    kith_graph *graph = town_of(160);
     const char *one = run_of(graph, 1), *three = run_of(graph, 3);
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
