@@ -13,14 +13,13 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
 # Large enough that every stage takes longer than half a second, in a sanitized build too.
-people=2500
-grep -q __asan_init "$kith" && people=180
+people=2500 seen=2000
+grep -q __asan_init "$kith" && people=260 seen=148
 mkdir source
-python3 - "$people" <<'PYTHON'
+python3 - "$people" "$seen" <<'PYTHON'
 import random, sys
 rng = random.Random(1)
-people = int(sys.argv[1])
-seen = people * 4 // 5
+people, seen = int(sys.argv[1]), int(sys.argv[2])
 train, test, aux = (open("source/" + name, "w") for name in ("train", "test", "aux"))
 for city in range(200):
     train.write(f"city{city}\tin\tcountry{city % 20}\n")
