@@ -398,7 +398,7 @@ check 'reproduce: a pipe is not waited for when results are read' 1 'ranks.tsv: 
 check 'an experiment that does not exist is named' 1 "no experiment 'nothing'" "$kith" reproduce nothing
 check 'and so is a file of an experiment' 1 '^kith: ./nowhere.json: cannot open: ' "$kith" reproduce ./nowhere.json
 mkdir folder.json
-check 'a folder is no experiment' 1 '^kith: folder.json: cannot read: ' "$kith" reproduce folder.json
+check 'a folder is not an experiment' 1 '^kith: folder.json: cannot read: ' "$kith" reproduce folder.json
 
 # Ctrl-C stops trainings with a checkpoint.
 sed -i 's/"epochs": 2,/"epochs": 4000,/' elsewhere/mine.json

@@ -70,8 +70,8 @@ INLINE void panel_times(float *restrict out, const float *const *rows, size_t co
 }
 
 CLONES void kith__panels_times_narrow(float *restrict out, const float *const *rows, size_t count,
-                               const float *restrict packed, size_t inner, size_t width,
-                               size_t block)
+                                      const float *restrict packed, size_t inner, size_t width,
+                                      size_t block)
 {
     for (size_t from = 0; from < inner; from += block) {
         size_t size = inner - from < block ? inner - from : block, j = 0;
@@ -136,8 +136,8 @@ INLINE void columns_outer(float *restrict matrix, size_t height, size_t width,
 }
 
 CLONES void kith__outer_add_narrow(float *restrict matrix, const float *const *left,
-                            const float *const *right, size_t count, size_t height, size_t width,
-                            float *restrict scratch)
+                                   const float *const *right, size_t count, size_t height,
+                                   size_t width, float *restrict scratch)
 {
     float *packed_right = scratch + KITH__OUTER_ROWS * height;
 
@@ -211,7 +211,7 @@ INLINE void block_forward(const kith__lstm_row *rows, int count, const float *re
 }
 
 CLONES void kith__lstm_forward_narrow(const kith__lstm_row *rows, size_t count, const float *packed,
-                               size_t d, size_t width, int first)
+                                      size_t d, size_t width, int first)
 {
     size_t inner = first ? 0 : d;
 

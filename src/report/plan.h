@@ -10,8 +10,8 @@
 /* Raised only when a change of kith changes results, so that finished runs of earlier versions are
  * repeated. */
 enum {
-    RESULTS_VERSION = 2,
-    RULES_VERSION = 2 /* the same for results that rules take part in, so that others stay valid */
+    RESULTS_VERSION = 1,
+    RULES_VERSION = 3 /* the same for results that rules take part in, so that others stay valid */
 };
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;

@@ -38,7 +38,7 @@ cleanup:
     return status;
 }
 
-/* `facts` grows by how many were hidden; without a query for them there is no further fusion. */
+/* `facts` grows by how many were hidden; a draw without queries adds no fusion. */
 static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, int draw,
                             uint32_t threads, kith__watch *watch, kith_error *error)
 {
