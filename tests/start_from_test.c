@@ -260,6 +260,36 @@ static void start_from__what_does_not_fit_is_refused_with_the_reason(void **stat
     kith_graph_free(graph);
 }
 
+static kith_settings adapted(const char *preset, const char *batch, const char *epochs)
+{
+    kith_settings s;
+
+    assert_int_equal(kith__settings_init(&s, preset, NULL), KITH_OK);
+    set(&s, "batch", batch);
+    set(&s, "epochs", epochs);
+    assert_int_equal(kith_settings_start_from(&s, NULL), KITH_OK);
+    return s;
+}
+
+static void start_from__batches_and_epochs_are_adapted_once(void **state)
+{
+    kith_settings s = adapted("kith", "2048", "13"), before = s;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(s.batch, 512);
+    assert_int_equal(s.epochs, 5);
+    assert_int_equal(kith_settings_start_from(&s, NULL), KITH_OK);
+    assert_memory_equal(&s, &before, sizeof s);
+    s = adapted("kith", "512", "12"); /* batches that are small already */
+    assert_int_equal(s.batch, 512);
+    assert_int_equal(s.epochs, 12);
+    s = adapted("release", "1024", "100"); /* negatives of its own for each fact */
+    assert_int_equal(s.batch, 1024);
+    assert_int_equal(s.epochs, 100);
+    assert_int_equal(kith_settings_start_from(NULL, &error), KITH_ERR_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +298,7 @@ int main(void)
         cmocka_unit_test(start_from__new_entities_start_from_their_encodings),
         cmocka_unit_test(start_from__a_run_can_be_stopped_and_resumed),
         cmocka_unit_test(start_from__the_fusion_is_taken_over),
+        cmocka_unit_test(start_from__batches_and_epochs_are_adapted_once),
         cmocka_unit_test(start_from__what_does_not_fit_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

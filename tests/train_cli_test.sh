@@ -161,6 +161,23 @@ import json
 a, b = (json.load(open(f + "/config.json"))["settings"] for f in ("run", "grown-run"))
 assert b["epochs"] == "1" and all(a[k] == b[k] for k in a if k not in ("epochs", "corrupt")), (a, b)' 2>err
 report $? 'these are the settings of the run but for those given' "$(cat err)"
+started_with() { # BATCH EPOCHS: what the settings of `started` must be
+    python3 -c '
+import json, sys
+s = json.load(open("started/config.json"))["settings"]
+assert [s["batch"], s["epochs"]] == sys.argv[1:], s' "$@" 2>err
+    report $? "a run that starts from another has batches of $1 and $2 epochs" "$(cat err)"
+    rm -rf started
+}
+softmax=(--preset kith --evidence none --dim 8 --eval-every 0 --quiet)
+"$kith" train source -o softmax "${softmax[@]}" --epochs 3 >out 2>err
+report $? 'a run to start from' "$(cat err)"
+"$kith" train grown -o started --from softmax --quiet >out 2>err
+started_with 512 1
+"$kith" train grown -o started --from softmax "${softmax[@]}" >out 2>err
+started_with 512 4
+"$kith" train grown -o started --from softmax "${softmax[@]}" --epochs 2 --batch 100 >out 2>err
+started_with 100 2
 check 'a source beside --resume' 2 'from the run' "$kith" train source --resume run
 check 'a source that is not there' 1 'nowhere: cannot open' "$kith" train nowhere -o x
 [ ! -e x ]

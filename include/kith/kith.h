@@ -510,6 +510,11 @@ KITH_API const char *kith_settings_name(size_t index, const char **help, const c
  * few have one in a run with rules only. 0 for an unknown name. */
 KITH_API int kith_settings_applies(const kith_settings *settings, const char *name);
 
+/* Adapt settings to training that starts from an earlier run (kith_train_options.from), which needs
+ * fewer epochs and smaller batches: with a loss over shared negatives (softmax) and batches of more
+ * than 512 facts, batches become 512 and epochs a third. Everything else stays, so a second call changes nothing. */
+KITH_API kith_status kith_settings_start_from(kith_settings *settings, kith_error *error);
+
 /* ---- models ------------------------------------------------------------------------------ */
 
 /* What was learned, opened on a graph: an embedding or none, rules, the weights of their fusion,
@@ -550,8 +555,8 @@ typedef struct kith_train_options {
     /* NULL: random initial values. Otherwise the folder of a finished run on the same graph or a
      * smaller version of it, whose embedding training starts from: rows are matched by name, new
      * entities start from their encodings, and the fusion is reused instead of fitted. Aggregator,
-     * decoder, dim, reciprocal and the shapes of tables must be the same. Not for
-     * kith_train_resume. */
+     * decoder, dim, reciprocal and the shapes of tables must be the same. Settings are used as they
+     * are; see kith_settings_start_from. Not for kith_train_resume. */
     const char *from;
 } kith_train_options;
 /* All zero. */

@@ -21,25 +21,34 @@ static const char *preset_for(const kith_graph *graph)
     return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
 }
 
-/* The settings of the run that training starts from, overridden by those of the command line. */
-static kith_status settings_of_run(kith_settings **settings, const arguments *a, kith_error *error)
+static kith_status copy_settings(kith_settings *settings, const char *folder, kith_error *error)
 {
-    const setting_list none = {0}, *given = &a->common.settings;
     const char *name;
     char value[64];
     kith_model *old = NULL;
-    kith_status status = kith_model_open(&old, a->from, NULL, error);
+    kith_status status = kith_model_open(&old, folder, NULL, error);
 
-    if (status == KITH_OK)
-        status = make_settings(settings, "kith", &none, error);
     for (size_t i = 0; status == KITH_OK && (name = kith_settings_name(i, NULL, NULL)); i++)
         status = kith_settings_set(
-            *settings, name,
-            kith_settings_get(value, sizeof value, kith_model_settings(old), name), error);
-    for (size_t i = 0; i < given->names.count && status == KITH_OK; i++)
-        status = kith_settings_set(*settings, given->names.at[i], given->values.at[i], error);
+            settings, name, kith_settings_get(value, sizeof value, kith_model_settings(old), name),
+            error);
     kith_model_free(old);
     return status;
+}
+
+/* With --from: the settings of the preset if one is given, else of the earlier run, adapted to
+ * fewer epochs and overridden by those of the command line. */
+static kith_status settings_to_start_from(kith_settings **settings, const arguments *a,
+                                          kith_error *error)
+{
+    const setting_list none = {0};
+    kith_status status = make_settings(settings, a->preset ? a->preset : "kith", &none, error);
+
+    if (status == KITH_OK && !a->preset)
+        status = copy_settings(*settings, a->from, error);
+    if (status == KITH_OK)
+        status = kith_settings_start_from(*settings, error);
+    return status == KITH_OK ? apply_settings(*settings, &a->common.settings, error) : status;
 }
 
 static kith_status train(kith_train_end *end, const arguments *a, const kith_train_options *options,
@@ -57,8 +66,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
-    if (status == KITH_OK && !a->preset && a->from)
-        status = settings_of_run(&settings, a, error);
+    if (status == KITH_OK && a->from)
+        status = settings_to_start_from(&settings, a, error);
     else if (status == KITH_OK && !a->preset)
         status = make_settings(&settings, preset_for(graph), &a->common.settings, error);
     stop_gently();

@@ -3,6 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+kith_status apply_settings(kith_settings *s, const setting_list *given, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    for (size_t i = 0; i < given->names.count && status == KITH_OK; i++)
+        status = kith_settings_set(s, given->names.at[i], given->values.at[i], error);
+    return status;
+}
+
 kith_status make_settings(kith_settings **s, const char *preset, const setting_list *given,
                           kith_error *error)
 {
@@ -10,9 +19,7 @@ kith_status make_settings(kith_settings **s, const char *preset, const setting_l
     *s = NULL;
     kith_status status = kith_settings_new(s, preset, error);
 
-    for (size_t i = 0; i < given->names.count && status == KITH_OK; i++)
-        status = kith_settings_set(*s, given->names.at[i], given->values.at[i], error);
-    return status;
+    return status == KITH_OK ? apply_settings(*s, given, error) : status;
 }
 
 const char *default_preset(const struct command *self)

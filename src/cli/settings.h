@@ -7,6 +7,8 @@
 /* "a|b|c", from the library's table. */
 const char *preset_names(void);
 
+/* Set what was given on the command line. */
+kith_status apply_settings(kith_settings *s, const setting_list *given, kith_error *error);
 /* A preset, then the settings given on the command line, in place of those that are there. */
 kith_status make_settings(kith_settings **s, const char *preset, const setting_list *given,
                           kith_error *error);
