@@ -332,8 +332,8 @@ typedef struct kith_stats {
     /* train facts whose subject and object another relation links in the same direction */
     size_t duplicate_facts;
     size_t inverse_facts; /* train facts for which some fact links the object back to the subject */
-    size_t duplicate_relations;    /* relations of whose facts 80 % or more are such duplicates */
-    size_t inverse_relations;      /* the same for inverse facts */
+    size_t duplicate_relations;    /* relations with 80 % or more duplicate facts */
+    size_t inverse_relations;      /* relations with 80 % or more inverse facts */
     size_t bucket_count;
     const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,
                                                  11-20 ... */

@@ -263,10 +263,11 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"split", 0, "dev|test", "what to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
+    {"split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
      "test"},
-    {"candidates", 0, "seen|all|new", "what to rank: the entities of train, all, or unseen ones",
-     OPTION_CHOICE, offsetof(arguments, candidates), "seen"},
+    {"candidates", 0, "seen|all|new",
+     "the candidates: entities of train, all entities, or unseen ones", OPTION_CHOICE,
+     offsetof(arguments, candidates), "seen"},
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,
@@ -275,14 +276,15 @@ static const option_row options[] = {
 const command cmd_compare = {
     .name = "compare",
     .group = GROUP_MODELS,
-    .summary = "compare trained models over the same queries",
+    .summary = "compare trained models on the same queries",
     .operand = "RUN RUN...",
     .most_operands = MOST_RUNS,
     .about =
-        "Evaluates every run and compares its metrics with those of the first run, over the\n"
-        "queries that all runs have, by kind of relation and by the number of facts of the known\n"
-        "entity. Differences are paired, query by query; their standard errors are in brackets.\n"
-        "* marks a difference of more than two standard errors, ** one of more than three.",
+        "Evaluates every run and compares its metrics with those of the first run, on the queries\n"
+        "that all runs share. Tables also group the queries by kind of relation and by the number\n"
+        "of facts of the known entity. Differences are paired, query by query, with their\n"
+        "standard errors in brackets. * marks a difference of more than two standard errors, **\n"
+        "one of more than three.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith compare mean lan\n"

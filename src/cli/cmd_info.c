@@ -191,13 +191,13 @@ static const option_row options[] = {
 const command cmd_info = {
     .name = "info",
     .group = GROUP_MODELS,
-    .summary = "show what a trained run is made of",
+    .summary = "show the settings, rules and weights of a run",
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Prints the size of the run's graph and the run's settings. If it has rules, also prints\n"
-        "how many there are, what the fusion was fitted on, the weights of its features, and what\n"
-        "training measured on the held-out entities.",
+        "Prints the size of the run's graph and the run's settings. If the run has rules, also\n"
+        "prints their number, what the fusion was fitted on, the weights of its features, and\n"
+        "the metrics that training measured on held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith info run\n"

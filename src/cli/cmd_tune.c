@@ -330,7 +330,7 @@ static const option_row options[] = {
     {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
      OPTION_TEXTS, offsetof(arguments, grid),
      .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
-    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
+    {"preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(arguments, preset),
      "release"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -342,13 +342,13 @@ static const option_row options[] = {
 const command cmd_tune = {
     .name = "tune",
     .group = GROUP_MODELS,
-    .summary = "try settings and compare them on dev",
+    .summary = "grid search over settings on dev",
     .operand = "SOURCE",
     .most_operands = 1,
     .about =
-        "A grid search: trains one run for each combination of the values, and prints a table\n"
-        "with the best result of each on dev, best first. The test split is never used. After an\n"
-        "interruption, the same command continues.",
+        "Trains one run for each combination of the values, and prints a table with the best\n"
+        "result of each on dev (the validation set), best first. The test split is never used.\n"
+        "After an interruption, the same command continues.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

@@ -14,10 +14,10 @@ static const command *const commands[] = {
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char *const groups[COMMAND_GROUPS] = {
-    [GROUP_DATA] = "look at graphs and make data sets",
-    [GROUP_MODELS] = "train models and measure them",
-    [GROUP_QUESTIONS] = "ask about new entities",
-    [GROUP_EXCHANGE] = "work with other programs",
+    [GROUP_DATA] = "inspect graphs and make data sets",
+    [GROUP_MODELS] = "train and evaluate models",
+    [GROUP_QUESTIONS] = "query a trained model",
+    [GROUP_EXCHANGE] = "exchange data with other programs",
 };
 
 static const command *find_command(const char *name)
@@ -30,7 +30,8 @@ static const command *find_command(const char *name)
 
 static void print_overview(FILE *out)
 {
-    fprintf(out, "kith predicts missing facts about entities added after training.\n\n"
+    fprintf(out, "kith predicts missing facts about entities added to a knowledge graph after\n"
+                 "training, and explains its predictions.\n\n"
                  "usage: kith COMMAND [ARGUMENTS]\n");
     for (int group = 0; group < COMMAND_GROUPS; group++) {
         fprintf(out, "\n%s\n", groups[group]);
@@ -43,7 +44,9 @@ static void print_overview(FILE *out)
                  "  version  print the version\n\n"
                  "A SOURCE is a folder with train, dev, test and aux; an OpenKE folder; WordNet's\n"
                  "database folder; or one file of triples: TSV, CSV, N-Triples or Turtle, plain,\n"
-                 ".gz or .zst. A RUN is a folder that kith train has made.\n");
+                 ".gz or .zst. A RUN is a folder that kith train writes.\n\n"
+                 "To begin: kith train FACTS.tsv -o RUN\n"
+                 "          kith explain RUN --fact 'S R O' --query 'S R ?'\n");
 }
 
 static const char *command_at(const void *context, size_t i)
