@@ -10,15 +10,16 @@
 #include "core/rng.h"
 
 typedef struct {
-    query_arguments a; /* first, because arguments are read into it */
+    query_arguments a; /* first, because arguments are parsed into it */
     int graph;
     uint64_t sample;
 } checking;
 
-/* Facts to check; names of the graph's facts belong to the graph, those of a file are held. */
+/* Facts to check. The names of facts of the graph belong to the graph, those of a file to
+ * `held`. */
 typedef struct {
     kith_question *at;
-    fields *held; /* NULL if nothing is held */
+    fields *held; /* NULL for facts of the graph */
     size_t count, capacity;
 } facts;
 
@@ -37,7 +38,7 @@ static bool grow(facts *f)
     return held != NULL;
 }
 
-/* A line that is not a fact stays, without relation and object: it is reported like other
+/* A line that is not a fact is kept, without relation and object, and reported like other
  * errors. */
 static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
@@ -217,8 +218,8 @@ static int least_plausible_first(const void *a, const void *b)
     return (x->fact > y->fact) - (x->fact < y->fact);
 }
 
-/* Which facts to show, and in which order: those of a file in its order, or the least plausible of
- * a graph. */
+/* The order of the facts shown: that of the file, or the least plausible facts of the graph
+ * first. */
 static size_t order_facts(place *order, const checking *c, const facts *f,
                           const kith_verdicts *verdicts)
 {

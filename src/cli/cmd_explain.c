@@ -3,7 +3,7 @@
 #include "cli/answers.h"
 #include "report/pages.h"
 
-/* Questions that failed are not on it. */
+/* Write the page of --html, without the questions that failed. */
 static int write_page(const query_arguments *a, const json_t *results)
 {
     json_t *pages = json_array(), *one;
@@ -22,7 +22,7 @@ static int write_page(const query_arguments *a, const json_t *results)
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
-/* As text, or appended to the results. */
+/* Print an explanation as text, or append it to the results. */
 static void show_one(const query_arguments *a, const explained *e, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
@@ -36,7 +36,7 @@ static void show_one(const query_arguments *a, const explained *e, json_t *resul
     print_explained(e, graph);
 }
 
-/* A question that fails does not stop the others; returns the status of the first failure. */
+/* If a question fails, the others are still explained; returns the status of the first failure. */
 static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown)
 {
     int status = EXIT_SUCCESS;

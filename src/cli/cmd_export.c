@@ -14,7 +14,7 @@ typedef struct {
     int format, inverse;
 } arguments;
 
-/* Names of rows, made or borrowed. */
+/* The names of rows, allocated or borrowed. */
 typedef struct {
     const char **names, **labels;
     char **made;
@@ -45,7 +45,7 @@ static int name_entities(row_names *n, const kith_graph *graph, size_t count)
     return EXIT_SUCCESS;
 }
 
-/* Inverses, where there are any, follow all relations. */
+/* If there are inverses, they follow all relations. */
 static int name_relations(row_names *n, const kith_graph *graph, size_t count)
 {
     size_t relations = kith_graph_seen_relation_count(graph);
@@ -103,7 +103,8 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
     return status;
 }
 
-/* Those named; or, where none is and no encodings are asked for, all whose rows have names. */
+/* Whether to write a table: those of --table, or without it all whose rows have names, unless
+ * encodings are written instead. */
 static bool wanted(const arguments *a, const kith_table *t)
 {
     for (size_t i = 0; i < a->tables.count; i++)
@@ -150,7 +151,7 @@ static int add_name(row_names *n, size_t *count, const char *name, const kith_gr
 {
     uint32_t entity;
 
-    if ((*count & (*count + 1)) == 0) { /* one below a power of two: room for as many again */
+    if ((*count & (*count + 1)) == 0) { /* one below a power of two: double the capacity */
         const char **names = realloc(n->names, 2 * (*count + 1) * sizeof *names);
         const char **labels = names ? realloc(n->labels, 2 * (*count + 1) * sizeof *labels) : NULL;
         n->names = names ? names : n->names;
@@ -165,7 +166,7 @@ static int add_name(row_names *n, size_t *count, const char *name, const kith_gr
     return EXIT_SUCCESS;
 }
 
-/* One name per line. */
+/* Read one name per line. */
 static int read_names(row_names *n, size_t *count, const char *path, const kith_graph *graph)
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
@@ -207,7 +208,7 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
     return status;
 }
 
-/* Those named; else the new ones; else all that train has. */
+/* The entities to encode: those named, else the new ones, else all of train. */
 static int choose_entities(row_names *n, size_t *count, const arguments *a,
                            const kith_session *session, const kith_graph *graph)
 {

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/held_out.h"
 
-/* The weights for one relation, in both directions, or the common ones. */
+/* Print the weights of one relation, in both directions, or the common ones. */
 static void print_weights(const kith_model *model, uint32_t relation)
 {
     const char *name;
@@ -74,7 +74,7 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
     kith_fusion_info_free(info);
 }
 
-/* With a relation, what it weighs the same by where objects and where subjects are asked for. */
+/* A common weight; with a relation, also its weights for queries for objects and for subjects. */
 static json_t *weight_json(const kith_model *model, size_t index, uint32_t relation)
 {
     double weight;

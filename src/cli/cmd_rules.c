@@ -41,7 +41,7 @@ static void print_implications(const kith_implications *rules, const kith_graph 
 
 /* ---- rules that name an answer ---- */
 
-/* What a variable of a rule stands for: itself, or a constant's name. */
+/* The text of a variable of a rule: the variable itself, or the name of a constant. */
 static const char *variable_text(char text[2], char variable, const kith_rule *r,
                                  const kith_graph *graph)
 {
@@ -82,7 +82,7 @@ static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
     putchar('\n');
 }
 
-/* The constant of a rule is in the rule already. */
+/* Print example facts, without the constant, which the rule already shows. */
 static void print_examples(const kith_rule *r, const kith_rule_example *const *at, size_t count,
                            const char *what, const kith_graph *graph)
 {
@@ -198,7 +198,7 @@ static int show_implications(const arguments *a, const kith_graph *graph,
     return status;
 }
 
-/* The run's own rules, with examples from another graph. */
+/* List the rules of the run, with examples from another graph. */
 static int show_on(const command *self, const arguments *a, kith_rules_options *options)
 {
     kith_model *model = NULL;
@@ -224,7 +224,7 @@ static int show_on(const command *self, const arguments *a, kith_rules_options *
     return status;
 }
 
-/* The graph of a run is in a folder of its own. */
+/* Open a source, or the graph in the folder of a run. */
 static kith_status open_graph(kith_graph **graph, const arguments *a, const char *path,
                               kith_error *error)
 {
@@ -267,7 +267,7 @@ static int show(const command *self, const arguments *a, const char *path)
     return status;
 }
 
-/* Whether all of it is letters of kinds that can be listed. */
+/* Whether every character is the letter of a kind that can be listed. */
 static bool is_letters(const char *text)
 {
     for (; *text; text++) {
@@ -278,7 +278,7 @@ static bool is_letters(const char *text)
     return true;
 }
 
-/* "direct,path" or "AB" as flags of kinds that can be listed. */
+/* Parse "direct,path" or "AB" to flags of kinds that can be listed. */
 static bool parse_kinds(void *to, const char *text)
 {
     unsigned *kinds = to;

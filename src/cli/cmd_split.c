@@ -84,7 +84,7 @@ static void print_split(const arguments *a, const kith_dataset_report *r, const 
         grouped(b[7], kith_graph_facts(graph, KITH_AUX).count));
 }
 
-/* A share that would have no effect is a misunderstanding. */
+/* A share that would have no effect is an error, because the user expects one. */
 static kith_status check_shares(const arguments *a, const kith_graph *source, kith_error *error)
 {
     bool dev = !isnan(a->valid) && kith_graph_facts(source, KITH_DEV).count > 0;

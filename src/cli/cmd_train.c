@@ -21,7 +21,7 @@ static const char *preset_for(const kith_graph *graph)
     return kith_graph_facts(graph, KITH_DEV).truth ? "triplets" : "kith";
 }
 
-/* The settings of the run that training starts from, overridden by those of the command line. */
+/* The settings of the run that training starts from, overridden by those on the command line. */
 static kith_status settings_of_run(kith_settings **settings, const arguments *a, kith_error *error)
 {
     const setting_list none = {0}, *given = &a->common.settings;
@@ -70,8 +70,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
-/* Suggest a next command that works: eval if there are test facts, else a question about the
- * graph. */
+/* Suggest a next command that works: eval if there are test facts, else a query about the graph. */
 static void tell_next(const char *folder)
 {
     char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);

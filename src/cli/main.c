@@ -119,8 +119,8 @@ static int run(int argc, char **argv)
     return wanted ? run_command(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
-/* By default, the larger the freed blocks, the more memory malloc keeps for later; here it would
- * keep what only reading needs while a model is trained. */
+/* By default, malloc keeps more freed memory the larger the freed blocks are. It would keep memory
+ * that only reading needs while a model is trained. */
 static void free_to_the_system(void)
 {
 #ifdef __GLIBC__
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     catch_signals();
     int status = run(argc, argv);
 
-    /* A full disk or a closed pipe shows only when the last bytes are flushed. */
+    /* A full disk or a closed pipe is noticed only when the last bytes are flushed. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         put(stderr, "kith: cannot write the output: %s\n", strerror(errno));
         return status == EXIT_SUCCESS ? EXIT_FAILED : status;
