@@ -5,26 +5,27 @@
  * Conventions
  *   - Calls that can fail return a kith_status; outputs come first in the argument list and are
  *     written only on success. The message goes into the caller's kith_error, which may be NULL.
- *   - What a call named _open, _new, _make or _finish gives you is yours to free with the matching
- *     _free, and so are results (below); freeing NULL is fine. Everything else that a call returns
- *     belongs to its object and lives as long as that object.
- *   - Ids, splits and kinds that are out of range and NULL for a name give KITH_ERR_ARGUMENT, or
- *     NULL, 0 or an empty list from calls that return no status.
+ *   - Free what calls named _open, _new, _make or _finish return with the matching _free, and
+ *     results (below) likewise; freeing NULL is fine. Everything else that a call returns belongs
+ *     to its object and lives as long as that object.
+ *   - An id, split or kind that is out of range, or NULL for a name, is KITH_ERR_ARGUMENT, unless
+ *     the call documents another error. Calls that return no status return NULL, 0 or an empty
+ *     list.
  *   - Options begin with `size`: sizeof the struct as the caller knows it. X_init sets it together
  *     with the defaults. In C it is a macro that passes the size; a binding for another language
  *     calls the function of the same name. Fields beyond `size` take their defaults, so a program
- *     that was compiled with an older header still works; 0 stands for the struct of version 0.2.0.
- *     NULL for options means all defaults.
+ *     that was compiled with an older header still works. A size of 0 means the struct of version
+ *     0.2.0. NULL for options means all defaults.
  *   - Results are allocated by the library and freed by one call that is named after their type:
  *     kith_answers_free for kith_answers. Later versions may append members to them. Lists in them
  *     are arrays of pointers, so that elements can grow too. Small structs of ids, names and views
- *     that calls take or return by value (kith_triple, kith_neighbor, kith_facts, kith_question
- *     ...) and kith_error do not change.
+ *     that are passed by value (kith_triple, kith_neighbor, kith_facts, kith_question ...) and
+ *     kith_error do not change.
  *   - The library never prints, exits or aborts, and has no global state.
  *
  * Threads
- *   Any two calls may run at once if neither is given, as a pointer to something not const, an
- *   object that the other uses. So:
+ *   Two calls may run at once if neither gets a non-const pointer to an object that the other
+ *   uses. So:
  *   - a kith_graph and a result do not change: any number of threads may read them, until one frees
  *     them;
  *   - kith_model: any number of threads may use one at once, by the calls that take it as const, by
@@ -54,32 +55,33 @@ extern "C" {
 typedef enum kith_status {
     KITH_OK = 0,
     KITH_ERR_MEMORY,   /* an allocation failed */
-    KITH_ERR_IO,       /* the operating system refused to read or write something */
-    KITH_ERR_INPUT,    /* a file's content is not what it must be */
-    KITH_ERR_ARGUMENT, /* the caller passed something that makes no sense */
-    KITH_ERR_NOT_FOUND, /* a name or an id that does not exist */
+    KITH_ERR_IO,       /* reading or writing failed in the operating system */
+    KITH_ERR_INPUT,    /* the content of a file is invalid */
+    KITH_ERR_ARGUMENT, /* an argument of the call is invalid */
+    KITH_ERR_NOT_FOUND, /* a name or an id does not exist */
     KITH_ERR_DIVERGED,  /* training produced a number that is not finite */
     KITH_ERR_STOPPED    /* the caller's kith_watch_call asked to stop */
 } kith_status;
 
-/* A message for people: where, what was found, what was expected. */
+/* A human-readable message: where, what was found, what was expected. */
 typedef struct kith_error {
     kith_status status;
     char message[1024];
 } kith_error;
 
-/* The version of this header. KITH_VERSION is one number that can be compared: 0.2.0 is 200. */
+/* The version of this header. KITH_VERSION is a single number, for comparisons: 0.2.0 is 200. */
 #define KITH_VERSION_MAJOR 0
 #define KITH_VERSION_MINOR 2
 #define KITH_VERSION_PATCH 0
 #define KITH_VERSION (KITH_VERSION_MAJOR * 10000 + KITH_VERSION_MINOR * 100 + KITH_VERSION_PATCH)
-/* "MAJOR.MINOR.PATCH" of the linked library. Programs run with any library whose soname they were
- * linked with, libkith.so.0.2: before version 1.0 it changes with MINOR, afterwards with MAJOR. */
+/* "MAJOR.MINOR.PATCH" of the linked library. A program runs with any library of the soname that it
+ * was linked with, libkith.so.0.2. Before version 1.0 the soname changes with MINOR, afterwards
+ * with MAJOR. */
 KITH_API const char *kith_version(void);
 
 /* ---- long work --------------------------------------------------------------------------- */
 
-/* The progress of a long call, which goes through one or several stages, one after the other. */
+/* The progress of a long call, which consists of one or more consecutive stages. */
 typedef struct kith_stage {
     size_t size;          /* of this struct in the library's version: fields may be appended */
     const char *name;     /* what is being done, such as "reading train" */
@@ -88,8 +90,8 @@ typedef struct kith_stage {
 } kith_stage;
 
 /* Called at the beginning of each stage and then about twenty times a second, by one thread at a
- * time, which need not be the caller's. Return 0 to continue; anything else stops the work within
- * half a second: the call undoes what it has begun and returns KITH_ERR_STOPPED. */
+ * time, which need not be the caller's. Return 0 to continue. Any other value stops the work within
+ * half a second: the call undoes what it has done so far and returns KITH_ERR_STOPPED. */
 typedef int (*kith_watch_call)(void *context, const kith_stage *stage);
 
 /* Options of calls that do long work and have no other options. */
@@ -110,8 +112,8 @@ typedef struct kith_triple {
     uint32_t subject, relation, object;
 } kith_triple;
 
-/* The splits of a data set: train, validation set, test, support facts about unseen entities. A
- * single file of triples is all KITH_TRAIN. */
+/* The splits of a data set: train, validation set, test, support facts about unseen entities. All
+ * facts of a single file are KITH_TRAIN. */
 typedef enum kith_split { KITH_TRAIN, KITH_DEV, KITH_TEST, KITH_AUX, KITH_SPLITS } kith_split;
 
 /* The facts of one split in file order, duplicates dropped. `truth` is NULL if every fact is true;
@@ -151,27 +153,28 @@ typedef struct kith_open_options {
 KITH_API void kith_open_options_init(kith_open_options *options, size_t size);
 #define kith_open_options_init(options) kith_open_options_init(options, sizeof *(options))
 
-/* What happened while reading. */
+/* What was dropped, skipped or set while reading. */
 typedef struct kith_load_report {
     size_t duplicates;     /* repeated facts within a split, which were dropped */
     size_t bad_lines;      /* lines skipped because of skip_bad */
     const char *first_bad; /* what was wrong with the first of them, "" if none */
-    size_t labels;         /* labels from columns or statements that are labels, not facts */
+    size_t labels;         /* labels read from columns or from RDF statements */
 } kith_load_report;
 
-/* Open a knowledge graph. The format of `path` is detected:
- *   a folder with train, dev or valid, test, aux (plain, .txt or .tsv; also .gz or .zst), holding
- *   names or ids; with entity2id.txt, relation2id.txt, entity_name.txt where present;
- *   a folder in OpenKE's layout; WordNet's database folder; or one file of triples: in columns that
- *   tabs, commas, semicolons or spaces separate, with or without a header row, N-Triples or Turtle;
- *   plain, .gz or .zst.
- * Ids are given so that the entities of train come first, and so do its relations.
+/* Open a knowledge graph. The format of `path` is detected (docs/FORMATS.md):
+ *   - a folder with train, dev or valid, test, aux (plain, .txt or .tsv; also .gz or .zst), with
+ *     names or ids, and optionally entity2id.txt, relation2id.txt and entity_name.txt;
+ *   - a folder in OpenKE's layout;
+ *   - WordNet's database folder;
+ *   - one file of triples: columns separated by tabs, commas, semicolons or spaces, with or without
+ *     a header row; N-Triples; or Turtle; plain, .gz or .zst.
+ * The entities of train get the first ids, and so do its relations.
  * Fails with KITH_ERR_IO, _INPUT, _MEMORY or _STOPPED. */
 KITH_API kith_status kith_graph_open(kith_graph **graph, const char *path,
                                      const kith_open_options *options, kith_error *error);
 KITH_API void kith_graph_free(kith_graph *graph);
 
-/* The detected format, for people, such as "OpenKE folder". */
+/* A description of the detected format, such as "OpenKE folder". */
 KITH_API const char *kith_graph_layout(const kith_graph *graph);
 KITH_API const kith_load_report *kith_graph_report(const kith_graph *graph);
 
@@ -188,10 +191,10 @@ KITH_API const char *kith_graph_relation_name(const kith_graph *graph, uint32_t 
 /* The label from entity_name.txt, a column of labels, rdfs:label or skos:prefLabel, or the name if
  * there is none. */
 KITH_API const char *kith_graph_entity_label(const kith_graph *graph, uint32_t entity);
-/* The same of a relation, from relation_name.txt, a column of labels or RDF. */
+/* The same for a relation, from relation_name.txt, a column of labels or RDF. */
 KITH_API const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation);
 
-/* All names at once, not copied: name i, with a terminating NUL, begins at bytes + start[i]. */
+/* All names at once, without a copy: name i begins at bytes + start[i] and ends with a NUL. */
 typedef struct kith_name_list {
     const char *bytes;
     const uint64_t *start;
@@ -203,30 +206,30 @@ KITH_API kith_name_list kith_graph_relation_names(const kith_graph *graph);
  * is 0 if no entity has a label. */
 KITH_API kith_name_list kith_graph_entity_labels(const kith_graph *graph);
 
-/* Name to id; KITH_ERR_NOT_FOUND if the graph lacks the name. */
+/* The id of a name; KITH_ERR_NOT_FOUND if the graph does not have the name. */
 KITH_API kith_status kith_graph_find_entity(uint32_t *entity, const kith_graph *graph,
                                             const char *name);
 KITH_API kith_status kith_graph_find_relation(uint32_t *relation, const kith_graph *graph,
                                               const char *name);
 
 /* The short form of a name that is an IRI, such as "wd:Q42", with the prefixes that the source
- * declares and some well-known ones. Writes it with a NUL and returns its length, or returns 0 if
- * the name is not such an IRI, the short form is the name of something else, or `size` is too
- * small. */
+ * declares and some well-known ones. Writes it with a NUL and returns its length. Returns 0 if the
+ * name is not an IRI with such a prefix, if the short form is itself a name in the graph, or if
+ * `size` is too small. */
 KITH_API size_t kith_graph_short_name(char *text, size_t size, const kith_graph *graph,
                                       const char *name);
 
-/* The entity or relation that a user means by `text`: a name, <IRI> or prefix:name, or a label, if
- * only one has it. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for a label that
- * several have, which the message lists. */
+/* The entity or relation that a user means by `text`: a name, <IRI>, prefix:name, or a label that
+ * only one entity or relation has. Fails with KITH_ERR_NOT_FOUND, or with KITH_ERR_ARGUMENT for an
+ * ambiguous label; the message lists those that have it. */
 KITH_API kith_status kith_graph_resolve_entity(uint32_t *entity, const kith_graph *graph,
                                                const char *text, kith_error *error);
 KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_graph *graph,
                                                  const char *text, kith_error *error);
 
 /* Names similar to `text`, which may be mistyped: with the same label, differing in a letter or
- * two, or beginning with it; likeliest first. Writes at most `most` ids and never more than 16,
- * only of entities or relations in train, and returns how many. */
+ * two, or beginning with it; most likely first. Writes at most `most` ids and never more than 16,
+ * only of entities or relations in train, and returns their number. */
 KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
                                             const kith_graph *graph, const char *text);
 KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,
@@ -265,33 +268,33 @@ KITH_API kith_status kith_graph_save(const kith_graph *graph, const char *folder
 /* ---- graphs from memory ------------------------------------------------------------------ */
 
 /* Collects facts, by names or ids, and makes a graph of them, as kith_graph_open does from a
- * source. One thread at a time. Names are UTF-8, not empty, without tabs and line ends. */
+ * source. Names must be UTF-8 and not empty, without tabs and line ends. One thread at a time. */
 typedef struct kith_builder kith_builder;
 
 KITH_API kith_status kith_builder_new(kith_builder **builder, kith_error *error);
 KITH_API void kith_builder_free(kith_builder *builder);
 
-/* One fact by names; new names are added. `truth` is 1 for a true fact, 0 for one known to be
- * false, which only KITH_DEV and KITH_TEST may hold. */
+/* Add one fact by names; new names are added too. `truth` is 1 for a true fact and 0 for a false
+ * one, which only KITH_DEV and KITH_TEST may have. */
 KITH_API kith_status kith_builder_add(kith_builder *builder, kith_split split, const char *subject,
                                       const char *relation, const char *object, int truth,
                                       kith_error *error);
 
-/* Many names at once. The id of each is stored in `ids`, which may be NULL. New names get the next
- * ids, counted from 0, so the first call on an empty builder gives 0, 1, 2 ... to different names.
- * Entities without facts are kept. */
+/* Add many names at once. The id of each is stored in `ids`, which may be NULL. New names get the
+ * next ids, counted from 0, so the first call on an empty builder gives 0, 1, 2 ... to different
+ * names. Entities without facts are kept. */
 KITH_API kith_status kith_builder_add_entities(uint32_t *ids, kith_builder *builder,
                                                const char *const *names, size_t count,
                                                kith_error *error);
 KITH_API kith_status kith_builder_add_relations(uint32_t *ids, kith_builder *builder,
                                                 const char *const *names, size_t count,
                                                 kith_error *error);
-/* Many facts at once, by the builder's ids; `facts.truth` is NULL if all are true. Either all are
- * added or, on failure, none. */
+/* Add many facts at once, by the builder's ids; `facts.truth` is NULL if all are true. On failure
+ * none is added. */
 KITH_API kith_status kith_builder_add_facts(kith_builder *builder, kith_split split,
                                             kith_facts facts, kith_error *error);
 
-/* The label of an entity, by its id in the builder; NULL removes it. */
+/* Set the label of an entity, given by its id in the builder; NULL removes it. */
 KITH_API kith_status kith_builder_set_label(kith_builder *builder, uint32_t entity,
                                             const char *label, kith_error *error);
 
@@ -319,9 +322,9 @@ typedef struct kith_stats {
     size_t seen;                   /* entities in train */
     size_t unseen; /* entities of test that are not in train, in facts whose relation is in train */
     size_t facts[KITH_SPLITS];      /* per split, false ones included */
-    size_t untrue[KITH_SPLITS];     /* of those, labelled false */
-    size_t unusable[KITH_SPLITS];   /* of those, with a relation that is not in train */
-    size_t leaked[KITH_SPLITS];     /* of those, true facts that are also in train */
+    size_t untrue[KITH_SPLITS];     /* of these, labelled false */
+    size_t unusable[KITH_SPLITS];   /* of these, with a relation that is not in train */
+    size_t leaked[KITH_SPLITS];     /* of these, true facts that are also in train */
     size_t isolated;               /* named entities without any fact */
     size_t connected;              /* entities that have a neighbour */
     uint64_t neighbors_min, neighbors_max;
@@ -329,8 +332,8 @@ typedef struct kith_stats {
     /* train facts whose subject and object another relation links in the same direction */
     size_t duplicate_facts;
     size_t inverse_facts; /* train facts for which some fact links the object back to the subject */
-    size_t duplicate_relations;    /* relations with 80 % or more of such facts */
-    size_t inverse_relations;      /* likewise */
+    size_t duplicate_relations;    /* relations with 80 % or more duplicate facts */
+    size_t inverse_relations;      /* relations with 80 % or more inverse facts */
     size_t bucket_count;
     const kith_degree_bucket *const *buckets; /* neighbours per connected entity: 1, 2, 3-5, 6-10,
                                                  11-20 ... */
@@ -367,8 +370,8 @@ KITH_API void kith_dataset_options_init(kith_dataset_options *options, size_t si
 
 typedef struct kith_dataset_report {
     size_t sampled;         /* test facts sampled */
-    size_t candidates;      /* entities that were to become unseen */
-    size_t unseen;          /* of those, with a seen neighbour */
+    size_t candidates;      /* ends of these facts, which may become unseen */
+    size_t unseen;          /* of these, entities with a seen neighbour, which are now unseen */
     size_t dropped;         /* source entities that are not in the data set */
     size_t known; /* dev and test facts dropped because they are in the new train or aux */
     size_t without_false;   /* true facts for which no false one could be made */
@@ -427,7 +430,7 @@ KITH_API void kith_implications_free(kith_implications *implications);
  *   constant        r(s, c)             => q(s, o), where c and o are constants
  *   shared-answer   r(o, c)             => q(s, o), where c and s are constants */
 typedef enum kith_evidence_part {
-    KITH_PART_NONE = 0, /* what is known without evidence about s, such as how common o is */
+    KITH_PART_NONE = 0, /* the prior, such as how common o is as an answer */
     KITH_PART_DIRECT = 1 << 0,
     KITH_PART_PATH = 1 << 1,
     KITH_PART_CONSTANT = 1 << 2,
@@ -440,27 +443,27 @@ typedef enum kith_evidence_part {
 } kith_evidence_part;
 
 /* The name of one part, of KITH_PART_RULES or of KITH_PART_NONE ("prior"), and a letter as a short
- * label; NULL and '\0' for other sets. kith_part_form: what rules of a kind look like, as body,
- * "=>" and conclusion, with variables of one letter: "r1(s, x), r2(x, o) => q(s, o)". It is NULL
- * for other parts. */
+ * label; NULL and '\0' for other combinations of flags. kith_part_form: the form of a kind of
+ * rules, as body, "=>" and conclusion, with variables of one letter: "r1(s, x), r2(x, o) =>
+ * q(s, o)". It is NULL for parts that are not rules. */
 KITH_API const char *kith_part_name(kith_evidence_part part);
 KITH_API char kith_part_letter(kith_evidence_part part);
 KITH_API const char *kith_part_form(kith_evidence_part part);
 /* Whether a kind of rules is mined from train, and whether kith_graph_rules lists it. */
 KITH_API int kith_part_mined(kith_evidence_part part);
 KITH_API int kith_part_listed(kith_evidence_part part);
-/* By name ("path", "rules", "proximity", or its former name "near") or letter; KITH_PART_NONE if
- * there is none. */
+/* The part with a name ("path", "rules", "proximity", or its former name "near") or letter;
+ * KITH_PART_NONE if there is none. */
 KITH_API kith_evidence_part kith_part_find(const char *name, size_t length);
 
-/* Entities; `between` is x of a path and c of a constant rule, `between_second` y of a path of
- * three steps, else UINT32_MAX. */
+/* The entities of a fact that a rule predicts, and of its body: `between` is x of a path rule or c
+ * of a constant rule, `between_second` is y of a path3 rule; otherwise they are UINT32_MAX. */
 typedef struct kith_rule_example {
     uint32_t subject, between, object, between_second;
 } kith_rule_example;
 
-/* A rule that train supports, of a kind that is listed. Its confidence is support /
- * (body count + 5): rules with few examples have a lower one. */
+/* A rule that train supports. Its confidence is support / (body count + 5); the 5 lowers the
+ * confidence of rules with few examples. */
 typedef struct kith_rule {
     kith_evidence_part kind;
     uint32_t first, second, conclusion; /* relations; UINT32_MAX if the body has no second */
@@ -490,24 +493,25 @@ KITH_API void kith_rules_free(kith_rules *rules);
 /* Everything that defines a model and its training, by name. */
 typedef struct kith_settings kith_settings;
 
-/* The presets by index, the default first; NULL past the last. `help` may be NULL. */
+/* The names of presets by index, the default first; NULL past the last. `help` may be NULL. */
 KITH_API const char *kith_settings_preset(size_t index, const char **help);
 /* The settings of a preset, to be freed with kith_settings_free. Fails with KITH_ERR_ARGUMENT for
  * an unknown preset. */
 KITH_API kith_status kith_settings_new(kith_settings **settings, const char *preset,
                                        kith_error *error);
 KITH_API void kith_settings_free(kith_settings *settings);
-/* Set by name, as the command line and config.json do: "dim" to "50". Fails with KITH_ERR_NOT_FOUND
- * for an unknown name, KITH_ERR_ARGUMENT for an invalid value. */
+/* Set a setting by name, as the command line and config.json do: "dim" to "50". Fails with
+ * KITH_ERR_NOT_FOUND for an unknown name, KITH_ERR_ARGUMENT for an invalid value. */
 KITH_API kith_status kith_settings_set(kith_settings *settings, const char *name, const char *value,
                                        kith_error *error);
 /* The value as text, at most `size` bytes with the NUL; NULL for an unknown name. */
 KITH_API const char *kith_settings_get(char *text, size_t size, const kith_settings *settings,
                                        const char *name);
-/* The names by index; NULL past the last. `help` and `choices` ("a|b" or "N") may be NULL. */
+/* The names of settings by index; NULL past the last. `help` and `choices` ("a|b" or "N") may be
+ * NULL. */
 KITH_API const char *kith_settings_name(size_t index, const char **help, const char **choices);
-/* Whether a setting has an effect given the others: the margin has none with the softmax loss, and
- * few have one in a run with rules only. 0 for an unknown name. */
+/* Whether a setting has an effect, given the others: the margin has none with the softmax loss, and
+ * few settings have one in a run with rules only. 0 for an unknown name. */
 KITH_API int kith_settings_applies(const kith_settings *settings, const char *name);
 
 /* Adapt settings to training that starts from an earlier run (kith_train_options.from), which needs
@@ -517,9 +521,9 @@ KITH_API kith_status kith_settings_start_from(kith_settings *settings, kith_erro
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-/* What was learned, opened on a graph: an embedding or none, rules, the weights of their fusion,
- * and the calibration of probabilities. Any number of threads may use one model at once, by the
- * calls that take it as const and by sessions; evaluations of one model take turns. */
+/* A trained model, opened on a graph: an embedding (optional), rules with the weights of the fusion
+ * (optional), and the calibration of probabilities. Any number of threads may use one model at
+ * once, by the calls that take it as const and by sessions; evaluations of one model take turns. */
 typedef struct kith_model kith_model;
 
 /* The progress of training. */
@@ -569,14 +573,15 @@ typedef enum kith_train_end {
     KITH_TRAIN_WAS_FINISHED
 } kith_train_end;
 
-/* Train a model and keep it in a new folder: config.json, model.safetensors (the best weights by
- * dev, or the last ones if there is no evaluation on dev), checkpoint.safetensors, history.jsonl
- * and the graph. Training can be resumed as soon as the folder exists. */
+/* Train a model and write it to a new folder, the run: config.json, model.safetensors (the
+ * parameters that were best on dev, or the last ones if there is no evaluation on dev),
+ * checkpoint.safetensors, history.jsonl, the graph and the files of rules and fusion
+ * (docs/TRAINING.md). Training can be resumed as soon as the folder exists. */
 KITH_API kith_status kith_train(kith_train_end *end, const char *folder, const kith_graph *graph,
                                 const kith_settings *settings, const kith_train_options *options,
                                 kith_error *error);
-/* The same, but takes ownership of the graph: it is freed at the end, even on failure, and parts
- * that training does not need are freed at the beginning. For graphs that fill the memory. */
+/* The same, but takes ownership of the graph: parts that training does not need are freed at the
+ * beginning, the rest at the end, even on failure. Use it for graphs that fill the memory. */
 KITH_API kith_status kith_train_consuming(kith_train_end *end, const char *folder,
                                           kith_graph *graph, const kith_settings *settings,
                                           const kith_train_options *options, kith_error *error);
@@ -587,21 +592,21 @@ KITH_API kith_status kith_train_resume(kith_train_end *end, const char *folder,
 /* Open the run that training has written to `folder`, with its graph (kith_model_graph). */
 KITH_API kith_status kith_model_open(kith_model **model, const char *folder,
                                      const kith_work_options *options, kith_error *error);
-/* Warnings from opening the model, such as a run of an older format without checksums, by index,
- * for people; NULL past the last. */
+/* Warnings from opening the model by index, such as that the run is of an older format without
+ * checksums; NULL past the last. */
 KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
-/* Open a run on another graph that shares relations with the one it was trained on: its train and
- * aux are the known facts, and all its entities are candidates. Relations are matched by name;
- * facts with other relations are ignored, and kith_model_warning says how many. Answers come from
- * rules and their weights without the embedding, because no entity has an input embedding, whatever
- * its name. Nothing is trained. The graph may be freed afterwards; the model's own graph
- * (kith_model_graph) has other ids. Fails with KITH_ERR_ARGUMENT for a run without rules,
- * KITH_ERR_INPUT if no relation is shared. */
+/* Open a run on another graph that shares relations with the one it was trained on. Train and aux
+ * of that graph are the known facts, and all its entities are candidates. Relations are matched by
+ * name; facts with other relations are ignored, and kith_model_warning says how many. Entities are
+ * not matched, even if they have the same names, so answers come from rules without the embedding.
+ * Nothing is trained. The graph may be freed afterwards; the model's own graph (kith_model_graph)
+ * has other ids. Fails with KITH_ERR_ARGUMENT for a run without rules, KITH_ERR_INPUT if no
+ * relation is shared. */
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
-/* The strongest rules that a model learned: direct and path rules with their counts from training,
- * constant rules and examples from the facts known now. Free with kith_rules_free. */
+/* The strongest rules that a model learned: direct and path rules have their counts from training;
+ * constant rules and examples come from the facts known now. Free with kith_rules_free. */
 KITH_API kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
                                       const kith_rules_options *options, kith_error *error);
 /* A model with random initial values instead of trained ones; it borrows the graph. */
@@ -623,13 +628,13 @@ KITH_API kith_status kith_model_encode(float *vector, const kith_model *model, u
 KITH_API kith_status kith_model_score(float *score, const kith_model *model, kith_triple fact,
                                       kith_error *error);
 
-/* What the fusion was fitted on, for a model with rules; `fused` is 0 for a model without rules. */
+/* What the fusion was fitted on. A model without rules has none: `fused` is 0. */
 typedef struct kith_fusion_info {
-    int fused, embedding; /* whether it has rules, and an embedding fused with them */
+    int fused, embedding; /* whether there is a fusion, and whether it has an embedding */
     size_t direct_rules, path_rules;
     size_t queries;             /* facts of held-out entities that it was fitted on */
-    size_t calibration_queries; /* of those, the calibration split */
-    double loss;                /* -log share of the correct answer, on the calibration split */
+    size_t calibration_queries; /* of these, the calibration split */
+    double loss;                /* cross-entropy of the correct answer, on the calibration split */
     double calibration[3];
     size_t own_weights;         /* directed relations with their own weights */
     /* regularisation strength of these towards the common weights; 0 if there are none */
@@ -670,7 +675,7 @@ typedef struct kith_tables {
     const kith_table *const *at;
     size_t count; /* 0 for a run with rules only */
 } kith_tables;
-/* The tables, which point to the model's own numbers. */
+/* The tables; their numbers are the model's own, not copies. */
 KITH_API kith_status kith_model_tables(kith_tables **tables, const kith_model *model,
                                        kith_error *error);
 KITH_API void kith_tables_free(kith_tables *tables);
@@ -681,7 +686,7 @@ typedef struct kith_vectors {
     const float *at;
     size_t rows, columns, stride;
     const char *const *names;  /* of the rows; NULL for none */
-    const char *const *labels; /* for people; NULL for none */
+    const char *const *labels; /* readable names of the rows; NULL for none */
 } kith_vectors;
 /* All zero. */
 KITH_API void kith_vectors_init(kith_vectors *vectors, size_t size);
@@ -705,7 +710,7 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as fractions */
 } kith_metrics;
 
-/* The most answers of a query whose probabilities kith_rank holds. */
+/* How many answers of a query kith_rank has probabilities for, at most. */
 enum { KITH_JUDGED = 10 };
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */
@@ -761,10 +766,10 @@ typedef struct kith_eval {
     size_t rank_count;
 } kith_eval;
 
-/* What training measured on held-out entities: some of their facts are hidden and queried from a
- * model that has not seen the entities, with weights that were not fitted on them. Metrics are
- * filtered, over the candidates of train without the held-out entities; ties share the mean rank.
- * `reliability` is for answers whose probability was calibrated on other held-out entities. */
+/* What training measured on held-out entities: some of their facts are hidden, and a model that has
+ * not seen the entities is queried for them, with weights that were not fitted on them. Metrics are
+ * filtered; candidates are the entities of train that were not held out; ties share the mean rank.
+ * `reliability` is about probabilities that were calibrated on other held-out entities. */
 typedef struct kith_held_out {
     size_t entities; /* queried */
     const kith_metrics *metrics;
@@ -780,10 +785,9 @@ KITH_API kith_status kith_model_held_out(kith_held_out **held_out, const kith_mo
 KITH_API void kith_held_out_free(kith_held_out *held_out);
 
 /* Which entities may be answers. Unseen entities are those of the graph that are not in train and
- * have support facts, and a session's new ones. The order of seen candidates does not depend on
- * whether unseen ones are candidates too. In a session, a model without rules, or with
- * unseen-neighbors off, has no scores for unseen entities; evaluation then scores them by their
- * encodings. */
+ * have support facts, and the new ones of a session. The order of seen candidates does not depend
+ * on whether unseen ones are candidates too. A model without rules, or with unseen-neighbors off,
+ * has no scores for unseen entities in a session; evaluation scores them by their encodings. */
 typedef enum kith_candidate_set {
     KITH_ANSWERS_USUAL, /* all in a session, seen ones in evaluation */
     KITH_ANSWERS_ALL,   /* seen and unseen entities that have scores */
@@ -795,7 +799,7 @@ typedef struct kith_eval_options {
     size_t size;
     kith_split split;     /* KITH_DEV or KITH_TEST */
     kith_candidate_set candidates;
-    unsigned without;   /* parts of the evidence to leave out: flags of kith_evidence_part */
+    unsigned without;   /* parts of the evidence to ablate: flags of kith_evidence_part */
     const kith_graph *filter; /* additional true facts to filter by, or NULL */
     size_t sample;      /* number of facts, drawn at random; 0: all */
     uint64_t seed;      /* of the sample */
@@ -828,9 +832,9 @@ typedef struct kith_probability_table {
     size_t bin_count;
     double calibration_error;  /* mean of |predicted - right| over the bins */
     double log_loss;           /* mean of -log P(outcome) */
-    /* the same if each answer gets the overall share of correct answers */
+    /* the log-loss if every answer gets the share of correct answers as its probability */
     double base_rate_log_loss;
-    size_t given_half;         /* answers with .5 or more; and how many of those were correct */
+    size_t given_half;         /* answers with .5 or more, and how many of these are correct */
     size_t given_half_right;
 } kith_probability_table;
 
@@ -865,9 +869,9 @@ KITH_API void kith_probability_eval_free(kith_probability_eval *result);
 
 /* ---- answers about new entities ---------------------------------------------------------- */
 
-/* Facts that one user adds about entities, and questions about them. Any number of sessions may
- * share a model, each used by one thread at a time. Candidates are encoded once for all of them.
- * The model must outlive its sessions. */
+/* A session holds the facts that one user adds, and answers queries about entities. Any number of
+ * sessions may share a model, each used by one thread at a time. Candidates are encoded once for
+ * all of them. The model must outlive its sessions. */
 typedef struct kith_session kith_session;
 
 KITH_API kith_status kith_session_new(kith_session **session, kith_model *model,
@@ -881,9 +885,9 @@ KITH_API void kith_session_set_suggestions(kith_session *session, int suggest);
  * MB; the least recently used are dropped first. */
 KITH_API kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *error);
 
-/* Whether a fact can be used. It can if its relation is in train and, for a model with
- * unseen-neighbors off, one of its entities is: it then describes the other entity, or both if both
- * are in train. */
+/* Whether a fact can be used. Its relation must be in train. For a model with unseen-neighbors off,
+ * one of its entities must be in train too; the fact then describes the other entity, or both if
+ * both are in train. */
 typedef enum kith_fact_use {
     KITH_FACT_USED,
     KITH_FACT_REPEATED,    /* added before, or already in the graph */
@@ -891,22 +895,22 @@ typedef enum kith_fact_use {
     KITH_FACT_NO_NEIGHBOR, /* neither entity is in train, and the model uses seen neighbours only */
     KITH_FACT_USES
 } kith_fact_use;
-KITH_API const char *kith_fact_use_text(kith_fact_use use); /* for a person */
+KITH_API const char *kith_fact_use_text(kith_fact_use use); /* a description */
 
-/* Add a fact by names. Names that the graph lacks become new entities. Whether the fact can be used
- * goes into `use`, which may be NULL; facts that cannot be used are kept and listed, and change
- * nothing. Fails with KITH_ERR_ARGUMENT for an empty name or one that is not UTF-8. */
+/* Add a fact by names. Names that the graph does not have become new entities. `use`, which may be
+ * NULL, tells whether the fact can be used; facts that cannot are kept and listed, but have no
+ * effect. Fails with KITH_ERR_ARGUMENT for an empty name or one that is not UTF-8. */
 KITH_API kith_status kith_session_add(kith_fact_use *use, kith_session *session,
                                       const char *subject, const char *relation,
                                       const char *object, kith_error *error);
-/* Add all facts of a graph's train and aux, which may come from any source; false facts are
- * ignored. Either all are added or, on failure, none. Only `watch` of the options is used. */
+/* Add all facts of train and aux of a graph, which may come from any source; false facts are
+ * ignored. On failure none is added. Only `watch` of the options is used. */
 KITH_API kith_status kith_session_add_graph(kith_session *session, const kith_graph *facts,
                                             const kith_work_options *options, kith_error *error);
 /* Remove the last fact; KITH_ERR_NOT_FOUND if there is none. Afterwards the session is as if it had
  * never been added: ids of other new names may have changed. */
 KITH_API kith_status kith_session_undo(kith_session *session);
-/* Remove any fact, the last one if it was added several times; KITH_ERR_NOT_FOUND if there is
+/* Remove a fact, or its last copy if it was added several times; KITH_ERR_NOT_FOUND if there is
  * none. */
 KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
                                          const char *relation, const char *object,
@@ -973,10 +977,12 @@ typedef struct kith_answer {
      * which the entity's relations imply this one, times the softmax probability of the entity
      * among the candidates for the relation. */
     float score;
-    /* That it is true: computed from `probability_if_any`, the probability that there is an answer
-     * that is not known yet, and what is known. NAN if the model has no such probability. */
+    /* The probability that the answer is true, computed from `probability_if_any`, the probability
+     * that there is an answer that is not known yet, and the number of known answers and facts. NAN
+     * if the model has no such probability. */
     double probability;
-    /* that it is true if exactly one answer is missing; NAN likewise */
+    /* The probability that it is true if exactly one answer is missing; NAN if the model has no
+     * such probability. */
     double probability_if_any;
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
@@ -988,7 +994,7 @@ typedef struct kith_answer {
 typedef struct kith_answers {
     const kith_answer *const *at;
     size_t count;
-    int subject_asked;    /* the answers are subjects */
+    int subject_asked;    /* the query is for subjects */
     size_t relations;     /* considered: 1, or for pairs their number */
     size_t all_relations; /* that could have been considered */
 } kith_answers;
@@ -1036,24 +1042,24 @@ KITH_API kith_status kith_session_encode(float *vector, kith_session *session, c
 
 /* ---- is it true, and what is missing ------------------------------------------------------ */
 
-/* How likely a fact is. A known fact is hidden from the facts of the entity that is queried. That
- * is the subject, with the object as one of the candidates; or the object, if only the subject is a
- * candidate or the model predicts only subjects. */
+/* How likely a fact is. It is scored as an answer to S r ?, with the object among the candidates;
+ * or to ? r O, if only the subject is a candidate or the model predicts only subjects. A known fact
+ * is hidden from the facts of the entity that is queried. */
 typedef struct kith_verdict {
     int known;          /* in the graph or the session */
     int subject_asked;  /* scored as an answer to ? r O */
     double probability; /* as in kith_answer; computed from `has` and `probability_if_any` */
-    double probability_if_any; /* as in kith_answer: that it is true if exactly one is missing */
-    /* that S r ? (? r O) has an answer that is not known; NAN if the model has no such
-     * probability */
+    double probability_if_any; /* as in kith_answer */
+    /* the probability that S r ? (or ? r O) has an answer that is not known; NAN if the model has
+     * no such probability */
     double has;
     float score;        /* as in kith_answer; NAN if `rank` is 0 */
     size_t rank;        /* among the candidates that are not known, from 1; 0 if neither entity is a
                            candidate, so that only the classifier can be used */
     size_t candidates;  /* that are not known */
     double low, high;   /* as in kith_answer */
-    /* the run was fitted on labels: `probability` and `likely` come from its classifier, as in
-     * kith_evaluate */
+    /* 1 if the run was fitted on labels: `probability` and `likely` then come from its classifier,
+     * as in kith_evaluate */
     int classified;
     /* 1 or 0, by the classifier's threshold for the relation if `classified`, else by whether the
      * probability is .5 or more; -1 if the model has no probabilities */
@@ -1093,13 +1099,14 @@ typedef struct kith_missing_fact {
 } kith_missing_fact;
 
 /* Called on the caller's thread for each fact of the result, in order, as soon as no other fact can
- * come before it. Return 0 to continue; anything else stops the work, as a kith_watch_call does. */
+ * rank before it. Return 0 to continue; any other value stops the work, as for a
+ * kith_watch_call. */
 typedef int (*kith_missing_call)(void *context, const kith_missing_fact *fact);
 
 typedef struct kith_missing_options {
     size_t size;
     size_t top;             /* how many facts, 10 if 0 */
-    size_t queries;         /* at most this many questions S r ? are asked, 1000 if 0 */
+    size_t queries;         /* the limit on queries S r ?, 1000 if 0 */
     double min_probability; /* omit facts that are less likely than this */
     unsigned threads;       /* 0: one per core */
     kith_watch_call watch;  /* NULL: none */
@@ -1114,14 +1121,14 @@ KITH_API void kith_missing_options_init(kith_missing_options *options, size_t si
 typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
-    size_t asked;    /* questions S r ? that were asked */
-    size_t possible; /* questions that could be asked: entities of train times relations */
-    int complete;    /* no other question can have a likelier answer than those listed */
+    size_t asked;    /* queries S r ? that were made */
+    size_t possible; /* queries that could be made: entities of train times relations */
+    int complete;    /* no other query can have a likelier answer than those listed */
 } kith_missing;
 
-/* The likeliest missing facts of a relation, or with NULL of all. The questions S r ? are asked in
- * decreasing order of the probability that S has another fact of r, until no later one can give a
- * likelier fact or the limit is reached. */
+/* The most likely missing facts of a relation, or with NULL of all relations. Queries S r ? are
+ * made in decreasing order of the probability that S has another fact of r, until no later one can
+ * give a likelier fact or the limit is reached. */
 KITH_API kith_status kith_session_find_missing(kith_missing **missing, kith_session *session,
                                                const char *relation,
                                                const kith_missing_options *options,
@@ -1135,10 +1142,10 @@ typedef struct kith_weighted_neighbor {
     uint32_t relation, entity;
     int inverse; /* the queried entity is the object of the fact */
     int added;   /* from the session, not the graph */
-    /* in the entity's vector; NAN if the model has no such part, weight = logic + attention if it
-     * has both */
+    /* its weight in the entity's vector, and the parts of the weight, weight = logic + attention;
+     * NAN if the model has no such part */
     double weight, logic, attention;
-    size_t place;     /* its place in the model's list */
+    size_t place;     /* its index in the model's list of neighbours */
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
     /* relation => query, the rule behind the logic weight; NULL: none */
     const kith_implication *rule;
@@ -1153,10 +1160,14 @@ typedef struct kith_feature {
     double value, points;
 } kith_feature;
 
-/* A rule that supports an answer o of q(s, ?), and the facts it applies to: r(s, o) for a direct
- * rule, r1(s, between) and r2(between, o) for a path rule, r(s, between) for a constant rule, r(o,
- * between) for a shared-answer rule, which some known answers also have. The confidence is adapted
- * to how often the rule holds here (direct), or lowered for rules with few examples. */
+/* A rule that supports an answer o of q(s, ?), and the facts it applies to:
+ *   direct          r(s, o)
+ *   path            r1(s, between), r2(between, o)
+ *   path3           r1(s, between), r2(between, between_second), r3(between_second, o)
+ *   constant        r(s, between)
+ *   shared-answer   r(o, between), which some known answers also have
+ * The confidence is lowered for rules with few examples. That of a direct rule is mixed with how
+ * often it holds at s and at o. */
 typedef struct kith_reason {
     kith_evidence_part kind;
     uint32_t first, second; /* relations; UINT32_MAX if the body has no second */
@@ -1169,16 +1180,16 @@ typedef struct kith_reason {
     uint32_t between_second; /* y of a path of three steps, else UINT32_MAX */
 } kith_reason;
 
-/* One fact of a path: it leads to `entity` from the previous one, against its direction if
- * inverse. */
+/* One fact of a path: it leads from the previous entity to `entity`, against its direction if
+ * `inverse`. */
 typedef struct kith_step {
     uint32_t relation;
     int inverse;
     uint32_t entity;
 } kith_step;
 
-/* The contributions to the score of an answer: rules + proximity + prior + embedding, and that of
- * the embedding by neighbour; the neighbours and `rest` add up to it. */
+/* The contributions to the score of an answer: score = rules + proximity + prior + embedding. The
+ * contribution of the embedding is split by neighbour: it is the sum of `neighbors` and `rest`. */
 typedef struct kith_contributions {
     uint32_t entity;
     double score;
@@ -1195,7 +1206,7 @@ typedef struct kith_contributions {
     double rest;             /* contribution of the relation and the answer itself */
 } kith_contributions;
 
-/* The rank of one of the first answers when a neighbour is masked. */
+/* The rank of one of the first answers, with all neighbours and with one masked. */
 typedef struct kith_rank_change {
     size_t rank, rank_masked; /* among all candidates, from 1 */
     float score, score_masked;
@@ -1225,7 +1236,7 @@ typedef struct kith_explanation {
     const kith_weighted_neighbor *const *neighbors; /* highest weight first */
     size_t neighbor_count;
     size_t unread; /* neighbours beyond the model's limit, which it does not use */
-    /* the neighbours with the highest weights, masked one at a time */
+    /* for each of the neighbours with the highest weights, which are masked one at a time */
     const kith_ablation *const *ablations;
     size_t ablation_count;
     size_t compared; /* how many of the first answers have contributions and changes of rank */

@@ -55,8 +55,8 @@ bool parse_relations(void *to, const char *text);
 #define OPTION_CANDIDATES                                                                          \
     {                                                                                              \
         "candidates", 0, "seen|all|new",                                                           \
-            "which entities may be answers: those of train (seen), all, or only new ones, "        \
-            "which occur in added or support facts but not in train",                              \
+            "which entities may be answers: those in train (seen), all, or only new ones, "        \
+            "which are in added or support facts but not in train",                                \
             OPTION_CHOICE, offsetof(query_arguments, candidates), "all"                            \
     }
 
@@ -64,19 +64,17 @@ bool parse_relations(void *to, const char *text);
     {"query",                                                                                      \
      0,                                                                                            \
      "'S R ?'",                                                                                    \
-     "a question with ? for the unknown; may be given several times. 'S R ?' and '? "              \
-     "R O' ask for entities, 'S ? ?' for relations with entities, 'S ? O' for "                    \
-     "relations, 'S R O' whether it is true, '? R ?' and '? ? ?' for missing facts; "              \
-     "the name * stands for every new entity",                                                     \
+     "a query, with ? for each unknown; * stands for every new entity; may be given "              \
+     "several times",                                                                              \
      OPTION_TEXTS,                                                                                 \
      offsetof(query_arguments, queries)},                                                          \
         {"about",      0,                                                                          \
-         "ENTITY",     "ask 'ENTITY ? ?' and '? ? ENTITY' at once; may be given several times",    \
+         "ENTITY",     "query 'ENTITY ? ?' and '? ? ENTITY' at once; may be given several times",  \
          OPTION_TEXTS, offsetof(query_arguments, about)},                                          \
         {"questions",                                                                              \
          0,                                                                                        \
          "N",                                                                                      \
-         "'? R ?' asks at most N questions 'S R ?', beginning with the entities that "             \
+         "'? R ?' makes at most N queries 'S R ?', beginning with the entities that "              \
          "most likely have another fact of the relation",                                          \
          OPTION_INTEGER,                                                                           \
          offsetof(query_arguments, questions),                                                     \
@@ -86,20 +84,20 @@ bool parse_relations(void *to, const char *text);
         {"fact",                                                                                   \
          0,                                                                                        \
          "'S R O'",                                                                                \
-         "a fact: subject, relation and object, separated by tabs (or \\t) or by spaces; "         \
-         "put names that contain spaces in double quotes; may be given several times",             \
+         "a fact to add: subject, relation and object, separated by tabs (or \\t) or by "          \
+         "spaces; put names that contain spaces in double quotes; may be given several times",     \
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, facts)},                                                        \
         {"facts",                                                                                  \
          0,                                                                                        \
          "FILE",                                                                                   \
-         "facts about any number of new entities, from a source of any format that kith reads; - " \
-         "for standard input",                                                                     \
+         "facts to add, about any number of entities, in any format that kith reads; - for "       \
+         "standard input",                                                                         \
          OPTION_TEXTS,                                                                             \
          offsetof(query_arguments, files)},                                                        \
-        OPTION_TOP("how many answers", "10"), {"new-only",  0,                                     \
-                                               NULL,        "omit known answers",                  \
-                                               OPTION_FLAG, offsetof(query_arguments, new_only)},  \
+        OPTION_TOP("number of answers", "10"),                                                     \
+        {"new-only",           0,           NULL,                                                  \
+         "omit known answers", OPTION_FLAG, offsetof(query_arguments, new_only)},                  \
         {"relations",                                                                              \
          0,                                                                                        \
          "N|all",                                                                                  \

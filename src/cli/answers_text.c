@@ -1,4 +1,4 @@
-/* Answers and explanations for people. */
+/* Answers and explanations as text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "report/rule_form.h"
 
 enum {
-    NAMED = 10, /* ignored facts that are listed one by one */
-    SHOWN = 10  /* neighbours that are shown */
+    NAMED = 10, /* ignored facts that are listed individually */
+    SHOWN = 10  /* neighbours shown */
 };
 
 /* ---- answers ---- */
@@ -45,7 +45,7 @@ char *readable_entity(const kith_graph *graph, uint32_t entity)
     return asprintf(&text, "%s (%s)", label, name_text(graph, name)) < 0 ? NULL : text;
 }
 
-/* A name of the question, with its label where the graph has one; to be freed. */
+/* A name of the question, with its label if it has one; to be freed. */
 static char *readable_name(const kith_graph *graph, const char *name)
 {
     uint32_t entity;
@@ -65,7 +65,7 @@ void print_question(const kith_question *q, const kith_graph *graph)
     free(object);
 }
 
-/* What the question leaves open: the entity, with its relation, on the side where it stands. */
+/* The unknown part of the question: the relation and the entity, on its side of the fact. */
 static void print_pair(const kith_answer *a, const kith_question *q, const kith_graph *graph,
                        const char *entity)
 {
@@ -75,20 +75,20 @@ static void print_pair(const kith_answer *a, const kith_question *q, const kith_
         say("  %s", entity);
     else if (q->subject && q->object)
         say("  %s", relation);
-    else if (q->subject && a->is_subject) /* asked in both directions */
+    else if (q->subject && a->is_subject) /* queried in both directions */
         say("  %s  %s  %s", entity, relation, q->subject);
     else
         say("  %s  %s", relation, entity);
 }
 
-/* The overall probability, where the model knows how likely there is an answer at all, with the
- * interval where it is wide, so that few cases do not look like many. `if any` assumes that exactly
- * one answer is missing; where several may be, it can be below the overall one and says nothing. */
+/* The overall probability, if the model has one. A wide interval is shown too, because it means
+ * that the probability was learned from few cases. `if any` assumes that exactly one answer is
+ * missing; it is omitted where it is lower, since several answers may then be missing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
     static const double wide = .1;
 
-    if (a->known && !isnan(a->probability)) { /* which is of what is not known */
+    if (a->known && !isnan(a->probability)) { /* the probability is of unknown answers */
         say("%9s", "");
         return;
     }
@@ -123,7 +123,7 @@ void print_answers(const kith_answers *answers, const kith_question *q, const ki
             answers->relations, answers->all_relations);
 }
 
-/* What may have been meant by a fact that is of no use; the text lives in `out`. */
+/* What the user may have meant by a fact that cannot be used; the text is in `out`. */
 static const char *meant(char out[512], const kith_session_fact *f, const kith_graph *graph)
 {
     uint32_t ids[3];
@@ -179,7 +179,7 @@ static const char *direction(int inverse)
     return inverse ? " (inverse)" : "";
 }
 
-/* The fact, with the entity that is asked about in its place. */
+/* The fact with readable names; the queried entity is on its side. */
 static char *readable_fact(const kith_weighted_neighbor *n, const kith_question *q,
                            const kith_graph *graph)
 {
@@ -202,7 +202,7 @@ static void print_atom(const kith_graph *graph, uint32_t relation, int inverse, 
         inverse ? from : to);
 }
 
-/* What a variable of a rule stands for, to be freed. */
+/* The name that a variable of a rule stands for; to be freed. */
 static char *value_of(char variable, const kith_reason *r, const kith_question *q, uint32_t answer,
                       const kith_graph *graph)
 {
@@ -221,7 +221,7 @@ static char *value_of(char variable, const kith_reason *r, const kith_question *
     }
 }
 
-/* The facts behind a rule, with their names. */
+/* The facts that a rule applies to, with readable names. */
 static void print_reason(const kith_reason *r, const kith_question *q, uint32_t answer,
                          const kith_graph *graph)
 {
@@ -243,7 +243,7 @@ static void print_reason(const kith_reason *r, const kith_question *q, uint32_t 
     putchar('\n');
 }
 
-/* The facts that lead to the answer, in order. A path of one fact is among the reasons already. */
+/* The facts of the shortest path to the answer. A path of one fact is already among the reasons. */
 static void print_path(const kith_contributions *g, const kith_question *q, const kith_graph *graph)
 {
     char *from = readable_name(graph, q->subject ? q->subject : q->object);
@@ -266,7 +266,7 @@ static void print_contributions(const kith_explanation *e, const kith_question *
     for (size_t i = 0; i < e->contribution_count && i < ANSWERS_SHOWN; i++) {
         const kith_contributions *g = e->contributions[i];
         if (g->feature_count == 0)
-            break; /* no rules: the neighbours say all */
+            break; /* without rules, the neighbours explain everything */
         char *entity = readable_entity(graph, g->entity);
         say("\n  %s: %.3f = rules %+.3f, proximity %+.3f, prior %+.3f, embedding %+.3f\n",
             entity ? entity : "", g->score, g->rules, g->proximity, g->prior, g->embedding);
@@ -330,7 +330,7 @@ static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *gr
             grouped(text, n->redundant_with->support));
 }
 
-/* Neighbours with the same relation have the same rules, which are told once. */
+/* Neighbours with the same relation have the same rules, which are printed once. */
 static bool told_before(const kith_explanation *e, size_t i)
 {
     for (size_t k = 0; k < i; k++)

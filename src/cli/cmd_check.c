@@ -10,15 +10,16 @@
 #include "core/rng.h"
 
 typedef struct {
-    query_arguments a; /* first, because arguments are read into it */
+    query_arguments a; /* first, because arguments are parsed into it */
     int graph;
     uint64_t sample;
 } checking;
 
-/* Facts to check; names of the graph's facts belong to the graph, those of a file are held. */
+/* Facts to check. The names of facts of the graph belong to the graph, those of a file to
+ * `held`. */
 typedef struct {
     kith_question *at;
-    fields *held; /* NULL if nothing is held */
+    fields *held; /* NULL for facts of the graph */
     size_t count, capacity;
 } facts;
 
@@ -37,7 +38,7 @@ static bool grow(facts *f)
     return held != NULL;
 }
 
-/* A line that is not a fact stays, without relation and object: it is reported like other
+/* A line that is not a fact is kept, without relation and object, and reported like other
  * errors. */
 static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
@@ -217,8 +218,8 @@ static int least_plausible_first(const void *a, const void *b)
     return (x->fact > y->fact) - (x->fact < y->fact);
 }
 
-/* Which facts to show, and in which order: those of a file in its order, or the least plausible of
- * a graph. */
+/* The order of the facts shown: that of the file, or the least plausible facts of the graph
+ * first. */
 static size_t order_facts(place *order, const checking *c, const facts *f,
                           const kith_verdicts *verdicts)
 {
@@ -361,10 +362,10 @@ static int run(const command *self, void *arguments)
 
 static const option_row options[] = {
     {"graph", 0, NULL,
-     "check the facts that the run was trained on, each with itself hidden, and list "
-     "the least plausible ones",
+     "check the facts that the run was trained on, hiding each while it is checked, and "
+     "list the least plausible ones",
      OPTION_FLAG, offsetof(checking, graph)},
-    OPTION_TOP("with --graph: how many facts to list", "50"),
+    OPTION_TOP("with --graph: number of facts to list", "50"),
     {"sample", 0, "N", "with --graph: check a random sample of N facts", OPTION_INTEGER,
      offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
     OPTION_SEED("seed of the sample"),
@@ -381,18 +382,18 @@ static const option_row options[] = {
 const command cmd_check = {
     .name = "check",
     .group = GROUP_QUESTIONS,
-    .summary = "say how likely facts are true",
+    .summary = "estimate how likely facts are to be true",
     .operand = "RUN [FILE]",
     .most_operands = -1,
     .about =
         "Reads facts from FILE, in any format of a SOURCE, or from standard input (-), one per\n"
         "line with tab-separated fields. Prints a table with the probability of each fact, its\n"
         "rank among the candidates and a verdict: known, likely (50 % or more) or unlikely. A\n"
-        "known fact is hidden while it is checked. A line that cannot be checked has the reason\n"
-        "in its last column, does not stop the others, and makes the exit status 1.\n\n"
+        "known fact is hidden while it is checked. If a line cannot be checked, its last column\n"
+        "has the reason, the other lines are checked, and the exit status is 1.\n\n"
         "With --graph, checks the facts of the run's own graph and lists the least plausible\n"
-        "ones, likely or unlikely: candidates for errors. Each fact is hidden from the known\n"
-        "facts of its entities, but rules, weights and embeddings were learned with it.",
+        "ones, which may be errors. Each fact is hidden from the known facts of its entities, but\n"
+        "rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),
     .examples = "  kith check run facts.tsv\n"

@@ -10,7 +10,7 @@ enum { MOST_RUNS = 32 };
 
 typedef struct {
     common_arguments common;
-    int split, candidates; /* places among the choices */
+    int split, candidates; /* indices of the choices */
 } arguments;
 
 static const char *split_name(const arguments *a)
@@ -20,12 +20,12 @@ static const char *split_name(const arguments *a)
 
 typedef struct {
     outcomes of[MOST_RUNS];
-    size_t evaluated[MOST_RUNS]; /* queries, before only those that all have were kept */
+    size_t evaluated[MOST_RUNS]; /* queries of each run, before the shared ones were selected */
     size_t shared;
     bool classification;
 } comparison;
 
-/* The metrics that are shown, in this order; those of the other task are left out. */
+/* Whether a metric is shown: it must belong to the task, ranking or classification. */
 static bool applies(const comparison *c, int m)
 {
     return (m == METRIC_ACCURACY) == c->classification;
@@ -81,7 +81,7 @@ static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, k
 
 /* ---- for people ---- */
 
-enum { FIRST = 12, OTHERS = 29 }; /* widths of columns */
+enum { FIRST = 12, OTHERS = 29 }; /* column widths */
 
 static const char *stars(const estimate *difference)
 {
@@ -89,7 +89,7 @@ static const char *stars(const estimate *difference)
     return level == 3 ? "**" : level == 2 ? "*" : "";
 }
 
-/* "0.387" of the first run, "0.399 +0.012 (0.004)**" of the others. */
+/* "0.387" for the first run, "0.399 +0.012 (0.004)**" for the others. */
 static void print_value(const comparison *c, size_t run, metric m, grouping by, int group)
 {
     const metric_info *info = &metric_table[m];
@@ -108,7 +108,7 @@ static void print_value(const comparison *c, size_t run, metric m, grouping by, 
     say("  %8.*f %-*s", info->decimals, info->scale * e.mean, OTHERS - 11, text);
 }
 
-/* A name that is too long shows its end, which tells runs apart. */
+/* If a name is too long, its end is shown, because the ends of paths differ. */
 static void print_names(const char *title, const arguments *a)
 {
     say("%-26s", title);
@@ -263,10 +263,11 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"split", 0, "dev|test", "what to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
+    {"split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
      "test"},
-    {"candidates", 0, "seen|all|new", "what to rank: the entities of train, all, or unseen ones",
-     OPTION_CHOICE, offsetof(arguments, candidates), "seen"},
+    {"candidates", 0, "seen|all|new",
+     "the candidates: entities of train, all entities, or unseen ones", OPTION_CHOICE,
+     offsetof(arguments, candidates), "seen"},
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,
@@ -275,14 +276,15 @@ static const option_row options[] = {
 const command cmd_compare = {
     .name = "compare",
     .group = GROUP_MODELS,
-    .summary = "compare trained models over the same queries",
+    .summary = "compare trained models on the same queries",
     .operand = "RUN RUN...",
     .most_operands = MOST_RUNS,
     .about =
-        "Evaluates every run and compares its metrics with those of the first run, over the\n"
-        "queries that all runs have, by kind of relation and by the number of facts of the known\n"
-        "entity. Differences are paired, query by query; their standard errors are in brackets.\n"
-        "* marks a difference of more than two standard errors, ** one of more than three.",
+        "Evaluates every run and compares its metrics with those of the first run, on the queries\n"
+        "that all runs share. Tables also group the queries by kind of relation and by the number\n"
+        "of facts of the known entity. Differences are paired, query by query, with their\n"
+        "standard errors in brackets. * marks a difference of more than two standard errors, **\n"
+        "one of more than three.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith compare mean lan\n"

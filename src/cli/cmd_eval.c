@@ -320,12 +320,13 @@ static int run(const command *self, void *arguments_given)
 }
 
 static const option_row options[] = {
-    {"split", 0, "dev|test", "what to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
+    {"split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
      "test"},
-    {"candidates", 0, "seen|all|new", "what to rank: the entities of train, all, or unseen ones",
-     OPTION_CHOICE, offsetof(arguments, candidates), "seen"},
+    {"candidates", 0, "seen|all|new",
+     "the candidates: entities of train, all entities, or unseen ones", OPTION_CHOICE,
+     offsetof(arguments, candidates), "seen"},
     {"without", 0, "PARTS",
-     "leave out parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
+     "ablate parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
      "direct or path; separate several with commas",
      OPTION_CHECKED, offsetof(arguments, without), .take = parse_parts,
      .expected =
@@ -333,14 +334,13 @@ static const option_row options[] = {
          "commas, but not all of them"},
     OPTION_ON,
     OPTION_COLUMNS,
-    {"filter", 0, "SOURCE",
-     "additional true facts; such answers are filtered, too", OPTION_TEXT,
+    {"filter", 0, "SOURCE", "additional true facts to filter by", OPTION_TEXT,
      offsetof(arguments, filter)},
-    {"ranks", 0, "FILE", "write every query and its ranks as tab-separated columns", OPTION_TEXT,
+    {"ranks", 0, "FILE", "write every query with its ranks as TSV", OPTION_TEXT,
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
-     "measure probabilities on N unseen entities with hidden facts; 0: skip this",
-     OPTION_INTEGER, offsetof(arguments, newcomers), "100", .high = 1e9},
+     "measure the calibration of probabilities on N unseen entities; 0: skip this", OPTION_INTEGER,
+     offsetof(arguments, newcomers), "100", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,
     OPTION_QUIET,
@@ -350,15 +350,15 @@ static const option_row options[] = {
 const command cmd_eval = {
     .name = "eval",
     .group = GROUP_MODELS,
-    .summary = "measure how good a trained model is",
+    .summary = "evaluate a trained model",
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Hides one entity of every fact and ranks it among the candidates, without the other true\n"
-        "answers (filtered ranks); ties share the mean rank. If the split has labels, facts are\n"
-        "classified as true or false instead, with thresholds or weights per relation tuned on\n"
-        "dev. For a run without facts in the split, prints what training measured on held-out\n"
-        "entities.",
+        "Hides one entity of every fact and ranks it among the candidates, without other true\n"
+        "answers (filtered ranks); ties share the mean rank. Also measures how well probabilities\n"
+        "are calibrated. If the split has labels, facts are classified as true or false instead,\n"
+        "with thresholds or weights per relation tuned on dev. If the run has no facts in the\n"
+        "split, prints what training measured on held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith eval run\n"

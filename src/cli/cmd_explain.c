@@ -3,7 +3,7 @@
 #include "cli/answers.h"
 #include "report/pages.h"
 
-/* Questions that failed are not on it. */
+/* Write the page of --html, without the questions that failed. */
 static int write_page(const query_arguments *a, const json_t *results)
 {
     json_t *pages = json_array(), *one;
@@ -22,7 +22,7 @@ static int write_page(const query_arguments *a, const json_t *results)
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
-/* As text, or appended to the results. */
+/* Print an explanation as text, or append it to the results. */
 static void show_one(const query_arguments *a, const explained *e, json_t *results, bool first)
 {
     const kith_graph *graph = kith_model_graph(a->model);
@@ -36,7 +36,7 @@ static void show_one(const query_arguments *a, const explained *e, json_t *resul
     print_explained(e, graph);
 }
 
-/* A question that fails does not stop the others; returns the status of the first failure. */
+/* If a question fails, the others are still explained; returns the status of the first failure. */
 static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown)
 {
     int status = EXIT_SUCCESS;
@@ -94,30 +94,26 @@ static const option_row options[] = {
 const command cmd_explain = {
     .name = "explain",
     .group = GROUP_QUESTIONS,
-    .summary = "predict, and show the reasons",
+    .summary = "predict and show the reasons",
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Gives the same answers as kith predict, with explanations. If the run has rules, it\n"
-        "splits the scores of the best answers into rules, proximity, prior and embedding, and\n"
-        "lists the supporting rules, strongest first: confidence, kind (see kith help rules), how\n"
-        "often each was correct, the facts it applies to, and the shortest path from the entity\n"
-        "to the answer. Then it lists the facts that the entity's vector is computed from, "
-        "highest\n"
-        "weight first: the weight of each, its logic and attention parts, the rule behind the\n"
-        "logic part, and which other relation of the entity makes the fact redundant. Finally, it\n"
-        "leaves out the facts with the highest weights one at a time and shows the new ranks of "
-        "the\n"
-        "best answers.\n\n"
-        "Other aggregators show what they can: mean and sum give all facts the same weight, max\n"
-        "shows in how many coordinates each fact is the largest, lstm only the effect of leaving\n"
-        "out a fact.\n\n"
-        "For 'S R O' it shows how likely the fact is, what supports it and what counts against "
-        "it:\n"
-        "the answers that rank above it, and whether S is likely to have another fact of R at "
-        "all.\n"
-        "A known fact is hidden while it is explained. For '? R ?' it explains the likeliest\n"
-        "missing fact.",
+        "Gives the same answers as kith predict, with explanations. Queries are described in kith\n"
+        "help predict.\n\n"
+        "If the run has rules, splits the scores of the best answers into contributions of rules,\n"
+        "proximity, prior and embedding. Lists the supporting rules, strongest first, each with\n"
+        "its confidence, kind (see kith help rules), how often it was correct, and the facts it\n"
+        "applies to. Then follows the shortest path from the entity to the answer.\n\n"
+        "Then lists the known facts of the entity. If the run has an embedding, these are the\n"
+        "facts that the entity's vector is computed from, highest weight first: the weight of\n"
+        "each, its logic and attention parts, the rule behind the logic part, and which other\n"
+        "relation of the entity makes the fact redundant. Finally, masks the facts with the\n"
+        "highest weights, one at a time, and shows the new ranks of the best answers. The\n"
+        "aggregators mean and sum give all facts the same weight; max shows in how many\n"
+        "coordinates each fact is the largest; lstm has no weights.\n\n"
+        "For 'S R O', shows how likely the fact is, what supports it, which answers rank above\n"
+        "it, and whether S is likely to have another fact of R at all. A known fact is hidden\n"
+        "while it is explained. For '? R ?', explains the most likely missing fact.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples =

@@ -14,7 +14,7 @@ typedef struct {
     int format, inverse;
 } arguments;
 
-/* Names of rows, made or borrowed. */
+/* The names of rows, allocated or borrowed. */
 typedef struct {
     const char **names, **labels;
     char **made;
@@ -45,7 +45,7 @@ static int name_entities(row_names *n, const kith_graph *graph, size_t count)
     return EXIT_SUCCESS;
 }
 
-/* Inverses, where there are any, follow all relations. */
+/* If there are inverses, they follow all relations. */
 static int name_relations(row_names *n, const kith_graph *graph, size_t count)
 {
     size_t relations = kith_graph_seen_relation_count(graph);
@@ -103,7 +103,8 @@ static int export_table(const arguments *a, const kith_model *model, const kith_
     return status;
 }
 
-/* Those named; or, where none is and no encodings are asked for, all whose rows have names. */
+/* Whether to write a table: those of --table, or without it all whose rows have names, unless
+ * encodings are written instead. */
 static bool wanted(const arguments *a, const kith_table *t)
 {
     for (size_t i = 0; i < a->tables.count; i++)
@@ -150,7 +151,7 @@ static int add_name(row_names *n, size_t *count, const char *name, const kith_gr
 {
     uint32_t entity;
 
-    if ((*count & (*count + 1)) == 0) { /* one below a power of two: room for as many again */
+    if ((*count & (*count + 1)) == 0) { /* one below a power of two: double the capacity */
         const char **names = realloc(n->names, 2 * (*count + 1) * sizeof *names);
         const char **labels = names ? realloc(n->labels, 2 * (*count + 1) * sizeof *labels) : NULL;
         n->names = names ? names : n->names;
@@ -165,7 +166,7 @@ static int add_name(row_names *n, size_t *count, const char *name, const kith_gr
     return EXIT_SUCCESS;
 }
 
-/* One name per line. */
+/* Read one name per line. */
 static int read_names(row_names *n, size_t *count, const char *path, const kith_graph *graph)
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
@@ -207,7 +208,7 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
     return status;
 }
 
-/* Those named; else the new ones; else all that train has. */
+/* The entities to encode: those named, else the new ones, else all of train. */
 static int choose_entities(row_names *n, size_t *count, const arguments *a,
                            const kith_session *session, const kith_graph *graph)
 {
@@ -336,10 +337,10 @@ static int run(const command *self, void *given)
 static const option_row options[] = {
     OPTION_OUTPUT("the folder to write to; created if it is missing", arguments, output),
     {"format", 0, "npy|word2vec|tsv",
-     "npy: NAME.npy for numpy, with NAME.names.tsv; word2vec: NAME.txt; tsv: NAME.vectors.tsv and "
-     "NAME.metadata.tsv for embedding viewers",
+     "the files to write: NAME.npy for NumPy, with NAME.names.tsv (npy); NAME.txt (word2vec); or "
+     "NAME.vectors.tsv and NAME.metadata.tsv for embedding viewers (tsv)",
      OPTION_CHOICE, offsetof(arguments, format), "npy"},
-    {"table", 0, "NAME", "only this table; may be given several times", OPTION_TEXTS,
+    {"table", 0, "NAME", "write only this table; may be given several times", OPTION_TEXTS,
      offsetof(arguments, tables), .otherwise = "all whose rows have names"},
     {"relation", 0, "NAME", "write the encodings of entities for this query relation", OPTION_TEXT,
      offsetof(arguments, relation)},
@@ -349,7 +350,7 @@ static const option_row options[] = {
      offsetof(arguments, entities)},
     {"entities", 0, "FILE", "entities to encode, one per line; - for standard input", OPTION_TEXT,
      offsetof(arguments, names_file)},
-    {"facts", 0, "FILE", "facts about new entities; these are encoded if no entity is named",
+    {"facts", 0, "FILE", "facts about new entities, which are encoded if no entity is named",
      OPTION_TEXT, offsetof(arguments, facts_file)},
     OPTION_COLUMNS,
     OPTION_THREADS,
@@ -359,17 +360,15 @@ static const option_row options[] = {
 const command cmd_export = {
     .name = "export",
     .group = GROUP_EXCHANGE,
-    .summary = "write a model's vectors for other programs",
+    .summary = "write the vectors of a model for other programs",
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Writes the tables of a run: ent (input embeddings of entities), rel, trans and, if the\n"
-        "model has it, query (of relations). With --relation, writes the encodings of entities "
-        "for\n"
-        "that query relation instead: of the entities named, else of the new ones in --facts, "
-        "else\n"
-        "of all in train. A file is written completely or not at all; a tab or line end in a name\n"
-        "becomes a space.",
+        "Writes the parameter tables of a run: ent (input embeddings of entities) and the tables\n"
+        "of relations, rel, trans and, if the model has it, query. With --relation, writes the\n"
+        "encodings of entities for that query relation instead: those of the entities named, or\n"
+        "of the new ones in --facts, or of all in train. Each file is written completely or not\n"
+        "at all; a tab or line end in a name becomes a space.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith export run -o vectors\n"

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/held_out.h"
 
-/* The weights for one relation, in both directions, or the common ones. */
+/* Print the weights of one relation, in both directions, or the common ones. */
 static void print_weights(const kith_model *model, uint32_t relation)
 {
     const char *name;
@@ -74,7 +74,7 @@ static void print_info(const kith_model *model, const char *folder, uint32_t rel
     kith_fusion_info_free(info);
 }
 
-/* With a relation, what it weighs the same by where objects and where subjects are asked for. */
+/* A common weight; with a relation, also its weights for queries for objects and for subjects. */
 static json_t *weight_json(const kith_model *model, size_t index, uint32_t relation)
 {
     double weight;
@@ -191,13 +191,13 @@ static const option_row options[] = {
 const command cmd_info = {
     .name = "info",
     .group = GROUP_MODELS,
-    .summary = "show what a trained run is made of",
+    .summary = "show the settings, rules and weights of a run",
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Prints the size of the run's graph and the run's settings. If it has rules, also prints\n"
-        "how many there are, what the fusion was fitted on, the weights of its features, and what\n"
-        "training measured on the held-out entities.",
+        "Prints the size of the run's graph and the run's settings. If the run has rules, also\n"
+        "prints their number, what the fusion was fitted on, the weights of its features, and\n"
+        "the metrics that training measured on held-out entities.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith info run\n"

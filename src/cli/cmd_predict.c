@@ -354,14 +354,14 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "questions from a file, one per line; - for standard input. A question that "
-     "fails does not stop the others, but makes the exit status 1",
+     "queries from a file, one per line; - for standard input. A query that fails does not "
+     "stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
-     "print answers as text, as a table with a row per answer, or as one JSON object per question",
+     "print answers as text, as a table with a row per answer, or as one JSON object per query",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "omit answers whose probability is below P",
-     OPTION_NUMBER, offsetof(query_arguments, min_probability), .low = 0, .high = 1,
+    {"min-probability", 0, "P", "omit answers whose probability is below P", OPTION_NUMBER,
+     offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
 
@@ -372,20 +372,22 @@ const command cmd_predict = {
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Answers questions about an entity from a few facts about it, without retraining. The\n"
+        "Answers queries about an entity from a few facts about it, without retraining. The\n"
         "entity may be new or part of the graph. Answers are listed best first. Facts that cannot\n"
         "be used, for example because training had no such relation, are reported and ignored.\n\n"
-        "'S R ?' and '? R O' ask for entities, 'S ? ?' and '? ? O' for relations with entities,\n"
-        "--about S for both at once, 'S ? O' for relations, 'S R O' whether it is true, '? R ?' "
-        "and\n"
-        "'? ? ?' for the likeliest facts missing from the graph.",
+        "A query is a fact with ? for each unknown:\n"
+        "  'S R ?', '? R O'   which entity?\n"
+        "  'S ? ?', '? ? O'   what else is likely about an entity? (--about S: both)\n"
+        "  'S ? O'            which relation?\n"
+        "  'S R O'            is it true?\n"
+        "  '? R ?', '? ? ?'   which facts does the graph most likely lack?",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict run --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"
                 "  kith predict run --fact 'dee plays_for \"LA Lakers\"' --query 'dee lives_in ?'\n"
                 "  kith predict run --facts new.tsv --query '* lives_in ?' --top 3 --json\n"
                 "  kith predict run --query '? lives_in Chicago' --new-only\n"
-                "  kith predict run --query 'p0 lives_in Boston' --query 'p0 ? Boston' --about p0\n"
+                "  kith predict run --facts new.tsv --query 'dee lives_in Boston' --about dee\n"
                 "  kith predict run --queries questions.txt --format tsv --min-probability 0.5\n"
                 "  kith predict run --query '? lives_in ?' --top 20\n",
     .run = run,

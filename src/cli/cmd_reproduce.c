@@ -13,14 +13,14 @@
 
 typedef struct {
     common_arguments common;
-    const char *experiments, *data, *output; /* folders; no experiments: the program's own */
+    const char *experiments, *data, *output; /* folders; NULL experiments: installed ones */
     uint64_t jobs;
     int quick, list, dry_run;
 } arguments;
 
 /* ---- experiments ---- */
 
-/* "all" names none. */
+/* The number of experiments named; 0 for "all". */
 static size_t count_named(const arguments *a)
 {
     bool all = a->common.operands.count == 1 && strcmp(a->common.operand, "all") == 0;
@@ -32,7 +32,7 @@ static bool is_quiet_run(const arguments *a)
     return a->common.quiet || a->common.json;
 }
 
-/* Those that are named, or all of the folder. */
+/* Load the experiments named, or all in the folder. */
 static kith_status load(json_t **out, const arguments *a, const char *folder, kith_error *error)
 {
     json_t *names = NULL, *list = json_array(), *experiment;
@@ -98,7 +98,7 @@ static void tell_one(const json_t *missing, const char **form)
     *form = text_of(missing, "form");
 }
 
-/* Tells every set that is missing once; returns how many must be there. */
+/* Report each missing data set once; returns how many of them are required. */
 static size_t tell_missing(const plan *p)
 {
     json_t *told = json_object();
@@ -184,7 +184,7 @@ typedef struct display {
     bool terminal, quiet;
 } display;
 
-/* One line, cut at the edge of the terminal. */
+/* Show one line, cut at the edge of the terminal. */
 static void show_line(const plan *p, double left)
 {
     const char *mark = "";
@@ -205,7 +205,7 @@ static void show_line(const plan *p, double left)
     put(stderr, "\033[?7h");
 }
 
-/* A jobs_show; its context is a display. On a terminal one line is kept up to date. */
+/* A jobs_show; its context is a display. On a terminal, it updates one status line. */
 static void show(void *context, const plan *p, const job *ended, double seconds)
 {
     display *d = context;
@@ -228,7 +228,7 @@ static void show(void *context, const plan *p, const job *ended, double seconds)
     json_decref(title);
 }
 
-/* Whether `kith eval` can answer about another graph. */
+/* Whether `kith eval` has the option --on. */
 static bool can_evaluate_on(void)
 {
     for (size_t i = 0; i < cmd_eval.option_count; i++)
@@ -326,14 +326,14 @@ static const option_row options[] = {
      "data"},
     {"output", 'o', "DIR", "the folder for runs and report", OPTION_TEXT,
      offsetof(arguments, output), "reproduction"},
-    {"quick", 0, NULL, "few epochs and data sets: about ten minutes for each experiment",
+    {"quick", 0, NULL, "use few epochs and data sets: about ten minutes per experiment",
      OPTION_FLAG, offsetof(arguments, quick)},
-    {"jobs", 0, "N", "run N trainings at the same time", OPTION_INTEGER, offsetof(arguments, jobs),
-     "1", .low = 1, .high = 1024},
-    {"list", 0, NULL, "show the experiments", OPTION_FLAG, offsetof(arguments, list)},
+    {"jobs", 0, "N", "run N training runs at the same time", OPTION_INTEGER,
+     offsetof(arguments, jobs), "1", .low = 1, .high = 1024},
+    {"list", 0, NULL, "list the experiments", OPTION_FLAG, offsetof(arguments, list)},
     {"dry-run", 0, NULL, "show what would run, and how long it would take", OPTION_FLAG,
      offsetof(arguments, dry_run)},
-    {"experiments", 0, "DIR", "where the experiments are", OPTION_TEXT,
+    {"experiments", 0, "DIR", "the folder with the experiments", OPTION_TEXT,
      offsetof(arguments, experiments), .otherwise = "those installed with kith"},
     OPTION_THREADS,
     OPTION_QUIET,

@@ -41,7 +41,7 @@ static void print_implications(const kith_implications *rules, const kith_graph 
 
 /* ---- rules that name an answer ---- */
 
-/* What a variable of a rule stands for: itself, or a constant's name. */
+/* The text of a variable of a rule: the variable itself, or the name of a constant. */
 static const char *variable_text(char text[2], char variable, const kith_rule *r,
                                  const kith_graph *graph)
 {
@@ -82,7 +82,7 @@ static void print_answer_rule(const kith_rule *r, const kith_graph *graph)
     putchar('\n');
 }
 
-/* The constant of a rule is in the rule already. */
+/* Print example facts, without the constant, which the rule already shows. */
 static void print_examples(const kith_rule *r, const kith_rule_example *const *at, size_t count,
                            const char *what, const kith_graph *graph)
 {
@@ -198,7 +198,7 @@ static int show_implications(const arguments *a, const kith_graph *graph,
     return status;
 }
 
-/* The run's own rules, with examples from another graph. */
+/* List the rules of the run, with examples from another graph. */
 static int show_on(const command *self, const arguments *a, kith_rules_options *options)
 {
     kith_model *model = NULL;
@@ -224,7 +224,7 @@ static int show_on(const command *self, const arguments *a, kith_rules_options *
     return status;
 }
 
-/* The graph of a run is in a folder of its own. */
+/* Open a source, or the graph in the folder of a run. */
 static kith_status open_graph(kith_graph **graph, const arguments *a, const char *path,
                               kith_error *error)
 {
@@ -267,7 +267,7 @@ static int show(const command *self, const arguments *a, const char *path)
     return status;
 }
 
-/* Whether all of it is letters of kinds that can be listed. */
+/* Whether every character is the letter of a kind that can be listed. */
 static bool is_letters(const char *text)
 {
     for (; *text; text++) {
@@ -278,7 +278,7 @@ static bool is_letters(const char *text)
     return true;
 }
 
-/* "direct,path" or "AB" as flags of kinds that can be listed. */
+/* Parse "direct,path" or "AB" to flags of kinds that can be listed. */
 static bool parse_kinds(void *to, const char *text)
 {
     unsigned *kinds = to;
@@ -314,15 +314,15 @@ static int run(const command *self, void *given)
 
 static const option_row options[] = {
     {"kind", 0, "KINDS",
-     "list rules that name an answer, of these kinds: names from the list above, "
+     "list rules that predict an answer, of these kinds: names from the list above, "
      "separated by commas, or letters, such as AB",
      OPTION_CHECKED, offsetof(arguments, kinds), .take = parse_kinds,
      .expected = "a list of kinds such as direct,path or AB (kith rules --help lists them)"},
-    {"examples", 0, NULL, "show facts for which each rule holds and for which it fails",
+    {"examples", 0, NULL, "show facts for which each rule is correct and for which it is wrong",
      OPTION_FLAG, offsetof(arguments, examples)},
     {"relation", 0, "NAME", "only rules that conclude this relation or its inverse", OPTION_TEXT,
      offsetof(arguments, relation)},
-    OPTION_TOP("how many rules to show, strongest first", "20"),
+    OPTION_TOP("number of rules to show, strongest first", "20"),
     {"min-support", 0, "N", "only rules with at least this support", OPTION_INTEGER,
      offsetof(arguments, min_support), "1", .high = UINT32_MAX},
     {"on", 0, "SOURCE",
@@ -339,16 +339,16 @@ static const option_row options[] = {
 const command cmd_rules = {
     .name = "rules",
     .group = GROUP_DATA,
-    .summary = "show the rules that a graph supports",
+    .summary = "list the rules that a graph supports",
     .operand = "SOURCE|RUN",
     .most_operands = 1,
     .about =
         "Lists implications between relations: r1 => r2 says that an entity with r1 also has r2.\n"
         "The support is the number of entities with both, the confidence its share of those with\n"
         "r1. Implications are counted over train, in both directions of each relation.\n\n"
-        "With --kind, lists the rules that predictions are made from instead. They name an answer\n"
-        "o, and are shown with how often they were correct; the confidence of rules with few\n"
-        "examples is lowered:",
+        "With --kind, lists the rules that predictions use instead. They predict an answer o to\n"
+        "the query q(s, ?), and are shown with how often they were correct. The confidence of\n"
+        "rules with few examples is lowered. The kinds are:",
     .more = print_kinds,
     OPTIONS(options),
     .arguments_size = sizeof(arguments),

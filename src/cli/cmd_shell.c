@@ -548,7 +548,7 @@ static int run(const command *self, void *arguments)
     return status;
 }
 
-static const option_row options[] = {OPTION_TOP("how many answers", "10"),
+static const option_row options[] = {OPTION_TOP("number of answers", "10"),
                                      OPTION_CANDIDATES,
                                      OPTION_ON,
                                      OPTION_COLUMNS,
@@ -558,31 +558,34 @@ static const option_row options[] = {OPTION_TOP("how many answers", "10"),
 const command cmd_shell = {
     .name = "shell",
     .group = GROUP_QUESTIONS,
-    .summary = "interactive prompt for facts and questions",
+    .summary = "interactive prompt for facts and queries",
     .operand = "RUN",
     .most_operands = 1,
     .about =
-        "Reads lines, from a person or from a script on standard input:\n\n"
+        "Reads facts, queries and commands, one per line, from a terminal or a script on standard\n"
+        "input:\n\n"
         "  SUBJECT RELATION OBJECT   add a fact; put names that contain spaces in double quotes,\n"
         "                            or separate the names by tabs\n"
-        "  SUBJECT RELATION ?        ask which entity; also ? RELATION OBJECT\n"
-        "  SUBJECT ? OBJECT          ask which relation\n"
-        "  SUBJECT ? ?, ? ? OBJECT   ask which relations with which entities\n"
-        "  ? RELATION ?, ? ? ?       ask for the likeliest missing facts\n"
-        "  check SUBJECT RELATION OBJECT   ask whether it is true\n"
-        "  about ENTITY              what else is likely, as subject and as object\n"
-        "  why                       reasons for the last answer, or: why QUESTION|FACT\n"
+        "  SUBJECT RELATION ?        which entity? also: ? RELATION OBJECT\n"
+        "  SUBJECT ? OBJECT          which relation?\n"
+        "  SUBJECT ? ?, ? ? OBJECT   what else is likely about an entity?\n"
+        "  ? RELATION ?, ? ? ?       which facts does the graph most likely lack?\n"
+        "  check SUBJECT RELATION OBJECT   is it true?\n"
+        "  about ENTITY              what else is likely, as subject and as object?\n"
+        "  why                       explain the last answer, or: why QUERY|FACT\n"
         "  undo                      remove the last fact\n"
         "  remove S R O              remove this fact\n"
         "  facts                     list the facts added\n"
         "  save FILE, load SOURCE    write the facts added to a file; add those of a source\n"
         "  find TEXT                 find similar names and labels\n"
-        "  top N, new-only on|off    how many answers, and which\n"
+        "  top N                     number of answers\n"
+        "  new-only on|off           omit known answers, or show them\n"
         "  help, quit\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
-        "At the prompt, Ctrl-C stops a question that takes long. Tab completes names. The history\n"
-        "is kept in ~/.kith_history, or in the file named by KITH_HISTORY. A script ends with\n"
-        "status 1 if one of its lines failed.",
+        "At the prompt, Ctrl-C stops a query that takes long, and Tab completes names. The "
+        "history\n"
+        "is kept in ~/.kith_history, or in the file named by KITH_HISTORY. The exit status of a\n"
+        "script is 1 if one of its lines failed.",
     OPTIONS(options),
     .arguments_size = sizeof(shell),
     .examples = "  kith shell run\n"

@@ -84,7 +84,7 @@ static void print_split(const arguments *a, const kith_dataset_report *r, const 
         grouped(b[7], kith_graph_facts(graph, KITH_AUX).count));
 }
 
-/* A share that would have no effect is a misunderstanding. */
+/* A share that would have no effect is an error, because the user expects one. */
 static kith_status check_shares(const arguments *a, const kith_graph *source, kith_error *error)
 {
     bool dev = !isnan(a->valid) && kith_graph_facts(source, KITH_DEV).count > 0;
@@ -151,7 +151,7 @@ static const option_row options[] = {
     OPTION_OUTPUT("the folder to write; it must not exist, or be empty", arguments, folder),
     {"strategy", 0, STRATEGIES, "which ends of the sampled test facts become unseen", OPTION_CHOICE,
      offsetof(arguments, strategy), "subject"},
-    {"rate", 0, "PERCENT", "the share of test facts to sample", OPTION_NUMBER,
+    {"rate", 0, "PERCENT", "percentage of test facts to sample", OPTION_NUMBER,
      offsetof(arguments, rate), .otherwise = "10", .low = 1e-300, .high = 100,
      .expected = "a percentage above 0, up to 100"},
     {"count", 0, "N", "sample N test facts instead", OPTION_INTEGER, offsetof(arguments, count),
@@ -166,7 +166,7 @@ static const option_row options[] = {
      offsetof(arguments, labels)},
     {"ids", 0, NULL, "write ids, with entity2id.txt and relation2id.txt", OPTION_FLAG,
      offsetof(arguments, ids)},
-    OPTION_SEED("seed of the sample; the same seed gives the same bytes"),
+    OPTION_SEED("seed of the sample; the same seed gives the same data set"),
     {"force", 0, NULL, "replace DIR if kith wrote it", OPTION_FLAG, offsetof(arguments, force)},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -183,7 +183,8 @@ const command cmd_split = {
     .most_operands = 1,
     .about =
         "Samples test facts, makes their subjects (or objects, or both) unseen, and divides the\n"
-        "source's facts into train, dev, test and aux by the protocol of Wang et al. 2019.",
+        "facts of the source into train, dev (the validation set), test, and aux (support facts:\n"
+        "what is known about unseen entities) by the protocol of Wang et al. 2019.",
     OPTIONS(options),
     .arguments_size = sizeof(arguments),
     .examples = "  kith split /usr/share/wordnet -o wordnet-subject-10\n"

@@ -181,11 +181,11 @@ const command cmd_stats = {
     .operand = "SOURCE",
     .most_operands = 1,
     .about =
-        "Counts relations, entities, facts and neighbours, and lists the most common relations\n"
-        "and those that duplicate or invert each other. Seen entities are those of train; unseen\n"
-        "entities occur in test facts whose relation is in train, but not in train themselves.\n"
-        "The neighbours of seen entities come from train, in both directions; those of other\n"
-        "entities from aux.",
+        "Counts relations, entities, facts and neighbours, lists the most common relations, and\n"
+        "counts facts and relations that repeat or invert others. Seen entities are in train.\n"
+        "Unseen entities are not, but occur in a test fact whose relation is in train. The\n"
+        "neighbours of seen entities come from train, in both directions; those of other entities\n"
+        "come from aux.",
     OPTIONS(options),
     .arguments_size = sizeof(common_arguments),
     .examples = "  kith stats /usr/share/wordnet\n"

@@ -79,8 +79,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
-/* Suggest a next command that works: eval if there are test facts, else a question about the
- * graph. */
+/* Suggest a next command that works: eval if there are test facts, else a query about the graph. */
 static void tell_next(const char *folder)
 {
     char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);
@@ -162,9 +161,9 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"output", 'o', "DIR", "the folder for the run; created with its parents", OPTION_TEXT,
-     offsetof(arguments, folder)},
-    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
+    {"output", 'o', "DIR", "the folder for the run, which is created, with its parents",
+     OPTION_TEXT, offsetof(arguments, folder)},
+    {"preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(arguments, preset),
      .otherwise = "kith; triplets if dev has labels"},
     {"force", 0, NULL, "replace DIR if it is a run made by kith", OPTION_FLAG,
      offsetof(arguments, force)},
@@ -190,9 +189,11 @@ const command cmd_train = {
     .operand = "SOURCE",
     .most_operands = 0,
     .about =
-        "Trains on the source's train facts and writes all that later commands need to the run's\n"
-        "folder. Ctrl-C stops with a checkpoint; after that, or after a crash, --resume continues\n"
-        "and gives the same bytes as an uninterrupted run.",
+        "Trains a model on the train facts of the source, and writes it to a folder, the run, "
+        "with\n"
+        "all that later commands need. Ctrl-C stops with a checkpoint. After that, or after a\n"
+        "crash, --resume continues; the result is the same, byte for byte, as without the\n"
+        "interruption.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

@@ -12,7 +12,7 @@ enum { MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
 /* One setting and the values to try. */
 typedef struct {
     char name[32];
-    char text[1024]; /* the values, each with a NUL */
+    char text[1024]; /* the values, each terminated by NUL */
     const char *value[MOST_VALUES];
     size_t count;
 } axis;
@@ -28,7 +28,7 @@ typedef struct {
 /* The result of one point of the grid. */
 typedef struct {
     size_t point;
-    double dev; /* below 0: none */
+    double dev; /* negative: none */
     long epoch;
     const char *state;
 } outcome;
@@ -95,7 +95,7 @@ static const char *value_at(const arguments *a, size_t point, size_t axis_index)
     return a->axes[axis_index].value[point % a->axes[axis_index].count];
 }
 
-/* "lr=0.001 dim=50", with another separator for names of folders. */
+/* Describe a point of the grid: "lr=0.001 dim=50", with another separator in names of folders. */
 static void describe(char *out, size_t size, const arguments *a, size_t point, const char *between)
 {
     size_t used = 0;
@@ -117,7 +117,7 @@ static kith_status settings_at(kith_settings **s, const arguments *a, size_t poi
 
 /* ---- one run ---- */
 
-/* The best evaluation on dev in a run's history. */
+/* Read the best evaluation on dev from the history of a run. */
 static void read_history(outcome *o, const char *run)
 {
     char path[4200], *line = NULL;
@@ -141,7 +141,7 @@ static void read_history(outcome *o, const char *run)
     free(line);
 }
 
-/* An existing run must be this point's, on this data. */
+/* Check that an existing run has the settings of this point and the same data. */
 static kith_status check_run(const char *run, const kith_settings *settings,
                              const kith_graph *graph, kith_error *error)
 {
@@ -157,7 +157,7 @@ static kith_status check_run(const char *run, const kith_settings *settings,
         differs = "data";
     for (size_t i = 0; config && !differs && (name = kith_settings_name(i, NULL, NULL)); i++) {
         found = json_string_value(json_object_get(values, name));
-        /* `predict` is derived from the data, which is the same. */
+        /* `predict` is derived from the data, which has been compared already. */
         if (strcmp(name, "predict") != 0 &&
             (!found || strcmp(found, kith_settings_get(text, sizeof text, settings, name)) != 0))
             differs = name;
@@ -330,7 +330,7 @@ static const option_row options[] = {
     {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
      OPTION_TEXTS, offsetof(arguments, grid),
      .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
-    {"preset", 0, NULL, "values for all settings", OPTION_PRESET, offsetof(arguments, preset),
+    {"preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(arguments, preset),
      "release"},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
@@ -342,13 +342,13 @@ static const option_row options[] = {
 const command cmd_tune = {
     .name = "tune",
     .group = GROUP_MODELS,
-    .summary = "try settings and compare them on dev",
+    .summary = "grid search over settings on dev",
     .operand = "SOURCE",
     .most_operands = 1,
     .about =
-        "A grid search: trains one run for each combination of the values, and prints a table\n"
-        "with the best result of each on dev, best first. The test split is never used. After an\n"
-        "interruption, the same command continues.",
+        "Trains one run for each combination of the values, and prints a table with the best\n"
+        "result of each on dev (the validation set), best first. The test split is never used.\n"
+        "After an interruption, the same command continues.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

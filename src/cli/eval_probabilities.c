@@ -1,4 +1,4 @@
-/* What kith eval says about probabilities. */
+/* The output of kith eval about overall probabilities. */
 #include <math.h>
 
 #include "cli/eval_probabilities.h"

@@ -1,4 +1,4 @@
-/* What kith eval says about overall probabilities, as text and as JSON. */
+/* The output of kith eval about overall probabilities, as text and as JSON. */
 #ifndef KITH_CLI_EVAL_PROBABILITIES_H
 #define KITH_CLI_EVAL_PROBABILITIES_H
 

@@ -3,7 +3,7 @@
 
 #include "cli/answers.h"
 
-/* People who quote a whole fact for the shell write \t for a tab. */
+/* Users who quote a whole fact for the shell write \t for a tab. */
 static void make_tabs(char *text)
 {
     char *to = text;
@@ -20,8 +20,8 @@ static void make_tabs(char *text)
     *to = '\0';
 }
 
-/* A field in double quotes, in which two of them stand for one; NULL where it does not end as
- * one. */
+/* A field in double quotes, in which two double quotes stand for one; NULL if the closing one is
+ * missing. */
 static char *quoted_field(char **rest)
 {
     char *field = *rest + 1, *to = field, *from = field;
@@ -40,7 +40,7 @@ static char *quoted_field(char **rest)
     return field;
 }
 
-/* One field, up to the mark or the end. */
+/* The next field, up to the separator or the end. */
 static char *next_field(char **rest, char mark, bool *quoted)
 {
     char *field = *rest, *end;

@@ -1,10 +1,10 @@
-/* What training measured on held-out entities, for eval and info. */
+/* The metrics that training measured on held-out entities, for eval and info. */
 #ifndef KITH_CLI_HELD_OUT_H
 #define KITH_CLI_HELD_OUT_H
 
 #include "cli/cli.h"
 
-/* A table, or why there is none. */
+/* Print a table, or why there is none. */
 void print_held_out(const kith_model *model);
 /* NULL if training measured nothing. */
 json_t *held_out_json(const kith_model *model);

@@ -14,10 +14,10 @@ static const command *const commands[] = {
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const char *const groups[COMMAND_GROUPS] = {
-    [GROUP_DATA] = "look at graphs and make data sets",
-    [GROUP_MODELS] = "train models and measure them",
-    [GROUP_QUESTIONS] = "ask about new entities",
-    [GROUP_EXCHANGE] = "work with other programs",
+    [GROUP_DATA] = "inspect graphs and make data sets",
+    [GROUP_MODELS] = "train and evaluate models",
+    [GROUP_QUESTIONS] = "query a trained model",
+    [GROUP_EXCHANGE] = "exchange data with other programs",
 };
 
 static const command *find_command(const char *name)
@@ -30,7 +30,8 @@ static const command *find_command(const char *name)
 
 static void print_overview(FILE *out)
 {
-    fprintf(out, "kith predicts missing facts about entities added after training.\n\n"
+    fprintf(out, "kith predicts missing facts about entities added to a knowledge graph after\n"
+                 "training, and explains its predictions.\n\n"
                  "usage: kith COMMAND [ARGUMENTS]\n");
     for (int group = 0; group < COMMAND_GROUPS; group++) {
         fprintf(out, "\n%s\n", groups[group]);
@@ -43,7 +44,9 @@ static void print_overview(FILE *out)
                  "  version  print the version\n\n"
                  "A SOURCE is a folder with train, dev, test and aux; an OpenKE folder; WordNet's\n"
                  "database folder; or one file of triples: TSV, CSV, N-Triples or Turtle, plain,\n"
-                 ".gz or .zst. A RUN is a folder that kith train has made.\n");
+                 ".gz or .zst. A RUN is a folder that kith train writes.\n\n"
+                 "To begin: kith train FACTS.tsv -o RUN\n"
+                 "          kith explain RUN --fact 'S R O' --query 'S R ?'\n");
 }
 
 static const char *command_at(const void *context, size_t i)
@@ -116,8 +119,8 @@ static int run(int argc, char **argv)
     return wanted ? run_command(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
-/* By default, the larger the freed blocks, the more memory malloc keeps for later; here it would
- * keep what only reading needs while a model is trained. */
+/* By default, malloc keeps more freed memory the larger the freed blocks are. It would keep memory
+ * that only reading needs while a model is trained. */
 static void free_to_the_system(void)
 {
 #ifdef __GLIBC__
@@ -132,7 +135,7 @@ int main(int argc, char **argv)
     catch_signals();
     int status = run(argc, argv);
 
-    /* A full disk or a closed pipe shows only when the last bytes are flushed. */
+    /* A full disk or a closed pipe is noticed only when the last bytes are flushed. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         put(stderr, "kith: cannot write the output: %s\n", strerror(errno));
         return status == EXIT_SUCCESS ? EXIT_FAILED : status;

@@ -1,4 +1,4 @@
-/* Names as people read and type them: IRIs by prefixes, both by labels too. */
+/* Names as users read and type them: IRIs with prefixes, and labels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 const char *name_text(const kith_graph *graph, const char *name)
 {
     enum { AT_ONCE = 8, LONGEST = 512 };
-    static char texts[AT_ONCE][LONGEST]; /* a line shows several */
+    static char texts[AT_ONCE][LONGEST]; /* a line may contain several */
     static unsigned next;
     char *text = texts[next++ % AT_ONCE];
 
@@ -42,7 +42,8 @@ const char *relation_name_text(const kith_graph *graph, const char *name)
 
 /* ---- what is meant ---- */
 
-/* Of a name that is none of the graph's nothing changes: it may be a new entity's. */
+/* The entity that a user means. A name that the graph does not have is returned unchanged: it may
+ * be that of a new entity. */
 static const char *meant_entity(const kith_graph *graph, const char *name)
 {
     uint32_t entity;

@@ -61,7 +61,7 @@ typedef struct common_arguments {
 /* The options that several commands share, so that they read and mean the same everywhere. */
 #define OPTION_THREADS                                                                             \
     {                                                                                              \
-        "threads", 'j', "N", "use N threads; the result does not depend on it", OPTION_INTEGER,    \
+        "threads", 'j', "N", "use N threads; results do not depend on N", OPTION_INTEGER,          \
             offsetof(common_arguments, threads), .high = 1024, .otherwise = "one per core"         \
     }
 #define OPTION_JSON                                                                                \
@@ -77,15 +77,14 @@ typedef struct common_arguments {
 #define OPTION_SKIP_BAD                                                                            \
     {                                                                                              \
         "skip-bad", 0, NULL,                                                                       \
-            "skip lines that cannot be read, and count them, instead of stopping at the "          \
-            "first",                                                                               \
+            "skip and count lines that cannot be read, instead of stopping at the first",          \
             OPTION_FLAG, offsetof(common_arguments, skip_bad)                                      \
     }
 #define OPTION_COLUMNS                                                                             \
     {                                                                                              \
         "columns", 0, "S,R,O",                                                                     \
-            "which columns of a file are subject, relation and object, by their names in "         \
-            "the header row or by number",                                                         \
+            "the columns of subject, relation and object in a file, by their names in the "        \
+            "header row or by number",                                                             \
             OPTION_TEXT, offsetof(common_arguments, columns),                                      \
             .otherwise = "detected from a header row; without one, there must be three columns"    \
     }
@@ -97,8 +96,8 @@ typedef struct common_arguments {
 #define OPTION_ON                                                                                  \
     {                                                                                              \
         "on", 0, "SOURCE",                                                                         \
-            "use the run's rules on another graph that shares its relations: the facts of "        \
-            "its train and aux are known, its entities are the candidates",                        \
+            "apply the run's rules to another graph that shares its relations: its train "         \
+            "and aux are the known facts, its entities the candidates",                            \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 /* Of the choices seen|all|new. */

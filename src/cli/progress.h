@@ -1,4 +1,4 @@
-/* Progress on a terminal, and stopping: one piece for all commands. */
+/* Progress on a terminal, and stopping after a signal, for all commands. */
 #ifndef KITH_CLI_PROGRESS_H
 #define KITH_CLI_PROGRESS_H
 
@@ -22,9 +22,9 @@ int show_stage(void *context, const kith_stage *stage);
 /* The display of a command that does not train. After the first call, Ctrl-C and SIGTERM end the
  * program within half a second. */
 display *watching(const common_arguments *a);
-/* For the program's own loops: `done` of `all` are done. Nonzero after a signal. */
+/* For loops of the program: show that `done` of `all` are done. Nonzero after a signal. */
 int show_count(const common_arguments *a, const char *name, size_t done, size_t total);
-/* The threads and the display for a library call. */
+/* Options for a library call: the threads and the display. */
 kith_work_options work_options(const common_arguments *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* What predict, explain and shell read: the run, facts and questions. */
+/* The input of predict, explain and shell: the run, facts and questions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ kith_status say_source(query_arguments *a, const char *path, kith_error *error)
     return status;
 }
 
-/* Facts come first to be refused: reading a run takes longer than reading a command line. */
+/* Add the facts of the command line to the session: those of --fact, then those of --facts. */
 static int say_facts(query_arguments *a, const command *self)
 {
     kith_error error;
@@ -111,7 +111,7 @@ static int add_question(questions *q, size_t *capacity, kith_question question)
     return EXIT_SUCCESS;
 }
 
-/* A question about "*" becomes one about each newcomer. */
+/* Replace a question about "*" by one about each new entity. */
 static int spread_question(questions *q, size_t *capacity, const query_arguments *a,
                            kith_question question)
 {

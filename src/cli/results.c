@@ -1,4 +1,4 @@
-/* Questions of every kind, answered one by one or together. */
+/* Answers to questions of every kind, one at a time or in a batch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@ kith_status find_missing(kith_missing **missing, query_arguments *a, const char 
     return kith_session_find_missing(missing, a->session, relation, &options, error);
 }
 
-/* The search for missing facts uses several threads itself; the other questions are better asked
- * together. */
+/* The search for missing facts uses several threads itself; other questions are answered faster in
+ * a batch. */
 bool can_ask_together(const questions *q)
 {
     for (size_t i = 0; i < q->count; i++)
@@ -38,7 +38,7 @@ bool can_ask_together(const questions *q)
     return q->count > 1 && q->about == q->count;
 }
 
-/* The questions of one kind, and their places; returns how many. */
+/* Select the questions of one kind, with their indices; returns their number. */
 static size_t choose_kind(kith_question *chosen, size_t *places, const questions *q,
                           question_kind kind)
 {

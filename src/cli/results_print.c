@@ -1,4 +1,4 @@
-/* Results for people, as JSON and as rows of a table. */
+/* Results as text, as JSON and as rows of a table. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ const char *verdict_word(const kith_verdict *v)
     return likely_word(v);
 }
 
-/* By the classifier; without a probability where the run has none. */
+/* Print the verdict of the classifier, without a probability if the run has none. */
 static void print_classified(const kith_verdict *v)
 {
     if (isnan(v->probability))
@@ -52,8 +52,8 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
         v->subject_asked ? "subjects" : "objects", v->score);
 }
 
-/* Of an explanation of a fact, the first answer is its own and the others are the best, which may
- * rank below it. */
+/* In the explanation of a fact, the first answer is the entity of the fact itself. The others are
+ * the best ones, which may rank below it. */
 void print_against(const kith_verdict *v, const kith_explanation *e, const kith_question *q,
                    const kith_graph *graph)
 {

@@ -27,7 +27,7 @@ long long facts_fitted_on(const char *folder)
     return queries;
 }
 
-/* The notes in the header of checkpoint.safetensors: eight bytes of length, then JSON. */
+/* The metadata in the header of checkpoint.safetensors: eight bytes of length, then JSON. */
 static json_t *checkpoint_notes(const char *folder)
 {
     enum { MOST = 1 << 20 };
@@ -95,7 +95,7 @@ char *shell_word(const char *text)
     return word;
 }
 
-/* A name as a field of a question; false where it cannot be typed there. */
+/* Write a name as a field of a question; false if it cannot be typed there. */
 static bool put_field(char *out, size_t size, const char *name)
 {
     bool quoted = strpbrk(name, " \"") != NULL || strcmp(name, "?") == 0;
@@ -116,7 +116,7 @@ static bool put_field(char *out, size_t size, const char *name)
     return true;
 }
 
-/* By its prefix, where it is an IRI. */
+/* Write a name, with a prefix if it is an IRI. */
 static bool put_name(char *out, size_t size, const kith_graph *graph, const char *name)
 {
     char shortened[200];
@@ -126,7 +126,7 @@ static bool put_name(char *out, size_t size, const kith_graph *graph, const char
                                                                                           : name);
 }
 
-/* The question of the first fact whose names can be typed. */
+/* A question made of the first fact whose names can be typed. */
 char *example_question(const char *folder)
 {
     char *path = NULL, subject[200], relation[200], text[512], *word = NULL;

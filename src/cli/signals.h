@@ -12,7 +12,7 @@ void stop_soon(void);
 /* After this call, the first signal only asks to stop, so that results can be saved. In either case
  * a second one ends the program. */
 void stop_gently(void);
-void stop_at_once(void); /* as after catch_signals */
+void stop_at_once(void); /* the same behaviour as after catch_signals */
 /* The interrupted work has stopped, and the program continues. */
 void forget_signal(void);
 /* Whether a signal came, and its exit status. */

@@ -27,14 +27,16 @@ static int decode(uint32_t *character, const char *text)
     return bytes;
 }
 
-/* Controls act on a terminal; separators and bidirectional controls show text as what it is not. */
+/* Control characters act on a terminal; separators and bidirectional controls can make text look
+ * like other text. */
 static bool is_harmful(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The character at `*text` as it is printed; moves on behind it. `shown` lives until the next. */
+/* The character at `*text` as it is printed; advances `*text`. The result is valid until the next
+ * call. */
 static const char *next_shown(char shown[8], const char **text)
 {
     uint32_t c = 0;

@@ -1,5 +1,5 @@
-/* Text for people. Names, paths and messages come from files and command lines that kith does not
- * trust, so everything printed goes through put(), which shows control characters as escapes. */
+/* Text output. Names, paths and messages come from files and command lines that kith does not
+ * trust, so everything printed goes through put(), which escapes control characters. */
 #ifndef KITH_CLI_TEXT_H
 #define KITH_CLI_TEXT_H
 
@@ -17,26 +17,26 @@ void vput(FILE *out, const char *format, va_list arguments) __attribute__((forma
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* put() on stdout */
 
-/* A note on stderr, "kith: " before it; none after set_quiet(true). */
+/* Print a note on stderr, after "kith: "; does nothing after set_quiet(true). */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void set_quiet(bool quiet);
 
-/* A line on the terminal that says how far the work is, until it is replaced, cleared, or something
- * else is printed. */
+/* Show a status line on the terminal until it is replaced or cleared, or something else is
+ * printed. */
 void show_status(const char *text);
 void clear_status(void);
 
 /* Whether put() prints the text unchanged. */
 bool is_plain(const char *text);
 
-/* Write JSON text; the characters that put() escapes and JSON does not become \u escapes. */
+/* Write JSON text. Characters that put() escapes but JSON allows become \u escapes. */
 void put_json_text(FILE *out, const char *text);
 
-/* 1234567 as 1,234,567; the text lives in `out`. */
+/* 1234567 as 1,234,567; the text is in `out`. */
 #define GROUPED 32
 const char *grouped(char out[GROUPED], uint64_t number);
 
-/* A bar of a text chart, `width` columns at a share of 1; `out` must have 3 * width + 4 bytes. */
+/* A bar of a text chart; a share of 1 is `width` columns. `out` must have 3 * width + 4 bytes. */
 const char *bar(char *out, double share, int width);
 
 #endif

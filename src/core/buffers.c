@@ -7,9 +7,9 @@
 
 enum { HEADER = 64, LARGE = 1 << 22 };
 
-/* The header in front of the items. */
+/* The header before the items. */
 struct kith__buffer {
-    struct kith__buffer *next, **link; /* link: the pointer that leads here */
+    struct kith__buffer *next, **link; /* link: the pointer to this header */
     size_t bytes;                      /* size of the items */
 };
 _Static_assert(sizeof(struct kith__buffer) <= HEADER, "items begin at a multiple of 64 bytes");
@@ -52,7 +52,7 @@ static int grow(kith__buffers *owner, void **array, size_t count, size_t size, s
 
     if (__builtin_mul_overflow(count, size, &need))
         return -1;
-    if (old && need <= old->bytes) /* never hand out NULL, even for zero items */
+    if (old && need <= old->bytes) /* never return NULL, even for zero items */
         return 0;
     /* Large buffers vary less from batch to batch, so they get less slack. */
     wanted = count + count / (count > LARGE / size ? 16 : 4) + 64;

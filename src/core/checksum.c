@@ -12,8 +12,8 @@ void kith__checksum_init(kith__checksum *sum)
         sum->lane[k] = odd ^ k;
 }
 
-/* Four independent sums, so that one multiplication need not wait for the previous one. Each step
- * is one to one, so two inputs that differ in one word always differ in a lane. */
+/* Four independent sums, so that a multiplication does not wait for the previous one. Each step is
+ * a bijection, so two inputs that differ in one word always differ in a lane. */
 static const unsigned char *add_blocks(uint64_t lane[4], const unsigned char *at, size_t blocks)
 {
     uint64_t a = lane[0], b = lane[1], c = lane[2], d = lane[3], word[4];

@@ -10,7 +10,7 @@
 
 /* ---- the cgroup's quota ---- */
 
-/* Whether the file's first line matches the format, which has `count` numbers. */
+/* Read `count` numbers from the first line of a file; false if it does not match the format. */
 static bool read_numbers(const char *path, const char *format, long long *first, long long *second,
                          int count)
 {
@@ -22,7 +22,7 @@ static bool read_numbers(const char *path, const char *format, long long *first,
     return fits;
 }
 
-/* The quota of one cgroup's folder; 0 if it has none ("max", or -1). */
+/* The quota of one cgroup, given by its folder; 0 if it has none ("max", or -1). */
 static double quota_of(const char *folder)
 {
     char path[PATH_MAX];

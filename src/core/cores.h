@@ -2,12 +2,12 @@
 #ifndef KITH_CORE_CORES_H
 #define KITH_CORE_CORES_H
 
-/* The cores that the process is allowed to run on, but no more than its cgroup's quota (rounded up)
- * gives time for; at least 1. */
+/* The number of cores that the process may run on, at most the CPU quota of its cgroup (rounded up)
+ * and at least 1. */
 unsigned kith__cores(void);
 
-/* The quota of the process's cgroups (version 2 or 1), in cores; 0 if there is none. `root` is put
- * before /proc and /sys; it is "" except in tests. */
+/* The CPU quota of the cgroups of the process (version 2 or 1), in cores; 0 if there is none.
+ * `root` is prepended to /proc and /sys; it is "" except in tests. */
 double kith__cgroup_cores(const char *root);
 
 #endif

@@ -8,11 +8,11 @@
 
 #include "core/status.h"
 
-/* A file or folder being written is called "PATH.tmp-" and twelve random hexadecimal digits, and is
- * locked (flock) by its writer. One that is not locked was left by a killed process; the next
- * process that writes to PATH removes it. */
+/* A file or folder that is being written is named "PATH.tmp-" plus twelve random hexadecimal
+ * digits, and its writer locks it (flock). One that is not locked was left by a killed process; the
+ * next process that writes to PATH removes it. */
 
-/* A file being written; commit renames it to PATH. If PATH is a pipe or a device, it is written to
+/* A file that is being written; commit renames it to PATH. A pipe or a device is written to
  * directly. */
 typedef struct kith__new_file {
     FILE *stream;
@@ -20,23 +20,23 @@ typedef struct kith__new_file {
 } kith__new_file;
 
 kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error);
-/* The same for kith's own files, in a folder that may come from a stranger: replaces whatever has
- * the name, also a link or a pipe, and never writes to it. */
+/* The same for kith's own files in an untrusted folder: replaces what has the name, even a link or
+ * a pipe, and never writes to it. */
 kith_status kith__new_file_replace(kith__new_file *file, const char *path, kith_error *error);
 /* Flush, sync, rename. On failure nothing is left behind and an existing file stays unchanged. */
 kith_status kith__new_file_commit(kith__new_file *file, kith_error *error);
-/* Give up; does nothing after a commit. */
+/* Remove the temporary file; does nothing after a commit. */
 void kith__new_file_abandon(kith__new_file *file);
 
-/* A file in a folder that may come from a stranger, to read or to add lines to; NULL and errno
- * where that fails. What is no regular file is refused, as a pipe would be waited for without end,
- * and who adds lines follows no link. */
+/* Open a file in an untrusted folder, to read it or to append lines; NULL and errno on failure.
+ * Anything but a regular file is refused, because opening a pipe could block forever. Symbolic
+ * links are not followed when lines are appended. */
 FILE *kith__regular_open(const char *path, bool append);
 
 /* Make the entries of a folder durable. */
 kith_status kith__sync_folder(const char *path, kith_error *error);
 
-/* A folder being written at `temporary`; commit renames it to PATH. */
+/* A folder that is being written at `temporary`; commit renames it to PATH. */
 typedef struct kith__new_folder {
     char *path, *temporary;
     int lock;
@@ -46,7 +46,7 @@ kith_status kith__new_folder_open(kith__new_folder *folder, const char *path, ki
 /* Move the folder to PATH, which must be missing or empty; with `replace` an existing folder is
  * exchanged in one step, then removed. On failure an existing folder stays unchanged. */
 kith_status kith__new_folder_commit(kith__new_folder *folder, bool replace, kith_error *error);
-/* Give up and remove it; does nothing after a commit, or on a zeroed struct. */
+/* Remove the temporary folder; does nothing after a commit, or on a zeroed struct. */
 void kith__new_folder_abandon(kith__new_folder *folder);
 
 /* Remove the temporary files and folders that killed processes left in a folder, and nothing

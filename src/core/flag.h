@@ -1,4 +1,5 @@
-/* A flag that threads set and nobody clears: a piece of work failed, and the caller reports it. */
+/* A flag that threads set and that is never cleared: a piece of work has failed, which the caller
+ * then reports. */
 #ifndef KITH_CORE_FLAG_H
 #define KITH_CORE_FLAG_H
 

@@ -11,7 +11,7 @@
  * spend most of their time on address translation, and page faults are costly with many threads. */
 enum { HUGE_PAGE = 2 << 20, LARGE = 4 << 20 };
 
-/* Only tests set this; it counts down to the allocation that must fail. */
+/* Set by tests only: counts down to the allocation that must fail. */
 static atomic_size_t fail_at;
 static atomic_bool counting;
 static atomic_size_t counted;
@@ -121,9 +121,10 @@ int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void **array = array_pointer;
 
-    if (*array && need <= *capacity) /* never hand out NULL, even for zero items */
+    if (*array && need <= *capacity) /* never return NULL, even for zero items */
         return 0;
-    /* Some slack, so that it soon stops growing; large arrays vary less from batch to batch. */
+    /* Some slack, so that arrays soon stop growing; the sizes of large ones vary less between
+     * batches. */
     size_t wanted = need + need / (need > LARGE / size ? 16 : 4) + 64;
     kith__free(*array);
     *capacity = 0;

@@ -19,15 +19,15 @@ void *kith__calloc_aligned(size_t count, size_t size);
 /* Grow an array aligned to 64 bytes whose contents need not be kept; -1 if out of memory. */
 int kith__renew(void *array_pointer, size_t *capacity, size_t need, size_t size);
 
-/* Make room for `need` items in a growing array. Returns 0, or -1 if out of memory (and the array
- * is unchanged). */
+/* Grow an array to at least `need` items, with some slack. Returns 0, or -1 if out of memory; the
+ * array is then unchanged. */
 int kith__reserve(void *array_pointer, size_t *capacity, size_t need, size_t size);
-/* For an array that is still empty: exactly `need` items, no slack. */
+/* The same for an array that is still empty: exactly `need` items, no slack. */
 int kith__reserve_exactly(void *array_pointer, size_t *capacity, size_t need, size_t size);
 
-/* For tests: the n-th allocation from now fails, once; 0 turns it off. */
+/* For tests: let the n-th allocation from now fail, once; 0 disables this. */
 void kith__mem_fail_at(size_t n);
-/* For tests: whether the allocation that was to fail has failed since. */
+/* For tests: whether that allocation has failed since. */
 int kith__mem_failed(void);
 /* For tests: start or stop counting the bytes requested, and how many were counted. */
 void kith__mem_count(int on);

@@ -95,7 +95,7 @@ static bool may_spin(const kith__pool *pool)
     return !pool->more_than_cores && !atomic_load_explicit(&pool->crowded, memory_order_relaxed);
 }
 
-/* Spin for at most SPIN nanoseconds; returns whether the awaited event came. */
+/* Spin for at most SPIN nanoseconds; returns whether the awaited event occurred. */
 static bool spin(kith__pool *pool, bool (*came)(kith__pool *, unsigned long), unsigned long done)
 {
     uint64_t end = 0;
@@ -190,7 +190,7 @@ kith__pool *kith__pool_new(unsigned threads)
         kith__pool_free(pool);
         return NULL;
     }
-    /* With fewer threads than requested, the work still gets done. */
+    /* If fewer threads than requested can be started, the work is still done. */
     while (pool->helpers + 1 < threads &&
            pthread_create(&pool->threads[pool->helpers], NULL, help, pool) == 0)
         pool->helpers++;

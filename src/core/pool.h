@@ -15,20 +15,20 @@ enum { KITH__MOST_THREADS = 1024 };
 kith__pool *kith__pool_new(unsigned threads);
 void kith__pool_free(kith__pool *pool);
 unsigned kith__pool_size(const kith__pool *pool);
-/* Into how many pieces to cut `items`: one per thread, but at most `most`, and no more than give
- * each piece about `least` items, because waking a thread has a cost. */
+/* The number of pieces to cut `items` into: one per thread, but at most `most`, and so few that
+ * each piece has about `least` items, because waking a thread has a cost. */
 size_t kith__pool_pieces(const kith__pool *pool, size_t items, size_t least, size_t most);
 
-/* Call work(context, piece) for every piece 0..pieces-1, the caller's thread helping, and return
- * when all are done. Which thread takes which piece is not defined: results must not depend on
- * it. Not to be called from inside a piece. */
+/* Call work(context, piece) for every piece 0..pieces-1, on the caller's thread too, and return
+ * when all are done. Which thread runs which piece is undefined: results must not depend on it.
+ * Must not be called from inside a piece. */
 void kith__pool_run(kith__pool *pool, void (*work)(void *context, size_t piece), void *context,
                     size_t pieces);
 
-/* The watch of the long work that goes on with this pool (core/stages.h); NULL: none. Whoever gets
- * the pool ticks it, so that mining, fitting and evaluation report and can be stopped. It is
- * borrowed: set it back to NULL before it is released. */
+/* Set the watch of the long work that uses this pool (core/stages.h); NULL: none. Functions that
+ * get the pool tick the watch, so that mining, fitting and evaluation report progress and can be
+ * stopped. The watch is borrowed: set it back to NULL before releasing it. */
 void kith__pool_set_watch(kith__pool *pool, kith__watch *watch);
-kith__watch *kith__pool_watch(const kith__pool *pool); /* also of NULL */
+kith__watch *kith__pool_watch(const kith__pool *pool); /* the pool may be NULL */
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Up to 2^14 streams are written at a time: more passes with fewer streams took longer, because a
- * batch's items fit in the second-level cache. Each thread has its own counts. */
+/* Up to 2^14 streams are written at a time. More passes with fewer streams took longer, because the
+ * items of a batch fit in the second-level cache. Each thread has its own counts. */
 enum { MOST_BITS = 14, MOST_PIECES = 4, LEAST_A_PIECE = 4096 };
 
 typedef struct {

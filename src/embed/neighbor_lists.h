@@ -20,13 +20,13 @@ typedef struct kith__neighbor_lists {
     kith_neighbor *own_at;
     /* parallel to `at`; NULL if the aggregator has no logic weight, or if packed: */
     float *denominator;
-    /* which rule that implies the neighbour's relation gives it, counted from 1 */
+    /* the implication that determines the denominator, counted from 1 */
     uint16_t *packed;
-    const kith__implications *rules; /* the rules of `packed` */
+    const kith__implications *rules; /* the implications of `packed` */
     bool one_plus;            /* whether 1 is added to their confidence */
     bool mapped;        /* the arrays belong to the mapped file */
-    /* Neighbours from `seen` on are no entities but rows of these vectors, which take the place of
-     * input embeddings; in each list they come last. Lists for training have none. */
+    /* Neighbours with ids from `seen` are not entities but rows of these vectors, which replace
+     * input embeddings; they are last in each list. Lists for training have none. */
     const float *vectors;
     uint32_t vector_count;
 } kith__neighbor_lists;
@@ -42,7 +42,7 @@ static inline float kith__denominator(const kith__neighbor_lists *lists, uint64_
 {
     if (lists->denominator)
         return lists->denominator[place];
-    if (lists->packed[place] == 0) /* no rule, or one too weak to matter */
+    if (lists->packed[place] == 0) /* no implication, or one too weak to matter */
         return 1;
     uint64_t first = lists->rules->offset[lists->at[place].relation];
     float confidence = lists->rules->at[first + lists->packed[place] - 1].confidence;

@@ -101,13 +101,13 @@ static const struct {
     const char *name, *help;
     void (*apply)(kith_settings *);
 } presets[] = {
-    {"kith", "rules, proximity and an embedding, fused", apply_kith},
-    {"triplets", "the same for data sets whose dev and test have labels", apply_triplets},
-    {"rules", "rules and proximity, no embedding", apply_rules},
-    {"embedding", "an embedding only, tuned for training in few epochs", kith__settings_embedding},
+    {"kith", "rules, proximity and an embedding, combined by a fitted fusion", apply_kith},
+    {"triplets", "the same for labelled facts (triplet classification)", apply_triplets},
+    {"rules", "rules and proximity, without an embedding", apply_rules},
+    {"embedding", "an embedding alone, tuned for few epochs", kith__settings_embedding},
     {"release", "the Logic Attention Network as in the authors' program", apply_release},
-    {"paper", "the same as in their paper", apply_paper},
-    {"paper-fast", "release, trained in 300 epochs", apply_paper_fast},
+    {"paper", "the same as in the paper's text", apply_paper},
+    {"paper-fast", "release in 300 epochs instead of 1,000", apply_paper_fast},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 

@@ -1,12 +1,12 @@
-/* Features of a candidate answer, from rules and from the embedding, that fusion weighs. */
+/* Features of a candidate answer, which the fusion weighs. */
 #ifndef KITH_MODEL_FEATURES_H
 #define KITH_MODEL_FEATURES_H
 
 #include "rules/evidence.h"
 
 /* clang-format off */
-/* The usual features of a kind of rules: of its best confidence, of their noisy-or, of their
- * number. */
+/* The usual features of a kind of rules: its best confidence, the noisy-or of the confidences, and
+ * the number of rules. */
 #define KITH__KIND_FEATURES(ROW, name, object, bit, combined) \
     KITH__##combined##_FEATURES(ROW, name, #object)
 #define KITH__COMBINED_FEATURES(ROW, name, text)                            \
@@ -81,7 +81,7 @@ typedef enum kith__feature {
 const char *kith__feature_name(int feature);
 kith_evidence_part kith__feature_part(int feature);
 
-/* One query with all that is known about its candidates 0 .. candidates - 1. */
+/* One query with the evidence about its candidates 0 .. candidates - 1. */
 typedef struct kith__case {
     const kith__evidence_query *asked;
     const float *embedding;  /* scores of the candidates; NULL without an embedding */
@@ -89,27 +89,28 @@ typedef struct kith__case {
     size_t candidates;
     float e_mean, e_scale; /* of the embedding's scores */
     float log_sum;         /* of their exponentials */
-    float gate; /* 1 - the best direct confidence of a candidate that is no known answer */
+    float gate; /* 1 - the best direct confidence of an unknown candidate */
     float log_answers;            /* of the relation, in train */
     float log_known, log_facts;   /* known answers of the query, facts of the entity */
 } kith__case;
 
-/* Sum up what the candidates have in common. `asked` must be the answer to the query at hand. Parts
- * that are left out (flags of kith_evidence_part) count as if they had nothing to say. */
+/* Compute what the candidates have in common. `asked` must hold the evidence for this query. Parts
+ * in `without` (flags of kith_evidence_part) count as if they had no evidence. */
 void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
                      unsigned without);
-/* What candidates without rule evidence differ in; all features are then linear in these. */
+/* The inputs in which candidates without rule evidence differ; all features are then linear in
+ * these. */
 typedef struct kith__plain {
     float prior, degree, type_score, type_score_all, proximity, e_score, e_logp;
 } kith__plain;
 void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
 
-/* How features change where a candidate's score by the embedding rises by 1. */
+/* The change of each feature if the candidate's score by the embedding rises by 1. */
 void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
                        unsigned without);
 
-/* All features of a candidate. */
+/* Compute all features of a candidate. */
 void kith__case_features(float feature[KITH__FEATURES_COUNT], const kith__case *c,
                          uint32_t candidate, unsigned without);
 

@@ -36,7 +36,7 @@ double kith__overall_score(const kith__overall *o, const double x[KITH__OVERALL_
 
 /* ---- the second ---- */
 
-/* The last knot that is not above z; the first one where all are. */
+/* The last knot that is not above z, or the first one if all are above it. */
 static size_t knot_before(const kith__overall *o, double z)
 {
     size_t i = 0;
@@ -46,8 +46,8 @@ static size_t knot_before(const kith__overall *o, double z)
     return i;
 }
 
-/* Below the first knot log-odds go on falling as those of the first step do. Above the last one
- * nothing is known but its own share: they rise only so much that the order stays. */
+/* Below the first knot, log-odds fall as those of the first step do. Above the last one only its
+ * own share is known: log-odds rise just enough to preserve the order. */
 static const double slope_above = .05;
 
 static double bend(const kith__overall *o, double z)

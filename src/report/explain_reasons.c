@@ -40,7 +40,7 @@ static bool is_inverse(const json_t *relation)
     return json_is_true(json_object_get(relation, "inverse"));
 }
 
-/* Whether the rule was applied to this fact of the entity. */
+/* Whether the rule applies to this fact of the entity. */
 static bool uses(const json_t *reason, const json_t *neighbor, const char *answer)
 {
     const json_t *first = json_object_get(reason, "first");
@@ -89,7 +89,7 @@ static json_t *taken(text_buffer *words)
     return made;
 }
 
-/* Whether two reasons are the same path rule, through other entities. */
+/* Whether two reasons are the same path rule, through different entities. */
 static bool is_same_path(const json_t *a, const json_t *b)
 {
     return rule_form_of(kind_of(a)).count > 1 && kind_of(a) == kind_of(b) &&
@@ -126,7 +126,7 @@ static void put_others(text_buffer *words, const json_t *reasons, size_t i, cons
         text_add(words, MARK_LTR " and %zu other%s", count - NAMED, count > NAMED + 1 ? "s" : "");
 }
 
-/* The facts behind a rule as a path, with how often the rule was correct. */
+/* The facts that a rule applies to, as a path, and how often the rule was correct. */
 static json_t *reason_words(const json_t *reasons, size_t i, const char *who, const char *answer,
                             const kith_graph *graph)
 {
@@ -214,7 +214,7 @@ void explain_reasons(json_t *document, const json_t *explained, const kith_graph
 
     json_array_foreach(json_object_get(explained, "contributions"), i, one) {
         if (i == EXPLAINED || json_array_size(json_object_get(one, "features")) == 0)
-            break; /* without rules the neighbourhood says all */
+            break; /* without rules, the neighbourhood explains everything */
         json_t *title = entity_title(one);
         json_t *heading = format_string("Why %s", json_string_value(title));
         document_heading(document, 3, json_string_value(heading));

@@ -1,4 +1,4 @@
-/* A document as one HTML file that asks for nothing outside of itself. */
+/* A document as one HTML file without external resources. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const char style[] =
     ".sub{color:var(--soft);font-size:.95rem;margin:0 0 1.2rem}\n"
     "h1,h2,h3,p,li,figcaption{overflow-wrap:anywhere}\n"
     "h1,h2,h3,p,li,td,th,figcaption{unicode-bidi:isolate}\n"
-    /* A shadow at the right edge says that a table goes on there. */
+    /* A shadow at the right edge shows that a table continues there. */
     ".wide{overflow-x:auto;margin:1rem 0 1.4rem;max-width:100%;background:\n"
     "linear-gradient(to left,var(--paper) 40%,transparent) right/3rem 100% no-repeat local,\n"
     "linear-gradient(to left,var(--line),transparent) right/.5rem 100% no-repeat scroll}\n"
@@ -97,7 +97,7 @@ static void put_style(text_buffer *out)
     text_put(out, "</style>\n");
 }
 
-/* Text of the page, which may break behind a slash: relations of some graphs are long paths. */
+/* Text of the page. It may break after a slash, because relations of some graphs are long paths. */
 static void put_words(text_buffer *out, const char *plain)
 {
     char *copy = strdup(plain), *rest = copy;
@@ -111,7 +111,7 @@ static void put_words(text_buffer *out, const char *plain)
 
 /* ---- tables ---- */
 
-/* A command line: its short arguments do not break at their dashes. */
+/* A command line, whose short arguments do not break at their dashes. */
 static void put_code(text_buffer *out, const char *plain)
 {
     char *copy = strdup(plain), *rest = copy;

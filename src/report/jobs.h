@@ -4,7 +4,7 @@
 
 #include "report/plan.h"
 
-/* Called while jobs run: with a job that has just ended and its duration in seconds, or, every
+/* Called while jobs run: when a job has ended, with the job and its duration in seconds; and every
  * second, with NULL and the estimated remaining seconds. */
 typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds);
 
@@ -14,9 +14,9 @@ typedef struct jobs_options {
     void *context;
 } jobs_options;
 
-/* Run the jobs that are not done. A job that fails keeps its message and does not stop the others.
- * Ctrl-C and SIGTERM are passed on to the commands, which keep a checkpoint; `signal` then gets the
- * signal's number. */
+/* Run the jobs that are not done. If a job fails, its message is stored, and the others are still
+ * run. Ctrl-C and SIGTERM are passed on to the commands, which write a checkpoint; `signal` is then
+ * set to the number of the signal. */
 kith_status jobs_run(plan *p, const jobs_options *options, int *signal, kith_error *error);
 
 size_t jobs_count(const plan *p, job_state state);

@@ -13,7 +13,7 @@ static bool is_cell(const json_t *cell, const char *model, const char *data)
     return strcmp(text_of(cell, "model"), model) == 0 && strcmp(text_of(cell, "data"), data) == 0;
 }
 
-/* Ranks of one run; none for labelled facts. */
+/* Read the ranks of one run; there are none for labelled facts. */
 static kith_status read_outcomes(outcomes *o, const job *j, const json_t *results,
                                  kith_error *error)
 {
@@ -68,7 +68,7 @@ const json_t *measured_eval(const measurement *m)
     return json_object_get(json_array_get(m->results, 0), "eval");
 }
 
-/* For labelled facts only the accuracy is known: its binomial error, for one seed. */
+/* An accuracy with its binomial error, which is known for one seed only. */
 static estimate measured_share(const measurement *m, metric which)
 {
     const json_t *results;

@@ -1,5 +1,5 @@
-/* Pages about what `kith eval --json` and `kith explain --json` print. Only these functions know
- * the keys of that JSON. */
+/* Pages made from the output of `kith eval --json` and `kith explain --json`. Only these functions
+ * know the keys of that JSON. */
 #ifndef KITH_REPORT_PAGES_H
 #define KITH_REPORT_PAGES_H
 
@@ -8,7 +8,7 @@
 
 /* A metric of an evaluation, or of a group in it; NAN if it has none. */
 double eval_metric(const json_t *eval, metric m);
-/* Its queries, or classified facts. */
+/* The number of its queries, or of classified facts. */
 double eval_queries(const json_t *eval);
 /* MRR by group as a series of a chart; the chart's categories are the groups that
  * have queries. */
@@ -19,7 +19,8 @@ json_t *eval_reliability(const json_t *eval, const char *title);
 /* The page of an evaluation; the outcomes of its queries give the standard errors. */
 json_t *eval_page(const json_t *eval, const char *run, const outcomes *of);
 
-/* One explained question: its answers, neighbourhood and reasons. Labels are the graph's. */
+/* Add one explained question: its answers, neighbourhood and reasons, with the labels of the
+ * graph. */
 void explain_blocks(json_t *document, const json_t *explained, const kith_graph *graph);
 json_t *explain_page(const json_t *explained, size_t count, const char *run,
                      const kith_graph *graph);

@@ -11,7 +11,7 @@
  * repeated. */
 enum {
     RESULTS_VERSION = 1,
-    RULES_VERSION = 3 /* the same for results that rules take part in, so that others stay valid */
+    RULES_VERSION = 3 /* raised only for results of models with rules */
 };
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;
@@ -21,22 +21,22 @@ typedef struct job {
     job_kind kind;
     job_state state;
     char *folder; /* under the output folder */
-    /* results version, data's hash, settings: equal identities give equal results */
+    /* results version, hash of the data, settings: equal identities give equal results */
     json_t *identity;
     json_t *info; /* for users: experiment, model, data, seed */
     /* paths of the data; `on` is NULL unless another graph is used for evaluation */
     char *source, *on;
-    double estimate; /* seconds of CPU time, from the experiment's file */
+    double estimate; /* seconds of CPU time, from the experiment */
     double epochs;
     size_t needs;  /* the job that must be done first, or SIZE_MAX */
-    bool was_done; /* before this start */
-    char *message; /* why it failed */
+    bool was_done; /* done before this start of the program */
+    char *message; /* why it failed, or NULL */
 
     /* while it runs */
     pid_t pid;
     int step;
     double began;
-    double before;    /* the fraction that an earlier start had done, 0 to 1 */
+    double before;    /* the fraction done in earlier starts, 0 to 1 */
     json_t *commands; /* as a user would type them */
 } job;
 
@@ -51,7 +51,7 @@ typedef struct plan {
     json_t *experiments; /* with "cells": {"model", "data", "seed", "job"}, "missing": data sets */
     job *jobs;
     size_t count, capacity;
-    json_t *sources; /* by path: hash, facts, labels */
+    json_t *sources; /* for each path: hash, facts, labels */
 } plan;
 
 /* Takes ownership of the experiments. Missing data sets are listed, not an error. */

@@ -1,4 +1,4 @@
-/* The atoms of a rule, from what kith_part_form says of its kind. */
+/* The atoms of a rule, parsed from kith_part_form of its kind. */
 #ifndef KITH_REPORT_RULE_FORM_H
 #define KITH_REPORT_RULE_FORM_H
 
@@ -13,7 +13,7 @@ typedef struct rule_atom {
 
 typedef struct rule_form {
     rule_atom body[RULE_ATOMS], conclusion;
-    size_t count; /* of the body; 0 where there is no such kind */
+    size_t count; /* atoms of the body; 0 if there is no such kind */
 } rule_form;
 
 rule_form rule_form_of(kith_evidence_part kind);

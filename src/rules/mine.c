@@ -8,7 +8,7 @@
 #include "core/mem.h"
 #include "rules/counter.h"
 
-/* Work is cut in PIECES of the entities. */
+/* The entities are divided into PIECES, the units of work. */
 enum { PIECES = 16, LEAST_SUPPORT = 2 };
 static const float least_confidence = .004f;
 
@@ -18,16 +18,16 @@ struct kith__mining {
     unsigned bits; /* of a relation in a key */
     kith__counter counter[PIECES];
     size_t thin;
-    uint32_t stride; /* every so manyth entity is walked from */
-    bool too_many;   /* walks: none are followed */
+    uint32_t stride; /* walks start from every stride-th entity */
+    bool too_many;   /* too many walks: none is followed */
     kith__flag no_memory;
     kith__watch *watch;
-    /* The second pass: rules in the order of their bodies, and of their heads. */
+    /* The second pass: rules sorted by body, then by head (the conclusion). */
     kith__counter number;    /* body -> 1 + its number */
-    size_t *start;           /* per body, where its rules begin; and where the last ones end */
-    uint32_t *rule, *head;   /* per place in that order */
-    uint64_t *body_count;    /* the same: how often the body was met where the head is there */
-    size_t rules, different; /* rules, and bodies */
+    size_t *start;           /* per body, the index of its first rule; then the end */
+    uint32_t *rule, *head;   /* per rule in this order */
+    uint64_t *body_count;    /* the same: how often the body held for an s with the head */
+    size_t rules, different; /* number of rules, and of different bodies */
 };
 
 /* ---- keys: the conclusion, then the relations of the body ---- */
@@ -147,10 +147,10 @@ static void support_piece(void *context, size_t piece)
 
 /* ---- second pass: body counts ---- */
 
-/* One entity s: its relations, and how often it meets which bodies. */
+/* One entity s: its relations, and how often each body holds for it. */
 typedef struct {
     uint8_t *has;        /* per relation */
-    uint32_t *relation;  /* those that it has, in order */
+    uint32_t *relation;  /* those that s has, ascending */
     size_t relations;
     uint64_t *count;     /* per body; 0 between entities */
     uint32_t *met;       /* bodies with a count */
@@ -194,7 +194,7 @@ static void add_at(const kith__mining *m, size_t place, uint64_t count)
     __atomic_fetch_add(&m->body_count[place], count, __ATOMIC_RELAXED);
 }
 
-/* The place of the rule with this head among those from..to - 1, or `to`. */
+/* The index of the rule with this head among from..to - 1, or `to`. */
 static size_t find_head(const kith__mining *m, size_t from, size_t to, uint32_t head)
 {
     size_t end = to;
@@ -209,11 +209,11 @@ static size_t find_head(const kith__mining *m, size_t from, size_t to, uint32_t 
     return from < end && m->head[from] == head ? from : end;
 }
 
-/* A body counts for the rules whose conclusion s has. Either the rules or the relations of s are
- * gone through, whichever is less. */
+/* Add the counts of bodies to the rules whose conclusion s has. Loops over the rules of a body or
+ * over the relations of s, whichever is cheaper. */
 static void add_bodies(meeting *e, const kith__mining *m)
 {
-    enum { STEPS = 16 }; /* of finding a head, about */
+    enum { STEPS = 16 }; /* of a binary search for a head, about */
 
     for (size_t i = 0; i < e->met_count; i++) {
         uint32_t body = e->met[i];
@@ -352,7 +352,7 @@ static kith__rule make_rule(const kith__mining *m, uint64_t key, uint64_t suppor
     return made;
 }
 
-/* Keep what is confident enough, and the best of each conclusion where there are too many. */
+/* Keep the rules that are confident enough; if a conclusion has too many, the best ones. */
 static int keep_rules(kith__rules *p, const kith__mining *m, const kith__counter *all,
                       const uint64_t *body_count)
 {
@@ -406,7 +406,7 @@ static void bound_walks(kith__mining *m)
     m->too_many = method->most_each > 0 && walks / method->most_each > index->seen;
 }
 
-/* All pieces' counts as one, without rules that were right too seldom. */
+/* Merge the counts of all pieces, without rules whose support is too low. */
 static int merge_counts(kith__counter *all, kith__mining *m)
 {
     for (size_t i = 0; i < PIECES; i++) {
@@ -424,7 +424,7 @@ static int merge_counts(kith__counter *all, kith__mining *m)
     return 0;
 }
 
-/* Keys must have room for the relations. */
+/* Whether keys have enough bits for the relations. */
 static bool can_mine(const kith__mining *m)
 {
     return !m->too_many && m->index->relations <= UINT64_C(1) << m->bits;

@@ -1,6 +1,6 @@
-/* Mining rules without constants from train. Every way in which a body leads from s to o is counted
- * twice: for the conclusions q(s, o) that it is right about (support), and where s has some q (body
- * count). How bodies are walked is the kind's own (src/rules/kinds). */
+/* Mining rules without constants from train. Every path of a body from s to o is counted twice: in
+ * the support of the conclusions q(s, o) that are true, and in the body count of the conclusions q
+ * of which s has some fact. Each kind of rules walks its own bodies (src/rules/kinds). */
 #ifndef KITH_RULES_MINE_H
 #define KITH_RULES_MINE_H
 
@@ -9,35 +9,36 @@
 
 typedef struct kith__mining kith__mining;
 
-/* The entity s that is at hand. */
+/* The entity s that paths start from. */
 typedef struct kith__mining_entity {
     kith__mining *mining;
     const kith__index *index;
     uint32_t self;
     kith__span facts;
-    size_t thin; /* steps taken from an entity in the middle of a path, at most */
-    /* Of its facts by the entity at the other end; first[e] is 1 + where those with e begin, 0 for
-     * none. The last is followed by one with no entity. Only while support is counted. */
+    size_t thin; /* the most steps from an entity in the middle of a path */
+    /* Its facts, sorted by the entity at the other end; first[e] is 1 + the index of the first one
+     * with e, or 0. After the last follows an entry with the entity UINT32_MAX. Set only while
+     * support is counted. */
     const kith_neighbor *by_entity;
     const uint32_t *first;
-    void *state; /* of the mining */
+    void *state; /* for kith__mining_support and kith__mining_body */
 } kith__mining_entity;
 
 typedef struct kith__mining_method {
-    const char *stage; /* what it says that it does */
-    size_t steps;      /* relations of a body */
-    size_t most_rules; /* of each conclusion, the most confident ones; 0: all */
-    size_t most_keys;  /* different rules that are counted */
-    /* Walks that are followed where at most `thin` steps are taken from an entity in the middle.
-     * They are thinned out until there are no more than `most_walks`, but not to fewer than
-     * `least_steps`; then only some entities are walked from, spread evenly, or none where there
-     * would still be more than `most_each` walks per entity; 0: any number. Without `walks`,
-     * nothing is bounded. */
+    const char *stage; /* the name of the stage for progress */
+    size_t steps;      /* number of relations of a body */
+    size_t most_rules; /* kept per conclusion, the most confident ones; 0: all */
+    size_t most_keys;  /* the most different rules that are counted */
+    /* The number of walks if at most `thin` steps are followed from an entity in the middle. `thin`
+     * is reduced until there are at most `most_walks` walks, but not below `least_steps`. If that
+     * is not enough, walks start from an evenly spread sample of the entities, or from none if
+     * there would still be more than `most_each` walks per entity (0: no such limit). Without
+     * `walks`, nothing is bounded. */
     uint64_t (*walks)(const kith__index *index, size_t thin);
     uint64_t most_walks, most_each;
     size_t least_steps;
-    /* Walk from s, once to call kith__mining_support, once to call kith__mining_body. -1 if out of
-     * memory. */
+    /* Walk the bodies from s: the first calls kith__mining_support and returns -1 if out of memory,
+     * the second calls kith__mining_body. */
     int (*count_support)(const kith__mining_entity *s);
     void (*count_bodies)(const kith__mining_entity *s);
 } kith__mining_method;
@@ -45,16 +46,17 @@ typedef struct kith__mining_method {
 kith_status kith__mine(kith__rules *rules, const kith__index *index,
                        const kith__mining_method *method, kith__pool *pool, kith_error *error);
 
-/* A body led to an entity that s has `conclusion` with. -1 if out of memory. */
+/* Count one path of a body from s to an entity o with conclusion(s, o). -1 if out of memory. */
 int kith__mining_support(const kith__mining_entity *s, uint32_t conclusion,
                          const uint32_t *relations);
-/* A body led from s to `count` entities. */
+/* Count `count` paths of a body from s, whatever they lead to. */
 void kith__mining_body(const kith__mining_entity *s, const uint32_t *relations, uint64_t count);
-/* It led to one that is no body of this conclusion after all. */
+/* Remove one path of a body from the body count of this conclusion. */
 void kith__mining_take_back(const kith__mining_entity *s, uint32_t conclusion,
                             const uint32_t *relations);
 
-/* The steps that are taken from an entity in the middle of a path, spread evenly over its facts. */
+/* The steps that are followed from an entity in the middle of a path: all of its facts, or an
+ * evenly spread sample. */
 typedef struct kith__mining_steps {
     kith__span all;
     size_t count;

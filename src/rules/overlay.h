@@ -1,5 +1,5 @@
-/* Facts that a session adds to a base: an index over them alone, kept up to date as facts come and
- * go. Entities that the base lacks have ids behind its own. */
+/* An index over the facts that a session adds to a base, updated as facts are added and removed.
+ * New entities have ids after those of the base. */
 #ifndef KITH_RULES_OVERLAY_H
 #define KITH_RULES_OVERLAY_H
 
@@ -17,25 +17,25 @@ typedef struct kith__touched {
 
 typedef struct kith__overlay {
     const kith__index *base;
-    uint32_t entities;      /* ids are below: those of the base, and of the entities it lacks */
-    kith__touched *touched; /* some may have lost all their facts */
+    uint32_t entities;      /* bound of the ids of the base and of new entities */
+    kith__touched *touched; /* may include entities without facts */
     size_t touched_capacity;
-    kith__slots slots; /* entity to its place among the touched */
-    uint64_t *facts;   /* added per relation and inverse, as kith__index has them */
+    kith__slots slots; /* entity to its index in `touched` */
+    uint64_t *facts;   /* number added per directed relation, as in kith__index */
 } kith__overlay;
 
 kith_status kith__overlay_init(kith__overlay *overlay, const kith__index *base, kith_error *error);
 void kith__overlay_release(kith__overlay *overlay);
 
-/* Add a fact in the 2m numbering, both ways round, or take one back. What the base or the overlay
- * already has is not added again; only what was added can be removed. `changed` (may be NULL)
- * says whether anything was. Ids of new entities are whatever the caller gives them. The time is
- * that of finding the two entities and of moving their added facts by one place. */
+/* Add or remove a fact, given in the 2m numbering, in both directions. A fact that the base or the
+ * overlay already has is not added again, and only added facts can be removed. `changed` (may be
+ * NULL) is set to whether anything changed. The caller chooses the ids of new entities. The cost is
+ * linear in the number of added facts of the two entities. */
 kith_status kith__overlay_add(kith__overlay *overlay, kith_triple fact, bool *changed,
                               kith_error *error);
 void kith__overlay_remove(kith__overlay *overlay, kith_triple fact, bool *changed);
 
-/* An entity's added facts; none if it has none. */
+/* The added facts of an entity. */
 static inline kith__span kith__overlay_facts(const kith__overlay *o, uint32_t entity)
 {
     uint32_t slot = kith__slot_find(&o->slots, entity);

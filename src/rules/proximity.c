@@ -5,8 +5,8 @@
 
 #include "core/mem.h"
 
-/* Chosen on WordNet 11's dev and on entities held out of FB15k's train. Of an entity with more
- * facts than USUAL, walks say less. */
+/* Chosen on dev of WordNet11 and on entities held out of train of FB15k. Walks from an entity with
+ * more than USUAL facts are less informative. */
 enum { STEPS = KITH__PROXIMITY_STEPS, MOST_FOLLOWED = 20000, USUAL = 20 };
 static const float least = 1e-5f, fade = .7f;
 
@@ -27,7 +27,7 @@ void kith__proximity_release(kith__proximity *n)
     memset(n, 0, sizeof *n);
 }
 
-/* An array by slot, zero past the slots that there are. */
+/* Grow an array indexed by slot; new items are zero. */
 static int widen(float **array, size_t *capacity, size_t need)
 {
     size_t before = *capacity;
@@ -38,7 +38,7 @@ static int widen(float **array, size_t *capacity, size_t need)
     return 0;
 }
 
-/* Room for so many more slots. Lists are written one past their end. */
+/* Reserve this many more slots. Lists are written one past their end. */
 static bool reserve(kith__proximity *n, size_t more)
 {
     size_t need = kith__slots_length(&n->slots, more) + 1;
@@ -55,7 +55,8 @@ static bool reserve(kith__proximity *n, size_t more)
     return !n->no_memory;
 }
 
-/* Without a branch, which could not be foreseen: an entity that is not new is written over. */
+/* Without a branch, which would be mispredicted: an entity that is not new is overwritten by the
+ * next. */
 static inline size_t step_to(uint32_t *front, size_t ahead, float *next, uint32_t slot, float mass)
 {
     bool new = next[slot] == 0;
@@ -81,8 +82,8 @@ static inline void step_to_all(kith__proximity *n, kith__span facts, float mass)
     n->ahead = ahead;
 }
 
-/* Follow all with the same probability: an entity's facts, and those that unseen ones have with
- * it. */
+/* Follow all facts with the same probability: those of an entity, and those that unseen entities
+ * have with it. */
 static void follow(kith__proximity *n, kith__spans facts, const uint32_t *later, size_t laters,
                    float mass)
 {
@@ -116,8 +117,7 @@ static void step_from(kith__proximity *n, uint32_t slot)
            n->mass[slot]);
 }
 
-/* What was ahead, but for the entity itself, is where the walk is now; returns at how many
- * entities. */
+/* Move the walk to the entities ahead, except `self`; returns their number. */
 static size_t arrive(kith__proximity *n, float weight, uint32_t self)
 {
     float *mass = n->mass;
@@ -148,7 +148,7 @@ static size_t arrive(kith__proximity *n, float weight, uint32_t self)
     return count;
 }
 
-/* All that is by slot is 0 between queries. */
+/* Values of slots are 0 between queries. */
 static void begin(kith__proximity *n)
 {
     for (size_t i = 0; i < n->reached_count; i++)
@@ -184,20 +184,20 @@ kith_status kith__proximity_find(kith__proximity *n, kith__span facts, uint32_t 
 /* ---- the shortest path ---- */
 
 typedef struct {
-    float chance;      /* that a walk comes this way; 0: none did yet */
+    float chance;      /* probability of this path; 0: not reached yet */
     uint32_t steps;
-    uint32_t from; /* slot where the last step began; KITH__NO_SLOT: at the entity asked about */
+    uint32_t from; /* slot of the previous entity; KITH__NO_SLOT: the queried one */
     uint32_t relation; /* of the last step */
 } arrival;
 
 typedef struct {
     kith__view view;
-    kith__slots slots; /* entities in the order in which they were met */
+    kith__slots slots; /* entities in the order in which they are reached */
     arrival *at;       /* per slot */
     size_t capacity, followed;
 } searching;
 
-/* The first to come somewhere came the shortest way; of those as short the likeliest counts. */
+/* An entity is first reached by a shortest path; of several as short, the most likely is kept. */
 static int search_from(searching *s, kith__spans facts, uint32_t from, float chance, uint32_t self)
 {
     float each = chance / (float)facts.count;
@@ -222,7 +222,7 @@ static int search_from(searching *s, kith__spans facts, uint32_t from, float cha
     return 0;
 }
 
-/* Whoever is as far as the target cannot better the way to it. */
+/* Entities as far away as the target cannot improve the path to it. */
 static bool is_found(const searching *s, uint32_t target, uint32_t steps)
 {
     uint32_t slot = kith__slot_find(&s->slots, target);
@@ -245,7 +245,7 @@ kith_status kith__proximity_path(kith_neighbor path[KITH__PROXIMITY_STEPS], size
 {
     searching s = {.view = view};
     kith__spans first = {facts, {NULL, 0}, facts.count};
-    kith__slots_begin(&s.slots, SIZE_MAX); /* slots in the order in which entities are met */
+    kith__slots_begin(&s.slots, SIZE_MAX); /* slots in the order in which entities are reached */
     int failed = search_from(&s, first, KITH__NO_SLOT, 1, self);
 
     for (uint32_t i = 0; !failed && i < s.slots.count && s.followed < MOST_FOLLOWED; i++) {

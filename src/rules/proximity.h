@@ -1,6 +1,6 @@
-/* Proximity of entities to one that is given by its facts: how often a random walk that starts
- * there, and at each step follows one fact of where it is, comes by. Walks meet unseen entities
- * too. */
+/* Proximity of entities to one that is given by its facts: how likely a random walk from there
+ * reaches them. At each step the walk follows one fact of the entity it is at. Walks reach unseen
+ * entities too. */
 #ifndef KITH_RULES_PROXIMITY_H
 #define KITH_RULES_PROXIMITY_H
 
@@ -8,42 +8,43 @@
 
 #include "rules/view.h"
 
-/* Workspace of one thread; arrays are by slot, and slots are those of the entities that were
- * met. */
+/* Workspace of one thread. Arrays are indexed by slot; entities get slots when they are reached. */
 typedef struct kith__proximity {
     kith__view view;
-    bool through; /* Whether walks go on from unseen entities. Without it a newcomer gets what an
-                     unseen entity of the graph with the same facts gets; with it the newcomer's
-                     walks could go through that one. */
+    /* Whether walks continue from unseen entities. If not, a new entity gets the same values as an
+     * unseen entity of the graph with the same facts; otherwise its walks could pass through that
+     * one. */
+    bool through;
     kith__slots slots;
-    /* log(1 + 1e6 P), where P adds up how likely it is met in each step, later steps counting less,
-     * and is less where there are many facts to begin with; 0 if it is not met */
+    /* log(1 + 1e6 P), where P is the sum of the probabilities of being there after each step, later
+     * steps counting less, and lowered if the walk starts with many facts; 0 if not reached */
     float *value;
-    float *mass, *next;           /* how likely the walk is there, and a step later */
+    float *mass, *next;           /* the probability of being there, now and a step later */
     uint32_t *reached;            /* slots whose value is not 0 */
-    uint32_t *front, *next_front; /* slots whose mass is not 0, and whose next is not */
+    uint32_t *front, *next_front; /* slots with a mass, and with a next mass */
     size_t value_capacity, mass_capacity, next_capacity;
     size_t reached_capacity, front_capacity, next_front_capacity;
     size_t reached_count;
     size_t ahead;    /* in next_front */
-    size_t followed; /* facts looked at */
+    size_t followed; /* facts followed so far */
     bool no_memory;
 } kith__proximity;
 
 void kith__proximity_init(kith__proximity *proximity, kith__view view);
 void kith__proximity_release(kith__proximity *proximity);
 
-/* Find the proximity of all entities. `self` is the entity's id, or UINT32_MAX for a newcomer;
- * walks do not come back to it. The work is bounded whatever the graph: steps that are too unlikely
- * are not taken, and after enough facts were looked at no further step begins. */
+/* Find the proximity of all entities. `self` is the id of the entity, or UINT32_MAX for a new one;
+ * walks do not return to it. The work is bounded on any graph: steps that are too unlikely are not
+ * followed, and no further step begins after enough facts have been followed. */
 kith_status kith__proximity_find(kith__proximity *proximity, kith__span facts, uint32_t self,
                                  kith_error *error);
 
-/* Afterwards: of one entity, and of the i-th of the `reached_count` that are not 0. */
+/* After that: the proximity of one entity, and that of the i-th of the `reached_count` reached
+ * ones. */
 static inline float kith__proximity_of(const kith__proximity *n, uint32_t entity)
 {
     uint32_t slot = kith__slot_find(&n->slots, entity);
-    return slot >= n->value_capacity ? 0 : n->value[slot]; /* none yet where nothing was met */
+    return slot >= n->value_capacity ? 0 : n->value[slot]; /* none if nothing was reached */
 }
 
 static inline uint32_t kith__proximity_entity(const kith__proximity *n, size_t i)
@@ -58,8 +59,9 @@ static inline float kith__proximity_value(const kith__proximity *n, size_t i)
 
 enum { KITH__PROXIMITY_STEPS = 8 };
 
-/* The shortest path from an entity to another, the likeliest of those, as the facts that it
- * follows; none where walks do not get there within the bounds of kith__proximity_find. */
+/* The shortest path from an entity to another, and of several the most likely, as the facts that it
+ * follows. `count` is 0 if walks do not reach the target within the bounds of
+ * kith__proximity_find. */
 kith_status kith__proximity_path(kith_neighbor path[KITH__PROXIMITY_STEPS], size_t *count,
                                  kith__view view, kith__span facts, uint32_t self, uint32_t target,
                                  kith_error *error);

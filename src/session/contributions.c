@@ -18,11 +18,11 @@ typedef struct {
     const float *scores;
     kith_contributions *contributions;
     size_t count;
-    kith_reason **reasons; /* of each answer, finally strongest first */
+    kith_reason **reasons; /* of each answer, in the end strongest first */
     size_t *reason_capacity;
-    double **neighbors; /* points of each by neighbour, or NULL */
+    double **neighbors; /* contribution to each answer by neighbour, or NULL */
     bool no_memory;
-    /* Of the embedding: vectors of the encoder's stride. */
+    /* For the embedding: vectors of the encoder's stride. */
     float *visit, *aimed, *start, *toward;
 } finding;
 
@@ -153,7 +153,7 @@ cleanup:
     return status;
 }
 
-/* The rules behind the scores: found again, now that the answers to explain are known. */
+/* Find the supporting rules again, now that the answers to explain are known. */
 static kith_status find_reasons(finding *f, kith_error *error)
 {
     kith__evidence_query *rules = &f->workspace->fusion->evidence_query;
@@ -194,7 +194,7 @@ static void aim_at(finding *f, float *query_vector, const float *vector)
                                        KITH__QUERIES_TOGETHER * f->workspace->stride);
 }
 
-/* The derivative of the score by each coordinate of the query vector v: -|v - x| or v . x. */
+/* The derivative of the score, -|v - x|_1 or v . x, by each coordinate of the query vector v. */
 static void find_slope(finding *f, const float *candidate)
 {
     bool distance = kith__decoder_get(f->session->model->settings.decoder)->distance;
@@ -217,7 +217,8 @@ static float scale_of(const finding *f, const float *vector)
                                                                      : 1;
 }
 
-/* Add each neighbour's part of the score by this vector of the candidate, times `factor`. */
+/* Add each neighbour's contribution to the score of a candidate with this vector, times
+ * `factor`. */
 static kith_status add_neighbors(finding *f, double *points, const float *candidate, double factor,
                                  kith_error *error)
 {
@@ -248,7 +249,8 @@ cleanup:
     return status;
 }
 
-/* How much a unit of the embedding's score contributes: all features are linear in it. */
+/* The change of the total score per unit of the embedding's score, in which all features are
+ * linear. */
 static double points_per_score(const finding *f, uint32_t candidate)
 {
     const kith__fusion_workspace *workspace = f->workspace->fusion;
@@ -300,7 +302,7 @@ cleanup:
     return status;
 }
 
-/* The rest of the embedding's contribution comes from the relation and the candidate. */
+/* Add the rest of the embedding's contribution, which comes from the relation and the candidate. */
 static void add_rest(finding *f)
 {
     for (size_t i = 0; i < f->count; i++) {

@@ -1,5 +1,5 @@
-/* The likeliest missing facts of the graph. P(has r), the probability that S has another fact of r,
- * bounds the probability of an answer to S r ?. So questions are asked in the order of this bound,
+/* The most likely missing facts of the graph. P(has r), the probability that S has another fact of
+ * r, bounds the probability of an answer to S r ?. So queries are made in the order of this bound,
  * in batches, until no later one can give a likelier fact. */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 enum { USUAL_TOP = 10, USUAL_QUERIES = 1000, FIRST_BATCH = 16, BATCH = 128 };
 
-/* A question S r ?, the upper bound of an answer's probability, and the probability that it has an
- * answer that is not known. */
+/* A query S r ?, the upper bound of the probability of its answers, and the probability that it has
+ * an answer that is not known. */
 typedef struct {
     double likely, has;
     uint32_t entity, relation;
@@ -25,14 +25,14 @@ typedef struct {
     kith_session *session;
     kith_missing_options options;
     kith__watch watch;
-    uint32_t first, count; /* of the relations asked for */
-    source *sources;       /* a heap, the least likely first; finally sorted, likeliest first */
+    uint32_t first, count; /* of the relations queried */
+    source *sources;       /* a heap, least likely first; in the end sorted, most likely first */
     size_t source_count;
-    kith_missing_fact *found; /* likeliest first, between batches */
+    kith_missing_fact *found; /* most likely first, between batches */
     size_t found_count, found_capacity;
     size_t asked;
-    bool bounded; /* some questions cannot be asked */
-    size_t told; /* of `found`, the first that the caller was told of */
+    bool bounded; /* by the limit on queries */
+    size_t told; /* how many of `found` were reported */
     bool complete;
 } finding;
 
@@ -76,7 +76,7 @@ static void offer(finding *f, source next)
     }
 }
 
-/* If the model has not learned P(has r), the confidence of implications takes its place. */
+/* If the model has no P(has r), the confidence of implications is used instead. */
 static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
                                 kith__likely *order, kith_error *error)
 {
@@ -140,7 +140,7 @@ static int better_first(const void *a, const void *b)
     return (x->fact.object > y->fact.object) - (x->fact.object < y->fact.object);
 }
 
-/* Scores are log-likelihoods, so that questions can be compared. */
+/* Scores are logarithms of probabilities, so that answers of different queries can be compared. */
 static kith_missing_fact missing_fact(const source *from, const kith_answer *answer)
 {
     bool known = !isnan(answer->probability);
@@ -194,14 +194,14 @@ cleanup:
     return status;
 }
 
-/* Whether no question with this bound can give a fact that belongs in the list. */
+/* Whether no query with this bound can give a fact that belongs in the list. */
 static bool is_enough(const finding *f, double likely)
 {
     return f->found_count == f->options.top &&
            f->found[f->found_count - 1].score >= (float)log(fmax(likely, 1e-30));
 }
 
-/* Tell the caller about the facts that no question with this bound can precede. */
+/* Report the facts that no answer of a query with this bound can precede. */
 static kith_status tell_found(finding *f, double likely, kith_error *error)
 {
     float most = (float)log(fmax(likely, 1e-30));
@@ -232,7 +232,7 @@ static kith_status ask_sources(finding *f, kith_error *error)
         TRY(tell_found(f, f->sources[next].likely, error));
     }
     TRY(tell_found(f, 0, error));
-    /* Fewer than the bound: there were no others. */
+    /* If there were fewer queries than the limit, all were made. */
     f->complete = f->complete || !f->bounded || f->source_count < f->options.queries;
 cleanup:
     return status;

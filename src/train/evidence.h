@@ -1,4 +1,4 @@
-/* Rule evidence in training: mining, holding entities out, fitting the fusion on them. */
+/* Rule evidence in training: mining rules, holding entities out, and fitting the fusion on them. */
 #ifndef KITH_TRAIN_EVIDENCE_H
 #define KITH_TRAIN_EVIDENCE_H
 
@@ -8,9 +8,9 @@
 typedef kith_status (*kith__train_call)(kith_train_end *end, const char *folder, kith_model *model,
                                         const kith_train_options *options, kith_error *error);
 
-/* Give a run whose embedding is trained its rules and fusion, if it lacks them. If the embedding
- * counts, a second one is trained by `train` on the graph without the held-out entities, in
- * RUN/heldout, which is removed at the end. `end` is STOPPED if that training was stopped. */
+/* Add rules and the fusion to a run whose embedding is trained, unless it has them. If the fusion
+ * has an embedding, `train` first trains a second one on the graph without the held-out entities,
+ * in RUN/heldout, which is removed at the end. `end` is STOPPED if that training was stopped. */
 kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith_model *model,
                                    const kith_train_options *options, kith__train_call train,
                                    kith_error *error);

@@ -8,7 +8,7 @@
 #include "eval/newcomers.h"
 #include "nn/logistic.h"
 
-/* Answers below `least_likely` are not used: the first step extrapolates below. */
+/* Answers below `least_likely` are not used; the first step extrapolates to them. */
 enum { BEST = 10 };
 static const double least_likely = .0005, least_has = .005;
 
@@ -52,7 +52,7 @@ static double product_of(const kith__overall_example *e)
     return e->inputs[1];
 }
 
-/* Mark the best of a description's answers; equal ones alike. */
+/* Mark the best answers of a description, and those that tie with the last of them. */
 static void mark_shown(example_list *list)
 {
     double best[BEST] = {0};
@@ -91,8 +91,8 @@ static kith_status join(kith__overall_example **all, size_t *total, const collec
 
 /* ---- the first step ---- */
 
-/* Answers about one entity are much alike, so with few entities the product is left more as it
- * is. */
+/* Answers about one entity are similar to each other, so with few entities the weights are
+ * regularised more strongly towards the plain product. */
 static void fit_weights(kith__overall *o, const kith__sample *samples, size_t count, double to_has)
 {
     static const double start[KITH__OVERALL_INPUTS] = {0, 1, 0, 0, 0};
@@ -103,7 +103,7 @@ static void fit_weights(kith__overall *o, const kith__sample *samples, size_t co
     kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, strength, samples, count);
 }
 
-/* A likelier answer must not come out less likely, nor one to a question that likelier has one. */
+/* The result must not fall when the probability of the answer or that of P(has r) rises. */
 static bool is_monotone(const kith__overall *o)
 {
     return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0;
@@ -132,18 +132,18 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
 
 /* ---- the second step ---- */
 
-/* Groups hold GROUP answers at the top and more below, where there are many and little depends on
- * each; fewer than FEWEST right or wrong ones, or answers about few entities, are not enough for
- * it. */
+/* Groups have GROUP answers at the top and more below, where there are many answers of little
+ * influence. The second step needs FEWEST correct and FEWEST wrong answers, about at least
+ * FEWEST_FOR_STEPS entities. */
 enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
-/* `S ? ?` shows the best pairs of an entity. They are correct less often than other answers with
- * the same score, which stand behind ten that are likelier, so they count more. */
+/* `S ? ?` shows the ten best pairs of an entity, so these count more. They are correct less often
+ * than other answers with the same score, which rank behind ten likelier ones. */
 static const double weight_of_shown = 5;
 
-/* Sums over answers of one group, each by its weight. */
+/* Weighted sums over the answers of one group. */
 typedef struct {
-    double weight, score, right, first; /* first: what the first step expected */
+    double weight, score, right, first; /* first: probabilities by the first step */
     size_t begin, end;
 } group;
 
@@ -180,7 +180,7 @@ static group sum_group(const scored *answers, size_t begin, size_t end)
     return g;
 }
 
-/* From the top down; the last group takes what is left. Returns how many, the lowest last. */
+/* Cut answers into groups from the top down; the last group gets the rest. Returns their number. */
 static size_t cut_groups(group groups[KITH__MOST_KNOTS], const scored *answers, size_t count)
 {
     size_t made = 0, end = count;
@@ -203,7 +203,7 @@ static double share_right(const group *g)
     return (count * right + towards_first * first) / (count + towards_first);
 }
 
-/* Pool neighbours that are in the wrong order (pool adjacent violators). */
+/* Pool adjacent groups in the wrong order (pool adjacent violators). */
 static size_t pool(group *groups, size_t count)
 {
     size_t kept = 0;
@@ -242,7 +242,7 @@ static void make_knots(kith__overall *o, const scored *answers, size_t count, ui
     group groups[KITH__MOST_KNOTS];
     size_t made = cut_groups(groups, answers, count), kept = pool(groups, made);
 
-    /* The lowest are at the end of what was kept. */
+    /* The lowest groups are last. */
     for (size_t i = 0; i < kept; i++) {
         const group *g = &groups[made - 1 - i];
         o->knot[i] = (kith__knot){.at = g->score / g->weight,

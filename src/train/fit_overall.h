@@ -1,24 +1,24 @@
 /* Fitting the second calibration (model/overall.h) on held-out entities with some of their facts
- * hidden (train/holdout.h), whether or not any hidden fact has the relation of the question. */
+ * hidden (train/holdout.h). Queries are made whether or not a hidden fact answers them. */
 #ifndef KITH_TRAIN_FIT_OVERALL_H
 #define KITH_TRAIN_FIT_OVERALL_H
 
 #include "graph/make/descriptions.h"
 #include "model/model.h"
 
-/* `model` has not seen these entities, and neither its weights nor its first calibration were
- * fitted on them, unless they are too few. */
+/* `model` has not seen these entities. Unless they are too few, neither its weights nor its first
+ * calibration were fitted on them. */
 kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
                               const kith__descriptions *described, kith_error *error);
 
 /* An answer to fit on. */
 typedef struct kith__overall_example {
     double inputs[KITH__OVERALL_INPUTS];
-    uint32_t entity; /* which it is about, counted from 0 */
+    uint32_t entity; /* the described entity, counted from 0 */
     bool right;
     bool shown; /* among the ten best pairs of its description, which `S ? ?` shows */
 } kith__overall_example;
-/* From the examples of `entities` entities. */
+/* Fit on the examples of `entities` entities. */
 kith_status kith__overall_fit_examples(kith__overall *overall,
                                        const kith__overall_example *examples,
                                        size_t count, uint32_t entities, kith_error *error);

@@ -13,22 +13,23 @@
 
 typedef struct kith__holdout {
     const kith_graph *graph;
-    kith__query *queries; /* answers are seen, or held out themselves */
+    kith__query *queries; /* the answers are seen or held out */
     size_t query_count;
     kith__descriptions fitting, calibration;
 } kith__holdout;
 
-/* Of a graph that kith__graph_hold_out made, or that is split likewise, which has to outlive it. */
+/* Make the hold-out of a graph from kith__graph_hold_out, or one with the same splits. The graph
+ * must outlive it. */
 kith_status kith__holdout_init(kith__holdout *holdout, const kith_graph *graph,
                                kith_predict predict, uint64_t seed, kith_error *error);
-/* Of a graph with hidden facts (graph/make/hidden_facts.h): each is asked for from both ends, and
- * there are no descriptions. */
+/* Make the hold-out of a graph with hidden facts (graph/make/hidden_facts.h): each is queried from
+ * both ends, and there are no descriptions. */
 kith_status kith__holdout_init_of_facts(kith__holdout *holdout, const kith_graph *graph,
                                         kith_error *error);
 void kith__holdout_release(kith__holdout *holdout);
 /* Whether a held-out entity belongs to the calibration split. */
 bool kith__is_calibration_entity(uint32_t entity);
-/* The half of the held-out entities that one belongs to, for cross-validation. */
+/* Which half of the held-out entities one belongs to, for cross-validation. */
 bool kith__is_first_half(uint32_t entity);
 
 #endif

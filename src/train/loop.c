@@ -24,7 +24,7 @@
 #include "run/run.h"
 #include "train/step.h"
 
-/* Streams of random numbers. */
+/* The streams of random numbers. */
 enum { SHUFFLE = 1, NEGATIVES, ORDER, SAMPLE };
 enum { MANY_NEIGHBORS = 1 << 22 };
 
@@ -62,7 +62,7 @@ static uint64_t stream(int kind, uint32_t epoch, uint64_t batch)
 static void begin_epoch(training *t)
 {
     kith__order_shuffle(&t->order, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
-    /* Never 0, which means the order of the list. */
+    /* Never 0, which would mean file order. */
     uint64_t order = stream(ORDER, t->at.epoch, 0) ^ t->settings->seed;
     if (t->sampled)
         kith__neighbor_lists_draw(t->sampled, t->model->lists,
@@ -106,8 +106,8 @@ static bool list_broken(char *text, size_t size, const kith__params *params)
     return used > 0;
 }
 
-/* A step, from 1, produced a value that is not finite: in a table, or if all are still finite, in
- * the gradient of one. */
+/* Report that a step, counted from 1, produced a value that is not finite: in a table or, if all
+ * tables are still finite, in the gradient of one. */
 static kith_status broken(const training *t, uint64_t step, kith_error *error)
 {
     const kith__gradients *g = &t->step.gradients;
@@ -297,7 +297,8 @@ cleanup:
     return status;
 }
 
-/* Only if it is worth it, because reading them takes longer. */
+/* Pack the neighbour lists only if it saves enough memory, because packed lists are slower to
+ * read. */
 static void pack_lists(training *t)
 {
     kith__neighbor_lists *lists = t->model->lists;
@@ -448,8 +449,8 @@ cleanup:
     return status;
 }
 
-/* Train the model, which is freed, continuing from its folder's state. A stop in any stage leaves a
- * run that can be resumed. */
+/* Train the model, continuing from the state in its folder, and free it. If a stage is stopped, the
+ * run can be resumed. */
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
@@ -491,7 +492,7 @@ kith_status kith_train_resume(kith_train_end *end, const char *folder,
     TRY(kith__run_check(folder, error));
     TRY(kith__run_lock_take(&lock, folder, error));
     TRY(kith__run_open(&model, folder, options.threads, error));
-    TRY(kith__run_list_files(folder, error)); /* without those that will be made again */
+    TRY(kith__run_list_files(folder, error)); /* without files that will be written again */
     status = go_on(end, folder, model, &options, error);
     model = NULL;
 cleanup:
@@ -518,7 +519,7 @@ cleanup:
     return status;
 }
 
-/* `own` is the graph if its ownership was passed on, else NULL. */
+/* `own` is the graph if the caller passed on its ownership, else NULL. */
 static kith_status start(kith_train_end *end, const char *folder, const kith_graph *graph,
                          kith_graph *own, const kith_settings *settings,
                          const kith_train_options *given, kith_error *error)

@@ -1,5 +1,4 @@
-/* Rows of vectors as the decoder needs them, scaled to length 1 if necessary, with their
- * gradients. */
+/* Vectors as the decoder needs them, scaled to length 1 if necessary, with their gradients. */
 #ifndef KITH_TRAIN_SCALED_ROWS_H
 #define KITH_TRAIN_SCALED_ROWS_H
 

@@ -51,7 +51,7 @@ double kith__step_loss(const kith__step *s)
     return s->loss_out + s->loss_in + s->penalty;
 }
 
-/* l2 / 2 times the squares of the encoder's own tables. */
+/* Add l2 / 2 times the sum of squares of the encoder's parameters, without input embeddings. */
 static void add_penalty(kith__step *s)
 {
     const kith__params *params = s->scoring.params;

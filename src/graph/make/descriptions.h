@@ -1,29 +1,29 @@
-/* Entities whose facts are known, each described as a user would: by a random share of its facts,
- * between 10 and 90 %. The others are hidden. This assumes that what is missing about a newcomer is
- * missing at random. */
+/* Descriptions of entities whose facts are known, as a user would give them: a random share of the
+ * facts, between 10 and 90 %. The other facts are hidden. This assumes that facts about a new
+ * entity are missing at random. */
 #ifndef KITH_GRAPH_MAKE_DESCRIPTIONS_H
 #define KITH_GRAPH_MAKE_DESCRIPTIONS_H
 
 #include "core/rng.h"
 #include "graph/graph.h"
 
-/* A fact as the entity sees it. */
+/* A fact, seen from the described entity. */
 typedef struct kith__described_fact {
     kith_neighbor neighbor; /* relations are the 2m of train and their inverses */
     bool hidden;
 } kith__described_fact;
 
 typedef struct kith__descriptions {
-    uint32_t *entities; /* of each description */
+    uint32_t *entities; /* the described entity, per description */
     size_t count, distinct; /* description i is of the same entity as i + distinct */
     size_t *first;               /* fact of each, and the end */
-    kith__described_fact *facts; /* true, with a relation of train, that link it to a seen entity */
+    kith__described_fact *facts; /* true facts with a relation of train and a seen entity */
 } kith__descriptions;
 
 typedef struct kith__description_options {
     bool (*is_wanted)(uint32_t entity); /* NULL: any */
     size_t most;                        /* descriptions */
-    /* that an entity is described, with other facts hidden; fewer where that were too many */
+    /* descriptions per entity, each with other facts hidden; fewer if `most` is reached */
     size_t times;
     uint64_t seed;
 } kith__description_options;
@@ -34,7 +34,7 @@ kith_status kith__descriptions_init(kith__descriptions *descriptions, const kith
                                     const kith__description_options *options, kith_error *error);
 void kith__descriptions_release(kith__descriptions *descriptions);
 
-/* The share of its facts to hide of the next entity. */
+/* Draw the share of facts to hide for the next description. */
 static inline double kith__hidden_share(kith__rng *rng)
 {
     return .1 + .8 * kith__rng_unit(rng);

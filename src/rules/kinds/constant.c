@@ -1,16 +1,17 @@
-/* Constant rules, r(s, c) => q(s, o), where c and o are constants: counted over the entities that
- * share (r, c) with s and have some q. */
+/* Constant rules, r(s, c) => q(s, o), where c and o are constants. They are counted over the
+ * entities that share the fact (r, c) with s and have some q-fact. */
 #include "core/mem.h"
 #include "rules/counter.h"
 #include "rules/evidence.h"
 #include "rules/list_rules.h"
 
-/* Of many that share a fact, so many are looked at, spread evenly: at a query, and for a list. */
+/* The most entities with a fact that are counted, spread evenly: at a query, and for a list. */
 enum { MOST_SUBJECTS = 256, MOST_LISTED = 1024 };
 
 /* ---- a query ---- */
 
-/* Returns how many of those that share a fact with s have some q, and tallies what it is. */
+/* Tally the answers of the entities that share a fact with s; returns how many of these have some
+ * answer. */
 static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint32_t self)
 {
     kith__spans sharing =

@@ -5,12 +5,12 @@
 #include "rules/evidence.h"
 #include "rules/mine.h"
 
-enum { MOST_BETWEEN = 64, MOST_LOCAL = 256 }; /* beyond that, facts are cut and thinned out */
+enum { MOST_BETWEEN = 64, MOST_LOCAL = 256 }; /* beyond these, facts are cut or sampled */
 
 /* ---- mining ---- */
 
-/* Every two relations between the same two entities; more than MOST_BETWEEN of them are cut. A loop
- * and its inverse are one fact, which says nothing about itself. */
+/* Count every two relations between the same two entities, at most MOST_BETWEEN relations. A loop
+ * and its inverse are the same fact, which is not evidence for itself. */
 static int count_support(const kith__mining_entity *s)
 {
     const kith_neighbor *at = s->by_entity;
@@ -30,7 +30,8 @@ static int count_support(const kith__mining_entity *s)
     return 0;
 }
 
-/* A loop is no body of what its inverse concludes, as it is no support. */
+/* A loop does not count as a body of the conclusion that is its inverse, as it is not support for
+ * it either. */
 static void count_bodies(const kith__mining_entity *s)
 {
     for (size_t from = 0, to; from < s->facts.count; from = to) {
@@ -55,8 +56,8 @@ static kith_status mine(kith__rules *rules, const kith__index *index, kith__pool
 
 /* ---- a query ---- */
 
-/* How often r(., o) comes with q(., o), among those that have some q. Loops of q's inverse are the
- * same facts as q's. */
+/* Local counts at o: of the entities x with r(x, o) and some q-fact, how many have q(x, o). Loops
+ * of the inverse of q are the same facts as those of q. */
 static void count_at_object(uint32_t *support, uint32_t *body_count, const kith__evidence_query *a,
                             uint32_t o, uint32_t relation, uint32_t self)
 {
@@ -75,7 +76,8 @@ static void count_at_object(uint32_t *support, uint32_t *body_count, const kith_
     }
 }
 
-/* How often r(s, .) comes with q(s, .), but for one entity. */
+/* Local counts at s: of the entities x with r(s, x), how many have q(s, x). One entity is
+ * excluded. */
 static void count_at_subject(uint32_t *support, uint32_t *body_count, kith__span with,
                              kith__span known, uint32_t but)
 {
@@ -112,7 +114,7 @@ static void find_at(kith__evidence_query *a, const kith__asked *asked, const kit
         uint32_t o = facts.at[i].entity, support = support_here, body_count = body_count_here;
         if (inverse && o == asked->self)
             continue;
-        /* The candidate at hand is neither right nor wrong yet. */
+        /* The candidate itself must not count as wrong, since it is not known. */
         if (body_count > 0 && !kith__span_has(asked->known, o))
             body_count--;
         count_at_object(&support, &body_count, a, o, r, asked->self);

@@ -2,7 +2,7 @@
 #include "rules/evidence.h"
 #include "rules/mine.h"
 
-enum { MOST_ENDS = 512 }; /* where a path may lead from x, spread evenly */
+enum { MOST_ENDS = 512 }; /* steps from x that a query follows, spread evenly */
 
 /* ---- mining ---- */
 
@@ -17,7 +17,8 @@ static uint64_t count_walks(const kith__index *index, size_t thin)
     return walks;
 }
 
-/* Every two steps from s that end where some q does; none is a loop, so none is the fact with q. */
+/* Count every two steps from s to an entity that some fact q(s, .) leads to. None is a loop, so
+ * none is the q-fact itself. */
 static int count_support(const kith__mining_entity *s)
 {
     for (size_t f = 0; f < s->facts.count; f++) {

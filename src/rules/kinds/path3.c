@@ -1,5 +1,5 @@
-/* Path rules of three steps, r1(s, x), r2(x, y), r3(y, o) => q(s, o). They matter on sparse graphs;
- * on dense ones shorter rules find the same answers, and none of these are mined. */
+/* Path rules of three steps, r1(s, x), r2(x, y), r3(y, o) => q(s, o). They matter on sparse graphs.
+ * On dense ones none are mined, because shorter rules find the same answers. */
 #include "rules/evidence.h"
 #include "rules/mine.h"
 
@@ -11,7 +11,7 @@ enum {
 
 /* ---- mining ---- */
 
-/* With the second and the third step thinned out. */
+/* The number of walks if at most `thin` steps are followed from x and from y. */
 static uint64_t count_walks(const kith__index *index, size_t thin)
 {
     uint64_t walks = 0;
@@ -29,11 +29,12 @@ static uint64_t count_walks(const kith__index *index, size_t thin)
     return walks;
 }
 
-/* Count the ends of a path whose first two steps, from s by x to y, are in `body`; -1 if out of
- * memory. */
+/* Count the ends of a path whose first two steps, from s through x to y, are in `body`; -1 if out
+ * of memory. */
 typedef int ends_call(const kith__mining_entity *s, uint32_t body[3], uint32_t x, uint32_t y);
 
-/* Each path of two steps. No entity is in a path twice, so none of its facts is the one with q. */
+/* Call `count` for each path of two steps. No entity occurs twice in a path, so none of its facts
+ * is the q-fact itself. */
 static int for_each_path(const kith__mining_entity *s, ends_call *count)
 {
     for (size_t f = 0; f < s->facts.count; f++) {

@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "rules/evidence.h"
 
-/* Known answers, and facts of each, that are considered. */
+/* The most known answers, and facts of each, that are considered. */
 enum { MOST_KNOWN = 32, MOST_SHARING = 256 };
 
 static int by_fact(const void *a, const void *b)
@@ -78,7 +78,7 @@ static void find(kith__evidence_query *a, const kith__asked *asked)
     for (size_t from = 0, to; from < count && !a->no_memory; from = to) {
         for (to = from; to < count && by_fact(&a->shared[from], &a->shared[to]) == 0; to++)
             ;
-        /* Having q from s itself is the query. */
+        /* The fact q(s, .) that all answers share is the query itself. */
         if (a->shared[from].entity == asked->self)
             continue;
         if (to - from > 1 || taken < 3)
