@@ -40,6 +40,8 @@ check 'help for stats tells of --json' 0 '--json' "$kith" help stats
 check 'stats names a missing source' 1 'nowhere: cannot open: No such file' "$kith" stats nowhere
 check 'split names a missing source' 1 'nowhere: cannot open: No such file' \
     "$kith" split nowhere -o c
+check 'help for help is the overview' 0 'usage: kith COMMAND' "$kith" help help
+check 'help for version is the overview' 0 'usage: kith COMMAND' "$kith" help version
 check 'help for an unknown command' 2 "unknown command 'nonsense'" "$kith" help nonsense
 check 'version' 0 '^kith [0-9]+\.[0-9]+\.[0-9]+$' "$kith" version
 check '--version' 0 '^kith [0-9]' "$kith" --version

@@ -81,6 +81,10 @@ static int help(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     const command *wanted = find_command(argv[1]);
+    if (!wanted && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0)) {
+        print_overview(stdout);
+        return EXIT_SUCCESS;
+    }
     return wanted ? print_help(wanted) : unknown_command(argv[1]);
 }
 
