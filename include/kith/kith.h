@@ -719,14 +719,14 @@ typedef struct kith_rank {
     uint32_t judgements;
     struct {
         float probability_if_any; /* as in kith_answer */
-        int right;
+        int correct;
     } judged[KITH_JUDGED];
 } kith_rank;
 
 /* How often answers in a bin of probabilities were correct. */
 typedef struct kith_reliability {
     size_t answers;
-    double predicted, right; /* means: the probability, and the share of correct answers */
+    double predicted, correct; /* means: the probability, and the share of correct answers */
 } kith_reliability;
 
 typedef struct kith_eval {
@@ -743,7 +743,7 @@ typedef struct kith_eval {
     const kith_metrics *linked, *not_linked;
     const kith_reliability *const *reliability; /* by `probability_if_any`: below .1, .2 ... */
     size_t reliability_count;
-    double calibration_error; /* mean of |predicted - right| over the bins; below 0: none */
+    double calibration_error; /* mean of |predicted - correct| over the bins; below 0: none */
     double accuracy;
     size_t facts;        /* of the split */
     size_t unusable;     /* ignored, because their relation is not in train */
@@ -818,15 +818,15 @@ KITH_API const char *kith_eval_bucket_name(int bucket);
  * described by 10 to 90 % of their facts, chosen at random, and queried. Answers are correct if
  * they are among the other facts. */
 typedef struct kith_probability_table {
-    size_t answers, right;
+    size_t answers, correct;
     const kith_reliability *const *bins; /* by `probability`: below .1, below .2 ... */
     size_t bin_count;
-    double calibration_error;  /* mean of |predicted - right| over the bins */
+    double calibration_error;  /* mean of |predicted - correct| over the bins */
     double log_loss;           /* mean of -log P(outcome) */
     /* the same if each answer gets the overall share of correct answers */
     double base_rate_log_loss;
-    size_t given_half;         /* answers with .5 or more; and how many of those were correct */
-    size_t given_half_right;
+    size_t at_least_half;      /* answers with .5 or more; and how many of those are correct */
+    size_t at_least_half_correct;
 } kith_probability_table;
 
 typedef struct kith_probability_eval {
