@@ -48,7 +48,7 @@ json 'a second home is unlikely' \
 json 'a known fact is said to be known, and judged with itself hidden' \
     'o["results"][0]["known"] and o["results"][0]["verdict"] == "known" and o["results"][0]["probability"] > .5' \
     "$kith" predict rules --query 'p0 lives_in Chicago' --json
-check 'people get a verdict' 0 '^ +[0-9.]+ %  likely$' "$kith" predict rules --query 'p8 lives_in Chicago'
+check 'people get a verdict' 0 '^ +[0-9.]+ % \[[0-9]+-[0-9]+ %\]  likely$' "$kith" predict rules --query 'p8 lives_in Chicago'
 "$kith" predict rules --query 'p8 lives_in ?' --top 100 --json >asked 2>err
 "$kith" predict rules --query 'p8 lives_in Boston' --json >judged 2>err
 python3 - <<'PYTHON' >out 2>&1
@@ -133,6 +133,23 @@ printf 'a\tr\tb\n' >one.tsv
 report $? 'a run of one fact is made' "$(cat err)"
 check 'and where it is explained' 0 '^a  r  new$' "$kith" explain one --fact 'new r b' --query '? r ?'
 
+# ---- what is not known is shown ----
+
+printf 'a\tr\tb\nb\tr\tc\nc\tr\ta\nc\ts\td\n' >tiny.tsv
+"$kith" train tiny.tsv -o tiny --preset rules --quiet >/dev/null 2>err
+report $? 'a run that measured no interval is made' "$(cat err)"
+check 'an answer has the interval of all' 0 '^ +2 +[-0-9.]+ +[0-9.]+ % \[0-100 %\] .*  c$' \
+    "$kith" predict tiny --query 'a r ?'
+check 'a verdict too' 0 '^ +[0-9.]+ % \[0-100 %\]  unlikely$' "$kith" predict tiny --query 'a r c'
+check 'and missing facts' 0 '^ +1 +[0-9.]+ % \[0-100 %\]  c  r  b$' "$kith" predict tiny --query '? r ?'
+check 'and what speaks against a fact' 0 'against: c ranks above it, [0-9.]+ % \[0-100 %\]$' \
+    "$kith" explain tiny --query 'a r d'
+json 'JSON has the interval of a verdict' 'o["results"][0]["low"] == 0 and o["results"][0]["high"] == 1' \
+    "$kith" predict tiny --query 'a r c' --json
+json 'a measured one holds the probability' \
+    'all(0 <= r["low"] <= r["probability"] <= r["high"] <= 1 for q in o["results"] for r in q.get("missing", [q]))' \
+    "$kith" predict rules --query 'p8 lives_in Chicago' --query '? lives_in ?' --json
+
 # ---- many at once ----
 
 printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Boston\n' >questions
@@ -200,7 +217,7 @@ ask_shell 'new plays_for "team Boston"' 'new lives_in ?' 'new ? Boston' 'new ? ?
     '? lives_in ?' '? ? ?' 'check new lives_in Boston' 'check p0 lives_in Boston'
 report $? 'the shell takes every kind of question' "$(cat err)"
 for pattern in '^new  lives_in  \?$' '^new  \?  Boston$' '^\?  lives_in  \?$' '^\?  \?  \?$' \
-    '^new  lives_in  Boston$' ' %  likely$' ' %  unlikely$'; do
+    '^new  lives_in  Boston$' ' %\]  likely$' ' %\]  unlikely$'; do
     grep -Eq "$pattern" out
     report $? "the shell prints /$pattern/" "$(cat out)"
 done

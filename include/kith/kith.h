@@ -1084,7 +1084,7 @@ KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;
-    double probability, probability_if_any, has; /* as in kith_verdict */
+    double probability, probability_if_any, has, low, high; /* as in kith_verdict */
 } kith_missing_fact;
 
 /* Called on the caller's thread for each fact of the result, in order, as soon as no other fact can

@@ -184,6 +184,9 @@ void print_rows(const result *r, const kith_question *q, size_t number, const ki
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
                        const kith_graph *graph);
 
+/* " [83-99 %]" behind a probability: its 95 % confidence interval where that is wide, so that a few
+ * cases do not look like many; " [0-100 %]" where nothing is known. */
+void print_interval(double low, double high);
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph);
 /* What speaks against a fact: that its entity is unlikely to have one, and what ranks above it. */
 void print_against(const kith_verdict *v, const kith_explanation *e, const kith_question *q,

@@ -81,13 +81,19 @@ static void print_pair(const kith_answer *a, const kith_question *q, const kith_
         say("  %s  %s", relation, entity);
 }
 
-/* The overall probability, where the model knows how likely there is an answer at all, with the
- * interval where it is wide, so that few cases do not look like many. `if any` assumes that exactly
- * one answer is missing; where several may be, it can be below the overall one and says nothing. */
-static void print_probability(const kith_answer *a, const kith_question *q)
+void print_interval(double low, double high)
 {
     static const double wide = .1;
 
+    if (high - low >= wide)
+        say(" [%.0f-%.0f %%]", 100 * low, 100 * high);
+}
+
+/* The overall probability, where the model knows how likely there is an answer at all. `if any`
+ * assumes that exactly one answer is missing; where several may be, it can be below the overall one
+ * and says nothing. */
+static void print_probability(const kith_answer *a, const kith_question *q)
+{
     if (a->known && !isnan(a->probability)) { /* which is of what is not known */
         say("%9s", "");
         return;
@@ -98,8 +104,7 @@ static void print_probability(const kith_answer *a, const kith_question *q)
         return;
     }
     say("  %5.1f %%", 100 * a->probability);
-    if (a->high - a->low >= wide && a->high - a->low < 1)
-        say(" [%.0f-%.0f %%]", 100 * a->low, 100 * a->high);
+    print_interval(a->low, a->high);
     if (q->relation && a->probability_if_any > a->probability)
         say(" (%.1f %% if any)", 100 * a->probability_if_any);
 }
