@@ -171,6 +171,40 @@ assert len(lines) == 5 and ["error" in l for l in lines] == [False, True, False,
 assert [a["entity"] for a in lines[0]["answers"]] == ["Chicago"] and lines[4]["answers"] == [], lines
 PYTHON
 report $? 'as JSON lines, without unlikely answers' "$(cat said out err)"
+printf 'n1\tplays_for\tteam Boston\nn2\tplays_for\tteam Chicago\nn3\tdances\tp1\n' >new.tsv
+printf 'p8 lives_in ?\n* lives_in ?\nnobody lives_in ?\n? knows *\n"*" lives_in ?\n* knows *\n' >stars
+"$kith" predict rules --facts new.tsv --queries stars --format jsonl --top 1 >out 2>err
+[ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
+import json
+lines = [json.loads(line) for line in open("out")]
+asked = [(l["query"]["subject"], l["query"]["object"]) for l in lines]
+assert asked == [("p8", None), ("n1", None), ("n2", None), ("nobody", None), (None, "n1"), (None, "n2"),
+                 ("*", None), ("n1", "*"), ("n2", "*")], asked
+assert ["error" in l for l in lines] == [False] * 3 + [True] + [False] * 2 + [True] * 3, lines
+assert [lines[i]["answers"][0]["entity"] for i in (1, 2)] == ["Boston", "Chicago"], lines
+PYTHON
+report $? 'a star in a file stands for every new entity with usable facts' "$(cat said out err)"
+"$kith" predict rules --facts new.tsv --query '* lives_in ?' >one-way 2>err
+echo '* lives_in ?' | "$kith" predict rules --facts new.tsv --queries - >out 2>>err
+cmp one-way out >said 2>&1
+report $? 'as it does with --query' "$(cat said err)"
+printf '* lives_in ?\np8 lives_in ?\n' >stars
+"$kith" predict rules --queries stars >out 2>err
+[ $? = 1 ] && grep -q "^kith: stars:1: question 1: no usable fact tells about a new entity, so '\*' stands for none" err \
+    && grep -q '^p8  lives_in' out
+report $? 'one that stands for none does not stop the others' "$(cat out err)"
+"$kith" predict rules --query '* lives_in ?' --query 'p8 lives_in ?' >out 2>err
+[ $? = 2 ] && grep -q "^kith: query '\* lives_in ?': no usable fact" err && grep -q '^p8  lives_in' out
+report $? 'nor on the command line' "$(cat out err)"
+python3 -c '
+for i in range(700): print(f"m{i}\tplays_for\tteam Boston")' >many.tsv
+printf '* lives_in ?\n* lives_in "New York"\n' | "$kith" predict rules --facts many.tsv --queries - --format tsv --top 1 \
+    >out 2>err
+[ $? = 0 ] && [ "$(wc -l <out)" = 1401 ] \
+    && [ "$(tail -1 out | cut -f 1,3-5)" = "1400${tab}m699${tab}lives_in${tab}New York" ]
+report $? 'more new entities than are asked about at once' "$(tail -2 out; cat err)"
+printf '\r\np8 lives_in ?\r\n' >windows
+check 'empty lines that end as on Windows are none' 0 '^p8  lives_in' "$kith" predict rules --queries windows
 printf 'p8 lives_in ?\n' >questions
 check 'status 0 where all can be answered' 0 '^1.1.p8.lives_in.Chicago' \
     "$kith" predict rules --queries questions --format tsv
@@ -221,6 +255,11 @@ for pattern in '^new  lives_in  \?$' '^new  \?  Boston$' '^\?  lives_in  \?$' '^
     grep -Eq "$pattern" out
     report $? "the shell prints /$pattern/" "$(cat out)"
 done
+ask_shell 'n1 plays_for "team Boston"' 'n2 plays_for "team Chicago"' 'top 1' '* lives_in ?' why \
+    && [ "$(grep -c '^n[12]  lives_in  ?$' out)" = 4 ] && grep -q '^   1 .*  Chicago$' out
+report $? 'a star stands for every new entity in the shell' "$(cat out err)"
+! ask_shell '* lives_in ?' && grep -q "so '\*' stands for none" err
+report $? 'or for none' "$(cat out err)"
 ask_shell 'check p0 lives_in Boston' why
 grep -Eq 'against: .*p0' out && grep -q 'against: Chicago\|against: p0 is unlikely' out
 report $? 'why tells what speaks against a fact' "$(cat out)"

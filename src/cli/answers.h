@@ -67,7 +67,7 @@ bool parse_relations(void *to, const char *text);
      "a question with ? for the unknown; may be given several times. 'S R ?' and '? "              \
      "R O' ask for entities, 'S ? ?' for relations with entities, 'S ? O' for "                    \
      "relations, 'S R O' whether it is true, '? R ?' and '? ? ?' for missing facts; "              \
-     "the name * stands for every new entity",                                                     \
+     "the name * stands for every new entity, one question each",                                  \
      OPTION_TEXTS,                                                                                 \
      offsetof(query_arguments, queries)},                                                          \
         {"about",      0,                                                                          \
@@ -118,13 +118,22 @@ kith_status say_source(query_arguments *a, const char *path, kith_error *error);
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);
 
-/* The questions, "*" standing for every newcomer with usable facts. `held` keeps their names. */
+/* The name *, which is not quoted and no entity of the graph, stands for every new entity with usable
+ * facts: its place among the names, or below 0. */
+int star_of(const query_arguments *a, const fields *f);
+/* The new entities with usable facts, in order: `index` begins at 0; NULL past the last. */
+const char *next_newcomer(size_t *index, const query_arguments *a);
+void fill_star(kith_question *question, int star, const char *name);
+#define NO_NEWCOMER "no usable fact tells about a new entity, so '*' stands for none"
+
+/* The questions, with new entities for "*". `held` keeps their names. */
 typedef struct questions {
     kith_question *at;
     size_t count;
     size_t about; /* from here on they are asked in both directions */
     fields *held;
     size_t held_count;
+    bool failed; /* "*" of one of them stands for none, which was said */
 } questions;
 int read_questions(questions *out, const query_arguments *a, const command *self);
 void free_questions(questions *q);

@@ -87,10 +87,10 @@ static void note_signal(shell *s)
     }
 }
 
-static void answer(shell *s, bool why)
+/* False if it was stopped. */
+static bool answer_one(shell *s, kith_question question, bool why)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
-    kith_question question = meant_question(graph, &s->last);
     const questions q = {.at = &question, .count = 1, .about = s->last_about ? 0 : 1};
     explained e = {0};
     result r = {0};
@@ -112,6 +112,25 @@ static void answer(shell *s, bool why)
         print_result(&r, &question, graph);
     release_explained(&e);
     release_results(&r, 1);
+    return status != KITH_ERR_STOPPED;
+}
+
+/* The last question; where it names *, one about each new entity. */
+static void answer(shell *s, bool why)
+{
+    kith_question question = meant_question(kith_model_graph(s->a.model), &s->last);
+    int star = star_of(&s->a, &s->last);
+    size_t i = 0;
+    const char *name = star < 0 ? NULL : next_newcomer(&i, &s->a);
+
+    if (star < 0)
+        answer_one(s, question, why);
+    else if (!name)
+        complain(s, "", NO_NEWCOMER);
+    for (bool going = true; name && going; name = next_newcomer(&i, &s->a)) {
+        fill_star(&question, star, name);
+        going = answer_one(s, question, why);
+    }
 }
 
 /* The question is kept for "why". */
@@ -170,6 +189,7 @@ static void do_about(shell *s, const char *rest)
     if (length > 1 && rest[0] == '"' && rest[length - 1] == '"') {
         f.copy[length - 1] = '\0';
         f.name[0] = f.copy + 1;
+        f.quoted[0] = true;
     } else {
         f.name[0] = f.copy;
     }
@@ -349,7 +369,8 @@ static void do_help(shell *s, const char *rest)
         "  SUBJECT RELATION ?        which entity; also ? RELATION OBJECT\n"
         "  SUBJECT ? OBJECT          which relation\n"
         "  SUBJECT ? ?               which relations with which entities; also ? ? OBJECT\n"
-        "  ? RELATION ?, ? ? ?       the likeliest missing facts\n");
+        "  ? RELATION ?, ? ? ?       the likeliest missing facts\n"
+        "  * in place of a SUBJECT or OBJECT of a question stands for every new entity\n");
     for (size_t i = 0; i < LINES; i++)
         say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
@@ -569,6 +590,7 @@ const command cmd_shell = {
         "  SUBJECT ? OBJECT          ask which relation\n"
         "  SUBJECT ? ?, ? ? OBJECT   ask which relations with which entities\n"
         "  ? RELATION ?, ? ? ?       ask for the likeliest missing facts\n"
+        "  * RELATION ?              ask about every new entity; * may stand in any question\n"
         "  check SUBJECT RELATION OBJECT   ask whether it is true\n"
         "  about ENTITY              what else is likely, as subject and as object\n"
         "  why                       reasons for the last answer, or: why QUESTION|FACT\n"

@@ -90,11 +90,30 @@ void end_queries(query_arguments *a)
 
 /* ---- questions ---- */
 
-static bool is_star(const query_arguments *a, const char *name)
+int star_of(const query_arguments *a, const fields *f)
 {
     uint32_t entity;
-    return name && strcmp(name, "*") == 0 &&
-           kith_graph_find_entity(&entity, kith_model_graph(a->model), name) != KITH_OK;
+
+    for (int i = 0; i < 3; i += 2)
+        if (f->name[i] && !f->quoted[i] && strcmp(f->name[i], "*") == 0 &&
+            kith_graph_find_entity(&entity, kith_model_graph(a->model), "*") != KITH_OK)
+            return i;
+    return -1;
+}
+
+const char *next_newcomer(size_t *index, const query_arguments *a)
+{
+    while (*index < kith_session_newcomer_count(a->session)) {
+        kith_newcomer newcomer = kith_session_newcomer_at(a->session, (*index)++);
+        if (newcomer.facts > 0)
+            return newcomer.name;
+    }
+    return NULL;
+}
+
+void fill_star(kith_question *question, int star, const char *name)
+{
+    *(star == 0 ? &question->subject : &question->object) = name;
 }
 
 static int add_question(questions *q, size_t *capacity, kith_question question)
@@ -111,20 +130,24 @@ static int add_question(questions *q, size_t *capacity, kith_question question)
     return EXIT_SUCCESS;
 }
 
-/* A question about "*" becomes one about each newcomer. */
+/* A question about "*" becomes one about each newcomer. One that stands for none does not stop the
+ * others. */
 static int spread_question(questions *q, size_t *capacity, const query_arguments *a,
-                           kith_question question)
+                           const fields *f, const char *text)
 {
-    bool subject = is_star(a, question.subject);
-    int status = EXIT_SUCCESS;
+    kith_question question = meant_question(kith_model_graph(a->model), f);
+    size_t before = q->count, i = 0;
+    int status = EXIT_SUCCESS, star = star_of(a, f);
 
-    if (!subject && !is_star(a, question.object))
+    if (star < 0)
         return add_question(q, capacity, question);
-    for (size_t i = 0; status == EXIT_SUCCESS && i < kith_session_newcomer_count(a->session); i++) {
-        kith_newcomer newcomer = kith_session_newcomer_at(a->session, i);
-        *(subject ? &question.subject : &question.object) = newcomer.name;
-        if (newcomer.facts > 0)
-            status = add_question(q, capacity, question);
+    for (const char *name; status == EXIT_SUCCESS && (name = next_newcomer(&i, a));) {
+        fill_star(&question, star, name);
+        status = add_question(q, capacity, question);
+    }
+    if (status == EXIT_SUCCESS && q->count == before) {
+        put(stderr, "kith: query '%.200s': %s\n", text, NO_NEWCOMER);
+        q->failed = true;
     }
     return status;
 }
@@ -138,7 +161,7 @@ static int read_question(questions *q, size_t *capacity, const query_arguments *
     if (!cut_any_question(f, text, why))
         return usage_error(self, "query '%.200s': %s", text, why);
     q->held_count++;
-    return spread_question(q, capacity, a, meant_question(kith_model_graph(a->model), f));
+    return spread_question(q, capacity, a, f, text);
 }
 
 int read_questions(questions *q, const query_arguments *a, const command *self)
@@ -155,14 +178,9 @@ int read_questions(questions *q, const query_arguments *a, const command *self)
         status = read_question(q, &capacity, a, self, a->queries.at[i]);
     q->about = q->count;
     for (size_t i = 0; status == EXIT_SUCCESS && i < a->about.count; i++)
-        status = spread_question(
-            q, &capacity, a,
-            meant_question(kith_model_graph(a->model), &(fields){.name = {a->about.at[i]}}));
-    if (status == EXIT_SUCCESS && q->count == 0) {
-        put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
-        return EXIT_USAGE;
-    }
-    return status;
+        status = spread_question(q, &capacity, a, &(fields){.name = {a->about.at[i]}},
+                                 a->about.at[i]);
+    return status == EXIT_SUCCESS && q->count == 0 ? EXIT_USAGE : status;
 }
 
 void free_questions(questions *q)
@@ -185,6 +203,8 @@ int ask_and(int (*answer)(query_arguments *a, const questions *q), const command
         status = read_questions(&q, a, self);
     if (status == EXIT_SUCCESS)
         status = answer(a, &q);
+    if (status == EXIT_SUCCESS && q.failed)
+        status = EXIT_USAGE;
     free_questions(&q);
     end_queries(a);
     return status;
