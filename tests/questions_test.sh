@@ -305,6 +305,26 @@ gzip -c marked.tsv >packed.tsv.gz
 check 'facts after a byte order mark are checked' 0 "$rows" "$kith" check rules marked.tsv
 check 'and those of a compressed file' 0 "$rows" "$kith" check rules packed.tsv.gz
 check 'and those of a pipe' 0 "$rows" "$kith" check rules <(cat marked.tsv)
+printf 'object,subject,relation\n"Chicago",p8,lives_in\n"New York",p0,lives_in\n' >table.csv
+gzip -c table.csv >table.gz
+printf '<http://e/p8> <http://e/lives_in> <http://e/Chicago> .\n' >facts.nt
+for file in table.csv table.gz facts.nt marked.tsv; do
+    row=$rows
+    [ $file = facts.nt ] && row="^http://e/p8${tab}http://e/lives_in${tab}http://e/Chicago${tab}"
+    "$kith" check rules $file >wanted 2>err
+    "$kith" check rules - <$file >out 2>>err
+    cat $file | "$kith" check rules - >piped 2>>err
+    cmp wanted out >>err && cmp wanted piped >>err && grep -Eq "$row" out
+    report $? "standard input is read as the file is: $file" "$(cat err wanted out)"
+done
+{ read -r _ && "$kith" check rules - --json >out; } <marked.tsv 2>err
+[ $? = 0 ] && python3 -c 'import json; assert json.load(open("out"))["checked"] == 1'
+report $? 'what was read from it before is not read again' "$(cat out err)"
+check 'nothing on standard input' 1 '^kith: /dev/stdin: is empty, expected facts$' "$kith" check rules -
+"$kith" check rules - <&- >out 2>err
+[ $? = 1 ] && grep -q '^kith: /dev/stdin: cannot ' err
+report $? 'no standard input' "$(cat out err)"
+check 'facts and known facts from standard input' 2 '--facts and FILE both read' "$kith" check rules - --facts -
 printf 'p8\tlives_in\tChicago\nonly\ttwo\n' >short.tsv
 "$kith" check rules short.tsv >out 2>err
 [ $? = 1 ] && grep -q "${tab}found 2 fields, expected 3" out

@@ -112,6 +112,8 @@ bool parse_relations(void *to, const char *text);
          .expected = "a positive integer or all"},                                                 \
         OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
+/* "-" is standard input. */
+const char *source_path(const char *given);
 /* Add the facts of a source to the session. */
 kith_status say_source(query_arguments *a, const char *path, kith_error *error);
 /* Open the run and add the facts; returns the exit status. */

@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/answers.h"
 #include "cli/progress.h"
@@ -95,8 +97,7 @@ static int read_source(facts *f, const kith_graph *graph)
 
 static int read_lines(facts *f, const char *path, const kith_graph *graph)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(path, "r");
+    FILE *in = fopen(path, "re");
     char *line = NULL;
     size_t capacity = 0;
     bool good = in != NULL;
@@ -114,9 +115,40 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
     } else if (!good) {
         out_of_memory();
     }
-    if (!is_stdin)
-        fclose(in);
+    fclose(in);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+/* Copy the rest of standard input to memory; returns a file descriptor, or -1. */
+static int copy_stdin(void)
+{
+    int copy = memfd_create("standard input", MFD_CLOEXEC);
+    char buffer[1 << 16];
+    ssize_t got = -1, written = 0;
+
+    while (copy >= 0 && written >= 0 && (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0)
+        for (ssize_t at = 0; at < got && written >= 0; at += written)
+            written = write(copy, buffer + at, (size_t)(got - at));
+    return got == 0 && written >= 0 ? copy : -1;
+}
+
+/* The format of facts is detected before their lines are read, so standard input must be a file
+ * that can be opened twice from its beginning. */
+static int keep_stdin(void)
+{
+    struct stat found;
+    int copy;
+
+    if (fstat(STDIN_FILENO, &found) == 0 && S_ISREG(found.st_mode) &&
+        lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)
+        return EXIT_SUCCESS;
+    copy = copy_stdin();
+    if (copy < 0 || dup2(copy, STDIN_FILENO) < 0) {
+        put(stderr, "kith: /dev/stdin: cannot read: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    close(copy);
+    return EXIT_SUCCESS;
 }
 
 /* Whether the lines of a file can be read again as they are: not those of a pipe or of a
@@ -144,10 +176,11 @@ static int read_file(facts *f, const char *path, const common_arguments *a, cons
         .skip_bad = 1, .threads = (unsigned)a->threads, .columns = a->columns};
     kith_graph *graph = NULL;
     kith_error error;
-    int status;
+    int status = EXIT_SUCCESS;
 
-    if (strcmp(path, "-") == 0)
-        return read_lines(f, path, known);
+    if (strcmp(path, "-") == 0 && (status = keep_stdin()) != EXIT_SUCCESS)
+        return status;
+    path = source_path(path);
     if (kith_graph_open(&graph, path, &options, &error) != KITH_OK)
         return failure(&error);
     if (can_read_lines(path) &&
@@ -344,6 +377,9 @@ static int run(const command *self, void *arguments)
         return usage_error(self, "%s",
                            c->graph ? "found a file and --graph, expected one of them"
                                     : "expected RUN and FILE, or RUN and --graph");
+    for (size_t i = 0; !c->graph && i < c->a.files.count; i++)
+        if (strcmp(c->a.files.at[i], "-") == 0 && strcmp(operands.at[1], "-") == 0)
+            return usage_error(self, "--facts and FILE both read standard input");
     int status = begin_queries(&c->a, self);
     if (status == EXIT_SUCCESS)
         print_ignored(c->a.session, kith_model_graph(c->a.model), 0);
@@ -385,17 +421,18 @@ const command cmd_check = {
     .operand = "RUN [FILE]",
     .most_operands = -1,
     .about =
-        "Reads facts from FILE, in any format of a SOURCE, or from standard input (-), one per\n"
-        "line with tab-separated fields. Prints a table with the probability of each fact, its\n"
-        "rank among the candidates and a verdict: known, likely (50 % or more) or unlikely. A\n"
-        "known fact is hidden while it is checked. A line that cannot be checked has the reason\n"
-        "in its last column, does not stop the others, and makes the exit status 1.\n\n"
+        "Reads facts from FILE, or from standard input (-), in any format of a SOURCE. Prints a\n"
+        "table with the probability of each fact, its rank among the candidates and a verdict:\n"
+        "known, likely (50 % or more) or unlikely. A known fact is hidden while it is checked. A\n"
+        "line that cannot be checked has the reason in its last column, does not stop the others,\n"
+        "and makes the exit status 1.\n\n"
         "With --graph, checks the facts of the run's own graph and lists the least plausible\n"
         "ones, likely or unlikely: candidates for errors. Each fact is hidden from the known\n"
         "facts of its entities, but rules, weights and embeddings were learned with it.",
     OPTIONS(options),
     .arguments_size = sizeof(checking),
     .examples = "  kith check run facts.tsv\n"
+                "  zcat facts.csv.gz | grep born_in | kith check run -\n"
                 "  kith check run --graph --top 50\n"
                 "  kith check run --graph --sample 10000 --json\n",
     .run = run,

@@ -200,11 +200,6 @@ typedef struct {
     size_t done, failed;
 } batch;
 
-static const char *queries_name(const query_arguments *a)
-{
-    return strcmp(a->query_file, "-") == 0 ? "/dev/stdin" : a->query_file;
-}
-
 /* The result of a line, with the reason if it could not be asked. */
 static int print_line(batch *b, size_t i, const char *why)
 {
@@ -227,7 +222,7 @@ static int answer_line(batch *b, size_t i, bool asked)
 
     b->failed += error->status != KITH_OK;
     if (status == EXIT_SUCCESS && error->status != KITH_OK && b->a->format == FORMAT_TEXT)
-        put(stderr, "kith: %s:%zu: question %zu: %s\n", queries_name(b->a), line->number,
+        put(stderr, "kith: %s:%zu: question %zu: %s\n", source_path(b->a->query_file), line->number,
             b->done + i + 1, error->message);
     return status;
 }
@@ -320,7 +315,8 @@ static int answer_lines(batch *b, FILE *in)
     if (status == EXIT_SUCCESS && b->q.count > 0)
         status = flush_batch(b);
     if (failed_read) {
-        put(stderr, "kith: %s: cannot read: %s\n", queries_name(b->a), strerror(failed_read));
+        put(stderr, "kith: %s: cannot read: %s\n", source_path(b->a->query_file),
+            strerror(failed_read));
         status = EXIT_FAILED;
     }
     if (b->failed > 0)

@@ -20,6 +20,11 @@ bool parse_relations(void *to, const char *text)
     return true;
 }
 
+const char *source_path(const char *given)
+{
+    return strcmp(given, "-") == 0 ? "/dev/stdin" : given;
+}
+
 kith_status say_source(query_arguments *a, const char *path, kith_error *error)
 {
     const kith_open_options open = {.threads = (unsigned)a->common.threads,
@@ -28,8 +33,7 @@ kith_status say_source(query_arguments *a, const char *path, kith_error *error)
                                     .context = watching(&a->common)};
     const kith_work_options work = work_options(&a->common);
     kith_graph *said = NULL;
-    kith_status status =
-        kith_graph_open(&said, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &open, error);
+    kith_status status = kith_graph_open(&said, source_path(path), &open, error);
 
     if (status == KITH_OK)
         status = kith_session_add_graph(a->session, said, &work, error);
