@@ -270,7 +270,7 @@ report $? 'why explains the likeliest missing fact' "$(cat out err)"
 ask_shell 'newcomer plays_for "team Boston"' 'find comer' && grep -q '^  newcomer  \[added\]$' out
 report $? 'find finds new entities' "$(cat out err)"
 ask_shell 'newcomer plays_for "team Boston"' 'save "my facts.tsv"' && [ -f 'my facts.tsv' ] \
-    && ask_shell 'load "my facts.tsv"' && grep -q '^added (1 fact)$' out
+    && ask_shell 'load "my facts.tsv"' && grep -q '^added 1 fact$' out
 report $? 'a path with spaces may stand in quotes' "$(cat out err)"
 ! ask_shell 'abuot p8' && grep -q "did you mean 'about'" err
 report $? 'a mistyped command of the shell gets a suggestion' "$(cat err)"

@@ -114,8 +114,16 @@ bool parse_relations(void *to, const char *text);
 
 /* "-" is standard input. */
 const char *source_path(const char *given);
+/* What became of the facts of a source. */
+typedef struct added_facts {
+    size_t used, ignored;
+    char text[320]; /* "added 3 facts, ignored 2 (known already)" */
+} added_facts;
 /* Add the facts of a source to the session. */
-kith_status say_source(query_arguments *a, const char *path, kith_error *error);
+kith_status say_source(added_facts *added, query_arguments *a, const char *path,
+                       kith_error *error);
+/* How many of the session's facts are used. */
+size_t used_facts(const kith_session *session);
 /* Open the run and add the facts; returns the exit status. */
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);

@@ -12,6 +12,7 @@ typedef struct {
     query_arguments a; /* first: its arguments are read into it */
     fields last;       /* the last question, for "why" */
     bool last_about;
+    size_t used; /* facts of the session */
     bool interactive, failed, finished;
     int ended; /* by a signal: the exit status, else 0 */
 } shell;
@@ -53,7 +54,7 @@ static void add_fact(shell *s, const char *text)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
     size_t before = kith_session_fact_count(s->a.session);
-    kith_fact_use use;
+    kith_fact_use use = KITH_FACT_USES;
     kith_error error;
     fields f;
     char why[256];
@@ -66,9 +67,10 @@ static void add_fact(shell *s, const char *text)
     if (kith_session_add(&use, s->a.session, fact.subject, fact.relation, fact.object, &error) !=
         KITH_OK)
         complain(s, "", error.message);
-    else if (use == KITH_FACT_USED)
-        say("added (%zu fact%s)\n", before + 1, before == 0 ? "" : "s");
-    else
+    s->used += use == KITH_FACT_USED;
+    if (use == KITH_FACT_USED)
+        say("added (%zu fact%s)\n", s->used, s->used == 1 ? "" : "s");
+    else if (use < KITH_FACT_USES)
         print_ignored(s->a.session, graph, before);
     free(f.copy);
 }
@@ -209,6 +211,7 @@ static void do_undo(shell *s, const char *rest)
     }
     say("removed: %s  %s  %s\n", f.subject, f.relation, f.object);
     kith_session_undo(s->a.session);
+    s->used = used_facts(s->a.session);
 }
 
 static void do_remove(shell *s, const char *rest)
@@ -222,11 +225,16 @@ static void do_remove(shell *s, const char *rest)
         return;
     }
     kith_question fact = meant_question(kith_model_graph(s->a.model), &f);
-    if (kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error) !=
-        KITH_OK)
+    kith_status status =
+        kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error);
+    if (status != KITH_OK)
         complain(s, "remove", error.message);
     else
         say("removed: %s  %s  %s\n", f.name[0], f.name[1], f.name[2]);
+    while (status == KITH_OK) /* it may have been added several times */
+        status =
+            kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error);
+    s->used = used_facts(s->a.session);
     free(f.copy);
 }
 
@@ -256,18 +264,19 @@ static void do_save(shell *s, const char *rest)
 
 static void do_load(shell *s, const char *rest)
 {
-    size_t before = kith_session_fact_count(s->a.session), count;
+    size_t before = kith_session_fact_count(s->a.session);
     char *path = path_of(rest);
+    added_facts added;
     kith_error error;
-    kith_status status = path ? say_source(&s->a, path, &error) : KITH_ERR_MEMORY;
+    kith_status status = path ? say_source(&added, &s->a, path, &error) : KITH_ERR_MEMORY;
 
     free(path);
     if (status != KITH_OK) {
         complain(s, "load", status == KITH_ERR_MEMORY ? "out of memory" : error.message);
         return;
     }
-    count = kith_session_fact_count(s->a.session) - before;
-    say("added (%zu fact%s)\n", count, count == 1 ? "" : "s");
+    s->used += added.used;
+    say("%s\n", added.text);
     print_ignored(s->a.session, kith_model_graph(s->a.model), before);
 }
 

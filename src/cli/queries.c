@@ -25,8 +25,68 @@ const char *source_path(const char *given)
     return strcmp(given, "-") == 0 ? "/dev/stdin" : given;
 }
 
-kith_status say_source(query_arguments *a, const char *path, kith_error *error)
+size_t used_facts(const kith_session *session)
 {
+    size_t count = 0;
+
+    for (size_t i = 0; i < kith_session_fact_count(session); i++)
+        count += kith_session_fact_at(session, i).use == KITH_FACT_USED;
+    return count;
+}
+
+/* Reasons for which facts of a source are ignored: those of kith_fact_use, and two more. */
+enum { REPEATED_IN_SOURCE = KITH_FACT_USES, NOT_TRAIN, REASONS };
+
+/* "ignored 3 (2 known already, 1 repeated in the source)"; one reason has no number. */
+static void tell_reasons(added_facts *added, const size_t counts[REASONS])
+{
+    static const char *const reasons[REASONS] = {
+        [KITH_FACT_REPEATED] = "known already",
+        [KITH_FACT_NO_RELATION] = "with a relation that training has not seen",
+        [KITH_FACT_NO_NEIGHBOR] = "between entities that training has not seen",
+        [REPEATED_IN_SOURCE] = "repeated in the source",
+        [NOT_TRAIN] = "of dev or test"};
+    size_t used = strlen(added->text);
+    const char *separator = "";
+
+    used += (size_t)snprintf(added->text + used, sizeof added->text - used, ", ignored %zu (",
+                             added->ignored);
+    for (int i = 0; i < REASONS; i++) {
+        if (!reasons[i] || counts[i] == 0)
+            continue;
+        char number[32] = "";
+        if (counts[i] < added->ignored)
+            snprintf(number, sizeof number, "%zu ", counts[i]);
+        used += (size_t)snprintf(added->text + used, sizeof added->text - used, "%s%s%s",
+                                 separator, number, reasons[i]);
+        separator = ", ";
+    }
+    snprintf(added->text + used, sizeof added->text - used, ")");
+}
+
+/* What became of the facts of a source that was added to `before` other facts. */
+static void count_added(added_facts *added, const kith_session *session, size_t before,
+                        const kith_graph *source)
+{
+    size_t counts[REASONS] = {[REPEATED_IN_SOURCE] = kith_graph_report(source)->duplicates,
+                              [NOT_TRAIN] = kith_graph_facts(source, KITH_DEV).count +
+                                            kith_graph_facts(source, KITH_TEST).count};
+
+    for (size_t i = before; i < kith_session_fact_count(session); i++)
+        counts[kith_session_fact_at(session, i).use]++;
+    *added = (added_facts){.used = counts[KITH_FACT_USED]};
+    for (int i = 0; i < REASONS; i++)
+        added->ignored += i == KITH_FACT_USED ? 0 : counts[i];
+    snprintf(added->text, sizeof added->text, "added %zu fact%s", added->used,
+             added->used == 1 ? "" : "s");
+    if (added->ignored > 0)
+        tell_reasons(added, counts);
+}
+
+kith_status say_source(added_facts *added, query_arguments *a, const char *path,
+                       kith_error *error)
+{
+    size_t before = kith_session_fact_count(a->session);
     const kith_open_options open = {.threads = (unsigned)a->common.threads,
                                     .columns = a->common.columns,
                                     .watch = show_stage,
@@ -37,6 +97,8 @@ kith_status say_source(query_arguments *a, const char *path, kith_error *error)
 
     if (status == KITH_OK)
         status = kith_session_add_graph(a->session, said, &work, error);
+    if (status == KITH_OK)
+        count_added(added, a->session, before, said);
     kith_graph_free(said);
     return status;
 }
@@ -60,9 +122,13 @@ static int say_facts(query_arguments *a, const command *self)
             return status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
         }
     }
-    for (size_t i = 0; i < a->files.count; i++)
-        if (say_source(a, a->files.at[i], &error) != KITH_OK)
+    for (size_t i = 0; i < a->files.count; i++) {
+        added_facts added;
+        if (say_source(&added, a, a->files.at[i], &error) != KITH_OK)
             return failure(&error);
+        if (added.ignored > 0)
+            note("%s: %s\n", source_path(a->files.at[i]), added.text);
+    }
     return EXIT_SUCCESS;
 }
 
