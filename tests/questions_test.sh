@@ -72,7 +72,7 @@ json 'two new entities' 'o["results"][0]["rank"] > 0 and o["results"][0]["probab
     "$kith" predict rules --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2' --json
 check 'without rules a new entity cannot be the answer' 2 'neither the subject nor the object' "$kith" predict lan \
     --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2'
-check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to have another lives_in fact' \
+check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to have another .lives_in. fact' \
     "$kith" explain rules --query 'p0 lives_in Boston'
 check 'and for it' 0 'p8  plays_for  team Chicago$' "$kith" explain rules --query 'p8 lives_in Chicago'
 json 'the reasons are those of the fact' \
@@ -369,6 +369,41 @@ json 'and in JSON' 'any("small" in w for w in o["warnings"])' "$kith" predict ru
 json 'explain has it too' 'any("small" in w for w in o["warnings"])' \
     "$kith" explain rules --query 'p8 lives_in ?' --json
 json 'and check' 'any("small" in w for w in o["warnings"])' "$kith" check rules --graph --top 1 --json
+
+# ---- what people type ----
+
+check 'several spaces are as good as one' 0 '^p8  lives_in  \?$' "$kith" predict rules --query '  p8   lives_in  ? '
+check 'a fact as kith prints it' 0 '^p8  lives_in  Chicago$' "$kith" predict rules --query 'p8  lives_in  Chicago'
+check 'between tabs they are part of names' 1 "nothing is known about 'p8 '" \
+    "$kith" predict rules --query "p8 ${tab}lives_in${tab}?"
+check 'about takes a name in quotes' 0 '^team Boston  \?  \?$' "$kith" predict rules --about '"team Boston"'
+printf '"A"\tr\tb\nb\tr\tc\n' >literal.tsv
+"$kith" train literal.tsv -o literal --preset rules -q >out 2>err
+check 'or quotes that are part of a name' 0 '^"A"  \?  \?$' "$kith" predict literal --about '"A"'
+check 'quotes around less than the whole are part of the name' 1 'about ."A" or B' "$kith" predict literal --about '"A" or B'
+check '--top has no effect on a file of facts' 2 '--top is for --graph' "$kith" check rules facts --top 3
+check 'nor has --sample' 2 '--sample is for --graph' "$kith" check rules facts --sample 3
+check 'a sample of nothing' 2 "--sample: '0' is not a positive integer" "$kith" check rules --graph --sample 0
+check 'a relation that is almost one' 2 "no relation 'lives in'; did you mean 'lives_in'" \
+    "$kith" rules rules --relation 'lives in'
+check 'so with info' 2 "no relation 'lives in'; did you mean 'lives_in'" "$kith" info rules --relation 'lives in'
+printf '<http://e/r> <http://www.w3.org/2000/01/rdf-schema#label> "knows" .\n<http://e/a> <http://e/r> <http://e/b> .\n' >named.nt
+check 'a relation by its label' 0 '^confidence' "$kith" rules named.nt --relation knows
+check 'a run is not a graph' 1 '^kith: rules is a run, expected a graph; its graph is rules/graph$' "$kith" stats rules
+"$kith" stats - <facts.nt >out 2>err && grep -q '^- (N-Triples file)' out
+report $? 'a graph from standard input' "$(cat out err)"
+check 'train says what it needs' 2 '^usage: kith train SOURCE -o DIR ' "$kith" train tiny.tsv
+"$kith" train tiny.tsv -o unused --preset rules --dim 9 --seed 3 >out 2>err
+[ "$(cat err)" = 'kith: --dim has no effect with the other settings of this run' ]
+report $? 'a setting without effect is noted' "$(cat err)"
+grep -q 'fitted on 1 fact of' out
+report $? 'how many facts there were' "$(cat out)"
+ask_shell 'find new york' 'about team Boston' 'find knows p1' exit nonsense && grep -q '^  New York$' out &&
+    grep -q '^team Boston  ?  ?$' out && grep -q '^added (1 fact)$' out
+report $? 'a command may have two words after it, and exit leaves' "$(cat out err)"
+ask_shell 'top' 'quit now'
+grep -q '^kith: top: expected top N: how many answers$' err && grep -q '^kith: quit: expected nothing after it$' err
+report $? 'how a command is used is said' "$(cat err)"
 
 # ---- a run fitted on labels ----
 

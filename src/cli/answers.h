@@ -17,6 +17,9 @@ typedef struct fields {
  * three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
+/* One name, which may be in quotes; false if out of memory. */
+bool cut_name(fields *out, const char *text);
+
 /* The fields of a question, "?" as NULL; false with the reason where it has none. */
 bool cut_question(fields *out, const char *text, char why[256]);
 /* The same where three names are a question too: whether the fact is true. */
@@ -112,8 +115,6 @@ bool parse_relations(void *to, const char *text);
          .expected = "a positive integer or all"},                                                 \
         OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
-/* "-" is standard input. */
-const char *source_path(const char *given);
 /* What became of the facts of a source. */
 typedef struct added_facts {
     size_t used, ignored;
@@ -128,8 +129,8 @@ size_t used_facts(const kith_session *session);
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);
 
-/* The name *, which is not quoted and no entity of the graph, stands for every new entity with usable
- * facts: its place among the names, or below 0. */
+/* The name *, which is not quoted and no entity of the graph, stands for every new entity with
+ * usable facts: its place among the names, or below 0. */
 int star_of(const query_arguments *a, const fields *f);
 /* The new entities with usable facts, in order: `index` begins at 0; NULL past the last. */
 const char *next_newcomer(size_t *index, const query_arguments *a);
@@ -226,8 +227,10 @@ char *readable_entity(const kith_graph *graph, uint32_t entity);
 /* A line with labels, "?" for what is asked. */
 void print_question(const kith_question *q, const kith_graph *graph);
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph);
-/* On stderr, the first few with what may have been meant. */
-void print_ignored(const kith_session *session, const kith_graph *graph, size_t from);
+/* On stderr, the first few with what may have been meant, and how to see all others. */
+void print_ignored(const kith_session *session, const kith_graph *graph, size_t from,
+                   const char *how);
+#define JSON_NAMES_ALL "; --json names all"
 
 /* "relation_label", where the relation has one. */
 void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation);

@@ -154,7 +154,8 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
     return out;
 }
 
-void print_ignored(const kith_session *session, const kith_graph *graph, size_t from)
+void print_ignored(const kith_session *session, const kith_graph *graph, size_t from,
+                   const char *how)
 {
     size_t told = 0, more = 0;
     char text[512];
@@ -172,7 +173,7 @@ void print_ignored(const kith_session *session, const kith_graph *graph, size_t 
              kith_fact_use_text(f.use), meant(text, &f, graph));
     }
     if (more > 0)
-        note("ignored %zu more facts; --json names all\n", more);
+        note("ignored %zu more fact%s%s\n", more, more == 1 ? "" : "s", how);
 }
 
 /* ---- explanations: one function per section, in the order of the struct ---- */

@@ -11,10 +11,12 @@
 #include "core/numbers.h"
 #include "core/rng.h"
 
+enum { USUAL_TOP = 50 };
+
 typedef struct {
     query_arguments a; /* first, because arguments are read into it */
     int graph;
-    uint64_t sample;
+    uint64_t top, sample; /* 0: not given */
 } checking;
 
 /* Facts to check; names of the graph's facts belong to the graph, those of a file are held. */
@@ -263,7 +265,7 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     if (!c->graph)
         return count;
     qsort(order, count, sizeof *order, least_plausible_first);
-    return count < c->a.common.top ? count : (size_t)c->a.common.top;
+    return count < c->top ? count : (size_t)c->top;
 }
 
 /* All facts of the graph are known. */
@@ -377,12 +379,16 @@ static int run(const command *self, void *arguments)
         return usage_error(self, "%s",
                            c->graph ? "found a file and --graph, expected one of them"
                                     : "expected RUN and FILE, or RUN and --graph");
+    if (!c->graph && (c->top || c->sample))
+        return usage_error(self, "--%s is for --graph; the facts of a file are all checked",
+                           c->top ? "top" : "sample");
+    c->top = c->top ? c->top : USUAL_TOP;
     for (size_t i = 0; !c->graph && i < c->a.files.count; i++)
         if (strcmp(c->a.files.at[i], "-") == 0 && strcmp(operands.at[1], "-") == 0)
             return usage_error(self, "--facts and FILE both read standard input");
     int status = begin_queries(&c->a, self);
     if (status == EXIT_SUCCESS)
-        print_ignored(c->a.session, kith_model_graph(c->a.model), 0);
+        print_ignored(c->a.session, kith_model_graph(c->a.model), 0, JSON_NAMES_ALL);
     if (status == EXIT_SUCCESS)
         status =
             c->graph
@@ -400,9 +406,10 @@ static const option_row options[] = {
      "check the facts that the run was trained on, each with itself hidden, and list "
      "the least plausible ones",
      OPTION_FLAG, offsetof(checking, graph)},
-    OPTION_TOP("with --graph: how many facts to list", "50"),
+    {"top", 'n', "N", "with --graph: how many facts to list", OPTION_INTEGER,
+     offsetof(checking, top), .low = 1, .high = UINT32_MAX, .otherwise = "50"},
     {"sample", 0, "N", "with --graph: check a random sample of N facts", OPTION_INTEGER,
-     offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
+     offsetof(checking, sample), .low = 1, .high = UINT32_MAX, .otherwise = "all"},
     OPTION_SEED("seed of the sample"),
     {"fact", 0, "'S R O'", "a known fact to add to the graph; may be given several times",
      OPTION_TEXTS, offsetof(query_arguments, facts)},

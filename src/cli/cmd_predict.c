@@ -180,7 +180,7 @@ static int answer(query_arguments *a, const questions *q)
 {
     if (a->format == FORMAT_TSV)
         print_table_head();
-    print_ignored(a->session, kith_model_graph(a->model), 0);
+    print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
     return a->common.json || can_ask_together(q) ? answer_together(a, q) : answer_in_turn(a, q);
 }
 
@@ -341,7 +341,7 @@ static int answer_file(query_arguments *a)
     else if (!b.q.at || !b.q.held || !b.results || !b.lines)
         status = out_of_memory();
     else {
-        print_ignored(a->session, kith_model_graph(a->model), 0);
+        print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
         if (a->format == FORMAT_TSV)
             print_table_head();
         status = answer_lines(&b, in);

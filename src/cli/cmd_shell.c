@@ -31,6 +31,7 @@ static void complain(shell *s, const char *what, const char *why)
 }
 
 static const char *command_at(const void *context, size_t i);
+static const char *usage_of(const char *name);
 
 /* What is neither a fact nor a question begins as a command, perhaps a mistyped one. */
 static void not_understood(shell *s, const char *text, const char *why)
@@ -40,9 +41,12 @@ static void not_understood(shell *s, const char *text, const char *why)
     const char *near = word && length > 2 ? nearest_name(word, command_at, NULL) : NULL;
     char message[400];
 
-    if (near && strcmp(near, word) == 0)
-        snprintf(message, sizeof message, "that is not how %s is used; help shows it", near);
-    else if (near)
+    if (near && strcmp(near, word) == 0) {
+        complain(s, near, usage_of(near));
+        free(word);
+        return;
+    }
+    if (near)
         snprintf(message, sizeof message, "did you mean '%s'? (%s)", near, why);
     else
         snprintf(message, sizeof message, "%s", why);
@@ -71,7 +75,7 @@ static void add_fact(shell *s, const char *text)
     if (use == KITH_FACT_USED)
         say("added (%zu fact%s)\n", s->used, s->used == 1 ? "" : "s");
     else if (use < KITH_FACT_USES)
-        print_ignored(s->a.session, graph, before);
+        print_ignored(s->a.session, graph, before, "");
     free(f.copy);
 }
 
@@ -178,24 +182,14 @@ static void do_check(shell *s, const char *rest)
         ask(s, f, false, false);
 }
 
-/* One name, be it quoted. */
 static void do_about(shell *s, const char *rest)
 {
-    size_t length = strlen(rest);
-    fields f = {.copy = strdup(rest)};
+    fields f;
 
-    if (!f.copy) {
+    if (cut_name(&f, rest))
+        ask(s, f, true, false);
+    else
         complain(s, "", "out of memory");
-        return;
-    }
-    if (length > 1 && rest[0] == '"' && rest[length - 1] == '"') {
-        f.copy[length - 1] = '\0';
-        f.name[0] = f.copy + 1;
-        f.quoted[0] = true;
-    } else {
-        f.name[0] = f.copy;
-    }
-    ask(s, f, true, false);
 }
 
 static void do_undo(shell *s, const char *rest)
@@ -277,7 +271,7 @@ static void do_load(shell *s, const char *rest)
     }
     s->used += added.used;
     say("%s\n", added.text);
-    print_ignored(s->a.session, kith_model_graph(s->a.model), before);
+    print_ignored(s->a.session, kith_model_graph(s->a.model), before, "; 'facts' lists all");
 }
 
 static void do_facts(shell *s, const char *rest)
@@ -361,7 +355,8 @@ static const struct {
     {"top", "top N: how many answers", true, do_top},
     {"new-only", "new-only on|off: leave out known answers", true, do_new_only},
     {"help", "show this", false, do_help},
-    {"quit", "leave", false, do_quit},
+    {"quit", "leave; also exit", false, do_quit},
+    {"exit", NULL, false, do_quit},
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
@@ -369,6 +364,30 @@ static const char *command_at(const void *context, size_t i)
 {
     (void)context;
     return i < LINES ? lines[i].name : NULL;
+}
+
+static const char *usage_of(const char *name)
+{
+    static char text[128];
+
+    for (size_t i = 0; i < LINES; i++)
+        if (strcmp(lines[i].name, name) == 0 && lines[i].takes_text)
+            snprintf(text, sizeof text, "expected %s", lines[i].help);
+        else if (strcmp(lines[i].name, name) == 0)
+            snprintf(text, sizeof text, "expected nothing after it");
+    return text;
+}
+
+/* Whether the text begins with a command that takes text. */
+static bool begins_as_command(const char *text)
+{
+    for (size_t i = 0; i < LINES; i++) {
+        size_t length = strlen(lines[i].name);
+        if (lines[i].takes_text && strncmp(text, lines[i].name, length) == 0 &&
+            text[length] == ' ')
+            return true;
+    }
+    return false;
 }
 
 static void do_help(shell *s, const char *rest)
@@ -381,7 +400,8 @@ static void do_help(shell *s, const char *rest)
         "  ? RELATION ?, ? ? ?       the likeliest missing facts\n"
         "  * in place of a SUBJECT or OBJECT of a question stands for every new entity\n");
     for (size_t i = 0; i < LINES; i++)
-        say("  %-24s  %s\n", lines[i].name, lines[i].help);
+        if (lines[i].help)
+            say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
 
 /* Facts and questions have three fields, so a command is one word, or one that takes text. */
@@ -400,6 +420,14 @@ static bool run_command(shell *s, const char *text)
     return false;
 }
 
+static bool is_relation(const shell *s, const char *name)
+{
+    uint32_t relation;
+
+    return kith_graph_resolve_relation(&relation, kith_model_graph(s->a.model), name, NULL) ==
+           KITH_OK;
+}
+
 static void run_line(shell *s, char *text)
 {
     size_t length = strlen(text);
@@ -414,10 +442,12 @@ static void run_line(shell *s, char *text)
     if (ask_text(s, text, false, false) ||
         (strncmp(text, "why ", 4) == 0 && ask_text(s, text + 4, true, true)))
         return;
-    /* Three names are a fact, even where the first is a command's. */
+    /* Three names are a fact, even where the first is a command's, if its relation is known. */
     bool fact = cut_fields(&f, text, reason);
-    if (fact)
+    if (fact) {
+        fact = !begins_as_command(text) || is_relation(s, f.name[1]);
         free(f.copy);
+    }
     if (fact || !run_command(s, text))
         add_fact(s, text);
 }
@@ -609,7 +639,7 @@ const command cmd_shell = {
         "  save FILE, load SOURCE    write the facts added to a file; add those of a source\n"
         "  find TEXT                 find similar names and labels\n"
         "  top N, new-only on|off    how many answers, and which\n"
-        "  help, quit\n\n"
+        "  help, quit (or exit)\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
         "At the prompt, Ctrl-C stops a question that takes long. Tab completes names. The history\n"
         "is kept in ~/.kith_history, or in the file named by KITH_HISTORY. A script ends with\n"

@@ -20,11 +20,6 @@ bool parse_relations(void *to, const char *text)
     return true;
 }
 
-const char *source_path(const char *given)
-{
-    return strcmp(given, "-") == 0 ? "/dev/stdin" : given;
-}
-
 size_t used_facts(const kith_session *session)
 {
     size_t count = 0;
@@ -234,12 +229,27 @@ static int read_question(questions *q, size_t *capacity, const query_arguments *
     return spread_question(q, capacity, a, f, text);
 }
 
+/* Of a literal, the quotes are part of the name. */
+static int read_about(questions *q, size_t *capacity, const query_arguments *a, const char *text)
+{
+    fields *f = &q->held[q->held_count];
+    uint32_t entity;
+
+    if (!cut_name(f, text))
+        return out_of_memory();
+    q->held_count++;
+    if (f->quoted[0] &&
+        kith_graph_find_entity(&entity, kith_model_graph(a->model), text) == KITH_OK)
+        f->name[0] = text;
+    return spread_question(q, capacity, a, f, text);
+}
+
 int read_questions(questions *q, const query_arguments *a, const command *self)
 {
     size_t capacity = 0;
     int status = EXIT_SUCCESS;
 
-    *q = (questions){.held = calloc(a->queries.count + 1, sizeof *q->held)};
+    *q = (questions){.held = calloc(a->queries.count + a->about.count + 1, sizeof *q->held)};
     if (!q->held)
         return out_of_memory();
     if (a->queries.count + a->about.count == 0)
@@ -248,8 +258,7 @@ int read_questions(questions *q, const query_arguments *a, const command *self)
         status = read_question(q, &capacity, a, self, a->queries.at[i]);
     q->about = q->count;
     for (size_t i = 0; status == EXIT_SUCCESS && i < a->about.count; i++)
-        status = spread_question(q, &capacity, a, &(fields){.name = {a->about.at[i]}},
-                                 a->about.at[i]);
+        status = read_about(q, &capacity, a, a->about.at[i]);
     return status == EXIT_SUCCESS && q->count == 0 ? EXIT_USAGE : status;
 }
 

@@ -62,7 +62,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
     size_t shown = 0;
 
     if (v->has < .5)
-        say("  against: %s is unlikely to have another %s fact\n",
+        say("  against: %s is unlikely to have another '%s' fact\n",
             name_text(graph, v->subject_asked ? q->object : q->subject),
             relation_name_text(graph, q->relation));
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
