@@ -387,7 +387,11 @@ check 'a sample of nothing' 2 "--sample: '0' is not a positive integer" "$kith" 
 check 'a relation that is almost one' 2 "no relation 'lives in'; did you mean 'lives_in'" \
     "$kith" rules rules --relation 'lives in'
 check 'so with info' 2 "no relation 'lives in'; did you mean 'lives_in'" "$kith" info rules --relation 'lives in'
-printf '<http://e/r> <http://www.w3.org/2000/01/rdf-schema#label> "knows" .\n<http://e/a> <http://e/r> <http://e/b> .\n' >named.nt
+label='<http://www.w3.org/2000/01/rdf-schema#label>'
+printf '<http://e/r> %s "knows" .\n<http://e/a> %s "Ada" .\n' "$label" "$label" >named.nt
+sed 's|\([a-z]\)\t\([a-z]\)\t\([a-z]\)|<http://e/\1> <http://e/\2> <http://e/\3> .|' tiny.tsv >>named.nt
+"$kith" train named.nt -o named --preset rules -q >out 2>err
+check 'a verdict has labels' 0 "that Ada .http://e/a. has a 'knows .http://e/r.' fact" "$kith" predict named --query 'http://e/a knows http://e/b'
 check 'a relation by its label' 0 '^confidence' "$kith" rules named.nt --relation knows
 check 'a run is not a graph' 1 '^kith: rules is a run, expected a graph; its graph is rules/graph$' "$kith" stats rules
 "$kith" stats - <facts.nt >out 2>err && grep -q '^- (N-Triples file)' out

@@ -223,6 +223,8 @@ const char *name_of_entity(const kith_graph *graph, uint32_t entity);
 const char *label_of_entity(const kith_graph *graph, uint32_t entity);
 /* "Label (name)", or the name alone; to be freed. */
 char *readable_entity(const kith_graph *graph, uint32_t entity);
+/* The same by its name, "?" for NULL; to be freed. */
+char *readable_name(const kith_graph *graph, const char *name);
 
 /* A line with labels, "?" for what is asked. */
 void print_question(const kith_question *q, const kith_graph *graph);

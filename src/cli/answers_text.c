@@ -45,8 +45,7 @@ char *readable_entity(const kith_graph *graph, uint32_t entity)
     return asprintf(&text, "%s (%s)", label, name_text(graph, name)) < 0 ? NULL : text;
 }
 
-/* A name of the question, with its label where the graph has one; to be freed. */
-static char *readable_name(const kith_graph *graph, const char *name)
+char *readable_name(const kith_graph *graph, const char *name)
 {
     uint32_t entity;
 

@@ -31,7 +31,7 @@ static void print_classified(const kith_verdict *v)
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph)
 {
-    const char *who = v->subject_asked ? q->object : q->subject;
+    char *who = readable_name(graph, v->subject_asked ? q->object : q->subject);
 
     print_question(q, graph);
     if (v->known)
@@ -44,13 +44,14 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
         say("  %s%s\n", v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has a '%s' fact beyond the known ones\n", 100 * v->has,
-            name_text(graph, who), relation_name_text(graph, q->relation));
+            who ? who : "", relation_name_text(graph, q->relation));
         say("      %5.1f %%  that it is this one, if exactly one is missing\n",
             100 * v->probability_if_any);
     }
     if (v->candidates > 0)
         say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
-        v->subject_asked ? "subjects" : "objects", v->score);
+            v->subject_asked ? "subjects" : "objects", v->score);
+    free(who);
 }
 
 /* Of an explanation of a fact, the first answer is its own and the others are the best, which may
@@ -59,12 +60,13 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
                    const kith_graph *graph)
 {
     enum { SHOWN = 3 };
+    char *who = readable_name(graph, v->subject_asked ? q->object : q->subject);
     size_t shown = 0;
 
     if (v->has < .5)
-        say("  against: %s is unlikely to have another '%s' fact\n",
-            name_text(graph, v->subject_asked ? q->object : q->subject),
+        say("  against: %s is unlikely to have another '%s' fact\n", who ? who : "",
             relation_name_text(graph, q->relation));
+    free(who);
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
         e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
