@@ -286,6 +286,10 @@ for run in "rules", "fused":
         assert abs(error - table["expected_error"]) < 1e-9, table
         assert table["at_least_half_correct"] <= table["at_least_half"] == sum(b["answers"] for b in bins[5:]), table
 PYTHON
+"$kith" train "$(dirname "$reseal")/../examples/films.tsv" -o former --preset rules -q >out 2>err
+grep -q '"correct"' former/metrics.json && sed -i 's/"correct"/"right"/' former/metrics.json && "$reseal" former/metrics.json
+json 'the word of development versions is still read' \
+    'sum(b["answers"] * b["correct"] for b in o["held_out"]["reliability"]["bins"]) > 0' "$kith" info former --json
 json 'overall probabilities need not be measured' '"probabilities" not in o' \
     "$kith" eval rules --newcomers 0 --json
 check 'kinds of rules can be left out' 0 'without direct,constant of the evidence' \
