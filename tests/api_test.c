@@ -820,8 +820,8 @@ static void check_table(const kith_probability_table *t)
     assert_int_equal(t->bin_count, 10);
     for (size_t i = 0; i < t->bin_count; i++)
         answers += t->bins[i]->answers;
-    assert_true(answers > 0 && answers == t->answers && t->right <= t->answers);
-    assert_true(t->log_loss > 0 && t->given_half_right <= t->given_half);
+    assert_true(answers > 0 && answers == t->answers && t->correct <= t->answers);
+    assert_true(t->log_loss > 0 && t->at_least_half_correct <= t->at_least_half);
 }
 
 static void probabilities__are_measured_on_unseen_entities(void **state)

@@ -205,7 +205,8 @@ report $? 'nothing that failed left anything behind' "$(ls)"
 python3 - <<'PYTHON'
 import os
 harmful = ["\x1b[2J", "\a", "\b", "\x7f", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029",
-           "\u200f", "\u061c", "\x85", "\x01"]
+           "\u200f", "\u061c", "\x85", "\x01", "\u200b", "\ufeff", "\xad", "\u2060", "\u2064", "\u180e",
+           "\U000e0041"]
 def write(folder, bad):
     os.mkdir(folder)
     name = lambda kind, i: f"{kind}{i}{harmful[i % len(harmful)]}!" if bad else f"{kind}{i}!"
@@ -282,14 +283,20 @@ done
 python3 - >out 2>&1 <<'PYTHON'
 plain, hostile = (open(f + ".out", encoding="utf-8", newline="\n").read() for f in ("plain", "hostile"))
 harmful = [c for c in hostile if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or
-           c in "\u061c\u200e\u200f" or "\u2028" <= c <= "\u202e" or "\u2066" <= c <= "\u2069")]
+           c in "\xad\u061c\u180e\u200b\u200e\u200f\ufeff" or "\u2028" <= c <= "\u202e" or "\u2060" <= c <= "\u206f" or
+           "\U000e0000" <= c <= "\U000e007f")]
 assert not harmful, (set(harmful), [l for l in hostile.split("\n") if harmful[0] in l][:3])
-for escape in r"\x1b[2J", r"\x07", r"\x08", r"\x7f", r"\u009b", r"\u202e", r"\u2028", r"\u200f":
+for escape in r"\x1b[2J", r"\x07", r"\x08", r"\x7f", r"\u009b", r"\u202e", r"\u2028", r"\u200f", \
+        r"\u200b", r"\ufeff", r"\u00ad", r"\u2060", r"\u180e", r"\U000e0041":
     assert escape in hostile, escape
 assert len(plain) > 10000 and plain.count("\n") == hostile.count("\n"), \
     (len(plain), plain.count("\n"), hostile.count("\n"))
 PYTHON
 report $? 'no command prints a control character of a name' "$(tail -3 out)"
+joined=$(printf '\331\205\333\214\342\200\214\330\256\331\210\330\247\331\207\331\205 \360\237\221\251\342\200\215\360\237\224\254')
+"$kith" predict lan-plain --query "\"$joined\" lives1! ?" >out 2>&1
+grep -qF "'$joined'" out
+report $? 'joiners in a name are printed as they are' "$(cat out)"
 lives=$(. ./plain/names.sh; printf %s "$lives")
 "$kith" predict lan-plain --fact $'new\nkith: all is well\t'"plays0!	team1!" \
     --fact $'new\nfalse line\tno\nrelation\tx' --query $'new\nkith: all is well\t'"$lives	?" >out 2>&1
@@ -306,14 +313,15 @@ for command in "stats hostile" "rules hostile" "rules hostile --kind ABC" "info 
     "$kith" $command --json
 done >all.json 2>err
 for command in predict explain; do
-    "$kith" $command lan-hostile --facts hostile/new.tsv --query "$new	$lives	?" --json
+    "$kith" $command lan-hostile --facts hostile/new.tsv --query "$new	$lives	?" --top 100 --json
     "$kith" $command lan-hostile --facts hostile/new.tsv --query "$new	$lives	?" --query "$new	?	?" --json
 done >>all.json 2>>err
 python3 - >out 2>&1 <<'PYTHON'
 import json
 text = open("all.json", encoding="utf-8", newline="\n").read()
 harmful = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or
-           "\u2028" <= c <= "\u202e" or "\u2066" <= c <= "\u2069")]
+           c in "\xad\u061c\u180e\u200b\u200e\u200f\ufeff" or "\u2028" <= c <= "\u202e" or "\u2060" <= c <= "\u206f" or
+           "\U000e0000" <= c <= "\U000e007f")]
 assert not harmful, set(harmful)
 decoder, at, count = json.JSONDecoder(), 0, 0
 names = set()
@@ -328,6 +336,7 @@ while text[at:].strip():
     walk(o)
 assert count == 9, count
 assert "city1\a!" in names and "lives1\a!" in names and "knows5\u202e!" in names, names
+assert any("\ufeff!" in n for n in names) and any("\U000e0041!" in n for n in names), names
 PYTHON
 report $? '--json escapes them, and gives the names back' "$(cat out err)"
 "$kith" eval lan-hostile --ranks ranks.tsv >out 2>err

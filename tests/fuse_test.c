@@ -1427,7 +1427,7 @@ static void check_reliability(const kith_eval *e)
         assert_int_equal(r->answers, answers[i]);
         assert_true(r->answers == 0 ||
                     (r->predicted >= i / 10. - 1e-6 && r->predicted <= (i + 1) / 10. + 1e-6));
-        error += (double)r->answers * fabs(r->predicted - r->right);
+        error += (double)r->answers * fabs(r->predicted - r->correct);
         total += (double)r->answers;
     }
     assert_true(fabs(e->calibration_error - error / total) < 1e-9);

@@ -316,7 +316,7 @@ static void evaluation__does_not_depend_on_threads(void **state)
     assert_int_equal(x->entities, 40);
     assert_int_equal(x->queries, 40 * 8);
     assert_int_equal(x->pairs->answers, 400);
-    assert_true(x->relations->right > 0);
+    assert_true(x->relations->correct > 0);
     assert_true(x->pairs->log_loss == y->pairs->log_loss &&
                 x->relations->calibration_error == y->relations->calibration_error);
     for (size_t i = 0; i < x->pairs->bin_count; i++)

@@ -355,11 +355,28 @@ script 'new-only hides what is known' 0 'p0.*lives_in' 'new-only on\ntop 68\np0 
 ! grep -q 'known' out
 report $? 'which it does' "$(cat out)"
 script 'find finds' 0 'Ada Lovelace \(p0\)' 'find lovelace\n'
-script 'save and load' 0 'added .2 facts.' \
+printf '%s\t%s\t%s\n' new knows p1 new knows p1 p0 plays_for 'team Chicago' new hates p1 here knows there >mixed.tsv
+printf 'new\tknows\tp1\n' >one.tsv
+script 'save and load' 0 '^added 1 fact, ignored 1 \(between entities that training has not seen\)$' \
     'new knows p1\n"two words" knows new\nsave said.tsv\nundo\nundo\nload said.tsv\nnew knows ?\n'
 [ "$(cat said.tsv)" = "new${tab}knows${tab}p1
 two words${tab}knows${tab}new" ]
 report $? 'what is saved' "$(cat said.tsv)"
+script 'load counts what is new, and what is ignored and why' 0 \
+    '^added 1 fact, ignored 4 \(1 known already, 1 with a relation that training has not seen, 1 between entities that training has not seen, 1 repeated in the source\)$' \
+    'load mixed.tsv\nload mixed.tsv\nnew knows p2\nremove new knows p1\nnew knows p3\n'
+grep -q '^added 0 facts, ignored 5 (2 known already, 1 with .*, 1 between .*, 1 repeated in the source)$' out &&
+    [ "$(grep -c '^added (2 facts)$' out)" = 2 ]
+report $? 'facts that are used are counted alone' "$(cat out)"
+script 'one reason has no number' 0 '^added 0 facts, ignored 1 \(known already\)$' 'load said.tsv\nload one.tsv\n'
+script 'dev and test of a folder are not added' 0 '^added 0 facts, ignored [0-9]+ \([0-9]+ known already, 2 of dev or test\)$' \
+    'load source\n'
+"$kith" predict lan --facts mixed.tsv --query 'new knows ?' --top 1 >out 2>err
+grep -q '^kith: mixed.tsv: added 1 fact, ignored 4 (1 known already, 1 with ' err
+report $? 'so does --facts' "$(cat err)"
+"$kith" predict lan --facts one.tsv --query 'new knows ?' --top 1 >out 2>err
+! grep -q 'added' err
+report $? 'where some are ignored' "$(cat err)"
 script 'load what is missing' 1 '' 'load nowhere.tsv\n'
 grep -q 'load: nowhere.tsv: cannot open' err
 report $? 'and why it cannot' "$(cat err)"

@@ -247,7 +247,7 @@ static size_t same_probabilities(const kith_answers *answers, const kith_graph *
         if (a->entity != gold && filtered[a->entity])
             continue;
         assert_true(judged < r->judgements);
-        assert_int_equal(r->judged[judged].right, a->entity == gold);
+        assert_int_equal(r->judged[judged].correct, a->entity == gold);
         if (r->judged[judged].probability_if_any != (float)a->probability_if_any)
             fail_msg("found the probability %.9g, expected %.9g", a->probability_if_any,
                      (double)r->judged[judged].probability_if_any);

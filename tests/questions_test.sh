@@ -48,7 +48,7 @@ json 'a second home is unlikely' \
 json 'a known fact is said to be known, and judged with itself hidden' \
     'o["results"][0]["known"] and o["results"][0]["verdict"] == "known" and o["results"][0]["probability"] > .5' \
     "$kith" predict rules --query 'p0 lives_in Chicago' --json
-check 'people get a verdict' 0 '^ +[0-9.]+ %  likely$' "$kith" predict rules --query 'p8 lives_in Chicago'
+check 'people get a verdict' 0 '^ +[0-9.]+ % \[[0-9]+-[0-9]+ %\]  likely$' "$kith" predict rules --query 'p8 lives_in Chicago'
 "$kith" predict rules --query 'p8 lives_in ?' --top 100 --json >asked 2>err
 "$kith" predict rules --query 'p8 lives_in Boston' --json >judged 2>err
 python3 - <<'PYTHON' >out 2>&1
@@ -72,7 +72,7 @@ json 'two new entities' 'o["results"][0]["rank"] > 0 and o["results"][0]["probab
     "$kith" predict rules --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2' --json
 check 'without rules a new entity cannot be the answer' 2 'neither the subject nor the object' "$kith" predict lan \
     --fact 'n1 knows p1' --fact 'n2 knows p1' --query 'n1 knows n2'
-check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to have another lives_in fact' \
+check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to have another .lives_in. fact' \
     "$kith" explain rules --query 'p0 lives_in Boston'
 check 'and for it' 0 'p8  plays_for  team Chicago$' "$kith" explain rules --query 'p8 lives_in Chicago'
 json 'the reasons are those of the fact' \
@@ -133,6 +133,23 @@ printf 'a\tr\tb\n' >one.tsv
 report $? 'a run of one fact is made' "$(cat err)"
 check 'and where it is explained' 0 '^a  r  new$' "$kith" explain one --fact 'new r b' --query '? r ?'
 
+# ---- what is not known is shown ----
+
+printf 'a\tr\tb\nb\tr\tc\nc\tr\ta\nc\ts\td\n' >tiny.tsv
+"$kith" train tiny.tsv -o tiny --preset rules --quiet >/dev/null 2>err
+report $? 'a run that measured no interval is made' "$(cat err)"
+check 'an answer has the interval of all' 0 '^ +2 +[-0-9.]+ +[0-9.]+ % \[0-100 %\] .*  c$' \
+    "$kith" predict tiny --query 'a r ?'
+check 'a verdict too' 0 '^ +[0-9.]+ % \[0-100 %\]  unlikely$' "$kith" predict tiny --query 'a r c'
+check 'and missing facts' 0 '^ +1 +[0-9.]+ % \[0-100 %\]  c  r  b$' "$kith" predict tiny --query '? r ?'
+check 'and what speaks against a fact' 0 'against: c ranks above it, [0-9.]+ % \[0-100 %\]$' \
+    "$kith" explain tiny --query 'a r d'
+json 'JSON has the interval of a verdict' 'o["results"][0]["low"] == 0 and o["results"][0]["high"] == 1' \
+    "$kith" predict tiny --query 'a r c' --json
+json 'a measured one holds the probability' \
+    'all(0 <= r["low"] <= r["probability"] <= r["high"] <= 1 for q in o["results"] for r in q.get("missing", [q]))' \
+    "$kith" predict rules --query 'p8 lives_in Chicago' --query '? lives_in ?' --json
+
 # ---- many at once ----
 
 printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Boston\n' >questions
@@ -154,6 +171,40 @@ assert len(lines) == 5 and ["error" in l for l in lines] == [False, True, False,
 assert [a["entity"] for a in lines[0]["answers"]] == ["Chicago"] and lines[4]["answers"] == [], lines
 PYTHON
 report $? 'as JSON lines, without unlikely answers' "$(cat said out err)"
+printf 'n1\tplays_for\tteam Boston\nn2\tplays_for\tteam Chicago\nn3\tdances\tp1\n' >new.tsv
+printf 'p8 lives_in ?\n* lives_in ?\nnobody lives_in ?\n? knows *\n"*" lives_in ?\n* knows *\n' >stars
+"$kith" predict rules --facts new.tsv --queries stars --format jsonl --top 1 >out 2>err
+[ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
+import json
+lines = [json.loads(line) for line in open("out")]
+asked = [(l["query"]["subject"], l["query"]["object"]) for l in lines]
+assert asked == [("p8", None), ("n1", None), ("n2", None), ("nobody", None), (None, "n1"), (None, "n2"),
+                 ("*", None), ("n1", "*"), ("n2", "*")], asked
+assert ["error" in l for l in lines] == [False] * 3 + [True] + [False] * 2 + [True] * 3, lines
+assert [lines[i]["answers"][0]["entity"] for i in (1, 2)] == ["Boston", "Chicago"], lines
+PYTHON
+report $? 'a star in a file stands for every new entity with usable facts' "$(cat said out err)"
+"$kith" predict rules --facts new.tsv --query '* lives_in ?' >one-way 2>err
+echo '* lives_in ?' | "$kith" predict rules --facts new.tsv --queries - >out 2>>err
+cmp one-way out >said 2>&1
+report $? 'as it does with --query' "$(cat said err)"
+printf '* lives_in ?\np8 lives_in ?\n' >stars
+"$kith" predict rules --queries stars >out 2>err
+[ $? = 1 ] && grep -q "^kith: stars:1: question 1: no usable fact tells about a new entity, so '\*' stands for none" err \
+    && grep -q '^p8  lives_in' out
+report $? 'one that stands for none does not stop the others' "$(cat out err)"
+"$kith" predict rules --query '* lives_in ?' --query 'p8 lives_in ?' >out 2>err
+[ $? = 2 ] && grep -q "^kith: query '\* lives_in ?': no usable fact" err && grep -q '^p8  lives_in' out
+report $? 'nor on the command line' "$(cat out err)"
+python3 -c '
+for i in range(700): print(f"m{i}\tplays_for\tteam Boston")' >many.tsv
+printf '* lives_in ?\n* lives_in "New York"\n' | "$kith" predict rules --facts many.tsv --queries - --format tsv --top 1 \
+    >out 2>err
+[ $? = 0 ] && [ "$(wc -l <out)" = 1401 ] \
+    && [ "$(tail -1 out | cut -f 1,3-5)" = "1400${tab}m699${tab}lives_in${tab}New York" ]
+report $? 'more new entities than are asked about at once' "$(tail -2 out; cat err)"
+printf '\r\np8 lives_in ?\r\n' >windows
+check 'empty lines that end as on Windows are none' 0 '^p8  lives_in' "$kith" predict rules --queries windows
 printf 'p8 lives_in ?\n' >questions
 check 'status 0 where all can be answered' 0 '^1.1.p8.lives_in.Chicago' \
     "$kith" predict rules --queries questions --format tsv
@@ -200,10 +251,15 @@ ask_shell 'new plays_for "team Boston"' 'new lives_in ?' 'new ? Boston' 'new ? ?
     '? lives_in ?' '? ? ?' 'check new lives_in Boston' 'check p0 lives_in Boston'
 report $? 'the shell takes every kind of question' "$(cat err)"
 for pattern in '^new  lives_in  \?$' '^new  \?  Boston$' '^\?  lives_in  \?$' '^\?  \?  \?$' \
-    '^new  lives_in  Boston$' ' %  likely$' ' %  unlikely$'; do
+    '^new  lives_in  Boston$' ' %\]  likely$' ' %\]  unlikely$'; do
     grep -Eq "$pattern" out
     report $? "the shell prints /$pattern/" "$(cat out)"
 done
+ask_shell 'n1 plays_for "team Boston"' 'n2 plays_for "team Chicago"' 'top 1' '* lives_in ?' why \
+    && [ "$(grep -c '^n[12]  lives_in  ?$' out)" = 4 ] && grep -q '^   1 .*  Chicago$' out
+report $? 'a star stands for every new entity in the shell' "$(cat out err)"
+! ask_shell '* lives_in ?' && grep -q "so '\*' stands for none" err
+report $? 'or for none' "$(cat out err)"
 ask_shell 'check p0 lives_in Boston' why
 grep -Eq 'against: .*p0' out && grep -q 'against: Chicago\|against: p0 is unlikely' out
 report $? 'why tells what speaks against a fact' "$(cat out)"
@@ -214,7 +270,7 @@ report $? 'why explains the likeliest missing fact' "$(cat out err)"
 ask_shell 'newcomer plays_for "team Boston"' 'find comer' && grep -q '^  newcomer  \[added\]$' out
 report $? 'find finds new entities' "$(cat out err)"
 ask_shell 'newcomer plays_for "team Boston"' 'save "my facts.tsv"' && [ -f 'my facts.tsv' ] \
-    && ask_shell 'load "my facts.tsv"' && grep -q '^added (1 fact)$' out
+    && ask_shell 'load "my facts.tsv"' && grep -q '^added 1 fact$' out
 report $? 'a path with spaces may stand in quotes' "$(cat out err)"
 ! ask_shell 'abuot p8' && grep -q "did you mean 'about'" err
 report $? 'a mistyped command of the shell gets a suggestion' "$(cat err)"
@@ -249,6 +305,26 @@ gzip -c marked.tsv >packed.tsv.gz
 check 'facts after a byte order mark are checked' 0 "$rows" "$kith" check rules marked.tsv
 check 'and those of a compressed file' 0 "$rows" "$kith" check rules packed.tsv.gz
 check 'and those of a pipe' 0 "$rows" "$kith" check rules <(cat marked.tsv)
+printf 'object,subject,relation\n"Chicago",p8,lives_in\n"New York",p0,lives_in\n' >table.csv
+gzip -c table.csv >table.gz
+printf '<http://e/p8> <http://e/lives_in> <http://e/Chicago> .\n' >facts.nt
+for file in table.csv table.gz facts.nt marked.tsv; do
+    row=$rows
+    [ $file = facts.nt ] && row="^http://e/p8${tab}http://e/lives_in${tab}http://e/Chicago${tab}"
+    "$kith" check rules $file >wanted 2>err
+    "$kith" check rules - <$file >out 2>>err
+    cat $file | "$kith" check rules - >piped 2>>err
+    cmp wanted out >>err && cmp wanted piped >>err && grep -Eq "$row" out
+    report $? "standard input is read as the file is: $file" "$(cat err wanted out)"
+done
+{ read -r _ && "$kith" check rules - --json >out; } <marked.tsv 2>err
+[ $? = 0 ] && python3 -c 'import json; assert json.load(open("out"))["checked"] == 1'
+report $? 'what was read from it before is not read again' "$(cat out err)"
+check 'nothing on standard input' 1 '^kith: /dev/stdin: is empty, expected facts$' "$kith" check rules -
+"$kith" check rules - <&- >out 2>err
+[ $? = 1 ] && grep -q '^kith: /dev/stdin: cannot ' err
+report $? 'no standard input' "$(cat out err)"
+check 'facts and known facts from standard input' 2 '--facts and FILE both read' "$kith" check rules - --facts -
 printf 'p8\tlives_in\tChicago\nonly\ttwo\n' >short.tsv
 "$kith" check rules short.tsv >out 2>err
 [ $? = 1 ] && grep -q "${tab}found 2 fields, expected 3" out
@@ -293,6 +369,45 @@ json 'and in JSON' 'any("small" in w for w in o["warnings"])' "$kith" predict ru
 json 'explain has it too' 'any("small" in w for w in o["warnings"])' \
     "$kith" explain rules --query 'p8 lives_in ?' --json
 json 'and check' 'any("small" in w for w in o["warnings"])' "$kith" check rules --graph --top 1 --json
+
+# ---- what people type ----
+
+check 'several spaces are as good as one' 0 '^p8  lives_in  \?$' "$kith" predict rules --query '  p8   lives_in  ? '
+check 'a fact as kith prints it' 0 '^p8  lives_in  Chicago$' "$kith" predict rules --query 'p8  lives_in  Chicago'
+check 'between tabs they are part of names' 1 "nothing is known about 'p8 '" \
+    "$kith" predict rules --query "p8 ${tab}lives_in${tab}?"
+check 'about takes a name in quotes' 0 '^team Boston  \?  \?$' "$kith" predict rules --about '"team Boston"'
+printf '"A"\tr\tb\nb\tr\tc\n' >literal.tsv
+"$kith" train literal.tsv -o literal --preset rules -q >out 2>err
+check 'or quotes that are part of a name' 0 '^"A"  \?  \?$' "$kith" predict literal --about '"A"'
+check 'quotes around less than the whole are part of the name' 1 'about ."A" or B' "$kith" predict literal --about '"A" or B'
+check '--top has no effect on a file of facts' 2 '--top is for --graph' "$kith" check rules facts --top 3
+check 'nor has --sample' 2 '--sample is for --graph' "$kith" check rules facts --sample 3
+check 'a sample of nothing' 2 "--sample: '0' is not a positive integer" "$kith" check rules --graph --sample 0
+check 'a relation that is almost one' 2 "no relation 'lives in'; did you mean 'lives_in'" \
+    "$kith" rules rules --relation 'lives in'
+check 'so with info' 2 "no relation 'lives in'; did you mean 'lives_in'" "$kith" info rules --relation 'lives in'
+label='<http://www.w3.org/2000/01/rdf-schema#label>'
+printf '<http://e/r> %s "knows" .\n<http://e/a> %s "Ada" .\n' "$label" "$label" >named.nt
+sed 's|\([a-z]\)\t\([a-z]\)\t\([a-z]\)|<http://e/\1> <http://e/\2> <http://e/\3> .|' tiny.tsv >>named.nt
+"$kith" train named.nt -o named --preset rules -q >out 2>err
+check 'a verdict has labels' 0 "that Ada .http://e/a. has a 'knows .http://e/r.' fact" "$kith" predict named --query 'http://e/a knows http://e/b'
+check 'a relation by its label' 0 '^confidence' "$kith" rules named.nt --relation knows
+check 'a run is not a graph' 1 '^kith: rules is a run, expected a graph; its graph is rules/graph$' "$kith" stats rules
+"$kith" stats - <facts.nt >out 2>err && grep -q '^- (N-Triples file)' out
+report $? 'a graph from standard input' "$(cat out err)"
+check 'train says what it needs' 2 '^usage: kith train SOURCE -o DIR ' "$kith" train tiny.tsv
+"$kith" train tiny.tsv -o unused --preset rules --dim 9 --seed 3 >out 2>err
+[ "$(cat err)" = 'kith: --dim has no effect with the other settings of this run' ]
+report $? 'a setting without effect is noted' "$(cat err)"
+grep -q 'fitted on 1 fact of' out
+report $? 'how many facts there were' "$(cat out)"
+ask_shell 'find new york' 'about team Boston' 'find knows p1' exit nonsense && grep -q '^  New York$' out &&
+    grep -q '^team Boston  ?  ?$' out && grep -q '^added (1 fact)$' out
+report $? 'a command may have two words after it, and exit leaves' "$(cat out err)"
+ask_shell 'top' 'quit now'
+grep -q '^kith: top: expected top N: how many answers$' err && grep -q '^kith: quit: expected nothing after it$' err
+report $? 'how a command is used is said' "$(cat err)"
 
 # ---- a run fitted on labels ----
 

@@ -217,7 +217,8 @@ static void assert_asks_for_nothing(const char *page)
             fail_msg("the page holds '%s'", outside[i]);
 }
 
-static const char hostile[] = "<script>alert(\"x\")</script> & 'y' \x1b[31m \xe2\x80\xae|\xc2\x9b";
+static const char hostile[] = "<script>alert(\"x\")</script> & 'y' \x1b[31m \xe2\x80\xae|\xc2\x9b"
+                             "\xe2\x80\x8b\xef\xbb\xbf\xc2\xad\xe2\x81\xa0\xf3\xa0\x81\x81";
 
 static json_t *hostile_document(void)
 {
@@ -240,8 +241,8 @@ static json_t *hostile_document(void)
                 json_pack("{ss ss ss s[{ss sf ss}]}", "type", "bars", "title", hostile, "y", "MRR",
                           "bars", "name", hostile, "value", .3, "note", hostile));
     figures_add(figures, json_pack("{ss ss s[{si sf sf}{si sf sf}]}", "type", "reliability",
-                                   "title", hostile, "bins", "answers", 0, "predicted", 0., "right",
-                                   0., "answers", 4, "predicted", .9, "right", 1.));
+                                   "title", hostile, "bins", "answers", 0, "predicted", 0.,
+                                   "correct", 0., "answers", 4, "predicted", .9, "correct", 1.));
     figures_add(figures,
                 json_pack("{ss ss ss s[{ss ss sf sb ss}{ss ss sf sb ss}]}", "type", "graph",
                           "title", hostile, "center", hostile, "edges", "relation", hostile,
@@ -269,6 +270,11 @@ static void html__is_well_formed_with_hostile_names_and_asks_for_nothing(void **
     assert_null(strchr(page.at, 0x1b));
     assert_null(strstr(page.at, "\xe2\x80\xae"));
     assert_null(strstr(page.at, "\xc2\x9b"));
+    assert_null(strstr(page.at, "\xe2\x80\x8b"));
+    assert_null(strstr(page.at, "\xef\xbb\xbf"));
+    assert_null(strstr(page.at, "\xc2\xad"));
+    assert_null(strstr(page.at, "\xe2\x81\xa0"));
+    assert_null(strstr(page.at, "\xf3\xa0\x81\x81"));
     text_release(&page);
     json_decref(document);
 }

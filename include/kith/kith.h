@@ -516,7 +516,8 @@ KITH_API int kith_settings_applies(const kith_settings *settings, const char *na
 
 /* Adapt settings to training that starts from an earlier run (kith_train_options.from), which needs
  * fewer epochs and smaller batches: with a loss over shared negatives (softmax) and batches of more
- * than 512 facts, batches become 512 and epochs a third. Everything else stays, so a second call changes nothing. */
+ * than 512 facts, batches become 512 and epochs a third. Everything else stays, so a second call
+ * changes nothing. */
 KITH_API kith_status kith_settings_start_from(kith_settings *settings, kith_error *error);
 
 /* ---- models ------------------------------------------------------------------------------ */
@@ -729,14 +730,14 @@ typedef struct kith_rank {
     uint32_t judgements;
     struct {
         float probability_if_any; /* as in kith_answer */
-        int right;
+        int correct;
     } judged[KITH_JUDGED];
 } kith_rank;
 
 /* How often answers in a bin of probabilities were correct. */
 typedef struct kith_reliability {
     size_t answers;
-    double predicted, right; /* means: the probability, and the share of correct answers */
+    double predicted, correct; /* means: the probability, and the share of correct answers */
 } kith_reliability;
 
 typedef struct kith_eval {
@@ -753,7 +754,7 @@ typedef struct kith_eval {
     const kith_metrics *linked, *not_linked;
     const kith_reliability *const *reliability; /* by `probability_if_any`: below .1, .2 ... */
     size_t reliability_count;
-    double calibration_error; /* mean of |predicted - right| over the bins; below 0: none */
+    double calibration_error; /* mean of |predicted - correct| over the bins; below 0: none */
     double accuracy;
     size_t facts;        /* of the split */
     size_t unusable;     /* ignored, because their relation is not in train */
@@ -827,15 +828,15 @@ KITH_API const char *kith_eval_bucket_name(int bucket);
  * described by 10 to 90 % of their facts, chosen at random, and queried. Answers are correct if
  * they are among the other facts. */
 typedef struct kith_probability_table {
-    size_t answers, right;
+    size_t answers, correct;
     const kith_reliability *const *bins; /* by `probability`: below .1, below .2 ... */
     size_t bin_count;
-    double calibration_error;  /* mean of |predicted - right| over the bins */
+    double calibration_error;  /* mean of |predicted - correct| over the bins */
     double log_loss;           /* mean of -log P(outcome) */
     /* the log-loss if every answer gets the share of correct answers as its probability */
     double base_rate_log_loss;
-    size_t given_half;         /* answers with .5 or more, and how many of these are correct */
-    size_t given_half_right;
+    size_t at_least_half;      /* answers with .5 or more, and how many of these are correct */
+    size_t at_least_half_correct;
 } kith_probability_table;
 
 typedef struct kith_probability_eval {
@@ -1095,7 +1096,7 @@ KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;
-    double probability, probability_if_any, has; /* as in kith_verdict */
+    double probability, probability_if_any, has, low, high; /* as in kith_verdict */
 } kith_missing_fact;
 
 /* Called on the caller's thread for each fact of the result, in order, as soon as no other fact can

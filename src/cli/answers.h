@@ -17,6 +17,9 @@ typedef struct fields {
  * three names; `why` says so. */
 bool cut_fields(fields *out, const char *text, char why[256]);
 
+/* One name, which may be in quotes; false if out of memory. */
+bool cut_name(fields *out, const char *text);
+
 /* The fields of a question, "?" as NULL; false with the reason where it has none. */
 bool cut_question(fields *out, const char *text, char why[256]);
 /* The same where three names are a question too: whether the fact is true. */
@@ -110,19 +113,36 @@ bool parse_relations(void *to, const char *text);
          .expected = "a positive integer or all"},                                                 \
         OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
+/* What became of the facts of a source. */
+typedef struct added_facts {
+    size_t used, ignored;
+    char text[320]; /* "added 3 facts, ignored 2 (known already)" */
+} added_facts;
 /* Add the facts of a source to the session. */
-kith_status say_source(query_arguments *a, const char *path, kith_error *error);
+kith_status say_source(added_facts *added, query_arguments *a, const char *path,
+                       kith_error *error);
+/* How many of the session's facts are used. */
+size_t used_facts(const kith_session *session);
 /* Open the run and add the facts; returns the exit status. */
 int begin_queries(query_arguments *a, const command *self);
 void end_queries(query_arguments *a);
 
-/* The questions, "*" standing for every newcomer with usable facts. `held` keeps their names. */
+/* The name *, which is not quoted and no entity of the graph, stands for every new entity with
+ * usable facts: its place among the names, or below 0. */
+int star_of(const query_arguments *a, const fields *f);
+/* The new entities with usable facts, in order: `index` begins at 0; NULL past the last. */
+const char *next_newcomer(size_t *index, const query_arguments *a);
+void fill_star(kith_question *question, int star, const char *name);
+#define NO_NEWCOMER "no usable fact tells about a new entity, so '*' stands for none"
+
+/* The questions, with new entities for "*". `held` keeps their names. */
 typedef struct questions {
     kith_question *at;
     size_t count;
     size_t about; /* from here on they are asked in both directions */
     fields *held;
     size_t held_count;
+    bool failed; /* "*" of one of them stands for none, which was said */
 } questions;
 int read_questions(questions *out, const query_arguments *a, const command *self);
 void free_questions(questions *q);
@@ -182,6 +202,9 @@ void print_rows(const result *r, const kith_question *q, size_t number, const ki
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
                        const kith_graph *graph);
 
+/* " [83-99 %]" behind a probability: its 95 % confidence interval where that is wide, so that a few
+ * cases do not look like many; " [0-100 %]" where nothing is known. */
+void print_interval(double low, double high);
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph);
 /* What speaks against a fact: that its entity is unlikely to have one, and what ranks above it. */
 void print_against(const kith_verdict *v, const kith_explanation *e, const kith_question *q,
@@ -198,12 +221,16 @@ const char *name_of_entity(const kith_graph *graph, uint32_t entity);
 const char *label_of_entity(const kith_graph *graph, uint32_t entity);
 /* "Label (name)", or the name alone; to be freed. */
 char *readable_entity(const kith_graph *graph, uint32_t entity);
+/* The same by its name, "?" for NULL; to be freed. */
+char *readable_name(const kith_graph *graph, const char *name);
 
 /* A line with labels, "?" for what is asked. */
 void print_question(const kith_question *q, const kith_graph *graph);
 void print_answers(const kith_answers *answers, const kith_question *q, const kith_graph *graph);
-/* On stderr, the first few with what may have been meant. */
-void print_ignored(const kith_session *session, const kith_graph *graph, size_t from);
+/* On stderr, the first few with what may have been meant, and how to see all others. */
+void print_ignored(const kith_session *session, const kith_graph *graph, size_t from,
+                   const char *how);
+#define JSON_NAMES_ALL "; --json names all"
 
 /* "relation_label", where the relation has one. */
 void set_relation_label(json_t *object, const kith_graph *graph, uint32_t relation);

@@ -45,8 +45,7 @@ char *readable_entity(const kith_graph *graph, uint32_t entity)
     return asprintf(&text, "%s (%s)", label, name_text(graph, name)) < 0 ? NULL : text;
 }
 
-/* A name of the question, with its label if it has one; to be freed. */
-static char *readable_name(const kith_graph *graph, const char *name)
+char *readable_name(const kith_graph *graph, const char *name)
 {
     uint32_t entity;
 
@@ -81,13 +80,19 @@ static void print_pair(const kith_answer *a, const kith_question *q, const kith_
         say("  %s  %s", relation, entity);
 }
 
+void print_interval(double low, double high)
+{
+    static const double wide = .1;
+
+    if (high - low >= wide)
+        say(" [%.0f-%.0f %%]", 100 * low, 100 * high);
+}
+
 /* The overall probability, if the model has one. A wide interval is shown too, because it means
  * that the probability was learned from few cases. `if any` assumes that exactly one answer is
  * missing; it is omitted where it is lower, since several answers may then be missing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
-    static const double wide = .1;
-
     if (a->known && !isnan(a->probability)) { /* the probability is of unknown answers */
         say("%9s", "");
         return;
@@ -98,8 +103,7 @@ static void print_probability(const kith_answer *a, const kith_question *q)
         return;
     }
     say("  %5.1f %%", 100 * a->probability);
-    if (a->high - a->low >= wide && a->high - a->low < 1)
-        say(" [%.0f-%.0f %%]", 100 * a->low, 100 * a->high);
+    print_interval(a->low, a->high);
     if (q->relation && a->probability_if_any > a->probability)
         say(" (%.1f %% if any)", 100 * a->probability_if_any);
 }
@@ -149,7 +153,8 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
     return out;
 }
 
-void print_ignored(const kith_session *session, const kith_graph *graph, size_t from)
+void print_ignored(const kith_session *session, const kith_graph *graph, size_t from,
+                   const char *how)
 {
     size_t told = 0, more = 0;
     char text[512];
@@ -167,7 +172,7 @@ void print_ignored(const kith_session *session, const kith_graph *graph, size_t 
              kith_fact_use_text(f.use), meant(text, &f, graph));
     }
     if (more > 0)
-        note("ignored %zu more facts; --json names all\n", more);
+        note("ignored %zu more fact%s%s\n", more, more == 1 ? "" : "s", how);
 }
 
 /* ---- explanations: one function per section, in the order of the struct ---- */

@@ -27,6 +27,7 @@ typedef struct command {
     command_group group;
     const char *summary; /* one line */
     const char *operand; /* "SOURCE", "RUN" */
+    const char *also;    /* what follows it in the usage line, besides required options; or NULL */
     int most_operands;   /* 1, or more; 0: none or one; below 0: any number */
     const char *about;   /* what it does, in a paragraph or two */
     void (*more)(void);  /* prints what follows from tables; may be NULL */
@@ -73,8 +74,14 @@ kith_status open_run(kith_model **model, const char *folder, const common_argume
 kith_status open_run_on(kith_model **model, const common_arguments *a, kith_error *error);
 /* Note on stderr what was skipped or dropped while reading. */
 void note_report(const kith_graph *graph);
+/* The path of a file or source that was given: "-" is standard input. */
+const char *source_path(const char *given);
 /* Open a source as the shared options say, and note on stderr what was skipped or dropped. */
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error);
+
+/* A relation of train by its name, prefixed name or label; false with the reason. */
+bool find_train_relation(uint32_t *relation, const kith_graph *graph, const char *name,
+                         char why[512]);
 
 #endif

@@ -2,17 +2,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/answers.h"
 #include "cli/progress.h"
 #include "core/numbers.h"
 #include "core/rng.h"
 
+enum { USUAL_TOP = 50 };
+
 typedef struct {
     query_arguments a; /* first, because arguments are parsed into it */
     int graph;
-    uint64_t sample;
+    uint64_t top, sample; /* 0: not given */
 } checking;
 
 /* Facts to check. The names of facts of the graph belong to the graph, those of a file to
@@ -96,8 +100,7 @@ static int read_source(facts *f, const kith_graph *graph)
 
 static int read_lines(facts *f, const char *path, const kith_graph *graph)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(path, "r");
+    FILE *in = fopen(path, "re");
     char *line = NULL;
     size_t capacity = 0;
     bool good = in != NULL;
@@ -115,9 +118,40 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
     } else if (!good) {
         out_of_memory();
     }
-    if (!is_stdin)
-        fclose(in);
+    fclose(in);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+/* Copy the rest of standard input to memory; returns a file descriptor, or -1. */
+static int copy_stdin(void)
+{
+    int copy = memfd_create("standard input", MFD_CLOEXEC);
+    char buffer[1 << 16];
+    ssize_t got = -1, written = 0;
+
+    while (copy >= 0 && written >= 0 && (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0)
+        for (ssize_t at = 0; at < got && written >= 0; at += written)
+            written = write(copy, buffer + at, (size_t)(got - at));
+    return got == 0 && written >= 0 ? copy : -1;
+}
+
+/* The format of facts is detected before their lines are read, so standard input must be a file
+ * that can be opened twice from its beginning. */
+static int keep_stdin(void)
+{
+    struct stat found;
+    int copy;
+
+    if (fstat(STDIN_FILENO, &found) == 0 && S_ISREG(found.st_mode) &&
+        lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)
+        return EXIT_SUCCESS;
+    copy = copy_stdin();
+    if (copy < 0 || dup2(copy, STDIN_FILENO) < 0) {
+        put(stderr, "kith: /dev/stdin: cannot read: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    close(copy);
+    return EXIT_SUCCESS;
 }
 
 /* Whether the lines of a file can be read again as they are: not those of a pipe or of a
@@ -145,10 +179,11 @@ static int read_file(facts *f, const char *path, const common_arguments *a, cons
         .skip_bad = 1, .threads = (unsigned)a->threads, .columns = a->columns};
     kith_graph *graph = NULL;
     kith_error error;
-    int status;
+    int status = EXIT_SUCCESS;
 
-    if (strcmp(path, "-") == 0)
-        return read_lines(f, path, known);
+    if (strcmp(path, "-") == 0 && (status = keep_stdin()) != EXIT_SUCCESS)
+        return status;
+    path = source_path(path);
     if (kith_graph_open(&graph, path, &options, &error) != KITH_OK)
         return failure(&error);
     if (can_read_lines(path) &&
@@ -231,7 +266,7 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     if (!c->graph)
         return count;
     qsort(order, count, sizeof *order, least_plausible_first);
-    return count < c->a.common.top ? count : (size_t)c->a.common.top;
+    return count < c->top ? count : (size_t)c->top;
 }
 
 /* All facts of the graph are known. */
@@ -345,9 +380,16 @@ static int run(const command *self, void *arguments)
         return usage_error(self, "%s",
                            c->graph ? "found a file and --graph, expected one of them"
                                     : "expected RUN and FILE, or RUN and --graph");
+    if (!c->graph && (c->top || c->sample))
+        return usage_error(self, "--%s is for --graph; the facts of a file are all checked",
+                           c->top ? "top" : "sample");
+    c->top = c->top ? c->top : USUAL_TOP;
+    for (size_t i = 0; !c->graph && i < c->a.files.count; i++)
+        if (strcmp(c->a.files.at[i], "-") == 0 && strcmp(operands.at[1], "-") == 0)
+            return usage_error(self, "--facts and FILE both read standard input");
     int status = begin_queries(&c->a, self);
     if (status == EXIT_SUCCESS)
-        print_ignored(c->a.session, kith_model_graph(c->a.model), 0);
+        print_ignored(c->a.session, kith_model_graph(c->a.model), 0, JSON_NAMES_ALL);
     if (status == EXIT_SUCCESS)
         status =
             c->graph
@@ -365,9 +407,10 @@ static const option_row options[] = {
      "check the facts that the run was trained on, hiding each while it is checked, and "
      "list the least plausible ones",
      OPTION_FLAG, offsetof(checking, graph)},
-    OPTION_TOP("with --graph: number of facts to list", "50"),
+    {"top", 'n', "N", "with --graph: number of facts to list", OPTION_INTEGER,
+     offsetof(checking, top), .low = 1, .high = UINT32_MAX, .otherwise = "50"},
     {"sample", 0, "N", "with --graph: check a random sample of N facts", OPTION_INTEGER,
-     offsetof(checking, sample), .high = UINT32_MAX, .otherwise = "all"},
+     offsetof(checking, sample), .low = 1, .high = UINT32_MAX, .otherwise = "all"},
     OPTION_SEED("seed of the sample"),
     {"fact", 0, "'S R O'", "a known fact to add to the graph; may be given several times",
      OPTION_TEXTS, offsetof(query_arguments, facts)},
@@ -397,6 +440,7 @@ const command cmd_check = {
     OPTIONS(options),
     .arguments_size = sizeof(checking),
     .examples = "  kith check run facts.tsv\n"
+                "  zcat facts.csv.gz | grep born_in | kith check run -\n"
                 "  kith check run --graph --top 50\n"
                 "  kith check run --graph --sample 10000 --json\n",
     .run = run,

@@ -67,7 +67,7 @@ static int explain(query_arguments *a, const questions *q)
     size_t shown;
 
     if (!a->common.json)
-        print_ignored(a->session, kith_model_graph(a->model), 0);
+        print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
     int status = explain_all(a, q, results, &shown), written = EXIT_SUCCESS;
     if (a->html && shown > 0)
         written = write_page(a, results);

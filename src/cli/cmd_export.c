@@ -282,12 +282,11 @@ static int export_encodings(const arguments *a, kith_model *model)
 
     if (kith_session_new(&session, model, &error) != KITH_OK ||
         (a->facts_file &&
-         (kith_graph_open(&facts, strcmp(a->facts_file, "-") == 0 ? "/dev/stdin" : a->facts_file,
-                          &open, &error) != KITH_OK ||
+         (kith_graph_open(&facts, source_path(a->facts_file), &open, &error) != KITH_OK ||
           kith_session_add_graph(session, facts, &work, &error) != KITH_OK)))
         status = failure(&error);
     else
-        print_ignored(session, kith_model_graph(model), 0);
+        print_ignored(session, kith_model_graph(model), 0, "");
     if (status == EXIT_SUCCESS)
         status = encode_all(a, session, kith_model_graph(model), width_of(model));
     kith_graph_free(facts);

@@ -154,14 +154,14 @@ static int show(const command *self, const common_arguments *a, const char *rela
     uint32_t relation = UINT32_MAX;
     kith_model *model;
     kith_error error;
+    char why[512];
     int status = EXIT_SUCCESS;
 
     if (open_run(&model, a->operand, a, &error) != KITH_OK)
         return failure(&error);
-    const kith_graph *graph = kith_model_graph(model);
-    if (relation_name && (kith_graph_find_relation(&relation, graph, relation_name) != KITH_OK ||
-                          relation >= kith_graph_seen_relation_count(graph)))
-        status = usage_error(self, "train has no relation '%s'", relation_name);
+    if (relation_name &&
+        !find_train_relation(&relation, kith_model_graph(model), relation_name, why))
+        status = usage_error(self, "%s", why);
     else if (a->json)
         status = print_json(info_json(model, a->operand, relation));
     else

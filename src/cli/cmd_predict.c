@@ -180,13 +180,13 @@ static int answer(query_arguments *a, const questions *q)
 {
     if (a->format == FORMAT_TSV)
         print_table_head();
-    print_ignored(a->session, kith_model_graph(a->model), 0);
+    print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
     return a->common.json || can_ask_together(q) ? answer_together(a, q) : answer_in_turn(a, q);
 }
 
 /* ---- questions of a file ---- */
 
-/* Where a question stands, and why it is none. */
+/* Where a question stands, and why it cannot be asked. */
 typedef struct {
     size_t number;
     char why[256];
@@ -195,34 +195,12 @@ typedef struct {
 typedef struct {
     query_arguments *a;
     questions q;     /* of the batch at hand */
-    result *results; /* AT_ONCE */
+    result *results; /* AT_ONCE, as the lines are */
+    question_line *lines;
     size_t done, failed;
 } batch;
 
-static const char *queries_name(const query_arguments *a)
-{
-    return strcmp(a->query_file, "-") == 0 ? "/dev/stdin" : a->query_file;
-}
-
-/* A line that is not a question keeps its place, with the reason. */
-static void add_line(batch *b, char *text, size_t number, question_line *line)
-{
-    fields *f = &b->q.held[b->q.count];
-
-    line->number = number;
-    text[strcspn(text, "\r\n")] = '\0';
-    *f = (fields){0};
-    if (!cut_any_question(f, text, line->why))
-        *f = (fields){.copy = strdup(text)};
-    else
-        line->why[0] = '\0';
-    b->q.at[b->q.count] = meant_question(kith_model_graph(b->a->model), f);
-    if (line->why[0]) /* asked as what nothing is known about */
-        b->q.at[b->q.count] = (kith_question){f->copy ? f->copy : "", "", NULL};
-    b->q.count++;
-}
-
-/* The result of a line, with the reason if it is not a question. */
+/* The result of a line, with the reason if it could not be asked. */
 static int print_line(batch *b, size_t i, const char *why)
 {
     result *r = &b->results[i];
@@ -230,13 +208,13 @@ static int print_line(batch *b, size_t i, const char *why)
     if (why[0]) {
         r->error.status = KITH_ERR_INPUT;
         snprintf(r->error.message, sizeof r->error.message, "%s", why);
-        b->q.at[i].object = "";
     }
     return print_one(b->a, &b->q.at[i], r, b->done + i + 1);
 }
 
-static int answer_line(batch *b, size_t i, bool asked, const question_line *line)
+static int answer_line(batch *b, size_t i, bool asked)
 {
+    const question_line *line = &b->lines[i];
     int status = asked || line->why[0]
                      ? print_line(b, i, line->why)
                      : ask_and_print(&b->results[i], b->a, &b->q, i, b->done + i + 1);
@@ -244,12 +222,12 @@ static int answer_line(batch *b, size_t i, bool asked, const question_line *line
 
     b->failed += error->status != KITH_OK;
     if (status == EXIT_SUCCESS && error->status != KITH_OK && b->a->format == FORMAT_TEXT)
-        put(stderr, "kith: %s:%zu: question %zu: %s\n", queries_name(b->a), line->number,
+        put(stderr, "kith: %s:%zu: question %zu: %s\n", source_path(b->a->query_file), line->number,
             b->done + i + 1, error->message);
     return status;
 }
 
-static int flush_batch(batch *b, const question_line *lines)
+static int flush_batch(batch *b)
 {
     int status = EXIT_SUCCESS;
     kith_error error;
@@ -260,7 +238,7 @@ static int flush_batch(batch *b, const question_line *lines)
     if (together && ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
         status = failure(&error);
     for (size_t i = 0; status == EXIT_SUCCESS && i < b->q.count; i++)
-        status = answer_line(b, i, together, &lines[i]);
+        status = answer_line(b, i, together);
     release_results(b->results, b->q.count);
     for (size_t i = 0; i < b->q.count; i++)
         free(b->q.held[i].copy);
@@ -271,32 +249,78 @@ static int flush_batch(batch *b, const question_line *lines)
     return status;
 }
 
+/* Add a question with what is wrong with it, or "", and answer the batch when it is full. */
+static int add_question(batch *b, fields held, kith_question question, size_t number,
+                        const char *why)
+{
+    question_line *line = &b->lines[b->q.count];
+
+    line->number = number;
+    snprintf(line->why, sizeof line->why, "%s", why);
+    b->q.held[b->q.count] = held;
+    b->q.at[b->q.count++] = question;
+    return b->q.count == AT_ONCE ? flush_batch(b) : EXIT_SUCCESS;
+}
+
+/* One question about each new entity. The last one holds the names that all of them use. */
+static int add_questions(batch *b, fields f, int star, kith_question question, size_t number)
+{
+    size_t i = 0;
+    const char *name = next_newcomer(&i, b->a);
+    int status = EXIT_SUCCESS;
+
+    if (!name)
+        return add_question(b, f, question, number, NO_NEWCOMER);
+    while (name && status == EXIT_SUCCESS) {
+        fill_star(&question, star, name);
+        name = next_newcomer(&i, b->a);
+        status = add_question(b, name ? (fields){0} : f, question, number, "");
+    }
+    if (name)
+        free(f.copy);
+    return status;
+}
+
+/* A line that is not a question keeps its place: it is asked as what nothing is known about. */
+static int add_line(batch *b, const char *text, size_t number)
+{
+    fields f = {0};
+    char why[256];
+
+    if (!cut_any_question(&f, text, why)) {
+        f = (fields){.copy = strdup(text)};
+        return f.copy ? add_question(b, f, (kith_question){f.copy, "", ""}, number, why)
+                      : out_of_memory();
+    }
+    kith_question question = meant_question(kith_model_graph(b->a->model), &f);
+    int star = star_of(b->a, &f);
+    return star < 0 ? add_question(b, f, question, number, "")
+                    : add_questions(b, f, star, question, number);
+}
+
 static int answer_lines(batch *b, FILE *in)
 {
-    question_line *lines = calloc(AT_ONCE, sizeof *lines);
     char *line = NULL;
     size_t capacity = 0, number = 0;
-    int status = lines ? EXIT_SUCCESS : out_of_memory(), failed_read = 0;
+    int status = EXIT_SUCCESS, failed_read = 0;
 
     while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
         char *text = number++ == 0 ? after_byte_order_mark(line) : line;
-        if (text[0] == '\n' || text[0] == '#')
-            continue;
-        add_line(b, text, number, &lines[b->q.count]);
-        if (b->q.count == AT_ONCE)
-            status = flush_batch(b, lines);
+        text[strcspn(text, "\r\n")] = '\0';
+        if (text[0] && text[0] != '#')
+            status = add_line(b, text, number);
     }
     if (ferror(in))
         failed_read = errno;
     if (status == EXIT_SUCCESS && b->q.count > 0)
-        status = flush_batch(b, lines);
+        status = flush_batch(b);
     if (failed_read) {
-        put(stderr, "kith: %s: cannot read: %s\n", queries_name(b->a), strerror(failed_read));
+        put(stderr, "kith: %s: cannot read: %s\n", source_path(b->a->query_file),
+            strerror(failed_read));
         status = EXIT_FAILED;
     }
     if (b->failed > 0)
         note("%zu of %zu questions failed\n", b->failed, b->done);
-    free(lines);
     free(line);
     return status == EXIT_SUCCESS && b->failed > 0 ? EXIT_FAILED : status;
 }
@@ -306,17 +330,18 @@ static int answer_file(query_arguments *a)
     batch b = {
         .a = a,
         .q = {.at = calloc(AT_ONCE, sizeof *b.q.at), .held = calloc(AT_ONCE, sizeof *b.q.held)},
-        .results = calloc(AT_ONCE, sizeof *b.results)};
+        .results = calloc(AT_ONCE, sizeof *b.results),
+        .lines = calloc(AT_ONCE, sizeof *b.lines)};
     bool is_stdin = strcmp(a->query_file, "-") == 0;
     FILE *in = is_stdin ? stdin : fopen(a->query_file, "r");
     int status = EXIT_FAILED;
 
     if (!in)
         put(stderr, "kith: %s: cannot open: %s\n", a->query_file, strerror(errno));
-    else if (!b.q.at || !b.q.held || !b.results)
+    else if (!b.q.at || !b.q.held || !b.results || !b.lines)
         status = out_of_memory();
     else {
-        print_ignored(a->session, kith_model_graph(a->model), 0);
+        print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
         if (a->format == FORMAT_TSV)
             print_table_head();
         status = answer_lines(&b, in);
@@ -326,6 +351,7 @@ static int answer_file(query_arguments *a)
     free(b.q.at);
     free(b.q.held);
     free(b.results);
+    free(b.lines);
     return status;
 }
 
@@ -354,7 +380,7 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "queries from a file, one per line; - for standard input. A query that fails does not "
+     "queries from a file, one per line, as --query takes them; - for standard input. A query that fails does not "
      "stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",

@@ -204,15 +204,14 @@ static int show_on(const command *self, const arguments *a, kith_rules_options *
     kith_model *model = NULL;
     kith_rules *rules = NULL;
     kith_error error;
+    char why[512];
     int status = EXIT_SUCCESS;
 
     if (open_run_on(&model, &a->common, &error) != KITH_OK)
         return failure(&error);
     const kith_graph *graph = kith_model_graph(model);
-    if (a->relation &&
-        (kith_graph_find_relation(&options->conclusion, graph, a->relation) != KITH_OK ||
-         options->conclusion >= kith_graph_seen_relation_count(graph)))
-        status = usage_error(self, "train has no relation '%s'", a->relation);
+    if (a->relation && !find_train_relation(&options->conclusion, graph, a->relation, why))
+        status = usage_error(self, "%s", why);
     else if (kith_model_rules(&rules, model, options, &error) != KITH_OK)
         status = failure(&error);
     else if (a->common.json)
@@ -243,6 +242,7 @@ static int show(const command *self, const arguments *a, const char *path)
     kith_graph *graph = NULL;
     kith_error error;
     kith_rules_options options;
+    char why[512];
     int status;
 
     kith_rules_options_init(&options);
@@ -256,10 +256,8 @@ static int show(const command *self, const arguments *a, const char *path)
         return show_on(self, a, &options);
     if (open_graph(&graph, a, path, &error) != KITH_OK)
         return failure(&error);
-    if (a->relation &&
-        (kith_graph_find_relation(&options.conclusion, graph, a->relation) != KITH_OK ||
-         options.conclusion >= kith_graph_seen_relation_count(graph)))
-        status = usage_error(self, "train has no relation '%s'", a->relation);
+    if (a->relation && !find_train_relation(&options.conclusion, graph, a->relation, why))
+        status = usage_error(self, "%s", why);
     else
         status = a->kinds ? show_answer_rules(a, graph, &options)
                           : show_implications(a, graph, &options);

@@ -12,6 +12,7 @@ typedef struct {
     query_arguments a; /* first: its arguments are read into it */
     fields last;       /* the last question, for "why" */
     bool last_about;
+    size_t used; /* facts of the session */
     bool interactive, failed, finished;
     int ended; /* by a signal: the exit status, else 0 */
 } shell;
@@ -30,6 +31,7 @@ static void complain(shell *s, const char *what, const char *why)
 }
 
 static const char *command_at(const void *context, size_t i);
+static const char *usage_of(const char *name);
 
 /* What is neither a fact nor a question begins as a command, perhaps a mistyped one. */
 static void not_understood(shell *s, const char *text, const char *why)
@@ -39,9 +41,12 @@ static void not_understood(shell *s, const char *text, const char *why)
     const char *near = word && length > 2 ? nearest_name(word, command_at, NULL) : NULL;
     char message[400];
 
-    if (near && strcmp(near, word) == 0)
-        snprintf(message, sizeof message, "that is not how %s is used; help shows it", near);
-    else if (near)
+    if (near && strcmp(near, word) == 0) {
+        complain(s, near, usage_of(near));
+        free(word);
+        return;
+    }
+    if (near)
         snprintf(message, sizeof message, "did you mean '%s'? (%s)", near, why);
     else
         snprintf(message, sizeof message, "%s", why);
@@ -53,7 +58,7 @@ static void add_fact(shell *s, const char *text)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
     size_t before = kith_session_fact_count(s->a.session);
-    kith_fact_use use;
+    kith_fact_use use = KITH_FACT_USES;
     kith_error error;
     fields f;
     char why[256];
@@ -66,10 +71,11 @@ static void add_fact(shell *s, const char *text)
     if (kith_session_add(&use, s->a.session, fact.subject, fact.relation, fact.object, &error) !=
         KITH_OK)
         complain(s, "", error.message);
-    else if (use == KITH_FACT_USED)
-        say("added (%zu fact%s)\n", before + 1, before == 0 ? "" : "s");
-    else
-        print_ignored(s->a.session, graph, before);
+    s->used += use == KITH_FACT_USED;
+    if (use == KITH_FACT_USED)
+        say("added (%zu fact%s)\n", s->used, s->used == 1 ? "" : "s");
+    else if (use < KITH_FACT_USES)
+        print_ignored(s->a.session, graph, before, "");
     free(f.copy);
 }
 
@@ -87,10 +93,10 @@ static void note_signal(shell *s)
     }
 }
 
-static void answer(shell *s, bool why)
+/* False if it was stopped. */
+static bool answer_one(shell *s, kith_question question, bool why)
 {
     const kith_graph *graph = kith_model_graph(s->a.model);
-    kith_question question = meant_question(graph, &s->last);
     const questions q = {.at = &question, .count = 1, .about = s->last_about ? 0 : 1};
     explained e = {0};
     result r = {0};
@@ -112,6 +118,25 @@ static void answer(shell *s, bool why)
         print_result(&r, &question, graph);
     release_explained(&e);
     release_results(&r, 1);
+    return status != KITH_ERR_STOPPED;
+}
+
+/* The last question; where it names *, one about each new entity. */
+static void answer(shell *s, bool why)
+{
+    kith_question question = meant_question(kith_model_graph(s->a.model), &s->last);
+    int star = star_of(&s->a, &s->last);
+    size_t i = 0;
+    const char *name = star < 0 ? NULL : next_newcomer(&i, &s->a);
+
+    if (star < 0)
+        answer_one(s, question, why);
+    else if (!name)
+        complain(s, "", NO_NEWCOMER);
+    for (bool going = true; name && going; name = next_newcomer(&i, &s->a)) {
+        fill_star(&question, star, name);
+        going = answer_one(s, question, why);
+    }
 }
 
 /* The question is kept for "why". */
@@ -157,23 +182,14 @@ static void do_check(shell *s, const char *rest)
         ask(s, f, false, false);
 }
 
-/* One name, be it quoted. */
 static void do_about(shell *s, const char *rest)
 {
-    size_t length = strlen(rest);
-    fields f = {.copy = strdup(rest)};
+    fields f;
 
-    if (!f.copy) {
+    if (cut_name(&f, rest))
+        ask(s, f, true, false);
+    else
         complain(s, "", "out of memory");
-        return;
-    }
-    if (length > 1 && rest[0] == '"' && rest[length - 1] == '"') {
-        f.copy[length - 1] = '\0';
-        f.name[0] = f.copy + 1;
-    } else {
-        f.name[0] = f.copy;
-    }
-    ask(s, f, true, false);
 }
 
 static void do_undo(shell *s, const char *rest)
@@ -189,6 +205,7 @@ static void do_undo(shell *s, const char *rest)
     }
     say("removed: %s  %s  %s\n", f.subject, f.relation, f.object);
     kith_session_undo(s->a.session);
+    s->used = used_facts(s->a.session);
 }
 
 static void do_remove(shell *s, const char *rest)
@@ -202,11 +219,16 @@ static void do_remove(shell *s, const char *rest)
         return;
     }
     kith_question fact = meant_question(kith_model_graph(s->a.model), &f);
-    if (kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error) !=
-        KITH_OK)
+    kith_status status =
+        kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error);
+    if (status != KITH_OK)
         complain(s, "remove", error.message);
     else
         say("removed: %s  %s  %s\n", f.name[0], f.name[1], f.name[2]);
+    while (status == KITH_OK) /* it may have been added several times */
+        status =
+            kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error);
+    s->used = used_facts(s->a.session);
     free(f.copy);
 }
 
@@ -236,19 +258,20 @@ static void do_save(shell *s, const char *rest)
 
 static void do_load(shell *s, const char *rest)
 {
-    size_t before = kith_session_fact_count(s->a.session), count;
+    size_t before = kith_session_fact_count(s->a.session);
     char *path = path_of(rest);
+    added_facts added;
     kith_error error;
-    kith_status status = path ? say_source(&s->a, path, &error) : KITH_ERR_MEMORY;
+    kith_status status = path ? say_source(&added, &s->a, path, &error) : KITH_ERR_MEMORY;
 
     free(path);
     if (status != KITH_OK) {
         complain(s, "load", status == KITH_ERR_MEMORY ? "out of memory" : error.message);
         return;
     }
-    count = kith_session_fact_count(s->a.session) - before;
-    say("added (%zu fact%s)\n", count, count == 1 ? "" : "s");
-    print_ignored(s->a.session, kith_model_graph(s->a.model), before);
+    s->used += added.used;
+    say("%s\n", added.text);
+    print_ignored(s->a.session, kith_model_graph(s->a.model), before, "; 'facts' lists all");
 }
 
 static void do_facts(shell *s, const char *rest)
@@ -332,7 +355,8 @@ static const struct {
     {"top", "top N: how many answers", true, do_top},
     {"new-only", "new-only on|off: leave out known answers", true, do_new_only},
     {"help", "show this", false, do_help},
-    {"quit", "leave", false, do_quit},
+    {"quit", "leave; also exit", false, do_quit},
+    {"exit", NULL, false, do_quit},
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
@@ -342,6 +366,30 @@ static const char *command_at(const void *context, size_t i)
     return i < LINES ? lines[i].name : NULL;
 }
 
+static const char *usage_of(const char *name)
+{
+    static char text[128];
+
+    for (size_t i = 0; i < LINES; i++)
+        if (strcmp(lines[i].name, name) == 0 && lines[i].takes_text)
+            snprintf(text, sizeof text, "expected %s", lines[i].help);
+        else if (strcmp(lines[i].name, name) == 0)
+            snprintf(text, sizeof text, "expected nothing after it");
+    return text;
+}
+
+/* Whether the text begins with a command that takes text. */
+static bool begins_as_command(const char *text)
+{
+    for (size_t i = 0; i < LINES; i++) {
+        size_t length = strlen(lines[i].name);
+        if (lines[i].takes_text && strncmp(text, lines[i].name, length) == 0 &&
+            text[length] == ' ')
+            return true;
+    }
+    return false;
+}
+
 static void do_help(shell *s, const char *rest)
 {
     (void)s, (void)rest;
@@ -349,9 +397,11 @@ static void do_help(shell *s, const char *rest)
         "  SUBJECT RELATION ?        which entity; also ? RELATION OBJECT\n"
         "  SUBJECT ? OBJECT          which relation\n"
         "  SUBJECT ? ?               which relations with which entities; also ? ? OBJECT\n"
-        "  ? RELATION ?, ? ? ?       the likeliest missing facts\n");
+        "  ? RELATION ?, ? ? ?       the likeliest missing facts\n"
+        "  * in place of a SUBJECT or OBJECT of a question stands for every new entity\n");
     for (size_t i = 0; i < LINES; i++)
-        say("  %-24s  %s\n", lines[i].name, lines[i].help);
+        if (lines[i].help)
+            say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
 
 /* Facts and questions have three fields, so a command is one word, or one that takes text. */
@@ -370,6 +420,14 @@ static bool run_command(shell *s, const char *text)
     return false;
 }
 
+static bool is_relation(const shell *s, const char *name)
+{
+    uint32_t relation;
+
+    return kith_graph_resolve_relation(&relation, kith_model_graph(s->a.model), name, NULL) ==
+           KITH_OK;
+}
+
 static void run_line(shell *s, char *text)
 {
     size_t length = strlen(text);
@@ -384,10 +442,12 @@ static void run_line(shell *s, char *text)
     if (ask_text(s, text, false, false) ||
         (strncmp(text, "why ", 4) == 0 && ask_text(s, text + 4, true, true)))
         return;
-    /* Three names are a fact, even where the first is a command's. */
+    /* Three names are a fact, even where the first is a command's, if its relation is known. */
     bool fact = cut_fields(&f, text, reason);
-    if (fact)
+    if (fact) {
+        fact = !begins_as_command(text) || is_relation(s, f.name[1]);
         free(f.copy);
+    }
     if (fact || !run_command(s, text))
         add_fact(s, text);
 }
@@ -570,6 +630,7 @@ const command cmd_shell = {
         "  SUBJECT ? OBJECT          which relation?\n"
         "  SUBJECT ? ?, ? ? OBJECT   what else is likely about an entity?\n"
         "  ? RELATION ?, ? ? ?       which facts does the graph most likely lack?\n"
+        "  * RELATION ?              which entity, for every new entity? * may stand in any query\n"
         "  check SUBJECT RELATION OBJECT   is it true?\n"
         "  about ENTITY              what else is likely, as subject and as object?\n"
         "  why                       explain the last answer, or: why QUERY|FACT\n"
@@ -580,7 +641,7 @@ const command cmd_shell = {
         "  find TEXT                 find similar names and labels\n"
         "  top N                     number of answers\n"
         "  new-only on|off           omit known answers, or show them\n"
-        "  help, quit\n\n"
+        "  help, quit or exit\n\n"
         "Names may also be typed as prefix:name, <IRI> or a label that only one entity has.\n"
         "At the prompt, Ctrl-C stops a query that takes long, and Tab completes names. The "
         "history\n"

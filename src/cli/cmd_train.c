@@ -51,6 +51,14 @@ static kith_status settings_to_start_from(kith_settings **settings, const argume
     return status == KITH_OK ? apply_settings(*settings, &a->common.settings, error) : status;
 }
 
+/* Settings that were given and have no effect. */
+static void note_unused(const kith_settings *settings, const setting_list *given)
+{
+    for (size_t i = 0; i < given->names.count; i++)
+        if (!kith_settings_applies(settings, given->names.at[i]))
+            note("--%s has no effect with the other settings of this run\n", given->names.at[i]);
+}
+
 static kith_status train(kith_train_end *end, const arguments *a, const kith_train_options *options,
                          kith_error *error)
 {
@@ -70,6 +78,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
         status = settings_to_start_from(&settings, a, error);
     else if (status == KITH_OK && !a->preset)
         status = make_settings(&settings, preset_for(graph), &a->common.settings, error);
+    if (status == KITH_OK)
+        note_unused(settings, &a->common.settings);
     stop_gently();
     if (status == KITH_OK)
         status = kith_train_consuming(end, a->folder, graph, settings, options, error);
@@ -113,9 +123,9 @@ static int tell_end(kith_train_end end, const arguments *a)
         tell_next(folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
     if (fitted >= 0 && fitted < FEW)
-        say("The graph is small: the weights were fitted on %lld facts of held-out entities, so "
+        say("The graph is small: the weights were fitted on %lld fact%s of held-out entities, so "
             "probabilities are rough estimates.\n",
-            fitted);
+            fitted, fitted == 1 ? "" : "s");
     return EXIT_SUCCESS;
 }
 
@@ -187,6 +197,7 @@ const command cmd_train = {
     .group = GROUP_MODELS,
     .summary = "train a model on a knowledge graph",
     .operand = "SOURCE",
+    .also = "-o DIR",
     .most_operands = 0,
     .about =
         "Trains a model on the train facts of the source, and writes it to a folder, the run, "

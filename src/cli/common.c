@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -15,6 +16,8 @@
 static void print_usage(FILE *out, const command *self)
 {
     fprintf(out, "usage: kith %s %s", self->name, self->operand);
+    if (self->also)
+        fprintf(out, " %s", self->also);
     for (size_t i = 0; i < self->option_count; i++) {
         const option_row *row = &self->options[i];
         if (row->required && row->letter)
@@ -207,6 +210,23 @@ static void note_many_relations(const kith_graph *graph)
              relations, facts);
 }
 
+const char *source_path(const char *given)
+{
+    return strcmp(given, "-") == 0 ? "/dev/stdin" : given;
+}
+
+/* A run is not a source, but holds one. */
+static void hint_at_run(const char *path, kith_error *error)
+{
+    char config[4096];
+
+    if (error->status == KITH_ERR_INPUT &&
+        snprintf(config, sizeof config, "%s/config.json", path) < (int)sizeof config &&
+        access(config, F_OK) == 0)
+        snprintf(error->message, sizeof error->message,
+                 "%.400s is a run, expected a graph; its graph is %.400s/graph", path, path);
+}
+
 kith_status open_source(kith_graph **graph, const char *path, const common_arguments *a,
                         kith_error *error)
 {
@@ -215,8 +235,10 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
                                        .columns = a->columns,
                                        .watch = show_stage,
                                        .context = watching(a)};
-    kith_status status = kith_graph_open(graph, path, &options, error);
+    kith_status status = kith_graph_open(graph, source_path(path), &options, error);
 
+    if (status != KITH_OK)
+        hint_at_run(path, error);
     if (status == KITH_OK) {
         note_report(*graph);
         note_many_relations(*graph);

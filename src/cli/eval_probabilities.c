@@ -5,27 +5,27 @@
 
 static double standard_error(const kith_reliability *bin)
 {
-    return bin->answers ? sqrt(bin->right * (1 - bin->right) / (double)bin->answers) : 0;
+    return bin->answers ? sqrt(bin->correct * (1 - bin->correct) / (double)bin->answers) : 0;
 }
 
 /* ---- for people ---- */
 
 static void print_table(const char *title, const kith_probability_table *t)
 {
-    char text[GROUPED], right[GROUPED];
+    char text[GROUPED];
 
-    say("\n%-14s %9s %9s %9s %9s\n", title, "answers", "mean", "right", "error");
+    say("\n%-14s %9s %9s %9s %9s\n", title, "answers", "mean", "correct", "error");
     for (size_t i = 0; i < t->bin_count; i++)
         if (t->bins[i]->answers > 0)
             say("  .%zu to %-6s %9s %9.3f %9.3f %9.3f\n", i,
                 i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0},
-                grouped(text, t->bins[i]->answers), t->bins[i]->predicted, t->bins[i]->right,
+                grouped(text, t->bins[i]->answers), t->bins[i]->predicted, t->bins[i]->correct,
                 standard_error(t->bins[i]));
     say("  expected calibration error %.4f, log-loss %.4f (%.4f without any model)\n",
         t->calibration_error, t->log_loss, t->base_rate_log_loss);
-    say("  %s answers got .5 or more, ", grouped(text, t->given_half));
-    say("%s of them right; ", grouped(text, t->given_half_right));
-    say("%s are right in all\n", grouped(right, t->right));
+    say("  %s answers have .5 or more, ", grouped(text, t->at_least_half));
+    say("%s of them correct; ", grouped(text, t->at_least_half_correct));
+    say("of all answers, %s are correct\n", grouped(text, t->correct));
 }
 
 void print_probabilities(const kith_probability_eval *e)
@@ -47,13 +47,13 @@ static json_t *table_json(const kith_probability_table *t)
     for (size_t i = 0; i < t->bin_count; i++)
         json_array_append_new(
             bins, json_pack("{sI sf sf sf}", "answers", (json_int_t)t->bins[i]->answers,
-                            "predicted", t->bins[i]->predicted, "right", t->bins[i]->right,
+                            "predicted", t->bins[i]->predicted, "correct", t->bins[i]->correct,
                             "standard_error", standard_error(t->bins[i])));
-    return json_pack("{sI sI sI sI sf sf sf so}", "answers", (json_int_t)t->answers, "right",
-                     (json_int_t)t->right, "given_half", (json_int_t)t->given_half,
-                     "given_half_right", (json_int_t)t->given_half_right, "expected_error",
-                     t->calibration_error, "log_loss", t->log_loss, "base_rate_log_loss",
-                     t->base_rate_log_loss, "bins", bins);
+    return json_pack("{sI sI sI sI sf sf sf so}", "answers", (json_int_t)t->answers, "correct",
+                     (json_int_t)t->correct, "at_least_half", (json_int_t)t->at_least_half,
+                     "at_least_half_correct", (json_int_t)t->at_least_half_correct,
+                     "expected_error", t->calibration_error, "log_loss", t->log_loss,
+                     "base_rate_log_loss", t->base_rate_log_loss, "bins", bins);
 }
 
 json_t *probabilities_json(const kith_probability_eval *e)

@@ -40,7 +40,7 @@ static char *quoted_field(char **rest)
     return field;
 }
 
-/* The next field, up to the separator or the end. */
+/* The next field, up to the separator or the end. Several spaces separate like one. */
 static char *next_field(char **rest, char mark, bool *quoted)
 {
     char *field = *rest, *end;
@@ -58,6 +58,14 @@ static char *next_field(char **rest, char mark, bool *quoted)
     return field;
 }
 
+/* Behind the last field there may be spaces. */
+static char *skip_spaces(char *rest)
+{
+    if (rest)
+        rest += strspn(rest, " ");
+    return rest && *rest ? rest : NULL;
+}
+
 bool cut_fields(fields *out, const char *text, char why[256])
 {
     char *rest = out->copy = strdup(text);
@@ -69,9 +77,13 @@ bool cut_fields(fields *out, const char *text, char why[256])
     }
     make_tabs(rest);
     char mark = strchr(rest, '\t') ? '\t' : ' ';
+    if (mark == ' ')
+        rest = skip_spaces(rest);
     while (rest) {
         bool quoted;
         const char *field = next_field(&rest, mark, &quoted);
+        if (mark == ' ')
+            rest = skip_spaces(rest);
         empty += *field == '\0';
         if (count < 3) {
             out->name[count] = field;
@@ -92,6 +104,22 @@ bool cut_fields(fields *out, const char *text, char why[256])
     free(out->copy);
     out->copy = NULL;
     return false;
+}
+
+bool cut_name(fields *out, const char *text)
+{
+    char *rest = strdup(text), *field;
+
+    *out = (fields){.copy = rest, .name = {rest}};
+    if (!rest || rest[0] != '"' || !(field = quoted_field(&rest)))
+        return out->copy != NULL;
+    if (!skip_spaces(rest)) {
+        out->name[0] = field;
+        out->quoted[0] = true;
+        return true;
+    }
+    strcpy(out->copy, text); /* not as a whole in quotes */
+    return true;
 }
 
 /* "?" in quotes is a name. */

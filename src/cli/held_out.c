@@ -24,12 +24,12 @@ void print_reliability(const kith_reliability *const *bins, size_t count, double
 
     if (error < 0)
         return;
-    say("\n%-14s %9s %9s %9s\n", "Prob. if any", "answers", "mean", "right");
+    say("\n%-14s %9s %9s %9s\n", "Prob. if any", "answers", "mean", "correct");
     for (size_t i = 0; i < count; i++)
         if (bins[i]->answers > 0)
             say("  .%zu to %-6s %9s %9.3f %9.3f\n", i,
                 i == 9 ? "1" : (char[]){'.', (char)('1' + i), 0}, grouped(text, bins[i]->answers),
-                bins[i]->predicted, bins[i]->right);
+                bins[i]->predicted, bins[i]->correct);
     say("  expected calibration error %.4f\n", error);
 }
 
@@ -68,7 +68,7 @@ json_t *reliability_json(const kith_reliability *const *bins, size_t count, doub
     for (size_t i = 0; i < count; i++)
         json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
                                               (json_int_t)bins[i]->answers, "predicted",
-                                              bins[i]->predicted, "right", bins[i]->right));
+                                              bins[i]->predicted, "correct", bins[i]->correct));
     return json_pack("{sf so}", "expected_error", error, "bins", rows);
 }
 

@@ -70,6 +70,32 @@ static const char *meant_relation(const kith_graph *graph, const char *name)
     return name;
 }
 
+bool find_train_relation(uint32_t *relation, const kith_graph *graph, const char *name,
+                         char why[512])
+{
+    enum { MEANT = 3 };
+    uint32_t near[MEANT];
+    kith_error error;
+    kith_status status = kith_graph_resolve_relation(relation, graph, name, &error);
+    size_t used = 0, count;
+
+    if (status == KITH_OK && *relation < kith_graph_seen_relation_count(graph))
+        return true;
+    if (status == KITH_ERR_ARGUMENT) { /* a label of several */
+        snprintf(why, 512, "%.500s", error.message);
+        return false;
+    }
+    used = (size_t)snprintf(why, 512, "train has no relation '%.100s'", name);
+    count = kith_graph_suggest_relations(near, MEANT, graph, name);
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(why + used, 512 - used, "%s'%.100s'%s",
+                                 i == 0          ? "; did you mean "
+                                 : i + 1 < count ? ", "
+                                                 : " or ",
+                                 relation_text(graph, near[i]), i + 1 < count ? "" : "?");
+    return false;
+}
+
 kith_question meant_question(const kith_graph *graph, const fields *f)
 {
     return (kith_question){f->name[0] ? meant_entity(graph, f->name[0]) : NULL,

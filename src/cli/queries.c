@@ -20,19 +20,80 @@ bool parse_relations(void *to, const char *text)
     return true;
 }
 
-kith_status say_source(query_arguments *a, const char *path, kith_error *error)
+size_t used_facts(const kith_session *session)
 {
+    size_t count = 0;
+
+    for (size_t i = 0; i < kith_session_fact_count(session); i++)
+        count += kith_session_fact_at(session, i).use == KITH_FACT_USED;
+    return count;
+}
+
+/* Reasons for which facts of a source are ignored: those of kith_fact_use, and two more. */
+enum { REPEATED_IN_SOURCE = KITH_FACT_USES, NOT_TRAIN, REASONS };
+
+/* "ignored 3 (2 known already, 1 repeated in the source)"; one reason has no number. */
+static void tell_reasons(added_facts *added, const size_t counts[REASONS])
+{
+    static const char *const reasons[REASONS] = {
+        [KITH_FACT_REPEATED] = "known already",
+        [KITH_FACT_NO_RELATION] = "with a relation that training has not seen",
+        [KITH_FACT_NO_NEIGHBOR] = "between entities that training has not seen",
+        [REPEATED_IN_SOURCE] = "repeated in the source",
+        [NOT_TRAIN] = "of dev or test"};
+    size_t used = strlen(added->text);
+    const char *separator = "";
+
+    used += (size_t)snprintf(added->text + used, sizeof added->text - used, ", ignored %zu (",
+                             added->ignored);
+    for (int i = 0; i < REASONS; i++) {
+        if (!reasons[i] || counts[i] == 0)
+            continue;
+        char number[32] = "";
+        if (counts[i] < added->ignored)
+            snprintf(number, sizeof number, "%zu ", counts[i]);
+        used += (size_t)snprintf(added->text + used, sizeof added->text - used, "%s%s%s",
+                                 separator, number, reasons[i]);
+        separator = ", ";
+    }
+    snprintf(added->text + used, sizeof added->text - used, ")");
+}
+
+/* What became of the facts of a source that was added to `before` other facts. */
+static void count_added(added_facts *added, const kith_session *session, size_t before,
+                        const kith_graph *source)
+{
+    size_t counts[REASONS] = {[REPEATED_IN_SOURCE] = kith_graph_report(source)->duplicates,
+                              [NOT_TRAIN] = kith_graph_facts(source, KITH_DEV).count +
+                                            kith_graph_facts(source, KITH_TEST).count};
+
+    for (size_t i = before; i < kith_session_fact_count(session); i++)
+        counts[kith_session_fact_at(session, i).use]++;
+    *added = (added_facts){.used = counts[KITH_FACT_USED]};
+    for (int i = 0; i < REASONS; i++)
+        added->ignored += i == KITH_FACT_USED ? 0 : counts[i];
+    snprintf(added->text, sizeof added->text, "added %zu fact%s", added->used,
+             added->used == 1 ? "" : "s");
+    if (added->ignored > 0)
+        tell_reasons(added, counts);
+}
+
+kith_status say_source(added_facts *added, query_arguments *a, const char *path,
+                       kith_error *error)
+{
+    size_t before = kith_session_fact_count(a->session);
     const kith_open_options open = {.threads = (unsigned)a->common.threads,
                                     .columns = a->common.columns,
                                     .watch = show_stage,
                                     .context = watching(&a->common)};
     const kith_work_options work = work_options(&a->common);
     kith_graph *said = NULL;
-    kith_status status =
-        kith_graph_open(&said, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &open, error);
+    kith_status status = kith_graph_open(&said, source_path(path), &open, error);
 
     if (status == KITH_OK)
         status = kith_session_add_graph(a->session, said, &work, error);
+    if (status == KITH_OK)
+        count_added(added, a->session, before, said);
     kith_graph_free(said);
     return status;
 }
@@ -56,9 +117,13 @@ static int say_facts(query_arguments *a, const command *self)
             return status == KITH_ERR_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
         }
     }
-    for (size_t i = 0; i < a->files.count; i++)
-        if (say_source(a, a->files.at[i], &error) != KITH_OK)
+    for (size_t i = 0; i < a->files.count; i++) {
+        added_facts added;
+        if (say_source(&added, a, a->files.at[i], &error) != KITH_OK)
             return failure(&error);
+        if (added.ignored > 0)
+            note("%s: %s\n", source_path(a->files.at[i]), added.text);
+    }
     return EXIT_SUCCESS;
 }
 
@@ -90,11 +155,30 @@ void end_queries(query_arguments *a)
 
 /* ---- questions ---- */
 
-static bool is_star(const query_arguments *a, const char *name)
+int star_of(const query_arguments *a, const fields *f)
 {
     uint32_t entity;
-    return name && strcmp(name, "*") == 0 &&
-           kith_graph_find_entity(&entity, kith_model_graph(a->model), name) != KITH_OK;
+
+    for (int i = 0; i < 3; i += 2)
+        if (f->name[i] && !f->quoted[i] && strcmp(f->name[i], "*") == 0 &&
+            kith_graph_find_entity(&entity, kith_model_graph(a->model), "*") != KITH_OK)
+            return i;
+    return -1;
+}
+
+const char *next_newcomer(size_t *index, const query_arguments *a)
+{
+    while (*index < kith_session_newcomer_count(a->session)) {
+        kith_newcomer newcomer = kith_session_newcomer_at(a->session, (*index)++);
+        if (newcomer.facts > 0)
+            return newcomer.name;
+    }
+    return NULL;
+}
+
+void fill_star(kith_question *question, int star, const char *name)
+{
+    *(star == 0 ? &question->subject : &question->object) = name;
 }
 
 static int add_question(questions *q, size_t *capacity, kith_question question)
@@ -111,20 +195,24 @@ static int add_question(questions *q, size_t *capacity, kith_question question)
     return EXIT_SUCCESS;
 }
 
-/* Replace a question about "*" by one about each new entity. */
+/* A question about "*" becomes one about each new entity. If there is none, the question is an
+ * error that does not stop the others. */
 static int spread_question(questions *q, size_t *capacity, const query_arguments *a,
-                           kith_question question)
+                           const fields *f, const char *text)
 {
-    bool subject = is_star(a, question.subject);
-    int status = EXIT_SUCCESS;
+    kith_question question = meant_question(kith_model_graph(a->model), f);
+    size_t before = q->count, i = 0;
+    int status = EXIT_SUCCESS, star = star_of(a, f);
 
-    if (!subject && !is_star(a, question.object))
+    if (star < 0)
         return add_question(q, capacity, question);
-    for (size_t i = 0; status == EXIT_SUCCESS && i < kith_session_newcomer_count(a->session); i++) {
-        kith_newcomer newcomer = kith_session_newcomer_at(a->session, i);
-        *(subject ? &question.subject : &question.object) = newcomer.name;
-        if (newcomer.facts > 0)
-            status = add_question(q, capacity, question);
+    for (const char *name; status == EXIT_SUCCESS && (name = next_newcomer(&i, a));) {
+        fill_star(&question, star, name);
+        status = add_question(q, capacity, question);
+    }
+    if (status == EXIT_SUCCESS && q->count == before) {
+        put(stderr, "kith: query '%.200s': %s\n", text, NO_NEWCOMER);
+        q->failed = true;
     }
     return status;
 }
@@ -138,7 +226,22 @@ static int read_question(questions *q, size_t *capacity, const query_arguments *
     if (!cut_any_question(f, text, why))
         return usage_error(self, "query '%.200s': %s", text, why);
     q->held_count++;
-    return spread_question(q, capacity, a, meant_question(kith_model_graph(a->model), f));
+    return spread_question(q, capacity, a, f, text);
+}
+
+/* Of a literal, the quotes are part of the name. */
+static int read_about(questions *q, size_t *capacity, const query_arguments *a, const char *text)
+{
+    fields *f = &q->held[q->held_count];
+    uint32_t entity;
+
+    if (!cut_name(f, text))
+        return out_of_memory();
+    q->held_count++;
+    if (f->quoted[0] &&
+        kith_graph_find_entity(&entity, kith_model_graph(a->model), text) == KITH_OK)
+        f->name[0] = text;
+    return spread_question(q, capacity, a, f, text);
 }
 
 int read_questions(questions *q, const query_arguments *a, const command *self)
@@ -146,7 +249,7 @@ int read_questions(questions *q, const query_arguments *a, const command *self)
     size_t capacity = 0;
     int status = EXIT_SUCCESS;
 
-    *q = (questions){.held = calloc(a->queries.count + 1, sizeof *q->held)};
+    *q = (questions){.held = calloc(a->queries.count + a->about.count + 1, sizeof *q->held)};
     if (!q->held)
         return out_of_memory();
     if (a->queries.count + a->about.count == 0)
@@ -155,14 +258,8 @@ int read_questions(questions *q, const query_arguments *a, const command *self)
         status = read_question(q, &capacity, a, self, a->queries.at[i]);
     q->about = q->count;
     for (size_t i = 0; status == EXIT_SUCCESS && i < a->about.count; i++)
-        status = spread_question(
-            q, &capacity, a,
-            meant_question(kith_model_graph(a->model), &(fields){.name = {a->about.at[i]}}));
-    if (status == EXIT_SUCCESS && q->count == 0) {
-        put(stderr, "kith: no usable fact tells about a new entity, so '*' stands for none\n");
-        return EXIT_USAGE;
-    }
-    return status;
+        status = read_about(q, &capacity, a, a->about.at[i]);
+    return status == EXIT_SUCCESS && q->count == 0 ? EXIT_USAGE : status;
 }
 
 void free_questions(questions *q)
@@ -185,6 +282,8 @@ int ask_and(int (*answer)(query_arguments *a, const questions *q), const command
         status = read_questions(&q, a, self);
     if (status == EXIT_SUCCESS)
         status = answer(a, &q);
+    if (status == EXIT_SUCCESS && q.failed)
+        status = EXIT_USAGE;
     free_questions(&q);
     end_queries(a);
     return status;

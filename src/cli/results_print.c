@@ -31,7 +31,7 @@ static void print_classified(const kith_verdict *v)
 
 void print_verdict(const kith_verdict *v, const kith_question *q, const kith_graph *graph)
 {
-    const char *who = v->subject_asked ? q->object : q->subject;
+    char *who = readable_name(graph, v->subject_asked ? q->object : q->subject);
 
     print_question(q, graph);
     if (v->known)
@@ -39,17 +39,19 @@ void print_verdict(const kith_verdict *v, const kith_question *q, const kith_gra
     if (v->classified) {
         print_classified(v);
     } else if (!isnan(v->probability)) {
-        say("      %5.1f %%  %s%s\n", 100 * v->probability,
-            v->likely ? "likely" : "unlikely",
+        say("      %5.1f %%", 100 * v->probability);
+        print_interval(v->low, v->high);
+        say("  %s%s\n", v->likely ? "likely" : "unlikely",
             v->known ? ", judged with the fact itself hidden" : "");
         say("      %5.1f %%  that %s has a '%s' fact beyond the known ones\n", 100 * v->has,
-            name_text(graph, who), relation_name_text(graph, q->relation));
+            who ? who : "", relation_name_text(graph, q->relation));
         say("      %5.1f %%  that it is this one, if exactly one is missing\n",
             100 * v->probability_if_any);
     }
     if (v->candidates > 0)
         say("      rank %zu of %zu %s, score %.4f\n", v->rank, v->candidates,
-        v->subject_asked ? "subjects" : "objects", v->score);
+            v->subject_asked ? "subjects" : "objects", v->score);
+    free(who);
 }
 
 /* In the explanation of a fact, the first answer is the entity of the fact itself. The others are
@@ -58,12 +60,13 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
                    const kith_graph *graph)
 {
     enum { SHOWN = 3 };
+    char *who = readable_name(graph, v->subject_asked ? q->object : q->subject);
     size_t shown = 0;
 
     if (v->has < .5)
-        say("  against: %s is unlikely to have another %s fact\n",
-            name_text(graph, v->subject_asked ? q->object : q->subject),
+        say("  against: %s is unlikely to have another '%s' fact\n", who ? who : "",
             relation_name_text(graph, q->relation));
+    free(who);
     if (e->contribution_count > 0 && e->contributions[0]->feature_count > 0 &&
         e->contributions[0]->reason_count == 0)
         say("  against: no supporting rule\n");
@@ -73,8 +76,10 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
             continue;
         char *entity = readable_entity(graph, a->entity);
         say("  against: %s ranks above it", entity ? entity : "");
-        if (!isnan(a->probability))
+        if (!isnan(a->probability)) {
             say(", %.1f %%", 100 * a->probability);
+            print_interval(a->low, a->high);
+        }
         say("\n");
         free(entity);
         shown++;
@@ -87,6 +92,15 @@ static void set_real(json_t *object, const char *key, double value)
         json_object_set_new(object, key, json_real(value));
 }
 
+/* The interval of a probability, if there is one. */
+static void set_interval(json_t *object, double probability, double low, double high)
+{
+    if (isnan(probability))
+        return;
+    set_real(object, "low", low);
+    set_real(object, "high", high);
+}
+
 json_t *verdict_json(const kith_verdict *v)
 {
     json_t *object = json_pack("{ss sb sb sI sI}", "verdict", verdict_word(v), "known", v->known,
@@ -94,6 +108,8 @@ json_t *verdict_json(const kith_verdict *v)
                                "candidates", (json_int_t)v->candidates);
     set_real(object, "score", (double)v->score);
     set_real(object, "probability", v->probability);
+    if (!v->classified)
+        set_interval(object, v->probability, v->low, v->high);
     set_real(object, "has", v->has);
     set_real(object, "probability_if_any", v->probability_if_any);
     json_object_set_new(object, "classified", json_boolean(v->classified));
@@ -113,10 +129,12 @@ void print_missing_fact(const kith_missing_fact *f, size_t rank, const kith_grap
     char *object = readable_entity(graph, f->fact.object);
 
     say("%4zu  ", rank);
-    if (isnan(f->probability))
+    if (isnan(f->probability)) {
         say("%8.4f", f->score);
-    else
+    } else {
         say("%5.1f %%", 100 * f->probability);
+        print_interval(f->low, f->high);
+    }
     say("  %s  %s  %s\n", subject ? subject : "", relation_text(graph, f->fact.relation),
         object ? object : "");
     free(subject);
@@ -151,6 +169,7 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
             text_json(name_of_entity(graph, f->fact.object)), "score", f->score);
         set_relation_label(one, graph, f->fact.relation);
         set_real(one, "probability", f->probability);
+        set_interval(one, f->probability, f->low, f->high);
         set_real(one, "has", f->has);
         set_real(one, "probability_if_any", f->probability_if_any);
         json_array_append_new(list, one);

@@ -27,29 +27,40 @@ static int decode(uint32_t *character, const char *text)
     return bytes;
 }
 
-/* Control characters act on a terminal; separators and bidirectional controls can make text look
- * like other text. */
+/* Controls act on a terminal; separators, bidirectional controls and invisible characters can make text
+ * look like other text. Not among them are U+200C and U+200D, the joiners, which names in Persian, in
+ * Indic scripts and with emoji need. */
 static bool is_harmful(uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+    static const uint32_t ranges[][2] = {
+        {0, 0x1f},          {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+        {0x180e, 0x180e},   {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
+        {0x2060, 0x206f},   {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && c >= ranges[i][0]; i++)
+        if (c <= ranges[i][1])
+            return true;
+    return false;
 }
+
+enum { SHOWN = 12 }; /* bytes for the longest escape, "\U000e0041", and its end */
 
 /* The character at `*text` as it is printed; advances `*text`. The result is valid until the next
  * call. */
-static const char *next_shown(char shown[8], const char **text)
+static const char *next_shown(char shown[SHOWN], const char **text)
 {
     uint32_t c = 0;
     int bytes = decode(&c, *text);
 
     if (bytes == 0)
-        snprintf(shown, 8, "\\x%02x", (unsigned char)**text);
+        snprintf(shown, SHOWN, "\\x%02x", (unsigned char)**text);
     else if (!is_harmful(c))
-        snprintf(shown, 8, "%.*s", bytes, *text);
+        snprintf(shown, SHOWN, "%.*s", bytes, *text);
     else if (c == '\n' || c == '\t' || c == '\r')
-        snprintf(shown, 8, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+        snprintf(shown, SHOWN, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
     else
-        snprintf(shown, 8, c < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)c);
+        snprintf(shown, SHOWN, c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x",
+                 (unsigned)c);
     *text += bytes ? bytes : 1;
     return shown;
 }
@@ -70,7 +81,10 @@ void put_json_text(FILE *out, const char *text)
     clear_status();
     for (int bytes; *text; text += bytes) {
         bytes = decode(&c, text);
-        if (bytes > 0 && c >= 0x7f && is_harmful(c))
+        if (bytes > 0 && c >= 0x10000 && is_harmful(c)) /* as two surrogates */
+            fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (unsigned)(c >> 10),
+                    0xdc00 + (unsigned)(c & 0x3ff));
+        else if (bytes > 0 && c >= 0x7f && is_harmful(c))
             fprintf(out, "\\u%04x", (unsigned)c);
         else
             fwrite(text, 1, (size_t)(bytes = bytes ? bytes : 1), out);
@@ -130,7 +144,7 @@ static void put_string(FILE *out, const conversion *c, const char *text)
 {
     const char *end =
         text + (c->precision < 0 ? strlen(text) : strnlen(text, (size_t)c->precision));
-    char shown[8];
+    char shown[SHOWN];
     int columns = 0;
 
     for (const char *at = text; at < end;)

@@ -9,9 +9,10 @@
 #include <stdio.h>
 
 /* Like fprintf, but strings given for %s and characters for %c are escaped: control characters
- * (C0, DEL, C1), line and paragraph separators and bidirectional controls as \n, \x1b or \u202e,
- * bytes that are not UTF-8 as \xff. The format itself is printed as it is. Widths count characters.
- * Knows the conversions that the program uses: s c d u x f g with h, l, ll and z, and %%. */
+ * (C0, DEL, C1), line and paragraph separators, bidirectional controls and invisible characters
+ * except joiners as \n, \x1b or \u202e, bytes that are not UTF-8 as \xff. The format itself is
+ * printed as it is. Widths count characters. Knows the conversions that the program uses: s c d u x
+ * f g with h, l, ll and z, and %%. */
 void put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void vput(FILE *out, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 

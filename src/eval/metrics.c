@@ -23,7 +23,7 @@ void kith__metrics_finish(kith_metrics *m)
     m->hits10 /= n;
 }
 
-void kith__reliability_add(kith_reliability *bins, double probability, int right)
+void kith__reliability_add(kith_reliability *bins, double probability, int correct)
 {
     if (isnan(probability))
         return;
@@ -32,7 +32,7 @@ void kith__reliability_add(kith_reliability *bins, double probability, int right
 
     to->answers++;
     to->predicted += probability;
-    to->right += right;
+    to->correct += correct;
 }
 
 double kith__reliability_finish(kith_reliability *bins)
@@ -41,10 +41,10 @@ double kith__reliability_finish(kith_reliability *bins)
 
     for (int i = 0; i < KITH__RELIABILITY_BINS; i++) {
         double n = (double)bins[i].answers;
-        error += fabs(bins[i].predicted - bins[i].right);
+        error += fabs(bins[i].predicted - bins[i].correct);
         answers += n;
         bins[i].predicted /= n > 0 ? n : 1;
-        bins[i].right /= n > 0 ? n : 1;
+        bins[i].correct /= n > 0 ? n : 1;
     }
     return answers > 0 ? error / answers : -1;
 }

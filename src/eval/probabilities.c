@@ -10,7 +10,7 @@ enum { BEST = 10, BINS = 10 };
 
 /* Sums over answers, from which tables are made. */
 typedef struct {
-    size_t answers, right, given_half, given_half_right;
+    size_t answers, correct, at_least_half, at_least_half_correct;
     double log_loss;
     kith_reliability bins[BINS];
 } sums;
@@ -37,7 +37,7 @@ typedef struct {
 
 /* ---- tables ---- */
 
-static void add_answer(sums *t, double p, bool right)
+static void add_answer(sums *t, double p, bool correct)
 {
     size_t row = (size_t)(p * BINS);
     kith_reliability *bin = &t->bins[row < BINS ? row : BINS - 1];
@@ -45,12 +45,12 @@ static void add_answer(sums *t, double p, bool right)
 
     bin->answers++;
     bin->predicted += p;
-    bin->right += right;
+    bin->correct += correct;
     t->answers++;
-    t->right += right;
-    t->given_half += p >= .5;
-    t->given_half_right += p >= .5 && right;
-    t->log_loss -= log(right ? bounded : 1 - bounded);
+    t->correct += correct;
+    t->at_least_half += p >= .5;
+    t->at_least_half_correct += p >= .5 && correct;
+    t->log_loss -= log(correct ? bounded : 1 - bounded);
 }
 
 static void add_sums(sums *to, const sums *t)
@@ -58,12 +58,12 @@ static void add_sums(sums *to, const sums *t)
     for (int i = 0; i < BINS; i++) {
         to->bins[i].answers += t->bins[i].answers;
         to->bins[i].predicted += t->bins[i].predicted;
-        to->bins[i].right += t->bins[i].right;
+        to->bins[i].correct += t->bins[i].correct;
     }
     to->answers += t->answers;
-    to->right += t->right;
-    to->given_half += t->given_half;
-    to->given_half_right += t->given_half_right;
+    to->correct += t->correct;
+    to->at_least_half += t->at_least_half;
+    to->at_least_half_correct += t->at_least_half_correct;
     to->log_loss += t->log_loss;
 }
 
@@ -77,10 +77,10 @@ static void sum_up_bins(result *out, int table, const sums *s)
         kith_reliability *bin = &out->bins[table][i];
         *bin = s->bins[i];
         out->list[table][i] = bin;
-        t->calibration_error += fabs(bin->predicted - bin->right);
+        t->calibration_error += fabs(bin->predicted - bin->correct);
         if (bin->answers > 0) {
             bin->predicted /= (double)bin->answers;
-            bin->right /= (double)bin->answers;
+            bin->correct /= (double)bin->answers;
         }
     }
 }
@@ -88,12 +88,12 @@ static void sum_up_bins(result *out, int table, const sums *s)
 static void sum_up(result *out, int table, const sums *s)
 {
     kith_probability_table *t = &out->table[table];
-    double rate = s->answers ? (double)s->right / (double)s->answers : 0;
+    double rate = s->answers ? (double)s->correct / (double)s->answers : 0;
 
     *t = (kith_probability_table){.answers = s->answers,
-                                  .right = s->right,
-                                  .given_half = s->given_half,
-                                  .given_half_right = s->given_half_right};
+                                  .correct = s->correct,
+                                  .at_least_half = s->at_least_half,
+                                  .at_least_half_correct = s->at_least_half_correct};
     sum_up_bins(out, table, s);
     if (t->answers == 0)
         return;

@@ -82,7 +82,7 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
         count = 0; /* entities that are not candidates have scores too */
     rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
-        rank->judged[i].right = judged[i].right;
+        rank->judged[i].correct = judged[i].right;
         rank->judged[i].probability_if_any =
             (float)kith__probability(&r->model->calibration, shares, scores[judged[i].entity]);
     }

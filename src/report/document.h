@@ -12,7 +12,7 @@
  *   lines        "x", "y", "series" ({"name", "color", "points": [[x, y]...]}), and "categories"
  *                where x are indices of names; "color" is the place of the name among all names
  *   bars         "y", "bars" ({"name", "value", "error", "note"})
- *   reliability  "bins" ({"answers", "predicted", "right"})
+ *   reliability  "bins" ({"answers", "predicted", "correct"})
  *   graph        "center", "edges" ({"relation", "entity", "weight", "inverse", "note"}) */
 #ifndef KITH_REPORT_DOCUMENT_H
 #define KITH_REPORT_DOCUMENT_H

@@ -62,16 +62,22 @@ json_t *question_title(const json_t *explained, const kith_graph *graph)
 /* Of a fact with three names: what kith thinks of it. */
 static void add_verdict(json_t *document, const json_t *verdict)
 {
-    double probability = number_of(verdict, "probability");
+    double probability = number_of(verdict, "probability"), low = number_of(verdict, "low");
     json_t *words = isfinite(probability)
                         ? format_string(", probability %.1f %%", 100 * probability)
                         : json_string("");
+    json_t *interval = isfinite(low)
+                           ? format_string(" (95 %% interval %.1f\xe2\x80\x93%.1f %%)", 100 * low,
+                                           100 * number_of(verdict, "high"))
+                           : json_string("");
 
     if (verdict)
-        document_text(document, "Verdict: %s%s; rank %.0f of %.0f candidates.",
+        document_text(document, "Verdict: %s%s%s; rank %.0f of %.0f candidates.",
                       text_of(verdict, "verdict"), json_string_value(words),
-                      number_of(verdict, "rank"), number_of(verdict, "candidates"));
+                      json_string_value(interval), number_of(verdict, "rank"),
+                      number_of(verdict, "candidates"));
     json_decref(words);
+    json_decref(interval);
 }
 
 static json_t *percent(double probability)

@@ -150,7 +150,7 @@ static void put_reliability(text_buffer *out, const json_t *chart)
             continue;
         json_t *row = table_row(table);
         row_text(row, "%.3f", number_of(bin, "predicted"));
-        row_text(row, "%.3f", number_of(bin, "right"));
+        row_text(row, "%.3f", number_of(bin, "correct"));
         row_text(row, "%.0f", number_of(bin, "answers"));
     }
     put_table(out, table);

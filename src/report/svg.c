@@ -300,17 +300,18 @@ static void put_reliability(text_buffer *out, const json_t *chart)
         most = fmax(most, number_of(bin, "answers"));
     json_array_foreach(bins, i, bin) {
         double n = number_of(bin, "answers"), p = number_of(bin, "predicted");
-        double right = number_of(bin, "right");
+        double correct = number_of(bin, "correct");
         if (!(n > 0))
             continue;
         double low, high, x = x_of(&unit, p);
-        wilson(&low, &high, right, n);
+        wilson(&low, &high, correct, n);
         text_add(out, "<path class=\"error c0\" d=\"M%.1f %.1fV%.1f\"/>\n", x, y_of(&unit, low),
                  y_of(&unit, high));
         text_add(out,
                  "<circle class=\"dot c0\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>"
                  "predicted %.3f, correct %.3f of %.0f answers</title></circle>\n",
-                 x, y_of(&unit, right), 2.5 + 5 * sqrt(log1p(n) / log1p(most)) * .6, p, right, n);
+                 x, y_of(&unit, correct), 2.5 + 5 * sqrt(log1p(n) / log1p(most)) * .6, p, correct,
+                 n);
     }
 }
 

@@ -47,6 +47,17 @@ void text_add(text_buffer *t, const char *format, ...)
 
 /* ---- names ---- */
 
+/* Whether three bytes are an invisible character other than the joiners, which some scripts need:
+ * U+180E, U+200B, U+2060 to U+206F, U+FEFF or U+FFF9 to U+FFFB. */
+static bool is_invisible(const unsigned char c[3])
+{
+    return (c[0] == 0xe1 && c[1] == 0xa0 && c[2] == 0x8e) ||
+           (c[0] == 0xe2 && c[1] == 0x80 && c[2] == 0x8b) ||
+           (c[0] == 0xe2 && c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf) ||
+           (c[0] == 0xef && c[1] == 0xbb && c[2] == 0xbf) ||
+           (c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xb9 && c[2] <= 0xbb);
+}
+
 /* The length of a character that must not appear on a page, or 0. */
 static size_t unsafe_length(const unsigned char *c)
 {
@@ -56,8 +67,12 @@ static size_t unsafe_length(const unsigned char *c)
         return 2;
     if (c[0] == 0xe2 && c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) /* U+2028 to U+202E */
         return 3;
-    if (c[0] == 0xe2 && c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9) /* U+2066 to U+2069 */
+    if (c[0] == 0xc2 && c[1] == 0xad) /* the soft hyphen */
+        return 2;
+    if (is_invisible(c))
         return 3;
+    if (c[0] == 0xf3 && c[1] == 0xa0 && (c[2] == 0x80 || c[2] == 0x81) && c[3]) /* tags */
+        return 4;
     return 0;
 }
 

@@ -489,9 +489,9 @@ static void warn_of_few(kith_model *model, const kith__fusion *fusion)
 
     if (fusion->queries < FEW)
         kith__model_warn(model,
-                         "the graph is small: the weights were fitted on %u facts of held-out "
+                         "the graph is small: the weights were fitted on %u fact%s of held-out "
                          "entities, so probabilities are rough estimates",
-                         fusion->queries);
+                         fusion->queries, fusion->queries == 1 ? "" : "s");
 }
 
 kith_status kith__fused_open(kith_model *model, const char *folder, bool new_graph,

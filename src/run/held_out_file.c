@@ -6,6 +6,7 @@
 #include "run/json_file.h"
 
 static const char file_name[] = "metrics.json";
+static const char former_correct[] = "right"; /* in runs of development versions of 0.2.0 */
 
 /* ---- writing ---- */
 
@@ -14,9 +15,10 @@ static json_t *bins_json(const kith__held_out *h)
     json_t *rows = json_array();
 
     for (int i = 0; i < KITH__RELIABILITY_BINS; i++)
-        json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
-                                              (json_int_t)h->bins[i].answers, "predicted",
-                                              h->bins[i].predicted, "right", h->bins[i].right));
+        json_array_append_new(rows,
+                              json_pack("{sI sf sf}", "answers", (json_int_t)h->bins[i].answers,
+                                        "predicted", h->bins[i].predicted, "correct",
+                                        h->bins[i].correct));
     return rows;
 }
 
@@ -81,7 +83,8 @@ static bool read_bins(kith__held_out *h, const json_t *object)
         const json_t *row = json_array_get(rows, i);
         good = read_count(&h->bins[i].answers, row, "answers") &&
                read_share(&h->bins[i].predicted, row, "predicted", 1) &&
-               read_share(&h->bins[i].right, row, "right", 1);
+               read_share(&h->bins[i].correct, row,
+                          json_object_get(row, "correct") ? "correct" : former_correct, 1);
     }
     return good;
 }

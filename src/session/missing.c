@@ -151,7 +151,9 @@ static kith_missing_fact missing_fact(const source *from, const kith_answer *ans
                                .score = (float)log(fmax(likelihood, 1e-30)),
                                .probability = answer->probability,
                                .has = known ? from->has : NAN,
-                               .probability_if_any = if_any};
+                               .probability_if_any = if_any,
+                               .low = answer->low,
+                               .high = answer->high};
 }
 
 static int take_answers(finding *f, const source *from, const kith__answers *answers)
