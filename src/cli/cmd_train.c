@@ -214,6 +214,6 @@ const command cmd_train = {
         "  kith train subject-10 -o lan --preset release --epochs 200\n"
         "  kith train subject-10 -o mean --preset release --aggregator mean --dim 50 --lr 0.005\n"
         "  kith train --resume lan\n"
-        "  kith train grown -o new --from run --epochs 4\n",
+        "  kith train grown -o new --from run\n",
     .run = run,
 };
