@@ -7,6 +7,7 @@ set -u
 
 kith=${KITH:?says where the program is}
 case $kith in /*) ;; *) kith=$PWD/$kith ;; esac
+films=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/examples/films.tsv
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -350,6 +351,16 @@ check 'a graph with little to fit on' 0 'The graph is small: .* on [0-9]+ facts'
 json 'has weights near a guess' \
     'all(abs(w["weight"]) < 3 for w in o["fusion"]["weights"]) and o["fusion"]["queries"] < 50' \
     "$kith" info few --json
+
+"$kith" train "$films" -o films --preset rules --quiet >out 2>err
+json 'has weights whose signs make sense' \
+    'all(w["weight"] > 0 for w in o["fusion"]["weights"] if w["name"] in
+        ("answer frequency", "type score", "proximity", "rules best", "rules noisy-or"))' \
+    "$kith" info films --json
+json 'answers without a rule by what has answered before' \
+    '{a["entity"] for a in o["results"][0]["answers"]} == {"actor", "director"}' \
+    "$kith" predict films --fact 'Xtown "located in" France' --query 'Xtown occupation ?' \
+    --top 2 --json
 
 # ---- ranks ----
 

@@ -1,5 +1,6 @@
 #include "model/features.h"
 #include "nn/log_sum.h"
+#include "rules/rule.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -124,18 +125,24 @@ void kith__case_plain(float f[KITH__FEATURES_COUNT], const kith__case *c, kith__
     fill(f, c, none, &plain);
 }
 
+float kith__type_by_answers(uint32_t answered)
+{
+    return answered > 0 ? log_of(kith__shrunk(answered, answered)) : 0;
+}
+
 void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
                          unsigned without)
 {
     float rules[KITH__RULE_FEATURES];
-    kith__plain plain = {.prior = logf(.2f + (float)kith__evidence_answered(c->asked, candidate)) -
-                                  c->log_answers,
+    uint32_t answered = kith__evidence_answered(c->asked, candidate);
+    kith__plain plain = {.prior = logf(.2f + (float)answered) - c->log_answers,
                          .degree = kith__evidence_log_degree(c->asked, candidate),
                          .proximity = without & KITH_PART_PROXIMITY
                                           ? 0
                                           : kith__proximity_of(&c->asked->proximity, candidate)};
 
     kith__evidence_type(&plain.type_score, &plain.type_score_all, c->asked, candidate);
+    plain.type_score = fmaxf(plain.type_score, kith__type_by_answers(answered));
     copy_rules(rules, kith__evidence_row(c->asked, candidate), without);
     if (c->embedding) {
         plain.e_score = (c->embedding[candidate] - c->e_mean) * c->e_scale;

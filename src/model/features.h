@@ -105,6 +105,9 @@ typedef struct kith__plain {
     float prior, degree, type_score, type_score_all, proximity, e_score, e_logp;
 } kith__plain;
 void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
+/* The least type score of an entity that answers the relation so often already: whatever its other
+ * relations are, it is what answers are like. */
+float kith__type_by_answers(uint32_t answered);
 
 /* The change of each feature if the candidate's score by the embedding rises by 1. */
 void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,

@@ -137,8 +137,11 @@ static void score_untold(float *scores, const kith__case *c, const float *weight
     for (size_t i = 0; c->embedding && i < c->candidates; i++)
         scores[i] += slope * (c->embedding[i] - c->e_mean);
     for (size_t i = 0; i < c->candidates; i++)
-        if (table->answered[i])
-            scores[i] += prior * (logf(.2f + (float)table->answered[i]) - logf(.2f));
+        if (table->answered[i]) {
+            float by_answers = kith__type_by_answers(table->answered[i]);
+            scores[i] += prior * (logf(.2f + (float)table->answered[i]) - logf(.2f)) +
+                         type_score * fmaxf(by_answers - table->type_score[i], 0);
+        }
     score_touched(scores, c, weight, without);
 }
 

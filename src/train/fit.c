@@ -41,7 +41,7 @@ static kith_status rank_halves(kith__held_out_query *out, size_t *ranked, const 
 
     for (int k = 0; k < 2 && status == KITH_OK; k++) {
         kith__fusion half = {0};
-        kith__default_weights(&half.common, c->embedding, 1);
+        kith__default_weights(&half.common, c->embedding);
         status =
             kith__fit_weights(&half, f, k ? KITH__OTHER_HALF : KITH__ONE_HALF, strength, error);
         if (status == KITH_OK)
@@ -135,7 +135,7 @@ kith_status kith__fusion_fit_both(kith__fusion *out, kith__fusion *out_some,
     kith_status status;
 
     TRY(kith__fit_data_init(&c, holdout, error));
-    kith__default_weights(&fusion.common, embedding, 1);
+    kith__default_weights(&fusion.common, embedding);
     some = fusion;
     TRY(fit_rounds(&fusion, &some, held_out, &c, error));
     TRY(kith__calibrate_fusion(calibration, &c, &some, error));

@@ -8,18 +8,62 @@
 /* Ridge per query. Strongly regularised weights do better on entities that are unlike those fitted
  * on; chosen on graphs held out from train within held-out graphs. */
 static const double ridge = .25;
-/* With fewer queries than FEW, weights are also regularised towards the default weights, more with
- * fewer: .74 instead of .71 mean MRR over 60 small generated graphs. */
-enum { FEW = 200 };
-static const double default_strength = 100;
+/* With fewer queries than FEW, weights are also regularised towards the usual ones, more with
+ * fewer. */
+enum { FEW = 400 };
+static const double usual_strength = 300;
 
-void kith__default_weights(kith__weights *w, bool embedding, float factor)
+/* What weights usually are on small graphs: fitted on all held-out queries of 73 of them together,
+ * without products of features. Alone, these queries put answer frequency near 0: many ask from a
+ * hub for answers whose only fact of the relation was held out with the hub. It is set to what does
+ * best on entities held out of them (docs/TRIED.md). */
+static const float usual[KITH__FEATURES_COUNT] = {
+    [KITH__F_DIRECT_BEST] = .91f,
+    [KITH__F_DIRECT_LOG] = .16f,
+    [KITH__F_DIRECT_ALL] = .52f,
+    [KITH__F_DIRECT_COUNT] = -.09f,
+    [KITH__F_PATH_BEST] = -.17f,
+    [KITH__F_PATH_LOG] = .05f,
+    [KITH__F_PATH_ALL] = .08f,
+    [KITH__F_PATH_COUNT] = .02f,
+    [KITH__F_CONSTANT_BEST] = .45f,
+    [KITH__F_CONSTANT_LOG] = -.02f,
+    [KITH__F_CONSTANT_ALL] = -.13f,
+    [KITH__F_CONSTANT_COUNT] = -.07f,
+    [KITH__F_DIRECT_MINED] = 2.27f,
+    [KITH__F_LINKS] = .83f,
+    [KITH__F_CONSTANT_SECOND] = .46f,
+    [KITH__F_SHARED_BEST] = 2.81f,
+    [KITH__F_SHARED_LOG] = .15f,
+    [KITH__F_SHARED_SHARE] = .64f,
+    [KITH__F_SHARED_SUM] = .39f,
+    [KITH__F_PATH3_LOG] = .25f,
+    [KITH__F_BEST] = 2.09f,
+    [KITH__F_BEST_LOG] = .18f,
+    [KITH__F_ALL] = .49f,
+    [KITH__F_PRIOR] = .30f,
+    [KITH__F_DEGREE] = -.28f,
+    [KITH__F_TYPE] = .26f,
+    [KITH__F_TYPE_ALL] = .15f,
+    [KITH__F_PROXIMITY] = .15f,
+    [KITH__F_PROXIMITY_UNLINKED] = .08f,
+};
+
+void kith__default_weights(kith__weights *w, bool embedding)
 {
-    w->bare[KITH__F_BEST_LOG] = factor;
-    w->bare[KITH__F_ALL] = factor;
-    w->bare[KITH__F_PRIOR] = .3f * factor;
+    w->bare[KITH__F_BEST_LOG] = 1;
+    w->bare[KITH__F_ALL] = 1;
+    w->bare[KITH__F_PRIOR] = .3f;
     memcpy(w->unseen, w->bare, sizeof w->unseen);
     memcpy(w->all, w->bare, sizeof w->all);
+    w->all[KITH__F_E_SCORE] = embedding ? .5f : 0;
+}
+
+static void usual_weights(kith__weights *w, bool embedding, float factor)
+{
+    memset(w, 0, sizeof *w);
+    for (int k = 0; k < KITH__FEATURES_COUNT; k++)
+        w->all[k] = w->bare[k] = w->unseen[k] = factor * usual[k];
     w->all[KITH__F_E_SCORE] = embedding ? .5f * factor : 0;
 }
 
@@ -136,14 +180,12 @@ kith_status kith__fit_common(kith__fusion *fusion, const kith__weight_fit *f, in
                              kith_error *error)
 {
     double n = (double)f->lists[KITH__ALL_QUERIES].count, to_zero = ridge * n;
-    double to_default = n < FEW ? default_strength * (1 - n / FEW) : 0;
+    double to_usual = n < FEW ? usual_strength * (1 - n / FEW) : 0;
 
     kith__fusion_release(fusion);
     fusion->regularization = 0;
-    memset(&fusion->common, 0, sizeof fusion->common);
-    kith__default_weights(&fusion->common, f->embedding,
-                          (float)(to_default / (to_default + to_zero)));
-    return fit(&fusion->common, f, f->lists[which], to_default + to_zero, f->pool, error);
+    usual_weights(&fusion->common, f->embedding, (float)(to_usual / (to_usual + to_zero)));
+    return fit(&fusion->common, f, f->lists[which], to_usual + to_zero, f->pool, error);
 }
 
 typedef struct {

@@ -39,9 +39,9 @@ kith_status kith__weight_fit_init(kith__weight_fit *fit, const kith__rows *rows,
                                   const kith__fit_data *data, kith_error *error);
 void kith__weight_fit_release(kith__weight_fit *fit);
 
-/* Weights to begin with, times `factor`: good enough to choose the first rows, and where there is
- * little to fit on. */
-void kith__default_weights(kith__weights *weights, bool embedding, float factor);
+/* Weights to begin with: good enough to choose the first rows, and where there is nothing to fit
+ * on. */
+void kith__default_weights(kith__weights *weights, bool embedding);
 /* The weights that all relations have in common, fitted on one of the lists. */
 kith_status kith__fit_common(kith__fusion *fusion, const kith__weight_fit *fit, int which,
                              kith_error *error);
