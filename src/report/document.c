@@ -74,7 +74,7 @@ kith_status json_write(const json_t *value, const char *path, kith_error *error)
 
     if (dumped)
         text_add(&out, "%s\n", dumped);
-    kith_status status = text_write(&out, path, error);
+    kith_status status = text_replace(&out, path, error);
     text_release(&out);
     free(dumped);
     return status;

@@ -102,7 +102,8 @@ static void put_lines(text_buffer *out, const json_t *chart)
         if (i % every != 0 && i + 1 < count)
             continue;
         json_t *row = table_row(table);
-        const char *category = json_string_value(json_array_get(categories, (size_t)at));
+        const char *category =
+            categories ? json_string_value(json_array_get(categories, (size_t)at)) : NULL;
         if (category)
             row_text(row, "%s", category);
         else
@@ -264,14 +265,4 @@ void markdown_put(text_buffer *out, const json_t *document)
     text_put_markdown(out, text_of(document, "subtitle"));
     text_put(out, "\n\n");
     put_blocks(out, json_object_get(document, "blocks"));
-}
-
-kith_status markdown_write(const json_t *document, const char *path, kith_error *error)
-{
-    text_buffer out = {0};
-
-    markdown_put(&out, document);
-    kith_status status = text_write(&out, path, error);
-    text_release(&out);
-    return status;
 }
