@@ -802,6 +802,7 @@ static void create__force_replaces_a_run_that_kith_made(void **state)
     kith_settings s = quick(0);
 
     (void)state;
+    put(folder, "checkpoint.safetensors.tmp-0123456789ab", "of a killed process");
     train_replacing(folder, &s);
     kith_model *model = opened_model(folder);
     char *found = answers_of(model);
