@@ -19,18 +19,6 @@ typedef struct {
     kith__facts split[KITH_SPLITS];
 } holding;
 
-static uint32_t *shuffled(size_t count, kith__rng *rng)
-{
-    uint32_t *order = kith__alloc(count, sizeof *order);
-
-    for (size_t i = 0; order && i < count; i++) {
-        size_t other = (size_t)kith__rng_below(rng, i + 1);
-        order[i] = order[other];
-        order[other] = (uint32_t)i;
-    }
-    return order;
-}
-
 static size_t wanted_of(const holding *h, size_t entities)
 {
     size_t wanted = (size_t)(h->options->share * (double)entities + .5);
@@ -190,17 +178,18 @@ kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
                                  const kith__holdout_options *options, kith_error *error)
 {
     holding h = {.source = source, .options = options};
-    size_t n = source->entities.count;
+    size_t n = source->entities.count, facts = source->splits[KITH_TRAIN].count;
     kith_status status = KITH_OK;
 
     kith__rng_init(&h.rng, options->seed, UINT64_C(1) << 43);
-    h.order = shuffled(source->splits[KITH_TRAIN].count, &h.rng);
+    h.order = kith__alloc(facts, sizeof *h.order);
     h.out = kith__calloc(n, 1);
     h.seen = kith__calloc(n, 1);
     h.links = kith__calloc(n, sizeof *h.links);
     h.hide = kith__calloc(n, sizeof *h.hide);
     if (!h.order || !h.out || !h.seen || !h.links || !h.hide)
         TRY(kith__no_memory(error));
+    kith__rng_order(&h.rng, h.order, facts);
     choose(&h);
     if (keep_train(&h))
         TRY(kith__no_memory(error));
