@@ -114,6 +114,14 @@ json_t *details_new(const char *summary)
     return json_pack("{ss so s[]}", "type", "details", "summary", safe_string(summary), "blocks");
 }
 
+void put_by_type(text_buffer *out, const json_t *value, const put_kind *kinds)
+{
+    while (kinds->type && strcmp(kinds->type, text_of(value, "type")) != 0)
+        kinds++;
+    if (kinds->type)
+        kinds->put(out, value);
+}
+
 /* ---- tables ---- */
 
 void table_add_column(json_t *table, const char *title, int number)

@@ -62,6 +62,13 @@ kith_status json_write(const json_t *value, const char *path, kith_error *error)
 kith_status html_write(const json_t *document, const char *path, kith_error *error);
 void html_put(text_buffer *out, const json_t *document);
 void markdown_put(text_buffer *out, const json_t *document);
+/* How blocks or charts of a type are written; the last of a list has no type. */
+typedef struct put_kind {
+    const char *type;
+    void (*put)(text_buffer *out, const json_t *value);
+} put_kind;
+/* By the value's "type"; nothing where the list lacks it. */
+void put_by_type(text_buffer *out, const json_t *value, const put_kind *kinds);
 /* The colour of a series, by its place among all. */
 size_t series_color(const json_t *series, size_t otherwise);
 /* One chart as an <svg> element. */

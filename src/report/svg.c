@@ -452,20 +452,15 @@ static int graph_height(const json_t *chart)
 
 void svg_put(text_buffer *out, const json_t *chart)
 {
-    static const struct {
-        const char *type;
-        void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"lines", put_lines},
-                 {"bars", put_bars},
-                 {"reliability", put_reliability},
-                 {"graph", put_graph}};
-    const char *type = text_of(chart, "type");
-    bool graph = strcmp(type, "graph") == 0;
+    static const put_kind kinds[] = {{"lines", put_lines},
+                                     {"bars", put_bars},
+                                     {"reliability", put_reliability},
+                                     {"graph", put_graph},
+                                     {NULL}};
+    bool graph = strcmp(text_of(chart, "type"), "graph") == 0;
 
     begin(out, graph ? "graph" : "chart", graph ? GRAPH_WIDTH : WIDTH,
           graph ? graph_height(chart) : HEIGHT, text_of(chart, "title"));
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i].type, type) == 0)
-            kinds[i].put(out, chart);
+    put_by_type(out, chart, kinds);
     text_put(out, "</svg>\n");
 }
