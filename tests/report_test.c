@@ -156,7 +156,7 @@ static void compare__reads_a_file_of_ranks_and_refuses_a_bad_one(void **state)
     const char *good =
         file("ranks.tsv", "subject\trelation\tobject\thidden\toptimistic\t"
                           "pessimistic\trealistic\tcandidates\n"
-                          "a\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
+                          "a\rz\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
     const char *bad = file("ranks.tsv", "subject\trelation\tobject\thidden\trealistic\n"
                                         "a\tr\tb\tobject\tfirst\n");
     outcomes o;
