@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "core/options.h"
+#include "graph/graph.h"
 #include "support.h"
 
 /* ---- graphs from memory ---- */
@@ -174,6 +175,20 @@ static void graph__names_and_labels_in_bulk_are_those_asked_for_one_by_one(void 
 }
 
 /* ---- arguments ---- */
+
+static void graph__without_its_names_has_none_to_give(void **state)
+{
+    kith_graph *graph = opened(file("facts.tsv", "a\tr\tb\n"));
+
+    (void)state;
+    kith__graph_keep_neighborhoods(graph);
+    assert_int_equal(kith_graph_relation_count(graph), 1);
+    assert_null(kith_graph_relation_name(graph, 0));
+    assert_null(kith_graph_relation_label(graph, 0));
+    assert_null(kith_graph_entity_name(graph, 0));
+    assert_null(kith_graph_entity_label(graph, 0));
+    kith_graph_free(graph);
+}
 
 static void arguments__out_of_range_or_null_are_refused(void **state)
 {
@@ -413,6 +428,7 @@ int main(void)
         cmocka_unit_test(builder__arrays_of_ids_give_the_same_graph_as_names),
         cmocka_unit_test(builder__what_makes_no_sense_is_refused_and_leaves_nothing),
         cmocka_unit_test(graph__names_and_labels_in_bulk_are_those_asked_for_one_by_one),
+        cmocka_unit_test(graph__without_its_names_has_none_to_give),
         cmocka_unit_test(arguments__out_of_range_or_null_are_refused),
         cmocka_unit_test(options__an_older_smaller_struct_takes_defaults),
         cmocka_unit_test(options__a_newer_larger_struct_may_hold_only_zeros_beyond),

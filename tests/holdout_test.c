@@ -171,6 +171,43 @@ static void holdout__directions_are_those_that_are_predicted(void **state)
 
 /* ---- descriptions ---- */
 
+/* Drawn as ends of facts, all of the few cities and occupations would be held out. */
+static void holdout__few_hubs_leave_facts_to_train_on(void **state)
+{
+    draft text = {0};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 3, 0);
+    for (int i = 0; i < 1000; i++)
+        add(&text, "p%d\tlives_in\tcity%d\np%d\tis_a\toccupation%d\n", i,
+            (int)kith__rng_below(&rng, 12), i, (int)kith__rng_below(&rng, 8));
+    kith_graph *source = opened(keep(file("facts.tsv", text.at)));
+    for (int sides = 1; sides < 4; sides++) {
+        const kith__holdout_options options = {.subjects = sides & 1,
+                                               .objects = sides >> 1,
+                                               .share = .1,
+                                               .most_hidden = 8,
+                                               .most_asked = 8000,
+                                               .seed = 1};
+        kith_graph *graph = NULL;
+        assert_int_equal(kith__graph_hold_out(&graph, source, &options, NULL), KITH_OK);
+        size_t kept = kith_graph_facts(graph, KITH_TRAIN).count;
+        uint32_t hubs = 0, seen = kith_graph_seen_entity_count(graph);
+        uint32_t held_out = kith_graph_entity_count(graph) - seen;
+        for (uint32_t e = seen; e < seen + held_out; e++)
+            hubs += kith_graph_entity_name(graph, e)[0] != 'p';
+        if (kept < 1000 || kept > 1900)
+            fail_msg("train keeps %zu of 2000 facts", kept);
+        assert_in_range(held_out - hubs, sides & 1 ? 80 : 0, sides & 1 ? 110 : 0);
+        assert_in_range(hubs, sides == 2, sides >> 1 ? 6 : 0);
+        assert_true(kith_graph_facts(graph, KITH_TEST).count >= 2);
+        kith_graph_free(graph);
+    }
+    kith_graph_free(source);
+    draft_release(&text);
+}
+
 static void check_descriptions(const kith__descriptions *d, const kith_graph *graph,
                                bool calibration)
 {
@@ -447,6 +484,7 @@ int main(void)
         cmocka_unit_test(holdout__entities_keep_facts_among_themselves_where_asked_to),
         cmocka_unit_test(holdout__entities_are_known_by_a_seen_one),
         cmocka_unit_test(holdout__hidden_facts_are_unknown_where_they_are_asked_for),
+        cmocka_unit_test(holdout__few_hubs_leave_facts_to_train_on),
         cmocka_unit_test(holdout__directions_are_those_that_are_predicted),
         cmocka_unit_test(holdout__nobody_is_both_fitted_on_and_in_the_calibration_split),
         cmocka_unit_test(holdout__is_the_same_for_the_same_seed),

@@ -140,6 +140,41 @@ static void overall_file__gives_the_same_probabilities(void **state)
     kith__free(model);
 }
 
+/* Of answers with equal scores, or of shares that are all but 0, several knots may be equal. */
+static void overall_file__opens_whatever_was_fitted(void **state)
+{
+    enum { COUNT = 20000, OF_ENTITIES = 400 };
+    kith__overall_example *examples = kith__calloc(COUNT, sizeof *examples);
+    const kith__shares shares = shares_of(0, 3);
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 7, 0);
+    for (int tied = 0; tied < 2; tied++) {
+        kith__overall overall, read;
+        for (int i = 0; i < COUNT; i++) {
+            double p = tied ? .1 + .2 * (double)kith__rng_below(&rng, 4)
+                            : .001 + pow(kith__rng_unit(&rng), 8);
+            kith__overall_inputs(examples[i].inputs, &shares, .5, fmin(p, .999));
+            examples[i].entity = (uint32_t)(i / (COUNT / OF_ENTITIES));
+            examples[i].right = (tied || p > .2) && kith__rng_unit(&rng) < .5 * p;
+        }
+        assert_int_equal(kith__overall_fit_examples(&overall, examples, COUNT, OF_ENTITIES, NULL),
+                         KITH_OK);
+        assert_true(overall.knots > 2);
+        const char *folder = new_folder();
+        assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
+        kith__free(reading(&read, folder, KITH_OK));
+        double before = 0;
+        for (double p = .001; p < 1; p *= 1.1) {
+            double now = kith__overall_probability(&read, &shares, .5, p);
+            assert_true(now >= before && now < 1);
+            before = now;
+        }
+    }
+    kith__free(examples);
+}
+
 static void overall_file__refuses_knots_that_fall(void **state)
 {
     (void)state;
@@ -336,6 +371,7 @@ int main(void)
         cmocka_unit_test(overall__few_entities_give_a_wide_interval),
         cmocka_unit_test(overall__is_the_product_where_nothing_was_fitted),
         cmocka_unit_test(overall_file__gives_the_same_probabilities),
+        cmocka_unit_test(overall_file__opens_whatever_was_fitted),
         cmocka_unit_test(overall_file__refuses_knots_that_fall),
         cmocka_unit_test(overall_file__a_run_without_it_opens_with_a_warning),
         cmocka_unit_test(newcomers__keep_something_and_hide_something_by_the_seed),

@@ -1,6 +1,7 @@
 /* Comparisons against a plain computation; charts and pages: well-formed, nothing from outside,
  * names escaped. */
 #include <math.h>
+#include <unistd.h>
 
 #include "report/compare.h"
 #include "report/document.h"
@@ -155,7 +156,7 @@ static void compare__reads_a_file_of_ranks_and_refuses_a_bad_one(void **state)
     const char *good =
         file("ranks.tsv", "subject\trelation\tobject\thidden\toptimistic\t"
                           "pessimistic\trealistic\tcandidates\n"
-                          "a\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
+                          "a\rz\tr\tb\tobject\t1\t2\t1.5\t9\nc\tr\tb\tobject\t4\t4\t4\t9\n");
     const char *bad = file("ranks.tsv", "subject\trelation\tobject\thidden\trealistic\n"
                                         "a\tr\tb\tobject\tfirst\n");
     outcomes o;
@@ -328,6 +329,28 @@ static void svg__an_empty_chart_is_still_a_chart(void **state)
     json_decref(document);
 }
 
+/* Means over seeds may differ in their last bit alone. */
+static void svg__an_axis_ends_whatever_the_values(void **state)
+{
+    static const double values[][2] = {{.5, .5 + 1e-16}, {1. / 3, 1. / 3 + 1e-16}, {1e17, 1e17 + 16},
+                                       {-1e308, 1e308},  {0, 5e-324},              {-3, -3},
+                                       {0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        json_t *chart = lines_new("t", "x", "y"), *points = lines_series(chart, "s");
+        text_buffer out = {0};
+        points_add(points, values[i][0], values[i][1]);
+        points_add(points, values[i][1], values[i][0]);
+        alarm(20);
+        svg_put(&out, chart);
+        alarm(0);
+        assert_true(out.length < 20000);
+        text_release(&out);
+        json_decref(chart);
+    }
+}
+
 static void svg__a_series_has_the_colour_of_its_place_among_all_models(void **state)
 {
     json_t *document = document_new("t", ""), *figures = figures_new();
@@ -466,6 +489,7 @@ int main(void)
         cmocka_unit_test(markdown__has_the_same_content_with_names_escaped),
         cmocka_unit_test(eval__results_of_an_earlier_version_have_a_reliability_diagram),
         cmocka_unit_test(svg__an_empty_chart_is_still_a_chart),
+        cmocka_unit_test(svg__an_axis_ends_whatever_the_values),
         cmocka_unit_test(svg__a_series_has_the_colour_of_its_place_among_all_models),
         cmocka_unit_test(svg__names_are_cut_by_their_width),
         cmocka_unit_test(svg__bars_show_errors_up_to_the_largest_mean),

@@ -175,6 +175,16 @@ check 'predict has no page' 2 'html' "$kith" predict lan --query 'p3 knows ?' --
 check 'a page that cannot be written is an error' 1 'nowhere' \
     "$kith" eval rules --html nowhere/x.html --threads 1
 
+# Where a link leads, and what stdout goes to, is written to; the link stays.
+echo old >target.html && ln -s target.html link.html && ln -s /proc/self/fd/1 stdout
+"$kith" eval rules --html link.html --threads 1 >/dev/null 2>err
+[ -L link.html ] && grep -q '<title>rules on test' target.html
+report $? 'a page is written to where a link leads' "$(ls -l link.html; cat err)"
+"$kith" eval rules --ranks stdout --threads 1 >out 2>err
+[ -L stdout ] && grep -q '^subject' out && grep -q 'MRR' out
+report $? 'what goes to stdout stands beside what is printed' "$(ls -l stdout; cat out err)"
+rm stdout
+
 # ---- experiments ----
 
 # The program's own experiments with trainings of a moment, over generated sets in the same folders.
@@ -347,6 +357,43 @@ for seconds in 1e300 -1 '"x"' null; do
     refused "fixed_seconds of $seconds are refused" 'expected a number of seconds .*"fixed_seconds"' \
         "\"fixed_seconds\": $seconds"
 done
+refused 'a data set that the experiment lacks' 'found "q" in "data", expected the name of a data set' \
+    '"data": ["q"]'
+refused 'a data set of --quick that it lacks' 'found "q" in "data"' '"quick": {"data": ["q"]}'
+refused 'settings in a list' 'expected an object in "settings"' '"settings": ["seed", 2]'
+refused 'a preset that is a number' 'expected text in "preset"' '"preset": 5'
+set='{"path": "fb15k/subject-10", "name": "a"}' model='{"name": "x", "preset": "rules"}'
+while read -r pattern rest; do
+    echo "{$rest}" >wrong.json
+    check "an experiment that is wrong is refused: $rest" 1 "^kith: [.]/wrong.json: ${pattern//_/ }" \
+        "$kith" reproduce ./wrong.json --data data -o none --dry-run --quick
+done <<PATTERNS
+"models",_entry_2:_found_the_name_"x"_a_second_time "data": [$set], "models": [$model, $model]
+"data",_entry_2:_found_the_name_"a"_a_second_time "data": [$set, $set], "models": [$model]
+"quick":_found_"b"_in_"only" "data": [$set], "models": [$model], "quick": {"only": ["b"]}
+"quick":_unknown_key_"onyl" "data": [$set], "models": [$model], "quick": {"onyl": ["a"]}
+"cases":_unknown_key_"top" "data": [$set], "models": [$model], "cases": {"top": 3}
+"cases":_expected_a_whole_number "data": [$set], "models": [$model], "cases": {"count": 1.5}
+"questions",_entry_2:_expected_subject "data": [$set], "models": [$model], "cases": {"questions": [["p1", "knows", null], ["p1", "knows"]]}
+expected_a_list_in_"charts" "data": [$set], "models": [$model], "charts": "facts"
+PATTERNS
+python3 - <<'PYTHON'
+import json
+known = [line.split("\t")[0] for line in open("data/fb15k/subject-10/train") if line.startswith("p")]
+json.dump({"kind": "cases", "cases": {"questions": [[p, "citizen_of", None] for p in known[:150]]},
+           "data": [{"path": "fb15k/subject-10", "name": "d"}],
+           "models": [{"name": "x", "preset": "rules"}]}, open("many.json", "w"))
+PYTHON
+check 'as many questions as there are are asked' 0 '2 of 2 runs done' \
+    "$kith" reproduce ./many.json --data data -o many --threads 1
+cp -r data/fb15k/subject-10 data/single && head -n 1 data/fb15k/subject-10/test >data/single/test
+echo '{"data": [{"path": "single"}], "models": [{"name": "x", "preset": "rules"},
+    {"name": "y", "preset": "rules", "seeds": [2]}]}' >single.json
+"$kith" reproduce ./single.json --data data -o single --threads 1 >out 2>err </dev/null
+[ -s single/report.md ] && ! grep -q nan single/report.md
+report $? 'one query has no standard error' "$(cat err; grep nan single/report.md)"
+check 'the folder of the report has any name' 0 '3 of 3 runs done' \
+    "${reproduce[@]}" statistics -o $'a \xff folder'
 echo '{"data": [{"path": "fb15k/subject-10", "name": "d"}], "models": [{"name": "x", "preset": "rules",
     "seeds": [1234567890123456789]}]}' >long.json
 check 'a long seed is planned with all its digits' 0 'seed 1234567890123456789$' \

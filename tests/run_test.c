@@ -1,5 +1,6 @@
 /* The folder of a run: what is damaged is noticed, who trains has it alone, older formats open. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -456,6 +457,19 @@ static void special__a_link_to_a_device_is_replaced(void **state)
     assert_true(S_ISREG(info.st_mode) && info.st_size > 0);
 }
 
+static void special__weights_that_cannot_be_read_are_not_taken_for_missing_ones(void **state)
+{
+    const char *folder = copy_run(runs[0]), *path = keep(in(folder, "model.safetensors"));
+    kith_model *model = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    unlink(path);
+    mkdir(path, 0777);
+    assert_int_equal(kith_model_open(&model, folder, NULL, &error), KITH_ERR_IO);
+    assert_contains(error.message, "model.safetensors: cannot open: Is a directory");
+}
+
 static int log_epoch(const char *folder)
 {
     const kith_progress progress = {.epoch = 1};
@@ -516,6 +530,25 @@ static void lock__a_second_training_is_told_who_holds_the_run(void **state)
     const kith_train_options again = {
         .threads = 1, .progress = resume_meanwhile, .context = (void *)folder};
     assert_int_equal(kith_train_resume(&end, folder, &again, NULL), KITH_OK);
+}
+
+/* When a run is replaced, its folder is exchanged while its lock is held. */
+static void lock__releasing_one_leaves_that_of_a_new_folder(void **state)
+{
+    const char *around = new_folder(), *folder = keep(format("%s/run", around));
+    const char *older = keep(format("%s/older", around));
+    kith__run_lock first, second, third;
+
+    (void)state;
+    mkdir(folder, 0777);
+    mkdir(older, 0777);
+    assert_int_equal(kith__run_lock_take(&first, folder, NULL), KITH_OK);
+    assert_int_equal(renameat2(AT_FDCWD, folder, AT_FDCWD, older, RENAME_EXCHANGE), 0);
+    assert_int_equal(kith__run_lock_take(&second, folder, NULL), KITH_OK);
+    kith__run_lock_release(&first);
+    assert_int_equal(kith__run_lock_take(&third, folder, NULL), KITH_ERR_IO);
+    kith__run_lock_release(&second);
+    assert_false(exists(in(folder, "lock")));
 }
 
 static void lock__readers_are_not_blocked(void **state)
@@ -769,6 +802,7 @@ static void create__force_replaces_a_run_that_kith_made(void **state)
     kith_settings s = quick(0);
 
     (void)state;
+    put(folder, "checkpoint.safetensors.tmp-0123456789ab", "of a killed process");
     train_replacing(folder, &s);
     kith_model *model = opened_model(folder);
     char *found = answers_of(model);
@@ -801,8 +835,10 @@ int main(void)
         cmocka_unit_test(special__a_pipe_in_a_run_is_not_waited_for),
         cmocka_unit_test(special__nothing_is_written_through_a_link),
         cmocka_unit_test(special__a_link_to_a_device_is_replaced),
+        cmocka_unit_test(special__weights_that_cannot_be_read_are_not_taken_for_missing_ones),
         cmocka_unit_test(special__a_log_follows_no_link),
         cmocka_unit_test(lock__a_second_training_is_told_who_holds_the_run),
+        cmocka_unit_test(lock__releasing_one_leaves_that_of_a_new_folder),
         cmocka_unit_test(lock__readers_are_not_blocked),
         cmocka_unit_test(lock__one_left_by_a_process_that_was_killed_does_not_hold),
         cmocka_unit_test(format__a_run_of_kith_0_1_opens_with_a_warning),

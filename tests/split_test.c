@@ -821,11 +821,24 @@ static void labels__the_only_false_fact_there_can_be_is_found(void **state)
     draft_release(&t);
 }
 
+/* Whether another unseen entity in place of an end would have given a false fact too. */
+static bool has_unseen_stand_in(const trial *t, kith_triple f)
+{
+    for (int side = 0; side < 2; side++)
+        for (uint32_t e = 0; e < kith_graph_entity_count(t->source); e++)
+            if (t->expected.unseen[e] && may_stand_in(t, KITH_TEST, f, side, e) &&
+                is_free(t, with_end(f, side, e)))
+                return true;
+    return false;
+}
+
 static void verify_newcomer(const trial *t, kith_split split, size_t truth, size_t untrue)
 {
     kith_triple f = t->split[split].at[untrue];
 
-    (void)truth;
+    if (split == KITH_TEST && t->options->strategy == KITH_BOTH &&
+        !(t->expected.unseen[f.subject] && t->expected.unseen[f.object]))
+        assert_false(has_unseen_stand_in(t, t->split[split].at[truth]));
     if (split == KITH_TEST && t->options->strategy == KITH_SUBJECT)
         assert_true(t->expected.unseen[f.subject] && t->expected.seen[f.object]);
     if (split == KITH_TEST && t->options->strategy == KITH_OBJECT)

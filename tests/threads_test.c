@@ -426,6 +426,81 @@ static void threads__sessions_share_a_model(void **state)
     check_sessions(trained(&lan, THREADS, false));
 }
 
+/* ---- evaluations ---- */
+
+typedef struct {
+    const kith_model *model;
+    unsigned number;
+    int failed;
+    double found;
+} evaluator;
+
+static void *evaluate_again(void *context)
+{
+    evaluator *e = context;
+
+    for (int i = 0; i < 4; i++) {
+        kith_probability_eval *probabilities = NULL;
+        kith_eval *ranks = NULL;
+        bool good = e->number % 2 ? kith_evaluate(&ranks, e->model, NULL, NULL) == KITH_OK
+                                  : kith_evaluate_probabilities(&probabilities, e->model, NULL,
+                                                                NULL) == KITH_OK;
+        double found = !good ? 0 : ranks ? ranks->realistic->mrr : probabilities->pairs->log_loss;
+        e->failed += !good || (i > 0 && found != e->found);
+        e->found = found;
+        kith_eval_free(ranks);
+        kith_probability_eval_free(probabilities);
+    }
+    return NULL;
+}
+
+/* People, of whom some are unseen. */
+static const char *run_of_people(void)
+{
+    const char *folder = new_folder(), *run = keep(format("%s/run", new_folder()));
+    static const char *const names[] = {"train", "aux", "test"};
+    draft split[3] = {{0}};
+    kith_settings *s = NULL;
+    kith_train_end end;
+
+    for (int i = 0; i < 150; i++) {
+        int city = i * 7 % 11, known = i < 120 ? 0 : 1, hidden = i < 120 ? 0 : 2;
+        add(&split[known], "p%d\tborn_in\tcity%d\n", i, city);
+        add(&split[known], "p%d\tspeaks\tlanguage%d\n", i, city % 3);
+        add(&split[hidden], "p%d\tlives_in\tcity%d\n", i, i % 5 ? city : i % 11);
+        add(&split[hidden], "p%d\tcitizen_of\tcountry%d\n", i, city % 4);
+    }
+    for (int i = 0; i < 3; i++) {
+        put(folder, names[i], split[i].at);
+        draft_release(&split[i]);
+    }
+    kith_graph *graph = opened(folder);
+    assert_int_equal(kith_settings_new(&s, "rules", NULL), KITH_OK);
+    assert_int_equal(kith_train(&end, run, graph, s, NULL, NULL), KITH_OK);
+    kith_settings_free(s);
+    kith_graph_free(graph);
+    return run;
+}
+
+static void threads__evaluations_take_turns(void **state)
+{
+    const char *run = run_of_people();
+    evaluator users[USERS] = {0};
+    kith_model *model = NULL;
+
+    (void)state;
+    assert_int_equal(kith_model_open(&model, run, &(kith_work_options){.threads = THREADS}, NULL),
+                     KITH_OK);
+    for (unsigned i = 0; i < USERS; i++)
+        users[i] = (evaluator){.model = model, .number = i};
+    run_at_once(evaluate_again, users, sizeof *users);
+    for (size_t i = 0; i < USERS; i++) {
+        assert_int_equal(users[i].failed, 0);
+        assert_true(users[i].found > 0 && users[i].found == users[i % 2].found);
+    }
+    kith_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +512,7 @@ int main(void)
         cmocka_unit_test(threads__train_every_aggregator),
         cmocka_unit_test(threads__stop_and_resume),
         cmocka_unit_test(threads__sessions_share_a_model),
+        cmocka_unit_test(threads__evaluations_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -77,16 +78,6 @@ static bool lock_new(int file)
            fstat(file, &info) == 0 && info.st_nlink > 0;
 }
 
-static bool is_abandoned(const char *path)
-{
-    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool abandoned = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
-
-    if (file >= 0)
-        close(file);
-    return abandoned;
-}
-
 /* ---- leftovers ---- */
 
 void kith__remove_folder(const char *path)
@@ -118,6 +109,17 @@ static void remove_whole(const char *path)
     kith__remove_folder(path);
 }
 
+/* The lock is held meanwhile: the writer of a new file may be about to take it. */
+static void remove_if_abandoned(const char *path)
+{
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+        remove_whole(path);
+    if (file >= 0)
+        close(file);
+}
+
 /* Remove the leftovers of one name, or of every name if it is NULL. */
 static void sweep(const char *path, const char *of)
 {
@@ -130,9 +132,8 @@ static void sweep(const char *path, const char *of)
         if (!is_drawn(entry->d_name, &base) ||
             (of && (strlen(of) != base || memcmp(of, entry->d_name, base) != 0)))
             continue;
-        if (snprintf(whole, sizeof whole, "%s/%s", path, entry->d_name) < (int)sizeof whole &&
-            is_abandoned(whole))
-            remove_whole(whole);
+        if (snprintf(whole, sizeof whole, "%s/%s", path, entry->d_name) < (int)sizeof whole)
+            remove_if_abandoned(whole);
     }
     if (folder)
         closedir(folder);
@@ -165,12 +166,39 @@ static void sweep_beside(const char *path)
 
 /* ---- files ---- */
 
-/* Something other than a file or folder, which a rename would replace. */
+/* The standard stream that a path leads to, as /dev/stdout does; -1 if it is none. */
+static int standard_stream(const struct stat *there)
+{
+    struct stat own;
+
+    for (int file = STDOUT_FILENO; file <= STDERR_FILENO; file++)
+        if (fstat(file, &own) == 0 && own.st_ino == there->st_ino && own.st_dev == there->st_dev)
+            return file;
+    return -1;
+}
+
+/* What a rename must not replace: a pipe, a device, or whatever a standard stream goes to. */
 static bool is_special(const char *path)
 {
     struct stat there;
 
-    return stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+    return stat(path, &there) == 0 && !S_ISDIR(there.st_mode) &&
+           (!S_ISREG(there.st_mode) || standard_stream(&there) >= 0);
+}
+
+/* A standard stream is shared, so that nothing written to it before is lost. */
+static FILE *open_special(const char *path)
+{
+    struct stat there;
+    int stream = stat(path, &there) == 0 ? standard_stream(&there) : -1;
+
+    if (stream < 0)
+        return fopen(path, "we");
+    int file = fcntl(stream, F_DUPFD_CLOEXEC, 0);
+    FILE *made = file < 0 ? NULL : fdopen(file, "w");
+    if (!made && file >= 0)
+        close(file);
+    return made;
 }
 
 /* A new locked file beside `path`; NULL if it cannot be created. */
@@ -207,7 +235,7 @@ static kith_status open_new(kith__new_file *file, const char *path, bool special
     }
     if (!special)
         sweep_beside(path);
-    file->stream = special ? fopen(path, "we") : open_drawn(file->temporary, path);
+    file->stream = special ? open_special(path) : open_drawn(file->temporary, path);
     if (!file->stream) {
         kith_status status = system_error(error, path, "write");
         kith__new_file_abandon(file);
@@ -218,7 +246,12 @@ static kith_status open_new(kith__new_file *file, const char *path, bool special
 
 kith_status kith__new_file_open(kith__new_file *file, const char *path, kith_error *error)
 {
-    return open_new(file, path, is_special(path), error);
+    char target[PATH_MAX];
+    struct stat there;
+    bool special = is_special(path), link = lstat(path, &there) == 0 && S_ISLNK(there.st_mode);
+
+    return open_new(file, !special && link && realpath(path, target) ? target : path, special,
+                    error);
 }
 
 kith_status kith__new_file_replace(kith__new_file *file, const char *path, kith_error *error)
@@ -265,11 +298,12 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
 
     if (ferror(stream) || fflush(stream) != 0 || (file->temporary && fsync(fileno(stream)) != 0))
         status = system_error(error, file->path, "write");
-    file->stream = NULL;
-    if (fclose(stream) != 0 && status == KITH_OK)
-        status = system_error(error, file->path, "write");
+    /* Closing it gives up the lock; without that, others would take it for a leftover. */
     if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
         status = system_error(error, file->path, "rename the finished file to it");
+    file->stream = NULL;
+    if (fclose(stream) != 0 && status == KITH_OK && !file->temporary)
+        status = system_error(error, file->path, "write");
     /* Sync the folder, so that after a power cut files appear in the order in which they were
      * written. */
     if (status == KITH_OK && file->temporary)

@@ -52,6 +52,15 @@ uint64_t kith__rng_below(kith__rng *rng, uint64_t bound)
     return (uint64_t)(product >> 64);
 }
 
+void kith__rng_order(kith__rng *rng, uint32_t *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t other = (size_t)kith__rng_below(rng, i + 1);
+        order[i] = order[other];
+        order[other] = (uint32_t)i;
+    }
+}
+
 double kith__rng_unit(kith__rng *rng)
 {
     return (double)(kith__rng_next(rng) >> 11) * 0x1p-53;

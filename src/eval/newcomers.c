@@ -26,15 +26,22 @@ static void apart_free(kith_model *m)
     kith__free(m);
 }
 
-/* It borrows everything that was learned. */
-static kith_status make_apart(kith_model **out, const kith_model *model, kith_error *error)
+static void copy_model(kith_model *to, kith_model *model)
+{
+    pthread_mutex_lock(&model->lock); /* of the cache */
+    *to = *model;
+    pthread_mutex_unlock(&model->lock);
+}
+
+/* It borrows everything that was learned. The model's threads do the work, so `sweeping` is held. */
+static kith_status make_apart(kith_model **out, kith_model *model, kith_error *error)
 {
     kith_model *m = kith__alloc(1, sizeof *m);
     kith_status status = KITH_OK;
 
     if (!m)
         return kith__no_memory(error);
-    *m = *model;
+    copy_model(m, model);
     m->cache = NULL;
     pthread_mutex_init(&m->sweeping, NULL);
     pthread_mutex_init(&m->lock, NULL);
@@ -57,7 +64,10 @@ kith_status kith__newcomers_init(kith__newcomers *n, kith_model *model,
                                  const kith__descriptions *described, kith_error *error)
 {
     *n = (kith__newcomers){.model = model, .described = described, .count = described->count};
-    return make_apart(&n->apart, model, error);
+    pthread_mutex_lock(&model->sweeping);
+    kith_status status = make_apart(&n->apart, model, error);
+    pthread_mutex_unlock(&model->sweeping);
+    return status;
 }
 
 void kith__newcomers_release(kith__newcomers *n)

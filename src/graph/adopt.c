@@ -38,23 +38,18 @@ static int adopt_facts(kith_graph *graph, const kith_graph *old, kith__facts *sp
 
 static int adopt_labels(kith_graph *graph, const kith_graph *old, const uint32_t *ids)
 {
-    size_t used = 0, capacity = 0;
+    kith__entity_labels labels;
 
     if (!old->label_start)
         return 0;
-    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
-    if (!graph->label_start)
+    if (kith__entity_labels_begin(&labels, graph))
         return -1;
     for (uint32_t e = 0; e < old->entities.count; e++) {
         if (ids[e] == KITH__NO_ID || old->label_start[e] == 0)
             continue;
         const char *label = old->label_bytes + old->label_start[e] - 1;
-        size_t length = strlen(label) + 1;
-        if (kith__reserve(&graph->label_bytes, &capacity, used + length, 1))
+        if (kith__entity_label_set(&labels, ids[e], label, strlen(label)))
             return -1;
-        memcpy(graph->label_bytes + used, label, length);
-        graph->label_start[ids[e]] = used + 1;
-        used += length;
     }
     return 0;
 }

@@ -25,23 +25,18 @@ static int add_names(kith_graph *graph, const kith_graph *source, const kith_gra
 
 static int add_labels(kith_graph *graph, const kith_graph *source)
 {
-    size_t used = 0, capacity = 0;
+    kith__entity_labels labels;
 
     if (!source->label_start)
         return 0;
-    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
-    if (!graph->label_start)
+    if (kith__entity_labels_begin(&labels, graph))
         return -1;
     for (uint32_t e = 0; e < graph->entities.count; e++) {
         if (source->label_start[e] == 0)
             continue;
         const char *label = source->label_bytes + source->label_start[e] - 1;
-        size_t length = strlen(label) + 1;
-        if (kith__reserve(&graph->label_bytes, &capacity, used + length, 1))
+        if (kith__entity_label_set(&labels, e, label, strlen(label)))
             return -1;
-        memcpy(graph->label_bytes + used, label, length);
-        graph->label_start[e] = used + 1;
-        used += length;
     }
     return 0;
 }

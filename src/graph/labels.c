@@ -66,28 +66,43 @@ const char *kith__label_find(const kith__label_set *set, const char *name, size_
 
 /* ---- of entities ---- */
 
+int kith__entity_labels_begin(kith__entity_labels *l, kith_graph *graph)
+{
+    *l = (kith__entity_labels){.graph = graph};
+    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
+    return graph->label_start ? 0 : -1;
+}
+
+int kith__entity_label_set(kith__entity_labels *l, uint32_t entity, const char *label,
+                           size_t length)
+{
+    kith_graph *graph = l->graph;
+
+    if (kith__reserve(&graph->label_bytes, &l->capacity, l->used + length + 1, 1))
+        return -1;
+    memcpy(graph->label_bytes + l->used, label, length);
+    graph->label_bytes[l->used + length] = '\0';
+    graph->label_start[entity] = l->used + 1;
+    l->used += length + 1;
+    return 0;
+}
+
 static int apply_to_entities(kith_graph *graph, const kith__label_set *set)
 {
-    size_t used = 0, capacity = 0;
+    kith__entity_labels labels;
 
     if (graph->label_start)
         return 0;
-    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
-    if (!graph->label_start)
+    if (kith__entity_labels_begin(&labels, graph))
         return -1;
     for (uint32_t i = 0; i < set->names.count; i++) {
         const char *name = kith__names_get(&set->names, i);
         const char *label = set->bytes + set->at[i].start;
-        size_t name_length = kith__names_length(&set->names, i), length = strlen(label) + 1;
-        uint32_t id = kith__names_find(&graph->entities, name, name_length,
-                                       kith__names_hash(name, name_length));
-        if (id == KITH__NO_ID)
-            continue;
-        if (kith__reserve(&graph->label_bytes, &capacity, used + length, 1))
+        size_t length = kith__names_length(&set->names, i);
+        uint32_t id =
+            kith__names_find(&graph->entities, name, length, kith__names_hash(name, length));
+        if (id != KITH__NO_ID && kith__entity_label_set(&labels, id, label, strlen(label)))
             return -1;
-        memcpy(graph->label_bytes + used, label, length);
-        graph->label_start[id] = used + 1;
-        used += length;
     }
     return 0;
 }

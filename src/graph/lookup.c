@@ -78,10 +78,8 @@ kith_name_list kith_graph_relation_names(const kith_graph *graph)
 
 const char *kith_graph_relation_label(const kith_graph *graph, uint32_t relation)
 {
-    if (!graph || relation >= graph->relations.count)
-        return NULL;
-    const char *name = kith__names_get(&graph->relations, relation);
-    const char *label = kith__label_find(graph->relation_labels, name, strlen(name));
+    const char *name = kith_graph_relation_name(graph, relation);
+    const char *label = name ? kith__label_find(graph->relation_labels, name, strlen(name)) : NULL;
     return label ? label : name;
 }
 

@@ -112,17 +112,13 @@ static kith_status draw(json_t *questions, const sampling *s, double count, doub
                         kith_error *error)
 {
     kith_facts test = kith_graph_facts(s->graph, KITH_TEST);
-    size_t *order = kith__alloc(test.count, sizeof *order);
+    uint32_t *order = kith__alloc(test.count, sizeof *order);
     kith__rng rng;
 
     if (!order)
         return kith__no_memory(error);
     kith__rng_init(&rng, (uint64_t)seed, 0);
-    for (size_t i = 0; i < test.count; i++) {
-        size_t other = (size_t)kith__rng_below(&rng, i + 1);
-        order[i] = order[other];
-        order[other] = i;
-    }
+    kith__rng_order(&rng, order, test.count);
     for (size_t i = 0; i < test.count && (double)json_array_size(questions) < count; i++) {
         const kith_triple *fact = &test.at[order[i]];
         if ((!test.truth || test.truth[order[i]] == 1) && is_suitable(s, fact) &&

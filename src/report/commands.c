@@ -5,12 +5,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/mem.h"
 #include "report/document.h"
 
 static void put_argument(command_line *c, const char *argument)
 {
-    if (c->argc < MOST_ARGUMENTS)
-        c->argv[c->argc++] = strdup(argument);
+    char *copy = strdup(argument);
+
+    if (!copy || kith__reserve(&c->argv, &c->capacity, c->argc + 2, sizeof *c->argv)) {
+        free(copy);
+        c->no_memory = true;
+        return;
+    }
+    c->argv[c->argc++] = copy;
+    c->argv[c->argc] = NULL;
 }
 
 static void put_option(command_line *c, const char *name, const char *value)
@@ -40,8 +48,9 @@ static void put_path(command_line *c, const char *option, const job *j, const ch
 
 void command_release(command_line *c)
 {
-    for (int i = 0; i < c->argc; i++)
+    for (size_t i = 0; i < c->argc; i++)
         free(c->argv[i]);
+    kith__free(c->argv);
 }
 
 static bool has_file(const job *j, const char *name)
@@ -126,7 +135,7 @@ json_t *command_text(const command_line *c)
 {
     text_buffer line = {0};
 
-    for (int i = 0; i < c->argc; i++) {
+    for (size_t i = 0; i < c->argc; i++) {
         const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=";
         bool quote = strspn(c->argv[i], plain) != strlen(c->argv[i]);
         text_put(&line, i > 0 ? " " : "");

@@ -4,12 +4,11 @@
 
 #include "report/plan.h"
 
-enum { MOST_ARGUMENTS = 256 };
-
 typedef struct command_line {
-    char *argv[MOST_ARGUMENTS + 1];
-    int argc;
+    char **argv; /* ends with NULL */
+    size_t argc, capacity;
     const char *output; /* the file in the job's folder that gets stdout */
+    bool no_memory;     /* an argument is missing */
 } command_line;
 
 /* The command of a job's step, released by the caller; false past the last step. */

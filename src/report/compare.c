@@ -128,7 +128,7 @@ static size_t cut_at_tabs(char *line, char *fields[COLUMNS])
 {
     size_t count = 0;
 
-    line[strcspn(line, "\r\n")] = '\0';
+    line[strcspn(line, "\n")] = '\0'; /* a name may hold a carriage return */
     while (line && count < COLUMNS) {
         fields[count++] = line;
         line = strchr(line, '\t');

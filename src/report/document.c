@@ -74,7 +74,7 @@ kith_status json_write(const json_t *value, const char *path, kith_error *error)
 
     if (dumped)
         text_add(&out, "%s\n", dumped);
-    kith_status status = text_write(&out, path, error);
+    kith_status status = text_replace(&out, path, error);
     text_release(&out);
     free(dumped);
     return status;
@@ -112,6 +112,14 @@ void document_text(json_t *document, const char *format, ...)
 json_t *details_new(const char *summary)
 {
     return json_pack("{ss so s[]}", "type", "details", "summary", safe_string(summary), "blocks");
+}
+
+void put_by_type(text_buffer *out, const json_t *value, const put_kind *kinds)
+{
+    while (kinds->type && strcmp(kinds->type, text_of(value, "type")) != 0)
+        kinds++;
+    if (kinds->type)
+        kinds->put(out, value);
 }
 
 /* ---- tables ---- */

@@ -56,12 +56,19 @@ json_t *format_string(const char *format, ...) __attribute__((format(printf, 1, 
 
 /* A regular file of a folder that may come from a stranger, as JSON; NULL where it is none. */
 json_t *json_read(const char *path, json_error_t *where);
-/* Write a JSON value as a file, whole or not at all. */
+/* Write a JSON value as a file of kith's own (text_replace). */
 kith_status json_write(const json_t *value, const char *path, kith_error *error);
+/* Write a page to a file that the user named (text_write). */
 kith_status html_write(const json_t *document, const char *path, kith_error *error);
-kith_status markdown_write(const json_t *document, const char *path, kith_error *error);
 void html_put(text_buffer *out, const json_t *document);
 void markdown_put(text_buffer *out, const json_t *document);
+/* How blocks or charts of a type are written; the last of a list has no type. */
+typedef struct put_kind {
+    const char *type;
+    void (*put)(text_buffer *out, const json_t *value);
+} put_kind;
+/* By the value's "type"; nothing where the list lacks it. */
+void put_by_type(text_buffer *out, const json_t *value, const put_kind *kinds);
 /* The colour of a series, by its place among all. */
 size_t series_color(const json_t *series, size_t otherwise);
 /* One chart as an <svg> element. */

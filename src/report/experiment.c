@@ -13,16 +13,20 @@
 
 /* ---- checking ---- */
 
+#define NO_ENTRY SIZE_MAX
+
 /* Where in the file a problem is, for messages. */
 typedef struct place {
     const char *path, *list;
-    size_t index;
+    size_t index; /* NO_ENTRY: `list` is an object */
 } place;
 
 static kith_status wrong(const place *at, const char *what, kith_error *error)
 {
     if (!at->list)
         return kith__fail(error, KITH_ERR_INPUT, "%s: %s", at->path, what);
+    if (at->index == NO_ENTRY)
+        return kith__fail(error, KITH_ERR_INPUT, "%s: \"%s\": %s", at->path, at->list, what);
     return kith__fail(error, KITH_ERR_INPUT, "%s: \"%s\", entry %zu: %s", at->path, at->list,
                       at->index + 1, what);
 }
@@ -34,21 +38,54 @@ static bool is_one_of(const char *text, const char *const *choices)
     return *choices != NULL;
 }
 
-/* Unknown keys are errors, because a mistyped setting would silently have no effect. */
-static kith_status check_keys(const json_t *object, const char *const *known, const place *at,
+/* A key that an object may have, and what stands there. */
+typedef struct known_key {
+    const char *name;
+    enum { ANY, TEXT, NUMBER, FLAG, LIST, OBJECT } holds; /* ANY: checked elsewhere */
+} known_key;
+
+static bool is_what_it_holds(const json_t *value, const known_key *k)
+{
+    switch (k->holds) {
+    case TEXT:
+        return json_is_string(value);
+    case NUMBER:
+        return json_is_number(value);
+    case FLAG:
+        return json_is_boolean(value);
+    case LIST:
+        return json_is_array(value);
+    case OBJECT:
+        return json_is_object(value);
+    default:
+        return true;
+    }
+}
+
+/* Unknown keys are errors, because a mistyped setting would silently have no effect, and so is a
+ * value that would be ignored. The last key has no name. */
+static kith_status check_keys(const json_t *object, const known_key *known, const place *at,
                               kith_error *error)
 {
-    const char *key;
+    static const char *const holds[] = {"",       "text",     "a number", "true or false",
+                                        "a list", "an object"};
+    const char *name;
     json_t *value;
-    char message[160];
+    char message[160] = "";
 
     if (!json_is_object(object))
         return wrong(at, "expected an object", error);
-    json_object_foreach((json_t *)object, key, value)
-        if (!is_one_of(key, known)) {
-            snprintf(message, sizeof message, "unknown key \"%.60s\"", key);
+    json_object_foreach((json_t *)object, name, value) {
+        const known_key *k = known;
+        while (k->name && strcmp(k->name, name) != 0)
+            k++;
+        if (!k->name)
+            snprintf(message, sizeof message, "unknown key \"%.60s\"", name);
+        else if (!is_what_it_holds(value, k))
+            snprintf(message, sizeof message, "expected %s in \"%s\"", holds[k->holds], name);
+        if (*message)
             return wrong(at, message, error);
-        }
+    }
     return KITH_OK;
 }
 
@@ -65,8 +102,9 @@ static kith_status check_settings(const json_t *settings, const place *at, kith_
 
 static kith_status check_data(const json_t *entry, const place *at, kith_error *error)
 {
-    static const char *const known[] = {"path",     "name", "group", "x",
-                                        "optional", "on",   "form",  NULL};
+    static const known_key known[] = {{"path", TEXT}, {"name", TEXT}, {"group", TEXT},
+                                      {"x", NUMBER},  {"on", TEXT},   {"optional", FLAG},
+                                      {"form", TEXT}, {NULL}};
     kith_status status = check_keys(entry, known, at, error);
 
     if (status == KITH_OK && !*text_of(entry, "path"))
@@ -106,7 +144,7 @@ static kith_status check_seconds(const json_t *model, const char *key, const pla
 /* What --quick says of a model in place of what stands beside it. */
 static kith_status check_quick(const json_t *quick, const place *at, kith_error *error)
 {
-    static const char *const known[] = {"settings", "seeds", "data", NULL};
+    static const known_key known[] = {{"settings", OBJECT}, {"seeds", ANY}, {"data", LIST}, {NULL}};
     kith_status status = quick ? check_keys(quick, known, at, error) : KITH_OK;
 
     if (status == KITH_OK)
@@ -118,9 +156,10 @@ static kith_status check_quick(const json_t *quick, const place *at, kith_error 
 
 static kith_status check_model(const json_t *entry, const place *at, kith_error *error)
 {
-    static const char *const known[] = {"name",          "preset", "settings",
-                                        "seeds",         "data",   "epoch_seconds",
-                                        "fixed_seconds", "quick",  NULL};
+    static const known_key known[] = {
+        {"name", TEXT},         {"preset", TEXT},       {"settings", OBJECT},
+        {"seeds", ANY},         {"data", LIST},         {"quick", ANY},
+        {"epoch_seconds", ANY}, {"fixed_seconds", ANY}, {NULL}};
     kith_status status = check_keys(entry, known, at, error);
 
     if (status == KITH_OK && !*text_of(entry, "name"))
@@ -176,27 +215,51 @@ static kith_status check_lists(json_t *experiment, const char *path, kith_error 
     return KITH_OK;
 }
 
-static kith_status check_cases(const json_t *cases, const place *at, kith_error *error)
+/* [subject, relation, object], of which null is asked for. */
+static bool is_question(const json_t *question)
 {
-    static const char *const keys[] = {"count", "seed", "min_facts", "max_facts"};
-    char message[120];
+    size_t asked = 0;
 
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const json_t *found = json_object_get(cases, keys[i]);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *name = json_array_get(question, i);
+        if (!json_is_string(name) && !json_is_null(name))
+            return false;
+        asked += json_is_null(name);
+    }
+    return asked > 0 && json_array_size(question) == 3;
+}
+
+static kith_status check_cases(const json_t *cases, const char *path, kith_error *error)
+{
+    static const known_key known[] = {{"count", ANY},     {"seed", ANY},       {"min_facts", ANY},
+                                      {"max_facts", ANY}, {"questions", LIST}, {NULL}};
+    const place at = {path, "cases", NO_ENTRY};
+    const json_t *question;
+    char message[120];
+    kith_status status = cases ? check_keys(cases, known, &at, error) : KITH_OK;
+
+    for (size_t i = 0; status == KITH_OK && i < 4; i++) {
+        const json_t *found = json_object_get(cases, known[i].name);
         if (found && (!json_is_integer(found) || json_integer_value(found) < 0)) {
-            snprintf(message, sizeof message, "\"cases\": expected a whole number from 0 in \"%s\"",
-                     keys[i]);
-            return wrong(at, message, error);
+            snprintf(message, sizeof message, "expected a whole number from 0 in \"%s\"",
+                     known[i].name);
+            status = wrong(&at, message, error);
         }
     }
-    return KITH_OK;
+    for (size_t i = 0; (question = json_array_get(json_object_get(cases, "questions"), i)); i++)
+        if (status == KITH_OK && !is_question(question))
+            status = wrong(&(place){path, "questions", i},
+                           "expected subject, relation and object, of which one is null", error);
+    return status;
 }
 
 static kith_status check_experiment(json_t *experiment, const char *path, kith_error *error)
 {
-    static const char *const known[] = {"name",    "title", "about",  "source", "kind",
-                                        "metrics", "data",  "models", "quick",  "published",
-                                        "charts",  "x",     "cases",  "form",   NULL};
+    static const known_key known[] = {
+        {"name", TEXT},  {"title", TEXT},    {"about", TEXT},   {"source", TEXT}, {"kind", TEXT},
+        {"form", TEXT},  {"x", TEXT},        {"metrics", LIST}, {"charts", LIST}, {"data", ANY},
+        {"models", ANY}, {"published", ANY}, {"quick", ANY},    {"cases", ANY},   {NULL}};
+    static const known_key of_quick[] = {{"only", LIST}, {NULL}};
     static const char *const kinds[] = {"", "train", "statistics", "cases", NULL};
     static const char *const charts[] = {"training", "facts", "reliability", "x", NULL};
     place at = {path, NULL, 0};
@@ -223,7 +286,10 @@ static kith_status check_experiment(json_t *experiment, const char *path, kith_e
                          "and accuracy",
                          error);
     if (status == KITH_OK)
-        status = check_cases(json_object_get(experiment, "cases"), &at, error);
+        status = check_cases(json_object_get(experiment, "cases"), path, error);
+    if (status == KITH_OK && json_object_get(experiment, "quick"))
+        status = check_keys(json_object_get(experiment, "quick"), of_quick,
+                            &(place){path, "quick", NO_ENTRY}, error);
     if (status == KITH_OK)
         status = check_lists(experiment, path, error);
     if (status == KITH_OK && json_array_size(json_object_get(experiment, "data")) == 0)
@@ -232,6 +298,80 @@ static kith_status check_experiment(json_t *experiment, const char *path, kith_e
         json_array_size(json_object_get(experiment, "models")) == 0)
         return wrong(&at, "\"models\" has no model", error);
     return status;
+}
+
+/* ---- names ---- */
+
+static const char *name_at(const json_t *list, size_t i)
+{
+    return text_of(json_array_get(list, i), "name");
+}
+
+static size_t find_name(const json_t *list, const char *name)
+{
+    size_t i = 0;
+
+    while (i < json_array_size(list) && strcmp(name_at(list, i), name) != 0)
+        i++;
+    return i;
+}
+
+/* Results are gathered by name, so the same name twice would mix two models. */
+static kith_status check_once(const json_t *list, place at, kith_error *error)
+{
+    char message[160];
+
+    for (at.index = 0; at.index < json_array_size(list); at.index++)
+        if (find_name(list, name_at(list, at.index)) < at.index) {
+            snprintf(message, sizeof message,
+                     "found the name \"%.80s\" a second time, expected "
+                     "each once",
+                     name_at(list, at.index));
+            return wrong(&at, message, error);
+        }
+    return KITH_OK;
+}
+
+/* A list of names of data sets, which may be missing. */
+static kith_status check_data_names(const json_t *names, const char *key, const json_t *datas,
+                                    const place *at, kith_error *error)
+{
+    char message[160];
+
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name && find_name(datas, name) < json_array_size(datas))
+            continue;
+        snprintf(message, sizeof message,
+                 "found \"%.80s\" in \"%s\", expected the name of a data "
+                 "set",
+                 name ? name : "something that is not text", key);
+        return wrong(at, message, error);
+    }
+    return KITH_OK;
+}
+
+/* Once missing names are filled in. */
+static kith_status check_names(const json_t *experiment, const char *path, kith_error *error)
+{
+    const json_t *datas = json_object_get(experiment, "data"), *model;
+    const json_t *models = json_object_get(experiment, "models");
+    place at = {path, "models", 0}, in_quick = {path, "quick", NO_ENTRY};
+    kith_status status = check_once(datas, (place){path, "data", 0}, error);
+
+    if (status == KITH_OK)
+        status = check_once(models, at, error);
+    json_array_foreach(models, at.index, model) {
+        const json_t *quick = json_object_get(model, "quick");
+        if (status == KITH_OK)
+            status = check_data_names(json_object_get(model, "data"), "data", datas, &at, error);
+        if (status == KITH_OK)
+            status = check_data_names(json_object_get(quick, "data"), "data", datas, &at, error);
+    }
+    if (status != KITH_OK)
+        return status;
+    return check_data_names(json_object_get(json_object_get(experiment, "quick"), "only"), "only",
+                            datas, &in_quick, error);
 }
 
 /* ---- loading ---- */
@@ -278,13 +418,15 @@ kith_status experiment_load(json_t **out, const char *path, kith_error *error)
         fclose(in);
     if (status == KITH_OK)
         status = check_experiment(experiment, path, error);
-    if (status != KITH_OK) {
-        json_decref(experiment);
-        return status;
+    if (status == KITH_OK) {
+        fill_in(experiment, path);
+        status = check_names(experiment, path, error);
     }
-    fill_in(experiment, path);
-    *out = experiment;
-    return KITH_OK;
+    if (status == KITH_OK)
+        *out = experiment;
+    else
+        json_decref(experiment);
+    return status;
 }
 
 kith_status experiment_find(json_t **experiment, const char *folder, const char *name,

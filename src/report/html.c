@@ -271,18 +271,18 @@ static void put_details(text_buffer *out, const json_t *block)
 
 static void put_blocks(text_buffer *out, const json_t *blocks)
 {
-    static const struct {
-        const char *type;
-        void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"heading", put_heading}, {"text", put_text},       {"list", put_list},
-                 {"table", put_table},     {"figures", put_figures}, {"details", put_details}};
+    static const put_kind kinds[] = {{"heading", put_heading},
+                                     {"text", put_text},
+                                     {"list", put_list},
+                                     {"table", put_table},
+                                     {"figures", put_figures},
+                                     {"details", put_details},
+                                     {NULL}};
     const json_t *block;
     size_t i;
 
     json_array_foreach(blocks, i, block)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (strcmp(kinds[k].type, text_of(block, "type")) == 0)
-                kinds[k].put(out, block);
+        put_by_type(out, block, kinds);
 }
 
 void html_put(text_buffer *out, const json_t *document)

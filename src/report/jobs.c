@@ -132,15 +132,15 @@ static kith_status check_job_entries(const job *j, kith_error *error)
                                         "ranks.tsv", "results.json", "commands.json",
                                         NULL};
     const char *name = strrchr(j->folder, '/') + 1; /* of OUTPUT/runs/NAME */
-    json_t *parent = format_string("%.*s", (int)(name - 1 - j->folder), j->folder);
-    json_t *own = format_string("%s/", name);
-    const char *const folders[] = {json_string_value(own), NULL};
-    kith_status status = check_entries(json_string_value(parent), folders, error);
+    char *parent = strndup(j->folder, (size_t)(name - 1 - j->folder)), *own = path_in(name, "");
+    const char *const folders[] = {own, NULL};
+    kith_status status =
+        parent && own ? check_entries(parent, folders, error) : kith__no_memory(error);
 
     if (status == KITH_OK)
         status = check_entries(j->folder, names, error);
-    json_decref(own);
-    json_decref(parent);
+    free(own);
+    free(parent);
     return status;
 }
 
@@ -198,10 +198,10 @@ static void start_step(plan *p, job *j)
         return;
     }
     command_make(&c, p, j, j->step);
-    j->pid = start_command(&c, j);
+    j->pid = c.no_memory ? -1 : start_command(&c, j);
     j->state = JOB_RUNNING;
     if (j->pid < 0)
-        fail_job(j, "cannot start: %s", strerror(errno));
+        fail_job(j, "cannot start: %s", strerror(c.no_memory ? ENOMEM : errno));
     command_release(&c);
 }
 

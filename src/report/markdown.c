@@ -102,7 +102,8 @@ static void put_lines(text_buffer *out, const json_t *chart)
         if (i % every != 0 && i + 1 < count)
             continue;
         json_t *row = table_row(table);
-        const char *category = json_string_value(json_array_get(categories, (size_t)at));
+        const char *category =
+            categories ? json_string_value(json_array_get(categories, (size_t)at)) : NULL;
         if (category)
             row_text(row, "%s", category);
         else
@@ -180,13 +181,11 @@ static void put_graph(text_buffer *out, const json_t *chart)
 
 static void put_figures(text_buffer *out, const json_t *figures)
 {
-    static const struct {
-        const char *type;
-        void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"lines", put_lines},
-                 {"bars", put_bars},
-                 {"reliability", put_reliability},
-                 {"graph", put_graph}};
+    static const put_kind kinds[] = {{"lines", put_lines},
+                                     {"bars", put_bars},
+                                     {"reliability", put_reliability},
+                                     {"graph", put_graph},
+                                     {NULL}};
     const json_t *chart;
     size_t i;
 
@@ -198,9 +197,7 @@ static void put_figures(text_buffer *out, const json_t *figures)
             text_put_markdown(out, text_of(chart, "note"));
             text_put(out, "\n\n");
         }
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (strcmp(kinds[k].type, text_of(chart, "type")) == 0)
-                kinds[k].put(out, chart);
+        put_by_type(out, chart, kinds);
     }
 }
 
@@ -242,18 +239,18 @@ static void put_details(text_buffer *out, const json_t *block)
 
 static void put_blocks(text_buffer *out, const json_t *blocks)
 {
-    static const struct {
-        const char *type;
-        void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"heading", put_heading}, {"text", put_text},       {"list", put_list},
-                 {"table", put_table},     {"figures", put_figures}, {"details", put_details}};
+    static const put_kind kinds[] = {{"heading", put_heading},
+                                     {"text", put_text},
+                                     {"list", put_list},
+                                     {"table", put_table},
+                                     {"figures", put_figures},
+                                     {"details", put_details},
+                                     {NULL}};
     const json_t *block;
     size_t i;
 
     json_array_foreach(blocks, i, block)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (strcmp(kinds[k].type, text_of(block, "type")) == 0)
-                kinds[k].put(out, block);
+        put_by_type(out, block, kinds);
 }
 
 void markdown_put(text_buffer *out, const json_t *document)
@@ -264,14 +261,4 @@ void markdown_put(text_buffer *out, const json_t *document)
     text_put_markdown(out, text_of(document, "subtitle"));
     text_put(out, "\n\n");
     put_blocks(out, json_object_get(document, "blocks"));
-}
-
-kith_status markdown_write(const json_t *document, const char *path, kith_error *error)
-{
-    text_buffer out = {0};
-
-    markdown_put(&out, document);
-    kith_status status = text_write(&out, path, error);
-    text_release(&out);
-    return status;
 }

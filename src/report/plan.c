@@ -13,10 +13,15 @@
 
 /* ---- jobs ---- */
 
-char *job_path(const job *j, const char *name)
+char *path_in(const char *folder, const char *name)
 {
     char *path = NULL;
-    return asprintf(&path, "%s/%s", j->folder, name) < 0 ? NULL : path;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+char *job_path(const job *j, const char *name)
+{
+    return path_in(j->folder, name);
 }
 
 json_t *job_title(const job *j)
@@ -111,11 +116,7 @@ static kith_status add_job(size_t *index, plan *p, job_kind kind, json_t *identi
 
 static char *data_path(const plan *p, const char *path)
 {
-    char *whole = NULL;
-
-    if (path[0] == '/')
-        return strdup(path);
-    return asprintf(&whole, "%s/%s", p->options.data, path) < 0 ? NULL : whole;
+    return path[0] == '/' ? strdup(path) : path_in(p->options.data, path);
 }
 
 /* Hash, number of facts and task of a source, read once; NULL if it is missing. */

@@ -60,7 +60,8 @@ void plan_release(plan *p);
 
 /* The results of a finished job; NULL if it is not finished. */
 json_t *job_results(const job *j);
-/* A path inside a job's folder, to be freed; NULL if out of memory. */
+/* A path inside a folder, or inside a job's, to be freed; NULL if out of memory. */
+char *path_in(const char *folder, const char *name);
 char *job_path(const job *j, const char *name);
 /* A setting of an experiment as text; whole numbers have all their digits. */
 const char *value_text(char out[64], const json_t *value);

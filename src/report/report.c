@@ -1,6 +1,6 @@
 #include "report/report.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -80,21 +80,30 @@ static kith_status add_experiment(json_t *document, json_t *list, const plan *p,
     return status;
 }
 
+static kith_status write_page(const json_t *document, void (*put)(text_buffer *, const json_t *),
+                              const char *folder, const char *name, kith_error *error)
+{
+    char *path = path_in(folder, name);
+    text_buffer out = {0};
+
+    put(&out, document);
+    kith_status status = path ? text_replace(&out, path, error) : kith__no_memory(error);
+    text_release(&out);
+    free(path);
+    return status;
+}
+
 static kith_status write_all(const json_t *document, const json_t *report, const char *folder,
                              kith_error *error)
 {
-    json_t *html = format_string("%s/report.html", folder);
-    json_t *markdown = format_string("%s/report.md", folder);
-    json_t *json = format_string("%s/report.json", folder);
-    kith_status status = html_write(document, json_string_value(html), error);
+    char *json = path_in(folder, "report.json");
+    kith_status status = write_page(document, html_put, folder, "report.html", error);
 
     if (status == KITH_OK)
-        status = markdown_write(document, json_string_value(markdown), error);
+        status = write_page(document, markdown_put, folder, "report.md", error);
     if (status == KITH_OK)
-        status = json_write(report, json_string_value(json), error);
-    json_decref(html);
-    json_decref(markdown);
-    json_decref(json);
+        status = json ? json_write(report, json, error) : kith__no_memory(error);
+    free(json);
     return status;
 }
 

@@ -24,6 +24,12 @@ static const char *direction(metric m, const estimate *difference)
     return (difference->mean > 0) == metric_table[m].higher_is_better ? "better" : "worse";
 }
 
+/* Of one query there is no standard error. */
+static json_t *error_text(double error, int decimals)
+{
+    return isfinite(error) ? format_string("\xc2\xb1 %.*f", decimals, error) : json_string("");
+}
+
 /* "0.387", below it "published 0.394" and the difference, marked where it is beyond two errors. */
 static json_t *figure_cell(metric m, const estimate *ours, double published)
 {
@@ -40,10 +46,13 @@ static json_t *figure_cell(metric m, const estimate *ours, double published)
                          ? signed_text(info->scale * difference.mean, info->decimals)
                          : json_string("");
         const char *star = isfinite(published) && significance(&difference) ? "*" : "";
-        json_array_append_new(small, format_string("%s%s%s\xc2\xb1 %.*f", json_string_value(by),
-                                                   star, isfinite(published) ? " " : "",
-                                                   info->decimals, info->scale * ours->error));
+        json_t *error = error_text(info->scale * ours->error, info->decimals);
+        bool both = json_string_length(by) > 0 && json_string_length(error) > 0;
+        if (json_string_length(by) + json_string_length(error) > 0)
+            json_array_append_new(small, format_string("%s%s%s%s", json_string_value(by), star,
+                                                       both ? " " : "", json_string_value(error)));
         json_decref(by);
+        json_decref(error);
         cell = json_pack("{so so ss}", "text",
                          format_string("%.*f", info->decimals, info->scale * ours->mean), "small",
                          small, "mark", isfinite(published) ? direction(m, &difference) : "");
@@ -211,9 +220,11 @@ static void pair_cell(json_t *row, json_t *figures, const measurement *first,
         row_text(row, "%s", "\xe2\x80\x93");
         return;
     }
-    json_t *by = signed_text(d.mean, 3), *small = format_string("\xc2\xb1 %.3f", d.error);
+    json_t *by = signed_text(d.mean, 3), *small = json_array();
+    if (isfinite(d.error))
+        json_array_append_new(small, error_text(d.error, 3));
     json_array_append_new(
-        row, json_pack("{so s[o]}", "text",
+        row, json_pack("{so so}", "text",
                        format_string("%s%s", json_string_value(by), marks[significance(&d)]),
                        "small", small));
     json_decref(by);

@@ -40,11 +40,12 @@ typedef struct axis {
     double low, high, step;
 } axis;
 
-/* Round steps, about `wanted` of them, around what is there. */
+/* Round steps, about `wanted` of them, around what is there. Values that differ in their last
+ * digits alone count as one, so that each step leads to another number. */
 static axis axis_over(double low, double high, int wanted)
 {
     static const double rounds[] = {1, 2, 2.5, 5, 10};
-    if (!(high > low)) {
+    if (!(high - low > 1e-9 * fmax(fabs(low), fabs(high)))) {
         double pad = fabs(low) > 0 ? fabs(low) / 2 : 1;
         low -= pad;
         high += pad;
@@ -81,12 +82,21 @@ static void tick_label(char out[32], double value, double step)
     snprintf(out, 32, "%.*f", decimals, fabs(value) < step / 1e6 ? 0 : value);
 }
 
+/* Ticks after the first. An axis that cannot be drawn, as of 1e308 and -1e308, has none. */
+static int tick_count(const axis *a)
+{
+    enum { MOST = 50 };
+    double count = round((a->high - a->low) / a->step);
+
+    return count >= 0 && count <= MOST ? (int)count : 0;
+}
+
 static void put_y_axis(text_buffer *out, const axis *y, const char *name)
 {
     char label[32];
 
-    for (double v = y->low; v <= y->high + y->step / 2; v += y->step) {
-        double at = y_of(y, v);
+    for (int i = 0; i <= tick_count(y); i++) {
+        double v = y->low + i * y->step, at = y_of(y, v);
         text_add(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, at, WIDTH - RIGHT);
         tick_label(label, v, y->step);
         put_label(out, LEFT - 6, at + 4, "tick end", label);
@@ -106,7 +116,8 @@ static void put_x_axis(text_buffer *out, const axis *x, const char *name)
 {
     char label[32];
 
-    for (double v = x->low; v <= x->high + x->step / 2; v += x->step) {
+    for (int i = 0; i <= tick_count(x); i++) {
+        double v = x->low + i * x->step;
         tick_label(label, v, x->step);
         put_label(out, x_of(x, v), HEIGHT - BOTTOM + 16, "tick middle", label);
     }
@@ -162,7 +173,8 @@ static void put_series(text_buffer *out, const json_t *one, size_t color, const 
         text_add(out, "<circle class=\"dot c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", color,
                  x_of(x, px), y_of(y, py));
         text_put_html(out, text_of(one, "name"));
-        const char *category = json_string_value(json_array_get(categories, (size_t)px));
+        const char *category =
+            categories ? json_string_value(json_array_get(categories, (size_t)px)) : NULL;
         if (category) {
             text_put(out, ", ");
             text_put_html(out, category);
@@ -441,20 +453,15 @@ static int graph_height(const json_t *chart)
 
 void svg_put(text_buffer *out, const json_t *chart)
 {
-    static const struct {
-        const char *type;
-        void (*put)(text_buffer *, const json_t *);
-    } kinds[] = {{"lines", put_lines},
-                 {"bars", put_bars},
-                 {"reliability", put_reliability},
-                 {"graph", put_graph}};
-    const char *type = text_of(chart, "type");
-    bool graph = strcmp(type, "graph") == 0;
+    static const put_kind kinds[] = {{"lines", put_lines},
+                                     {"bars", put_bars},
+                                     {"reliability", put_reliability},
+                                     {"graph", put_graph},
+                                     {NULL}};
+    bool graph = strcmp(text_of(chart, "type"), "graph") == 0;
 
     begin(out, graph ? "graph" : "chart", graph ? GRAPH_WIDTH : WIDTH,
           graph ? graph_height(chart) : HEIGHT, text_of(chart, "title"));
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i].type, type) == 0)
-            kinds[i].put(out, chart);
+    put_by_type(out, chart, kinds);
     text_put(out, "</svg>\n");
 }

@@ -158,15 +158,28 @@ void text_release(text_buffer *t)
     *t = (text_buffer){0};
 }
 
-kith_status text_write(const text_buffer *t, const char *path, kith_error *error)
+typedef kith_status open_call(kith__new_file *file, const char *path, kith_error *error);
+
+static kith_status write_with(open_call *open, const text_buffer *t, const char *path,
+                              kith_error *error)
 {
     kith__new_file file;
 
     if (t->failed)
         return kith__no_memory(error);
-    kith_status status = kith__new_file_open(&file, path, error);
+    kith_status status = open(&file, path, error);
     if (status != KITH_OK)
         return status;
     fwrite(t->at ? t->at : "", 1, t->length, file.stream);
     return kith__new_file_commit(&file, error);
+}
+
+kith_status text_write(const text_buffer *t, const char *path, kith_error *error)
+{
+    return write_with(kith__new_file_open, t, path, error);
+}
+
+kith_status text_replace(const text_buffer *t, const char *path, kith_error *error)
+{
+    return write_with(kith__new_file_replace, t, path, error);
 }

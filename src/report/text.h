@@ -1,5 +1,5 @@
 /* Text that grows, and names made safe for pages. A failed allocation is remembered, and told once
- * at the end by text_write. */
+ * at the end, when the text is written. */
 #ifndef KITH_REPORT_TEXT_H
 #define KITH_REPORT_TEXT_H
 
@@ -25,7 +25,9 @@ void text_put_html(text_buffer *t, const char *name);
 void text_put_markdown(text_buffer *t, const char *name);
 void text_release(text_buffer *t);
 
-/* Write a file, whole or not at all. */
+/* Write a file that the user named, whole or not at all. */
 kith_status text_write(const text_buffer *t, const char *path, kith_error *error);
+/* The same for kith's own file in a folder that may come from a stranger. */
+kith_status text_replace(const text_buffer *t, const char *path, kith_error *error);
 
 #endif

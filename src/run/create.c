@@ -102,8 +102,9 @@ static char *find_foreign_in_run(const char *folder)
                                            "relation_name.txt", "prefixes.txt",
                                            NULL};
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
-    char *foreign = find_foreign(folder, of_run);
 
+    kith__remove_leftovers(folder); /* of killed processes */
+    char *foreign = find_foreign(folder, of_run);
     if (!foreign && graph)
         foreign = find_foreign(graph, of_graph);
     if (!foreign && inner && kith__path_exists(folder, "heldout"))

@@ -65,7 +65,8 @@ static bool read_weights(kith__overall *o, const json_t *weights)
     return o->entities == 0 || (o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0);
 }
 
-/* Knots must rise, so that a likelier answer never gets a lower probability. */
+/* Knots must not fall, so that a likelier answer never gets a lower probability. Neighbours may be
+ * equal: many answers have the same score, shares near 0 are bounded, and digits are rounded. */
 static bool read_knots(kith__overall *o, const json_t *rows)
 {
     size_t i;
@@ -79,7 +80,7 @@ static bool read_knots(kith__overall *o, const json_t *rows)
             !read_number(&knot->probability, row, "probability", 1) || knot->probability <= 0 ||
             knot->probability >= 1 || !read_count(&knot->answers, row, "answers") ||
             !read_count(&knot->entities, row, "entities") ||
-            (i > 0 && (knot->at <= knot[-1].at || knot->probability <= knot[-1].probability)))
+            (i > 0 && (knot->at < knot[-1].at || knot->probability < knot[-1].probability)))
             return false;
     }
     return true;

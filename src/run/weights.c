@@ -49,7 +49,7 @@ kith_status kith__run_load_model(const char *folder, kith_model *model, kith_err
         path ? kith__tensors_load(path, &group, 1, NULL, 0, model->run_format >= 3, error)
              : kith__no_memory(error);
     kith__free(path);
-    if (status == KITH_ERR_IO)
+    if (status == KITH_ERR_IO && !kith__path_exists(folder, "model.safetensors"))
         return kith__fail(
             error, KITH_ERR_INPUT,
             "%s: has no model.safetensors yet; train it first: kith train --resume %s", folder,

@@ -74,13 +74,9 @@ static void draw(kith__descriptions *d, const kith_graph *g, const uint32_t *cou
 {
     uint32_t seen = g->seen_entities, unseen = g->entities.count - seen;
 
-    for (uint32_t i = 0; i < unseen; i++) {
-        uint32_t other = (uint32_t)kith__rng_below(rng, i + 1);
-        d->entities[i] = d->entities[other];
-        d->entities[other] = seen + i;
-    }
+    kith__rng_order(rng, d->entities, unseen);
     for (uint32_t i = 0; i < unseen && d->distinct < o->most; i++) {
-        uint32_t e = d->entities[i];
+        uint32_t e = seen + d->entities[i];
         if (count[e - seen] >= LEAST_FACTS && (!o->is_wanted || o->is_wanted(e)))
             d->entities[d->distinct++] = e;
     }

@@ -34,11 +34,7 @@ static void choose(hiding *h, const kith__hidden_facts_options *options)
     kith__rng_init(&rng, options->seed, UINT64_C(1) << 47 | options->draw);
     if (wanted > options->most)
         wanted = options->most;
-    for (size_t i = 0; i < count; i++) {
-        size_t other = (size_t)kith__rng_below(&rng, i + 1);
-        h->order[i] = h->order[other];
-        h->order[other] = (uint32_t)i;
-    }
+    kith__rng_order(&rng, h->order, count);
     for (size_t i = 0; i < count && hidden < wanted; i++) {
         kith_triple t = h->train->at[h->order[i]];
         if (!may_hide(h, t))

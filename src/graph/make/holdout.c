@@ -5,6 +5,8 @@
 #include "core/mem.h"
 #include "core/rng.h"
 
+enum { LEAST_KEPT = 4 }; /* a quarter of the facts of train */
+
 typedef struct {
     const kith_graph *source;
     const kith__holdout_options *options;
@@ -17,26 +19,18 @@ typedef struct {
     kith__facts split[KITH_SPLITS];
 } holding;
 
-static uint32_t *shuffled(size_t count, kith__rng *rng)
+static size_t wanted_of(const holding *h, size_t entities)
 {
-    uint32_t *order = kith__alloc(count, sizeof *order);
-
-    for (size_t i = 0; order && i < count; i++) {
-        size_t other = (size_t)kith__rng_below(rng, i + 1);
-        order[i] = order[other];
-        order[other] = (uint32_t)i;
-    }
-    return order;
+    size_t wanted = (size_t)(h->options->share * (double)entities + .5);
+    return wanted > 0 ? wanted : 1;
 }
 
 /* Draw facts until enough entities are held out. */
-static void choose(holding *h)
+static void choose_by_facts(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
-    size_t wanted = (size_t)(h->options->share * h->source->seen_entities + .5), chosen = 0;
+    size_t wanted = wanted_of(h, h->source->seen_entities), chosen = 0;
 
-    if (wanted == 0)
-        wanted = 1;
     for (size_t i = 0; i < train->count && chosen < wanted; i++) {
         kith_triple t = train->at[h->order[i]];
         bool subject =
@@ -45,6 +39,47 @@ static void choose(holding *h)
         chosen += !h->out[e];
         h->out[e] = 1;
     }
+}
+
+static size_t count_kept(const holding *h)
+{
+    const kith__facts *train = &h->source->splits[KITH_TRAIN];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < train->count; i++)
+        kept += !h->out[train->at[i].subject] && !h->out[train->at[i].object];
+    return kept;
+}
+
+/* Draw entities that may be held out, each as likely as another. */
+static void choose_evenly(holding *h)
+{
+    const kith__facts *train = &h->source->splits[KITH_TRAIN];
+    uint32_t entities = h->source->seen_entities;
+    size_t left = 0;
+
+    memset(h->out, 0, h->source->entities.count);
+    for (size_t i = 0; i < train->count; i++) {
+        h->out[train->at[i].subject] |= h->options->subjects;
+        h->out[train->at[i].object] |= h->options->objects;
+    }
+    for (uint32_t e = 0; e < entities; e++)
+        left += h->out[e];
+    size_t wanted = wanted_of(h, left);
+    for (uint32_t e = 0; e < entities; e++)
+        if (h->out[e]) {
+            h->out[e] = kith__rng_below(&h->rng, left--) < wanted;
+            wanted -= h->out[e];
+        }
+}
+
+/* Where most facts are with few entities, as of people with cities and occupations, all of those
+ * would be drawn, and hardly a fact would be left. */
+static void choose(holding *h)
+{
+    choose_by_facts(h);
+    if (count_kept(h) < h->source->splits[KITH_TRAIN].count / LEAST_KEPT)
+        choose_evenly(h);
 }
 
 /* The held-out end of a fact whose other end is seen; else UINT32_MAX. */
@@ -143,17 +178,18 @@ kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
                                  const kith__holdout_options *options, kith_error *error)
 {
     holding h = {.source = source, .options = options};
-    size_t n = source->entities.count;
+    size_t n = source->entities.count, facts = source->splits[KITH_TRAIN].count;
     kith_status status = KITH_OK;
 
     kith__rng_init(&h.rng, options->seed, UINT64_C(1) << 43);
-    h.order = shuffled(source->splits[KITH_TRAIN].count, &h.rng);
+    h.order = kith__alloc(facts, sizeof *h.order);
     h.out = kith__calloc(n, 1);
     h.seen = kith__calloc(n, 1);
     h.links = kith__calloc(n, sizeof *h.links);
     h.hide = kith__calloc(n, sizeof *h.hide);
     if (!h.order || !h.out || !h.seen || !h.links || !h.hide)
         TRY(kith__no_memory(error));
+    kith__rng_order(&h.rng, h.order, facts);
     choose(&h);
     if (keep_train(&h))
         TRY(kith__no_memory(error));

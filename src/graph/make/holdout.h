@@ -18,7 +18,8 @@ typedef struct kith__holdout_options {
  * the hidden ones. With `between`, aux also has the facts between held-out entities that are linked
  * to seen ones, and test one in five of these; without it they are dropped. Entities are drawn as
  * ends of random facts, so entities with many facts are drawn more often, as in the data sets of
- * Wang et al. 2019. */
+ * Wang et al. 2019; where that leaves train less than a quarter of its facts, each entity is as
+ * likely as another. */
 kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
                                  const kith__holdout_options *options, kith_error *error);
 

@@ -124,9 +124,10 @@ static bool make_false(kith_triple *out, maker *m, kith_triple t, kith_split spl
         side = m->plan->strategy == KITH_SUBJECT ? OBJECT_SIDE : SUBJECT_SIDE;
         return draw(out, m, t, side, false) || draw(out, m, t, !side, true);
     }
-    if (draw(out, m, t, side, false) || draw(out, m, t, !side, false))
+    /* Both ends of such test facts are unseen. A seen one would tell that the fact is false. */
+    if (split == KITH_TEST && (draw(out, m, t, side, true) || draw(out, m, t, !side, true)))
         return true;
-    return split == KITH_TEST && (draw(out, m, t, side, true) || draw(out, m, t, !side, true));
+    return draw(out, m, t, side, false) || draw(out, m, t, !side, false);
 }
 
 static int add_to_part(kith__facts *facts, maker *m, kith_split split)

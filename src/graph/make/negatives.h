@@ -20,7 +20,8 @@ typedef struct kith__negatives_plan {
 /* Put a false fact after each true one. One side is replaced by an entity that train has on that
  * side of that relation; the unseen side stays, so that the fact is still about an unseen entity.
  * If that gives nothing new, the unseen side is replaced by another unseen entity that aux has on
- * that side of that relation. A false fact is never a known fact, and none occurs twice. */
+ * that side of that relation. With KITH_BOTH, where both ends of test facts are unseen, that comes
+ * first. A false fact is never a known fact, and none occurs twice. */
 kith_status kith__add_negatives(kith__facts *dev, kith__facts *test,
                                 const kith__negatives_plan *plan, kith_error *error);
 

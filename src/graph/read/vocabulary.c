@@ -209,10 +209,10 @@ cleanup:
     return status;
 }
 
-static kith_status add_label(kith_graph *graph, size_t *used, size_t *capacity,
-                             kith__loader *loader, const reader *r, const char *path,
-                             kith__field line)
+static kith_status add_label(kith__entity_labels *labels, kith__loader *loader, const reader *r,
+                             const char *path, kith__field line)
 {
+    const kith__names *entities = &labels->graph->entities;
     char quoted[KITH__QUOTED];
     const char *tab = memchr(line.text, '\t', line.length);
 
@@ -221,37 +221,30 @@ static kith_status add_label(kith_graph *graph, size_t *used, size_t *capacity,
                               "found %s, expected a name and its label, separated by a tab",
                               kith__quote(quoted, line.text, line.length));
     size_t name_length = (size_t)(tab - line.text);
-    uint32_t id = kith__names_find(&graph->entities, line.text, name_length,
+    uint32_t id = kith__names_find(entities, line.text, name_length,
                                    kith__names_hash(line.text, name_length));
     size_t length = line.length - name_length - 1;
     if (id == KITH__NO_ID || length == 0)
         return KITH_OK;
-    if (kith__reserve(&graph->label_bytes, capacity, *used + length + 1, 1))
-        return kith__no_memory(loader->error);
-    memcpy(graph->label_bytes + *used, tab + 1, length);
-    graph->label_bytes[*used + length] = '\0';
-    graph->label_start[id] = *used + 1;
-    *used += length + 1;
-    return KITH_OK;
+    return kith__entity_label_set(labels, id, tab + 1, length) ? kith__no_memory(loader->error)
+                                                               : KITH_OK;
 }
 
 kith_status kith__read_labels(kith__loader *loader, const char *path)
 {
-    kith_graph *graph = loader->graph;
-    size_t used = 0, capacity = 0;
+    kith__entity_labels labels;
     reader r;
     kith__field line;
     kith_status status;
 
     TRY(reader_open(&r, path, loader));
-    graph->label_start = kith__calloc(graph->entities.count, sizeof *graph->label_start);
-    if (!graph->label_start)
+    if (kith__entity_labels_begin(&labels, loader->graph))
         TRY(kith__no_memory(loader->error));
     for (;;) {
         TRY(reader_next(&line, &r, loader->error));
         if (!line.text)
             break;
-        TRY(add_label(graph, &used, &capacity, loader, &r, path, line));
+        TRY(add_label(&labels, loader, &r, path, line));
     }
 cleanup:
     reader_close(&r);
