@@ -162,6 +162,11 @@ static void overall_file__opens_whatever_was_fitted(void **state)
         assert_int_equal(kith__overall_fit_examples(&overall, examples, COUNT, OF_ENTITIES, NULL),
                          KITH_OK);
         assert_true(overall.knots > 2);
+        for (double p = .1; tied && p < .8; p += .2) { /* what ties get is their common share */
+            double given = kith__overall_probability(&overall, &shares, .5, p);
+            if (fabs(given - .5 * p) > .03)
+                fail_msg("ties at %.1f are given %.3f, expected about %.3f", p, given, .5 * p);
+        }
         const char *folder = new_folder();
         assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
         kith__free(reading(&read, folder, KITH_OK));

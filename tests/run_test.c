@@ -825,6 +825,37 @@ static void create__a_run_that_is_being_trained_is_not_replaced(void **state)
     kith__run_lock_release(&lock);
 }
 
+/* ---- making a run ---- */
+
+static kith_status write_note(void *good, const char *folder, kith_error *error)
+{
+    put(folder, "note", "begun\n");
+    return *(bool *)good ? KITH_OK : kith__fail(error, KITH_ERR_IO, "no room for the note");
+}
+
+/* What training starts from is there as soon as the run is, or a kill would lose it unnoticed. */
+static void run__appears_with_what_is_filled_in(void **state)
+{
+    const char *made = new_run(), *refused = new_run();
+    kith_settings s;
+    bool good = true, bad = false;
+    kith_error error;
+
+    (void)state;
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith__run_create(made, graph, &s,
+                                      &(kith__run_options){.fill = write_note, .context = &good},
+                                      &error),
+                     KITH_OK);
+    assert_int_equal(access(format("%s/note", made), F_OK), 0);
+    assert_int_equal(kith__run_create(refused, graph, &s,
+                                      &(kith__run_options){.fill = write_note, .context = &bad},
+                                      &error),
+                     KITH_ERR_IO);
+    assert_string_equal(error.message, "no room for the note");
+    assert_int_not_equal(access(refused, F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -847,6 +878,7 @@ int main(void)
         cmocka_unit_test(create__parents_are_made),
         cmocka_unit_test(create__an_error_leaves_the_folder_as_it_was),
         cmocka_unit_test(create__force_replaces_a_run_that_kith_made),
+        cmocka_unit_test(run__appears_with_what_is_filled_in),
         cmocka_unit_test(create__a_run_that_is_being_trained_is_not_replaced),
         cmocka_unit_test(config__rules_alone_show_only_settings_that_apply),
     };

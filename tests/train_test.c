@@ -484,7 +484,7 @@ static void resume__before_the_first_step_is_possible(void **state)
     (void)state;
     const char *whole = trained(graph, &s, 1), *folder = new_run();
     resolved.predict = kith__resolve_predict(&s, graph);
-    assert_int_equal(kith__run_create(folder, graph, &resolved, 0, false, NULL), KITH_OK);
+    assert_int_equal(kith__run_create(folder, graph, &resolved, NULL, NULL), KITH_OK);
     kith_model *model = NULL;
     assert_int_equal(kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error),
                      KITH_ERR_INPUT);

@@ -340,7 +340,7 @@ static const option_row options[] = {
      offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
      "measure the calibration of probabilities on N unseen entities; 0: skip this", OPTION_INTEGER,
-     offsetof(arguments, newcomers), "100", .high = 1e9},
+     offsetof(arguments, newcomers), "500", .high = 1e9},
     {"html", 0, "FILE", "write a page with charts", OPTION_TEXT, offsetof(arguments, html)},
     OPTION_THREADS,
     OPTION_QUIET,

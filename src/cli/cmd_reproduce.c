@@ -228,31 +228,6 @@ static void show(void *context, const plan *p, const job *ended, double seconds)
     json_decref(title);
 }
 
-/* Whether `kith eval` has the option --on. */
-static bool can_evaluate_on(void)
-{
-    for (size_t i = 0; i < cmd_eval.option_count; i++)
-        if (strcmp(cmd_eval.options[i].name, "on") == 0)
-            return true;
-    return false;
-}
-
-static void refuse_on(plan *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        job *j = &p->jobs[i];
-        if (j->on && j->state == JOB_WAITING && !can_evaluate_on()) {
-            j->state = JOB_FAILED;
-            j->message = strdup("this version of kith cannot evaluate a run on another graph "
-                                "(kith eval --on)");
-            json_t *title = job_title(j);
-            put(stderr, "kith: %s is skipped: %s\n", json_string_value(title),
-                j->message ? j->message : "");
-            json_decref(title);
-        }
-    }
-}
-
 static int run_plan(plan *p, const arguments *a, size_t missing)
 {
     display d = {.terminal = isatty(STDERR_FILENO) && !is_quiet_run(a), .quiet = is_quiet_run(a)};
@@ -261,7 +236,6 @@ static int run_plan(plan *p, const arguments *a, size_t missing)
     int number = 0;
     char text[32];
 
-    refuse_on(p);
     if (!is_quiet_run(a) && estimate_left(p, a) > 0)
         put(stderr, "kith: about %s of training and evaluation to do\n",
             duration_text(text, estimate_left(p, a)));

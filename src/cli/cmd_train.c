@@ -110,7 +110,7 @@ static int tell_end(kith_train_end end, const arguments *a)
     const char *folder = a->resume ? a->resume : a->folder;
 
     if (a->common.json)
-        return print_json(json_pack("{ss ss}", "run", folder, "state", words[end]));
+        return print_json(json_pack("{so ss}", "run", text_json(folder), "state", words[end]));
     if (end == KITH_TRAIN_STOPPED) {
         char *run = shell_word(folder);
         say("%s: stopped with a checkpoint; continue with: kith train --resume %s\n", folder,

@@ -11,7 +11,7 @@
  * repeated. */
 enum {
     RESULTS_VERSION = 1,
-    RULES_VERSION = 3 /* raised only for results of models with rules */
+    RULES_VERSION = 4 /* raised only for results of models with rules */
 };
 
 typedef enum job_kind { JOB_TRAIN, JOB_STATISTICS, JOB_EXPLAIN } job_kind;

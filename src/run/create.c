@@ -179,12 +179,12 @@ static kith_status check_target(bool *full, const char *folder, bool replace, ki
     return check_replaceable(folder, error);
 }
 
-static void remove_run(const char *folder)
+void kith__run_remove(const char *folder)
 {
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
 
     if (inner && kith__path_exists(folder, "heldout"))
-        remove_run(inner);
+        kith__run_remove(inner);
     if (graph)
         kith__remove_folder(graph);
     kith__remove_folder(folder);
@@ -195,8 +195,8 @@ static void remove_run(const char *folder)
 /* ---- making ---- */
 
 static kith_status fill_work_folder(const char *work, const kith_graph *graph,
-                                    const kith_settings *settings, uint64_t derived,
-                                    kith_error *error)
+                                    const kith_settings *settings,
+                                    const kith__run_options *options, kith_error *error)
 {
     const kith_save_options ids = {.ids = 1};
     char *inner = kith__path_join(work, "graph");
@@ -205,7 +205,9 @@ static kith_status fill_work_folder(const char *work, const kith_graph *graph,
     if (!inner)
         TRY(kith__no_memory(error));
     TRY(kith_graph_save(graph, inner, &ids, error));
-    TRY(kith__config_save(work, graph, settings, derived, error));
+    TRY(kith__config_save(work, graph, settings, options->derived, error));
+    if (options->fill)
+        TRY(options->fill(options->context, work, error));
     TRY(kith__sync_folder(work, error));
 cleanup:
     kith__free(inner);
@@ -213,9 +215,10 @@ cleanup:
 }
 
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
-                             const kith_settings *settings, uint64_t derived, bool replace,
+                             const kith_settings *settings, const kith__run_options *options,
                              kith_error *error)
 {
+    static const kith__run_options usual = {0};
     kith__new_folder work = {0};
     kith__run_lock lock = KITH__NO_LOCK; /* lock of the run that is replaced */
     char *older = NULL;                  /* where that run is afterwards */
@@ -223,18 +226,19 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
     size_t parent = 0;
     kith_status status;
 
-    TRY(check_target(&full, folder, replace, error));
+    options = options ? options : &usual;
+    TRY(check_target(&full, folder, options->replace, error));
     if (full)
         TRY(kith__run_lock_take(&lock, folder, error));
     TRY(make_parents(&parent, folder, error));
     TRY(kith__new_folder_open(&work, folder, error));
-    TRY(fill_work_folder(work.temporary, graph, settings, derived, error));
+    TRY(fill_work_folder(work.temporary, graph, settings, options, error));
     older = kith__strdup(work.temporary);
     if (!older)
         TRY(kith__no_memory(error));
     TRY(kith__new_folder_commit(&work, full, error));
     if (full)
-        remove_run(older);
+        kith__run_remove(older);
 cleanup:
     kith__run_lock_release(&lock);
     kith__new_folder_abandon(&work);

@@ -36,12 +36,22 @@ typedef struct kith__moments {
     uint64_t steps;
 } kith__moments;
 
-/* Create the folder and its parents, whole or not at all. It must not exist, or be empty, or with
- * `replace` be a run made by kith that contains nothing else. `derived` is the hash that a cache of
- * the run must have (kith__derived_hash), 0 if it is unknown. */
+/* How a new run is made. */
+typedef struct kith__run_options {
+    uint64_t derived; /* the hash that a cache of the run must have (kith__derived_hash); 0: unknown */
+    bool replace;     /* an older run made by kith, which contains nothing else */
+    /* NULL: none. Writes more files into the folder before it appears under its name. */
+    kith_status (*fill)(void *context, const char *folder, kith_error *error);
+    void *context;
+} kith__run_options;
+
+/* Create the folder and its parents, whole or not at all. It must not exist, or be empty, or be
+ * replaced. `options` may be NULL. */
 kith_status kith__run_create(const char *folder, const kith_graph *graph,
-                             const kith_settings *settings, uint64_t derived, bool replace,
+                             const kith_settings *settings, const kith__run_options *options,
                              kith_error *error);
+/* Remove the files of a run, and its folder if nothing else is in it. */
+void kith__run_remove(const char *folder);
 /* Whether there is a run at all. */
 kith_status kith__run_check(const char *folder, kith_error *error);
 /* Read settings and graph, and make a model with initial values from them. */

@@ -28,16 +28,6 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
     return kith__graph_hold_out(graph, model->graph, &options, error);
 }
 
-static void remove_run(const char *folder)
-{
-    char *inner = kith__path_join(folder, "graph");
-
-    if (inner)
-        kith__remove_folder(inner);
-    kith__remove_folder(folder);
-    kith__free(inner);
-}
-
 /* Train on the held-out graph, or go on with that, and open the result. */
 static kith_status train_held_out(kith_model **model, kith_train_end *end, const char *folder,
                                   const kith_graph *graph, const kith_settings *settings,
@@ -48,7 +38,7 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith_status status;
 
     if (!kith__path_exists(folder, "config.json"))
-        TRY(kith__run_create(folder, graph, settings, 0, false, error));
+        TRY(kith__run_create(folder, graph, settings, NULL, error));
     TRY(kith__run_open(&started, folder, options ? options->threads : 0, error));
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
@@ -166,7 +156,7 @@ void kith__run_drop_held_out(const char *folder)
     char *inner = kith__path_join(folder, "heldout");
 
     if (inner)
-        remove_run(inner);
+        kith__run_remove(inner);
     kith__free(inner);
 }
 
@@ -232,7 +222,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         TRY(kith__fit_for_new_graphs(&other.fusion, &other.calibration, &exists, model,
                                      options ? options->threads : 0, watch, error));
     TRY(kith__fusion_save(folder, &found.run, exists ? &other : NULL, error));
-    remove_run(inner);
+    kith__run_remove(inner);
     *end = KITH_TRAIN_FINISHED;
 cleanup:
     kith__fusion_release(&found.run.fusion);

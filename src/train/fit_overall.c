@@ -188,6 +188,8 @@ static size_t cut_groups(group groups[KITH__MOST_KNOTS], const scored *answers, 
 
     while (end > 0) {
         size_t taken = made == KITH__MOST_KNOTS - 1 || end < 2 * (size_t)size ? end : (size_t)size;
+        while (taken < end && answers[end - taken - 1].score == answers[end - taken].score)
+            taken++; /* equal scores stay together */
         groups[made++] = sum_group(answers, end - taken, end);
         end -= taken;
         size *= growth;

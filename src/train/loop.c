@@ -501,10 +501,17 @@ cleanup:
     return status;
 }
 
-/* Save the initial values as the first checkpoint, so that training can be resumed. */
-static kith_status save_start(const char *folder, const kith_model *model,
-                              const kith__carried *carried, kith_error *error)
+/* What training with --from starts from. */
+typedef struct {
+    const kith_model *model;
+    const kith__carried *carried;
+} start_values;
+
+/* Save it as the first checkpoint, so that training can be resumed. */
+static kith_status save_start(void *context, const char *folder, kith_error *error)
 {
+    const kith_model *model = ((const start_values *)context)->model;
+    const kith__carried *carried = ((const start_values *)context)->carried;
     const kith__position begin = {.best = -1};
     kith__adam_state adam = {0};
     kith_status status;
@@ -541,12 +548,14 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
     TRY(kith_model_new(&model, graph, &resolved, &work, error));
     if (options.from)
         TRY(kith__start_from(&carried, model, options.from, &work, error));
-    TRY(kith__run_create(folder, graph, &resolved,
-                         kith__derived_hash(graph, model->rules, model->lists),
-                         options.replace, error));
+    start_values values = {model, &carried};
+    const kith__run_options make = {.derived =
+                                        kith__derived_hash(graph, model->rules, model->lists),
+                                    .replace = options.replace,
+                                    .fill = options.from ? save_start : NULL,
+                                    .context = &values};
+    TRY(kith__run_create(folder, graph, &resolved, &make, error));
     TRY(kith__run_lock_take(&lock, folder, error));
-    if (options.from)
-        TRY(save_start(folder, model, &carried, error));
     model->own_graph = own;
     own = NULL;
     status = go_on(end, folder, model, &options, error);
