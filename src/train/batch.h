@@ -25,8 +25,8 @@ typedef struct kith__batches {
     kith_triple *positive, *negative;
     kith__train_query *queries;
     kith__shared_negatives shared;
-    kith__batch batch; /* the batch drawn last, */
-    size_t facts;      /* from this many facts */
+    kith__batch batch; /* the batch drawn last */
+    size_t facts;      /* drawn from this many facts */
 } kith__batches;
 
 kith_status kith__batches_init(kith__batches *batches, const kith_graph *graph,
