@@ -166,7 +166,7 @@ static bool parse_plain_row(row *r, piece *p, kith__field line)
     return true;
 }
 
-/* A name must fit into a line of a file in columns. */
+/* A name must fit into a column of a line. */
 static bool has_tab(piece *p, kith__field field)
 {
     char quoted[KITH__QUOTED];

@@ -5,7 +5,8 @@
 #include "rules/evidence.h"
 #include "rules/list_rules.h"
 
-/* The most entities with a fact that are counted, spread evenly: at a query, and for a list. */
+/* The maximum number of entities with a fact that are counted, at even intervals: for a query, and
+ * for a list. */
 enum { MOST_SUBJECTS = 256, MOST_LISTED = 1024 };
 
 /* ---- a query ---- */
