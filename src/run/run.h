@@ -67,8 +67,8 @@ kith_status kith__run_save_position(const char *folder, const kith__position *po
                                     const kith_model *model, const kith__moments *moments,
                                     kith_error *error);
 /* For a run without a checkpoint, the position is the beginning. */
-kith_status kith__run_load_position(kith__position *position, const char *folder, kith_model *model,
-                                    kith__moments *moments, kith_error *error);
+kith_status kith__run_load_position(kith__position *position, const char *folder,
+                                    kith_model *model, kith__moments *moments, kith_error *error);
 
 /* The calibration of a model without rules. A run may lack it. */
 kith_status kith__run_save_calibration(const char *folder, const kith_model *model,

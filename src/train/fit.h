@@ -18,6 +18,7 @@ kith_status kith__fusion_fit(kith__fusion *fusion, kith__calibration *calibratio
 kith_status kith__fusion_fit_both(kith__fusion *fusion, kith__fusion *some,
                                   kith__calibration *calibration, kith__held_out *held_out,
                                   kith_model *model, const kith__evidence *evidence,
-                                  const kith__holdout *holdout, bool embedding, kith_error *error);
+                                  const kith__holdout *holdout, bool embedding,
+                                  kith_error *error);
 
 #endif

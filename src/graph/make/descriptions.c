@@ -36,8 +36,8 @@ static void count_facts(uint32_t *count, const kith_graph *g)
     }
 }
 
-/* `place`, per unseen entity, is its index among the chosen ones, or KITH__NO_ID. `first` is moved
- * from the beginning of each description's facts to their end. */
+/* Fill in the facts of each description. `place`, per unseen entity, is its index among the chosen
+ * ones, or KITH__NO_ID. */
 static void place_facts(kith__descriptions *d, const kith_graph *g, const uint32_t *place)
 {
     for (int s = 0; s < 2; s++) {
