@@ -73,7 +73,7 @@ static const char *name_parts(char text[128], unsigned parts)
     return text;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void print_ranking(const kith_eval *e)
 {
@@ -126,7 +126,7 @@ static void print_eval(const measured *m, const arguments *a)
     say("\n  %.2f seconds\n", e->seconds);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {

@@ -21,7 +21,7 @@ typedef struct {
 static const kith_graph *completed;
 static const kith_session *completing;
 
-/* ---- what a line does ---- */
+/* ---- running a line ---- */
 
 static void complain(shell *s, const char *what, const char *why)
 {

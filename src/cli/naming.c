@@ -4,7 +4,7 @@
 
 #include "cli/answers.h"
 
-/* ---- what is shown ---- */
+/* ---- names for display ---- */
 
 const char *name_text(const kith_graph *graph, const char *name)
 {
@@ -40,7 +40,7 @@ const char *relation_name_text(const kith_graph *graph, const char *name)
                : name_text(graph, name);
 }
 
-/* ---- what is meant ---- */
+/* ---- resolving names ---- */
 
 /* The entity that a user means. A name that the graph does not have is returned unchanged: it may
  * be that of a new entity. */

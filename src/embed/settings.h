@@ -21,7 +21,7 @@ typedef enum kith_directions {
 } kith_directions;
 typedef enum kith_candidate_vectors {
     KITH_CANDIDATES_ENCODED, /* answers are scored by their encodings */
-    KITH_CANDIDATES_INPUT    /* by their input embeddings, where they have one */
+    KITH_CANDIDATES_INPUT    /* by their input embeddings, if they have one */
 } kith_candidate_vectors;
 typedef enum kith_schedule {
     KITH_SCHEDULE_CONSTANT,

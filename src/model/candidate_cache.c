@@ -16,7 +16,7 @@ enum { PIECES = 16, MEGABYTE = 1 << 20, ROWS_A_TICK = 256, WAIT = 20 /* millisec
 
 static const size_t usual_bytes = (size_t)256 * MEGABYTE;
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 void kith__candidate_cache_free(kith__candidate_cache *s)
 {

@@ -7,7 +7,7 @@
 
 enum { ENTITIES_AT_ONCE = 1024, FACTS_AT_ONCE = 1 << 16 };
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 static void lists_init(kith__made_lists *made, const kith_model *model)
 {
@@ -55,7 +55,7 @@ void kith__entity_encoder_release(kith__entity_encoder *e)
     *e = (kith__entity_encoder){0};
 }
 
-/* ---- who is near ---- */
+/* ---- neighbours ---- */
 
 bool kith__has_seen_neighbor(kith__span facts, uint32_t seen)
 {

@@ -48,7 +48,7 @@ void kith__entity_encoder_release(kith__entity_encoder *e);
 kith_status kith__encode_asked(kith__entity_encoder *e, const kith__view *known,
                                const kith__query_entity *asked, const uint32_t *queries,
                                size_t count, kith_error *error);
-/* A neighbour of such an encoding, with the id of the entity it stands for. */
+/* A neighbour of such an encoding, with the id of the entity that it represents. */
 kith_neighbor kith__encoded_neighbor(const kith__entity_encoder *e, kith_neighbor neighbor);
 
 /* Whether one of the neighbours has an input embedding. */

@@ -25,7 +25,7 @@ typedef struct kith__workspace {
     kith__shares shares[KITH__QUERIES_TOGETHER]; /* one per row */
     uint32_t *best;                              /* best candidates of one row of scores */
     size_t best_capacity;
-    kith__fusion_workspace *fusion; /* NULL where the model has no rule evidence */
+    kith__fusion_workspace *fusion; /* NULL if the model has no rule evidence */
     kith__view known; /* the current facts; without a base if only seen neighbours count */
     /* For the embedding, if the model has one. */
     kith__pool *pool; /* with one thread */

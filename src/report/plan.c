@@ -453,7 +453,7 @@ static kith_status add_experiment(plan *p, json_t *experiment, kith_error *error
     return KITH_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the plan ---- */
 
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error)
 {

@@ -9,7 +9,7 @@
 
 static const char minus[] = "\xe2\x88\x92";
 
-/* ---- ours beside the published ---- */
+/* ---- measured and published results ---- */
 
 static json_t *signed_text(double value, int decimals)
 {

@@ -56,7 +56,7 @@ typedef struct kith__evidence_query {
     bool unseen;     /* whether later calls may ask about unseen entities of the base */
     uint32_t query;  /* the query relation; UINT32_MAX before the first query */
     const kith__relation_table
-        *table; /* of the query relation; held until a query for another one */
+        *table; /* of the query relation; held until a query for another relation */
     /* For the current query. */
     kith__slots slots;     /* entities reached by rules */
     uint32_t *row, *tally; /* per slot: its row + 1; a count, which is 0 between rules */

@@ -64,7 +64,7 @@ void kith__fact_base_free(kith__fact_base *b)
     kith__free(b);
 }
 
-/* ---- tables; all but making one is done under the lock ---- */
+/* ---- tables: everything except creating one is done with the lock held ---- */
 
 static kith__relation_table **place_of(kith__fact_base *b, const kith__relation_table *t)
 {

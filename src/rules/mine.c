@@ -58,7 +58,7 @@ static uint32_t relation_of(const kith__mining *m, uint64_t key, size_t step)
     return (uint32_t)(key >> (m->bits * (m->method->steps - 1 - step))) & ((1u << m->bits) - 1);
 }
 
-/* ---- an entity's neighbours by who they are ---- */
+/* ---- an entity's neighbours, by entity ---- */
 
 typedef struct {
     uint32_t *first; /* per entity: 1 + the index of its first entry in `by_entity`; 0: none */

@@ -194,7 +194,7 @@ cleanup:
     return status;
 }
 
-/* ---- many ---- */
+/* ---- batches of questions ---- */
 
 /* Resolve the questions that can be asked. For the others, which have wrong names or no known
  * facts, store the reason in their errors. Only running out of memory stops all of them. */
@@ -307,7 +307,7 @@ void kith_answers_batch_free(kith_answers_batch *batch)
     kith__free(batch);
 }
 
-/* ---- one ---- */
+/* ---- a single question ---- */
 
 kith_status kith_session_ask(kith_answers **answers, kith_session *s, const kith_question *question,
                              const kith_ask_options *options, kith_error *error)

@@ -356,7 +356,7 @@ cleanup:
     return status;
 }
 
-/* ---- together ---- */
+/* ---- the explanation ---- */
 
 /* Put the candidate of the fact first, followed by the best others. */
 static void put_first(kith__answers *answers, const kith_answer *own)

@@ -42,7 +42,7 @@ kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_t
                               : wrong_ids(question, error);
 }
 
-/* ---- many ---- */
+/* ---- batches ---- */
 
 /* The names for each question, to be freed. A question with an id that does not exist has no names,
  * so it fails, and tell_wrong_ids gives the reason. */

@@ -94,7 +94,7 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
     return verdict;
 }
 
-/* ---- many ---- */
+/* ---- batches of facts ---- */
 
 typedef struct {
     kith_session *session;

@@ -73,7 +73,7 @@ cleanup:
     return status;
 }
 
-/* ---- of an embedding alone ---- */
+/* ---- for a model without rule evidence ---- */
 
 enum { FACTS = 256, MOST_CANDIDATES = 200000 };
 

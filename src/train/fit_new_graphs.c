@@ -71,7 +71,7 @@ cleanup:
     return status;
 }
 
-/* ---- their mean ---- */
+/* ---- the mean of the draws ---- */
 
 static void add_weights(kith__weights *to, const kith__weights *from, float factor)
 {

@@ -281,7 +281,7 @@ cleanup:
     return status;
 }
 
-/* ---- both ---- */
+/* ---- both steps ---- */
 
 kith_status kith__overall_fit_examples(kith__overall *o, const kith__overall_example *examples,
                                        size_t count, uint32_t entities, kith_error *error)

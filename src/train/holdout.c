@@ -12,7 +12,7 @@ enum {
     TIMES = 3
 };
 
-/* ---- who is for what ---- */
+/* ---- splits of the entities ---- */
 
 static uint64_t hash_of(uint32_t entity)
 {

@@ -57,7 +57,7 @@ static float *value_at(const kith__table *table, uint32_t index)
     return kith__row(table, index / KITH__LANES) + index % KITH__LANES;
 }
 
-/* ---- which parameters the visits have ---- */
+/* ---- parameters of the visits ---- */
 
 static void spread_pairs(uint32_t *column, const kith__implications *rules, uint32_t query,
                          bool set)

@@ -7,7 +7,7 @@
 enum { MOST_BACKWARD = 8 /* pieces, each with its own sums */, VISITS_A_PIECE = 32768 };
 #include "nn/lstm.h"
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *settings,
                               const kith__neighbor_lists *lists, const kith__implications *rules,

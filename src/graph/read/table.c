@@ -402,7 +402,7 @@ static void piece_release(piece *p)
     kith__label_set_release(&p->labels);
 }
 
-/* ---- the pieces put together, in order ---- */
+/* ---- merging the pieces, in order ---- */
 
 static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader, kith_split split,
                                const char *path, const layout *l)

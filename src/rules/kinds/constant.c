@@ -44,7 +44,7 @@ static void find(kith__evidence_query *a, const kith__asked *asked)
     }
 }
 
-/* ---- for people ---- */
+/* ---- listing ---- */
 
 /* Count what the entities with r(., c) have in common; `spans` are those entities. */
 static int list_group(kith__listing *l, size_t piece, uint32_t relation, uint32_t constant,
