@@ -147,8 +147,8 @@ typedef struct {
     const char *path;
     FILE *in;
     json_t *header;
-    kith__checksum sum;   /* of all bytes read so far */
-    bool checked;         /* the file has a checksum: */
+    kith__checksum sum; /* of all bytes read so far */
+    bool checked;       /* the file has a checksum: */
     uint64_t said;
     uint64_t data_bytes, used; /* bytes after the header; bytes read of them */
 } reading;

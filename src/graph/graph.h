@@ -20,8 +20,8 @@ struct kith_graph {
     kith__names entities, relations;
     /* labels, each with a NUL; label_start[e] is one past the beginning of e's label */
     char *label_bytes;
-    uint64_t *label_start; /* NULL if no entity has a label; 0 if this one has none */
-    kith__prefixes prefixes;                 /* of IRIs; not part of the map below */
+    uint64_t *label_start;   /* NULL if no entity has a label; 0 if this one has none */
+    kith__prefixes prefixes; /* of IRIs; not part of the map below */
     struct kith__label_set *relation_labels; /* by name; NULL: none; also not in the map */
     kith__facts splits[KITH_SPLITS];
     uint64_t *offset;

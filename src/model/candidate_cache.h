@@ -30,8 +30,8 @@ typedef struct kith__candidate_cache {
     pthread_mutex_t making;
     kith__pool *pool;
     kith__encoder *encoder;
-    size_t stride; /* of vectors */
-    bool encoded;  /* the encoder holds all candidates, for some query */
+    size_t stride;             /* of vectors */
+    bool encoded;              /* the encoder holds all candidates, for some query */
     kith__panels inputs;       /* the candidates' input embeddings, if these are scored */
     kith__implications *rules; /* counted if the model has none of its own */
     /* there are too many relation pairs to count; remembered, so that this is checked only once */

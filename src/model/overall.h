@@ -14,8 +14,8 @@ enum { KITH__OVERALL_INPUTS = 5, KITH__MOST_KNOTS = 64 };
 
 /* A group of answers with similar scores by the first step. */
 typedef struct kith__knot {
-    double at;          /* mean log-odds by the first step */
-    double probability; /* share of correct answers */
+    double at;                  /* mean log-odds by the first step */
+    double probability;         /* share of correct answers */
     uint32_t answers, entities; /* in the group: the number of answers, and of entities queried */
 } kith__knot;
 

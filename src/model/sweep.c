@@ -14,18 +14,18 @@ typedef struct {
     kith_model *model;
     /* Encodes the known sides of queries; candidates use the model's encoder. */
     kith__entity_encoder known;
-    const kith__index *facts;   /* with unseen entities, or NULL */
+    const kith__index *facts; /* with unseen entities, or NULL */
     size_t d, ds;             /* width of vectors, and their stride */
     const kith__query *queries;
-    kith__item *order;        /* major: relation, minor: side, index: query */
+    kith__item *order; /* major: relation, minor: side, index: query */
     size_t count, candidates;
-    float *vectors;           /* known sides, one row per query, in the order of `order` */
-    float *query_vectors, *scores;     /* of KITH__SCORED_TOGETHER queries */
-    float *unit;              /* candidates scaled to length 1 */
+    float *vectors;                /* known sides, one row per query, in the order of `order` */
+    float *query_vectors, *scores; /* of KITH__SCORED_TOGETHER queries */
+    float *unit;                   /* candidates scaled to length 1 */
     /* Candidates from here on are scored by encodings, others by input embeddings. */
     size_t encoded;
-    kith__panels panels;      /* of input embeddings */
-    float *block;             /* scores of a panel, per piece */
+    kith__panels panels; /* of input embeddings */
+    float *block;        /* scores of a panel, per piece */
     kith__scored_call call;
     void *context;
     /* The current queries: order[from] .. order[to - 1]. */

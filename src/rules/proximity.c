@@ -184,9 +184,9 @@ kith_status kith__proximity_find(kith__proximity *n, kith__span facts, uint32_t 
 /* ---- the shortest path ---- */
 
 typedef struct {
-    float chance;      /* probability of this path; 0: not reached yet */
+    float chance; /* probability of this path; 0: not reached yet */
     uint32_t steps;
-    uint32_t from; /* slot of the previous entity; KITH__NO_SLOT: the queried one */
+    uint32_t from;     /* slot of the previous entity; KITH__NO_SLOT: the queried one */
     uint32_t relation; /* of the last step */
 } arrival;
 

@@ -23,7 +23,7 @@ typedef struct {
     uint64_t format, key, bytes;
     uint64_t sum;                /* checksum of this header, with 0 here */
     uint64_t data_hash, derived; /* of names and facts; of everything derived from them */
-    uint64_t names[2][3]; /* entities, relations: count, slots, bytes */
+    uint64_t names[2][3];        /* entities, relations: count, slots, bytes */
     uint64_t label_bytes, has_labels;
     uint64_t facts[KITH_SPLITS], truth[KITH_SPLITS]; /* counts; whether there are labels */
     uint64_t seen_entities, seen_relations, neighbors, duplicates, bad_lines;

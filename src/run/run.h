@@ -19,14 +19,14 @@
 
 /* The state of training. */
 typedef struct kith__position {
-    uint32_t epoch;      /* epochs done */
-    uint64_t batch;      /* batches done of the next one */
-    double loss_sum;     /* over those batches' facts */
-    uint64_t facts;      /* in those batches */
-    double seconds;      /* spent on them */
-    double best;         /* best metric on dev, below 0 if there is none yet */
+    uint32_t epoch;  /* epochs done */
+    uint64_t batch;  /* batches done of the next one */
+    double loss_sum; /* over those batches' facts */
+    uint64_t facts;  /* in those batches */
+    double seconds;  /* spent on them */
+    double best;     /* best metric on dev, below 0 if there is none yet */
     uint32_t best_epoch;
-    uint32_t looks;      /* evaluations on dev since the best one */
+    uint32_t looks; /* evaluations on dev since the best one */
     bool finished;
 } kith__position;
 
@@ -38,8 +38,9 @@ typedef struct kith__moments {
 
 /* How a new run is made. */
 typedef struct kith__run_options {
-    uint64_t derived; /* the hash that a cache of the run must have (kith__derived_hash); 0: unknown */
-    bool replace;     /* an older run made by kith, which contains nothing else */
+    /* the hash that a cache of the run must have (kith__derived_hash); 0: unknown */
+    uint64_t derived;
+    bool replace;     /* an older run made by kith may be replaced, if the folder contains nothing else */
     /* Called before the folder appears under its name, to write more files into it; may be NULL. */
     kith_status (*fill)(void *context, const char *folder, kith_error *error);
     void *context;

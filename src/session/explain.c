@@ -10,7 +10,7 @@
 #include "session/contributions.h"
 
 enum {
-    MASKED = 5,   /* neighbours that are masked, one at a time: those with the highest weights */
+    MASKED = 5,     /* neighbours that are masked, one at a time: those with the highest weights */
     UNWEIGHED = 15, /* the number if there are no weights */
     COMPARED = 5    /* answers whose changes of rank are shown */
 };
@@ -24,7 +24,7 @@ typedef struct {
     bool known; /* the fact to explain is known, and therefore hidden */
     /* the question is about this pair of equal entities, so the entity itself stays a candidate */
     bool with_self;
-    float *scores; /* final scores of the question, in the workspace */
+    float *scores;                   /* final scores of the question, in the workspace */
     const kith__implications *rules; /* NULL without logic weights */
     kith__explanation *out;
     kith_neighbor *facts, *sorted; /* copies of the entity's facts, each with one fact removed */

@@ -32,7 +32,7 @@ typedef struct {
     size_t found_count, found_capacity;
     size_t asked;
     bool bounded; /* the limit on queries is below the number of possible queries */
-    size_t told; /* number of `found` that were reported */
+    size_t told;  /* number of `found` that were reported */
     bool complete;
 } finding;
 

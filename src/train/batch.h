@@ -20,7 +20,7 @@ typedef struct kith__batch {
 /* Draws the batches of an epoch. */
 typedef struct kith__batches {
     const kith_settings *settings;
-    bool shared_negatives;      /* whether the loss needs shared negatives */
+    bool shared_negatives;        /* whether the loss needs shared negatives */
     uint32_t entities, relations; /* those of train */
     kith_triple *positive, *negative;
     kith__train_query *queries;

@@ -103,11 +103,11 @@ struct kith__encoder {
     const kith__implications *rules; /* NULL without logic weights */
     const kith__params *params;
     kith__pool *pool;
-    kith__watch *watch; /* of the current forward pass; NULL: none */
+    kith__watch *watch;  /* of the current forward pass; NULL: none */
     size_t d, ds, h, hs; /* widths of embeddings and attention layer or gates, and their strides */
     bool multiplies;     /* B e and B w are needed, by attention or gates */
-    bool keeps;        /* a backward pass will follow: keep what is costly to recompute, */
-    size_t keep_bytes; /* up to this many bytes */
+    bool keeps;          /* a backward pass will follow: keep what is costly to recompute, */
+    size_t keep_bytes;   /* up to this many bytes */
     const kith__table *trans, *att_w, *att_u, *queries; /* NULL if the model has none */
     /* if the order matters: 0 for the list's order, else a seed for shuffling */
     uint64_t order_seed;

@@ -15,7 +15,7 @@ typedef struct kith__negatives_plan {
     uint32_t entities, relations;
     kith__rng *rng;
     kith__watch *watch; /* or NULL */
-    size_t *missing; /* counts true facts without a false counterpart */
+    size_t *missing;    /* counts true facts without a false counterpart */
 } kith__negatives_plan;
 
 /* Put a false fact after each true one. One side is replaced by an entity that train has on that

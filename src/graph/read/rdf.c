@@ -33,24 +33,24 @@ typedef struct {
     kith__input *input;
     SerdEnv *env;
     kith__collector collector;
-    text name;      /* name of the current node, if it has to be assembled */
+    text name; /* name of the current node, if it has to be assembled */
     text label;
     text line_text; /* the current line, if lines are read one by one */
     bool turtle;
     kith__nesting nesting;
-    bool too_deep;     /* serd is told that the file ends here */
-    const char *stack; /* the stack pointer when serd was called */
+    bool too_deep;      /* serd is told that the file ends here */
+    const char *stack;  /* the stack pointer when serd was called */
     kith_status status; /* errors outside serd */
     bool complained;    /* a problem was found since the last check */
     unsigned line;      /* its line, counted from where serd began; 0 if serd has not said */
     char complaint[256];
-    bool trying;        /* statements are checked but not kept */
-    bool ranged;        /* only a range of a plain file is read: */
+    bool trying; /* statements are checked but not kept */
+    bool ranged; /* only a range of a plain file is read: */
     uint64_t place, end;
     /* For Turtle read byte by byte, so that reading can continue after a bad statement: */
     char buffer[PAGE];
     size_t from, to;
-    size_t lines; /* line ends passed to serd */
+    size_t lines;        /* line ends passed to serd */
     char last, last_ink; /* the last byte, and the last one that is not white space */
     bool ended;
 } reading;
