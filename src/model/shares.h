@@ -46,7 +46,7 @@ typedef struct kith__judged {
 enum { KITH__JUDGED = 10 };
 
 /* The best unknown answers to a query whose hidden side is `gold`. Other correct answers, which are
- * in the filter, count neither as correct nor as wrong: they are skipped. */
+ * in the filter, are skipped: they count neither as correct nor as wrong. */
 size_t kith__judge(kith__judged judged[KITH__JUDGED], const float *scores, size_t candidates,
                    const kith__shares *shares, const kith__known *filter, uint32_t entity,
                    uint32_t relation, uint32_t gold);

@@ -40,7 +40,7 @@ typedef struct kith__moments {
 typedef struct kith__run_options {
     /* the hash that a cache of the run must have (kith__derived_hash); 0: unknown */
     uint64_t derived;
-    bool replace;     /* an older run made by kith may be replaced, if the folder contains nothing else */
+    bool replace; /* replace an older run made by kith, if the folder contains nothing else */
     /* Called before the folder appears under its name, to write more files into it; may be NULL. */
     kith_status (*fill)(void *context, const char *folder, kith_error *error);
     void *context;
