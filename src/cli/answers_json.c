@@ -1,4 +1,4 @@
-/* Answers and explanations for programs; docs/JSON.md describes them. */
+/* Answers and explanations as JSON, described in docs/JSON.md. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -90,10 +90,10 @@ void print_interval(double low, double high)
 
 /* The overall probability, if the model has one. A wide interval is shown too, because it means
  * that the probability was learned from few cases. `if any` assumes that exactly one answer is
- * missing; it is omitted where it is lower, since several answers may then be missing. */
+ * missing; it is omitted if it is lower, since several answers may then be missing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
-    if (a->known && !isnan(a->probability)) { /* the probability is of unknown answers */
+    if (a->known && !isnan(a->probability)) { /* the probability is that of unknown answers */
         say("%9s", "");
         return;
     }

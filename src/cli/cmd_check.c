@@ -42,8 +42,7 @@ static bool grow(facts *f)
     return held != NULL;
 }
 
-/* A line that is not a fact is kept, without relation and object, and reported like other
- * errors. */
+/* A line that is not a fact is kept without relation and object, and reported like other errors. */
 static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
     char why[256];
@@ -269,7 +268,7 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     return count < c->top ? count : (size_t)c->top;
 }
 
-/* All facts of the graph are known. */
+/* All facts of the graph are known, so only likely_word is informative. */
 static const char *word_of(const checking *c, const kith_verdict *v)
 {
     return c->graph ? likely_word(v) : verdict_word(v);

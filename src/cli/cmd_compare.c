@@ -79,7 +79,7 @@ static kith_status evaluate_run(comparison *c, size_t run, const arguments *a, k
     return status;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 enum { FIRST = 12, OTHERS = 29 }; /* column widths */
 
@@ -173,7 +173,7 @@ static void print_comparison(const comparison *c, const arguments *a)
                 a->common.operands.at[run], c->evaluated[run] - c->shared, c->evaluated[run]);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *number(double value)
 {

@@ -10,13 +10,13 @@
 
 typedef struct {
     common_arguments common;
-    int split, candidates; /* places among the choices */
+    int split, candidates; /* indices of the choices */
     unsigned without;      /* flags of kith_evidence_part */
     const char *ranks, *filter, *html;
     uint64_t newcomers;
 } arguments;
 
-/* What was measured; `overall` is NULL where the run has no overall probabilities to measure. */
+/* The results; `overall` is NULL if the run has no overall probabilities to measure. */
 typedef struct {
     kith_eval *eval;
     kith_probability_eval *overall;
@@ -57,7 +57,7 @@ static bool parse_parts(void *to, const char *text)
     return *parts != 0 && *parts != existing_parts();
 }
 
-/* And back, for people and programs. */
+/* Flags as text, for users and for JSON. */
 static const char *name_parts(char text[128], unsigned parts)
 {
     unsigned rules = KITH_PART_RULES & existing_parts();
@@ -73,7 +73,7 @@ static const char *name_parts(char text[128], unsigned parts)
     return text;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void print_ranking(const kith_eval *e)
 {
@@ -126,7 +126,7 @@ static void print_eval(const measured *m, const arguments *a)
     say("\n  %.2f seconds\n", e->seconds);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {
@@ -202,8 +202,8 @@ static int write_page(const measured *m, const kith_model *model, const argument
     return status == KITH_OK ? EXIT_SUCCESS : failure(&error);
 }
 
-/* Only the whole model, on the graph that it was trained on, has overall probabilities that were
- * calibrated; a run that cannot be asked about newcomers goes without. */
+/* Overall probabilities are calibrated only for the whole model on the graph that it was trained
+ * on. They are not measured for a run that cannot answer questions about newcomers. */
 static kith_status measure_overall(measured *m, const kith_model *model, const arguments *a,
                                    kith_error *error)
 {
@@ -218,7 +218,7 @@ static kith_status measure_overall(measured *m, const kith_model *model, const a
 
 /* ---- a run without test facts ---- */
 
-/* What was asked for that takes facts of the split; NULL: nothing. */
+/* The option that needs facts of the split, or NULL if none is given. */
 static const char *needs_split(const arguments *a)
 {
     return a->ranks        ? "--ranks"
@@ -229,7 +229,7 @@ static const char *needs_split(const arguments *a)
                            : NULL;
 }
 
-/* How to have facts to test on. */
+/* Suggest how to get facts to test on. */
 static void tell_split(const arguments *a, const kith_model *model)
 {
     char *graph = NULL, *word = asprintf(&graph, "%s/graph", a->common.operand) < 0

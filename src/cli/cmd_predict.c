@@ -4,7 +4,7 @@
 
 #include "cli/answers.h"
 
-/* Results are written as they are made: there may be many. */
+/* Results are written one by one, because there may be many. */
 static int put_compact(json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
@@ -79,7 +79,7 @@ static void end_missing(const showing *s, const kith_missing *missing)
         print_missing_end(missing);
 }
 
-/* Ask one question and print its result, which is the caller's to release. */
+/* Ask one question and print its result; the caller releases it. */
 static int ask_and_print(result *r, query_arguments *a, const questions *q, size_t index,
                          size_t number)
 {
@@ -116,7 +116,7 @@ static int print_all_json(const query_arguments *a, const questions *q, const re
     return status;
 }
 
-/* The messages of what failed, and the exit status of the first. */
+/* Print the error messages of questions that failed, and return the exit status of the first. */
 static int tell_failures(const questions *q, const result *results, size_t *failed)
 {
     int status = EXIT_SUCCESS;
@@ -186,7 +186,7 @@ static int answer(query_arguments *a, const questions *q)
 
 /* ---- questions of a file ---- */
 
-/* Where a question stands, and why it cannot be asked. */
+/* The line number of a question, and why it cannot be asked. */
 typedef struct {
     size_t number;
     char why[256];
@@ -194,8 +194,8 @@ typedef struct {
 
 typedef struct {
     query_arguments *a;
-    questions q;     /* of the batch at hand */
-    result *results; /* AT_ONCE, as the lines are */
+    questions q;     /* of the current batch */
+    result *results; /* AT_ONCE results, parallel to the lines */
     question_line *lines;
     size_t done, failed;
 } batch;
@@ -245,11 +245,11 @@ static int flush_batch(batch *b)
     b->done += b->q.count;
     b->q.count = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
-        status = EXIT_FAILED; /* main says why */
+        status = EXIT_FAILED; /* main reports the reason */
     return status;
 }
 
-/* Add a question with what is wrong with it, or "", and answer the batch when it is full. */
+/* Add a question with its error message, or "", and answer the batch when it is full. */
 static int add_question(batch *b, fields held, kith_question question, size_t number,
                         const char *why)
 {
@@ -262,7 +262,7 @@ static int add_question(batch *b, fields held, kith_question question, size_t nu
     return b->q.count == AT_ONCE ? flush_batch(b) : EXIT_SUCCESS;
 }
 
-/* One question about each new entity. The last one holds the names that all of them use. */
+/* Add a question about each new entity. The last one owns the names that all of them use. */
 static int add_questions(batch *b, fields f, int star, kith_question question, size_t number)
 {
     size_t i = 0;
@@ -281,7 +281,8 @@ static int add_questions(batch *b, fields f, int star, kith_question question, s
     return status;
 }
 
-/* A line that is not a question keeps its place: it is asked as what nothing is known about. */
+/* A line that is not a question keeps its place in the output: it is added as an empty question
+ * with an error. */
 static int add_line(batch *b, const char *text, size_t number)
 {
     fields f = {0};

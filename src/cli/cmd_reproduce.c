@@ -81,7 +81,7 @@ static int print_list(const json_t *experiments, bool json)
     return json ? print_json(json_pack("{so}", "experiments", list)) : EXIT_SUCCESS;
 }
 
-/* ---- what is missing, and what would run ---- */
+/* ---- missing data, and the plan ---- */
 
 static void tell_one(const json_t *missing, const char **form)
 {

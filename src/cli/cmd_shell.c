@@ -9,19 +9,19 @@
 #include "core/numbers.h"
 
 typedef struct {
-    query_arguments a; /* first: its arguments are read into it */
+    query_arguments a; /* first member: arguments are parsed into it */
     fields last;       /* the last question, for "why" */
     bool last_about;
-    size_t used; /* facts of the session */
+    size_t used; /* number of facts of the session that are used */
     bool interactive, failed, finished;
-    int ended; /* by a signal: the exit status, else 0 */
+    int ended; /* exit status if a signal ended the shell, else 0 */
 } shell;
 
-/* libedit's completion knows no context. */
+/* Global, because libedit passes no context to completion functions. */
 static const kith_graph *completed;
 static const kith_session *completing;
 
-/* ---- what a line does ---- */
+/* ---- running a line ---- */
 
 static void complain(shell *s, const char *what, const char *why)
 {
@@ -33,7 +33,7 @@ static void complain(shell *s, const char *what, const char *why)
 static const char *command_at(const void *context, size_t i);
 static const char *usage_of(const char *name);
 
-/* What is neither a fact nor a question begins as a command, perhaps a mistyped one. */
+/* Report a line that is neither a fact nor a question. It may begin with a mistyped command. */
 static void not_understood(shell *s, const char *text, const char *why)
 {
     size_t length = strcspn(text, " ");
@@ -79,8 +79,8 @@ static void add_fact(shell *s, const char *text)
     free(f.copy);
 }
 
-/* The question at hand is over. Ctrl-C stops it alone where a person is at the prompt; else signals
- * end the shell. */
+/* The current question is over. At an interactive prompt, Ctrl-C only stops the question; otherwise
+ * signals end the shell. */
 static void note_signal(shell *s)
 {
     int status = was_stopped() ? stopped_status() : 0;
@@ -121,7 +121,7 @@ static bool answer_one(shell *s, kith_question question, bool why)
     return status != KITH_ERR_STOPPED;
 }
 
-/* The last question; where it names *, one about each new entity. */
+/* Answer the last question; if it contains *, ask about each new entity. */
 static void answer(shell *s, bool why)
 {
     kith_question question = meant_question(kith_model_graph(s->a.model), &s->last);
@@ -139,7 +139,7 @@ static void answer(shell *s, bool why)
     }
 }
 
-/* The question is kept for "why". */
+/* Ask a question, which is kept for "why". */
 static void ask(shell *s, fields f, bool about, bool why)
 {
     free(s->last.copy);
@@ -148,7 +148,7 @@ static void ask(shell *s, fields f, bool about, bool why)
     answer(s, why);
 }
 
-/* False if the text is not a question; three names are one only if `facts` is set. */
+/* False if the text is not a question; three names are a question only if `facts` is set. */
 static bool ask_text(shell *s, const char *text, bool facts, bool why)
 {
     fields f;
@@ -225,14 +225,14 @@ static void do_remove(shell *s, const char *rest)
         complain(s, "remove", error.message);
     else
         say("removed: %s  %s  %s\n", f.name[0], f.name[1], f.name[2]);
-    while (status == KITH_OK) /* it may have been added several times */
+    while (status == KITH_OK) /* the fact may have been added several times */
         status =
             kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error);
     s->used = used_facts(s->a.session);
     free(f.copy);
 }
 
-/* A path may stand in double quotes, as names do; NULL if out of memory. */
+/* A path, which may be in double quotes like a name; NULL if out of memory. */
 static char *path_of(const char *text)
 {
     size_t length = strlen(text);
@@ -404,7 +404,8 @@ static void do_help(shell *s, const char *rest)
             say("  %-24s  %s\n", lines[i].name, lines[i].help);
 }
 
-/* Facts and questions have three fields, so a command is one word, or one that takes text. */
+/* Facts and questions have three fields. So a command is either a single word or one that takes
+ * text. */
 static bool run_command(shell *s, const char *text)
 {
     for (size_t i = 0; i < LINES; i++) {
@@ -442,7 +443,8 @@ static void run_line(shell *s, char *text)
     if (ask_text(s, text, false, false) ||
         (strncmp(text, "why ", 4) == 0 && ask_text(s, text + 4, true, true)))
         return;
-    /* Three names are a fact, even where the first is a command's, if its relation is known. */
+    /* Three names are a fact, even if the first is the name of a command, provided that the
+     * relation is known. */
     bool fact = cut_fields(&f, text, reason);
     if (fact) {
         fact = !begins_as_command(text) || is_relation(s, f.name[1]);
@@ -454,7 +456,8 @@ static void run_line(shell *s, char *text)
 
 /* ---- completion ---- */
 
-/* The field that the cursor is in, and where its name begins: behind an open quote, or the word. */
+/* The field that the cursor is in, and where its name begins: after an open quote, or at the
+ * word. */
 static int field_at(const char *line, int end, int *begins)
 {
     int field = 0;
@@ -483,7 +486,7 @@ static const char *name_at(size_t index, bool relation)
     return relation ? NULL : kith_session_newcomer_at(completing, index - all).name;
 }
 
-/* A name from `skip` on, with the quotes that it needs; NULL if it cannot be completed. */
+/* A name from index `skip` on, with the quotes that it needs; NULL if it cannot be completed. */
 static char *quoted_rest(const char *name, size_t skip, bool open)
 {
     char *text = NULL;
@@ -497,7 +500,7 @@ static char *quoted_rest(const char *name, size_t skip, bool open)
     return text;
 }
 
-/* Next match of what stands in the line before the cursor. */
+/* The next match for the text before the cursor. */
 static char *next_match(const char *word, int state)
 {
     static size_t index, typed, skip;
@@ -516,11 +519,11 @@ static char *next_match(const char *word, int state)
     }
     for (const char *name; (name = name_at(index, relation));) {
         index++;
-        /* libedit lists matches as they are, so a name with control characters is not offered. */
+        /* libedit prints matches unescaped, so a name with control characters is not offered. */
         char *match = strncmp(name, rl_line_buffer + begins, typed) == 0 && is_plain(name)
                           ? quoted_rest(name, skip, open)
                           : NULL;
-        /* The word may begin with the quote itself. */
+        /* The word may include the opening quote. */
         if (match && open && start < begins) {
             char *whole = NULL;
             if (asprintf(&whole, "\"%s", match) < 0)
@@ -537,7 +540,7 @@ static char *next_match(const char *word, int state)
 static char **complete(const char *word, int start, int end)
 {
     (void)start, (void)end;
-    rl_attempted_completion_over = 1; /* names of files are of no use here */
+    rl_attempted_completion_over = 1; /* do not complete names of files */
     return rl_completion_matches(word, next_match);
 }
 

@@ -11,7 +11,7 @@ static double share(size_t part, size_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void print_number(const char *what, uint64_t number)
 {
@@ -97,7 +97,7 @@ static void print_stats(const kith_stats *s, const kith_graph *graph, const char
     print_relations(s, graph);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *degrees_json(const kith_stats *s)
 {

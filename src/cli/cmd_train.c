@@ -51,7 +51,7 @@ static kith_status settings_to_start_from(kith_settings **settings, const argume
     return status == KITH_OK ? apply_settings(*settings, &a->common.settings, error) : status;
 }
 
-/* Settings that were given and have no effect. */
+/* Note settings that were given but have no effect. */
 static void note_unused(const kith_settings *settings, const setting_list *given)
 {
     for (size_t i = 0; i < given->names.count; i++)
@@ -70,7 +70,7 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
         stop_gently();
         return kith_train_resume(end, a->resume, options, error);
     }
-    /* Report problems of the settings before reading a large source. */
+    /* Check the settings before reading a source that may be large. */
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
@@ -89,7 +89,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
-/* Suggest a next command that works: eval if there are test facts, else a query about the graph. */
+/* Suggest a next command that works: eval if there are test facts, otherwise a query about the
+ * graph. */
 static void tell_next(const char *folder)
 {
     char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);

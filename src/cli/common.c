@@ -197,7 +197,7 @@ void note_report(const kith_graph *graph)
              report->duplicates == 1 ? "" : "s");
 }
 
-/* A table with one row per entity reads as facts, too: "name,team,city". */
+/* A table with one row per entity can be misread as facts: "name,team,city". */
 static void note_many_relations(const kith_graph *graph)
 {
     enum { FEWEST = 20 };
@@ -215,7 +215,7 @@ const char *source_path(const char *given)
     return strcmp(given, "-") == 0 ? "/dev/stdin" : given;
 }
 
-/* A run is not a source, but holds one. */
+/* A run is not a source, but contains one. */
 static void hint_at_run(const char *path, kith_error *error)
 {
     char config[4096];

@@ -8,7 +8,7 @@ static double standard_error(const kith_reliability *bin)
     return bin->answers ? sqrt(bin->correct * (1 - bin->correct) / (double)bin->answers) : 0;
 }
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void print_table(const char *title, const kith_probability_table *t)
 {
@@ -38,7 +38,7 @@ void print_probabilities(const kith_probability_eval *e)
     print_table("S ? ?", e->pairs);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *table_json(const kith_probability_table *t)
 {

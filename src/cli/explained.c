@@ -1,9 +1,9 @@
-/* A question of any kind with its answer and the reasons, for explain and shell. */
+/* Answers a question of any kind with an explanation, for explain and shell. */
 #include <stdlib.h>
 
 #include "cli/answers.h"
 
-/* For missing facts, the likeliest one is explained. */
+/* For a question about missing facts, the most likely one is explained. */
 static kith_status likeliest_missing(kith_question *fact, query_arguments *a,
                                      const kith_question *q, kith_error *error)
 {

@@ -20,7 +20,7 @@ static void make_tabs(char *text)
     *to = '\0';
 }
 
-/* A field in double quotes, in which two double quotes stand for one; NULL if the closing one is
+/* A field in double quotes, in which "" stands for a double quote; NULL if the closing quote is
  * missing. */
 static char *quoted_field(char **rest)
 {
@@ -40,7 +40,7 @@ static char *quoted_field(char **rest)
     return field;
 }
 
-/* The next field, up to the separator or the end. Several spaces separate like one. */
+/* The next field, up to the separator or the end. A run of spaces is one separator. */
 static char *next_field(char **rest, char mark, bool *quoted)
 {
     char *field = *rest, *end;
@@ -58,7 +58,7 @@ static char *next_field(char **rest, char mark, bool *quoted)
     return field;
 }
 
-/* Behind the last field there may be spaces. */
+/* There may be spaces after the last field. */
 static char *skip_spaces(char *rest)
 {
     if (rest)
@@ -118,7 +118,7 @@ bool cut_name(fields *out, const char *text)
         out->quoted[0] = true;
         return true;
     }
-    strcpy(out->copy, text); /* not as a whole in quotes */
+    strcpy(out->copy, text); /* the text as a whole is not in quotes */
     return true;
 }
 

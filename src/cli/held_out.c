@@ -1,6 +1,6 @@
 #include "cli/held_out.h"
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 void print_metrics_head(const char *title)
 {
@@ -53,7 +53,7 @@ void print_held_out(const kith_model *model)
     kith_held_out_free(h);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 json_t *metrics_json(const kith_metrics *m)
 {

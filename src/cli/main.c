@@ -123,8 +123,8 @@ static int run(int argc, char **argv)
     return wanted ? run_command(wanted, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
-/* By default, malloc keeps more freed memory the larger the freed blocks are. It would keep memory
- * that only reading needs while a model is trained. */
+/* By default, malloc keeps more freed memory the larger the freed blocks are. It would then keep
+ * memory during training that only reading needs. */
 static void free_to_the_system(void)
 {
 #ifdef __GLIBC__

@@ -4,12 +4,12 @@
 
 #include "cli/answers.h"
 
-/* ---- what is shown ---- */
+/* ---- names for display ---- */
 
 const char *name_text(const kith_graph *graph, const char *name)
 {
     enum { AT_ONCE = 8, LONGEST = 512 };
-    static char texts[AT_ONCE][LONGEST]; /* a line may contain several */
+    static char texts[AT_ONCE][LONGEST]; /* one line may use several at once */
     static unsigned next;
     char *text = texts[next++ % AT_ONCE];
 
@@ -40,7 +40,7 @@ const char *relation_name_text(const kith_graph *graph, const char *name)
                : name_text(graph, name);
 }
 
-/* ---- what is meant ---- */
+/* ---- resolving names ---- */
 
 /* The entity that a user means. A name that the graph does not have is returned unchanged: it may
  * be that of a new entity. */
@@ -81,7 +81,7 @@ bool find_train_relation(uint32_t *relation, const kith_graph *graph, const char
 
     if (status == KITH_OK && *relation < kith_graph_seen_relation_count(graph))
         return true;
-    if (status == KITH_ERR_ARGUMENT) { /* a label of several */
+    if (status == KITH_ERR_ARGUMENT) { /* a label that several entities have */
         snprintf(why, 512, "%.500s", error.message);
         return false;
     }

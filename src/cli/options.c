@@ -33,7 +33,7 @@ static const option_row *find_row(const command *self, int option)
     return NULL;
 }
 
-/* "--threads", or "-o" where people know it by its letter. */
+/* "--threads", or "-o" for options better known by their letter. */
 static const char *shown_name(char out[64], const option_row *row)
 {
     snprintf(out, 64, "--%.50s", row->name);
@@ -77,7 +77,7 @@ static int bad_value(const command *self, const option_row *row, const char *tex
     return usage_error(self, "%s: '%s' is not %s", name, text, range);
 }
 
-/* The place of a word among "a|b|c"; -1 where it is not there. */
+/* The index of a word in "a|b|c", or -1 if it does not occur there. */
 static int place_among(const char *choices, const char *word)
 {
     size_t length = strlen(word);
@@ -101,7 +101,7 @@ static bool take_choice(int *to, const option_row *row, const char *text)
     return place >= 0;
 }
 
-/* A list has room for as many values as there are arguments. */
+/* A list is allocated for as many values as there are arguments. */
 static bool add_text(text_list *list, const char *text, int argc)
 {
     if (!list->at)
@@ -137,7 +137,7 @@ static bool take_value(void *to, const option_row *row, const char *text, int ar
 
 /* ---- the command line ---- */
 
-/* The table that getopt_long wants; to be freed. */
+/* The table for getopt_long; to be freed. */
 static struct option *getopt_table(const command *self, char *letters)
 {
     size_t count = 0, used = 0;
@@ -205,7 +205,7 @@ static int take_option(common_arguments *a, const command *self, int option, int
     return take_value((char *)a + row->to, row, optarg, argc) ? -1 : bad_value(self, row, optarg);
 }
 
-/* As many as the command takes; 0: none or one; below 0: any number. */
+/* Take as many operands as the command expects. 0: none or one; negative: any number. */
 static int take_operands(common_arguments *a, const command *self, int argc, char **argv)
 {
     int count = argc - optind, most = self->most_operands;
@@ -222,7 +222,7 @@ static int take_operands(common_arguments *a, const command *self, int argc, cha
     return -1;
 }
 
-/* A required value is one whose pointer or list is still empty. */
+/* A required option is missing if its pointer or list is still empty. */
 static int check_required(const common_arguments *a, const command *self)
 {
     for (size_t i = 0; i < self->option_count; i++) {
@@ -279,7 +279,7 @@ void release_arguments(void *arguments, const command *self)
 
 enum { INDENT = 26, COLUMNS = 96 };
 
-/* Words behind a column, in lines of at most COLUMNS. */
+/* Print words from a column on, in lines of at most COLUMNS. */
 static void print_wrapped(const char *text, int column)
 {
     int at = column;
@@ -383,7 +383,8 @@ static size_t distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* A name that begins with the text, or has a word of it, counts as one edit off. */
+/* The distance between two names. A name that begins with the text, or whose part after the last
+ * '-' is the text, has distance 1. */
 static size_t how_far(const char *text, const char *name)
 {
     size_t length = strlen(text);

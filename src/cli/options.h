@@ -11,28 +11,28 @@
 struct command;
 
 typedef enum option_type {
-    OPTION_FLAG,    /* int: 1 where it is given */
+    OPTION_FLAG,    /* int: 1 if given */
     OPTION_TEXT,    /* const char * */
-    OPTION_TEXTS,   /* text_list: may be given several times */
+    OPTION_TEXTS,   /* text_list: may be given more than once */
     OPTION_INTEGER, /* uint64_t from `low` to `high` */
-    OPTION_NUMBER,  /* double from `low` to `high`; NAN where it is not given */
-    OPTION_CHOICE,  /* int: the place among `argument`, "a|b|c" */
-    OPTION_PRESET,  /* const char *: the name of a preset; the choices are the library's */
-    OPTION_CHECKED  /* whatever `take` makes of it */
+    OPTION_NUMBER,  /* double from `low` to `high`; NAN if not given */
+    OPTION_CHOICE,  /* int: the index of the value in `argument`, "a|b|c" */
+    OPTION_PRESET,  /* const char *: the name of a preset; the library lists them */
+    OPTION_CHECKED  /* a value that `take` parses */
 } option_type;
 
 typedef struct option_row {
     const char *name;
     char letter;          /* the short form; 0: none */
     const char *argument; /* "N", or the choices "a|b"; NULL for a flag and a preset */
-    const char *help;     /* what it does, to stand behind the name */
+    const char *help;     /* what it does, for the help */
     option_type type;
-    size_t to;             /* where the value goes: offset in the command's arguments */
-    const char *initial;   /* the value where it is not given, as text; NULL: 0, or none */
-    const char *otherwise; /* what happens then, in words, where `initial` does not say it */
+    size_t to;             /* offset of the value in the command's arguments */
+    const char *initial;   /* default value as text; NULL: 0, or none */
+    const char *otherwise; /* what the default means, in words, if `initial` does not say it */
     double low, high;
     const char
-        *expected; /* of a value, for messages; made from `low` and `high` where it is NULL */
+        *expected; /* for messages about invalid values; derived from `low` and `high` if NULL */
     bool (*take)(void *to, const char *text);
     bool required;
 } option_row;
@@ -42,23 +42,23 @@ typedef struct text_list {
     size_t count;
 } text_list;
 
-/* Settings given as options, in order; the names are the library's. */
+/* Settings given as options, in order; the library defines their names. */
 typedef struct setting_list {
     text_list names, values;
 } setting_list;
 
-/* What every command's arguments begin with. */
+/* The first member of every command's arguments. */
 typedef struct common_arguments {
     const char *operand; /* the source or the run; the first of `operands` */
-    const char *on;      /* another graph to use the run on, or NULL */
+    const char *on;      /* another graph to apply the run to, or NULL */
     text_list operands;
     uint64_t threads, top, seed;
     int json, quiet, skip_bad;
-    const char *columns; /* of sources in columns, or NULL */
+    const char *columns; /* columns of a source in columns, or NULL */
     setting_list settings;
 } common_arguments;
 
-/* The options that several commands share, so that they read and mean the same everywhere. */
+/* Options shared by several commands, so that they look and mean the same everywhere. */
 #define OPTION_THREADS                                                                             \
     {                                                                                              \
         "threads", 'j', "N", "use N threads; results do not depend on N", OPTION_INTEGER,          \
@@ -100,7 +100,7 @@ typedef struct common_arguments {
             "and aux are the known facts, its entities the candidates",                            \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
-/* Of the choices seen|all|new. */
+/* Converts the index of a choice in seen|all|new. */
 static inline kith_candidate_set candidate_set_at(int place)
 {
     static const kith_candidate_set sets[] = {KITH_ANSWERS_SEEN, KITH_ANSWERS_ALL,
@@ -117,8 +117,8 @@ static inline kith_candidate_set candidate_set_at(int place)
         "output", 'o', "DIR", what, OPTION_TEXT, offsetof(type, field), .required = true           \
     }
 
-/* Read a command line into zeroed `arguments`. Returns -1 to go on, else the exit status: of help
- * that was asked for and printed, or of a message about what is wrong. */
+/* Parse a command line into zeroed `arguments`. Returns -1 if the command should run. Otherwise
+ * returns the exit status, after printing help or an error message. */
 int parse_arguments(void *arguments, const struct command *self, int argc, char **argv);
 void release_arguments(void *arguments, const struct command *self);
 
@@ -127,7 +127,7 @@ void print_options(const struct command *self);
 /* One line per option for scripts: command, name, letter, argument, default, required, help. */
 void dump_options(const struct command *self);
 
-/* The nearest of some names to one that is none of them; NULL if none is near. */
+/* The name closest to `text`, or NULL if none is close enough. */
 const char *nearest_name(const char *text, const char *(*name_at)(const void *, size_t),
                          const void *context);
 

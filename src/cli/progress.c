@@ -55,7 +55,7 @@ static void show_line(display *d, const kith_progress *p)
     d->shown = now();
 }
 
-/* "ranking 42 % 1,234/s 0:10 left", as far as this is known. */
+/* "ranking 42 % 1,234/s 0:10 left", without the parts that are not known. */
 static void show_stage_line(const display *d, const kith_stage *stage)
 {
     double rate = stage->seconds > 0 ? (double)stage->done / stage->seconds : 0;

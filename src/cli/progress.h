@@ -22,7 +22,7 @@ int show_stage(void *context, const kith_stage *stage);
 /* The display of a command that does not train. After the first call, Ctrl-C and SIGTERM end the
  * program within half a second. */
 display *watching(const common_arguments *a);
-/* For loops of the program: show that `done` of `all` are done. Nonzero after a signal. */
+/* For loops in commands: show that `done` of `total` are done. Nonzero after a signal. */
 int show_count(const common_arguments *a, const char *name, size_t done, size_t total);
 /* Options for a library call: the threads and the display. */
 kith_work_options work_options(const common_arguments *a);

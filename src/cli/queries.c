@@ -59,7 +59,8 @@ static void tell_reasons(added_facts *added, const size_t counts[REASONS])
     snprintf(added->text + used, sizeof added->text - used, ")");
 }
 
-/* What became of the facts of a source that was added to `before` other facts. */
+/* Report how many facts of a source were used, and why others were ignored. `before` facts had been
+ * added earlier. */
 static void count_added(added_facts *added, const kith_session *session, size_t before,
                         const kith_graph *source)
 {
@@ -229,7 +230,7 @@ static int read_question(questions *q, size_t *capacity, const query_arguments *
     return spread_question(q, capacity, a, f, text);
 }
 
-/* Of a literal, the quotes are part of the name. */
+/* The quotes of a literal are part of the name. */
 static int read_about(questions *q, size_t *capacity, const query_arguments *a, const char *text)
 {
     fields *f = &q->held[q->held_count];

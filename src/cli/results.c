@@ -1,4 +1,4 @@
-/* Answers to questions of every kind, one at a time or in a batch. */
+/* Answers questions of every kind, one at a time or in a batch. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -126,7 +126,7 @@ static bool put_name(char *out, size_t size, const kith_graph *graph, const char
                                                                                           : name);
 }
 
-/* A question made of the first fact whose names can be typed. */
+/* A question from the first fact whose names can be typed. */
 char *example_question(const char *folder)
 {
     char *path = NULL, subject[200], relation[200], text[512], *word = NULL;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* On how many facts of held-out entities the fusion was fitted; -1 if there is none. */
+/* The number of facts of held-out entities that the fusion was fitted on; -1 if there is none. */
 long long facts_fitted_on(const char *folder);
 
 /* Report on stderr, once, that training of the run was stopped before its end. */
@@ -13,8 +13,8 @@ void tell_unfinished(const char *folder);
 /* Whether the run's graph has test facts. */
 bool has_test(const char *folder);
 
-/* 'S R ?' with names of the run's graph, quoted for a shell; to be freed. NULL: none can be
- * typed. */
+/* A question 'S R ?' with names of the run's graph, quoted for a shell; to be freed. NULL if none
+ * can be typed. */
 char *example_question(const char *folder);
 
 /* A word quoted for a shell if necessary; to be freed. */

@@ -1,4 +1,5 @@
-/* Ctrl-C and SIGTERM: a command that is stopped ends with 128 plus the signal, 130 or 143. */
+/* Ctrl-C and SIGTERM: a stopped command exits with status 128 plus the signal number, 130 or
+ * 143. */
 #ifndef KITH_CLI_SIGNALS_H
 #define KITH_CLI_SIGNALS_H
 

@@ -9,7 +9,7 @@ typedef struct kith__buffers {
     struct kith__buffer *first;
 } kith__buffers;
 
-/* Make room for `count` items of `size` bytes, aligned to 64 bytes, at *array_pointer, which is
+/* Reserve space for `count` items of `size` bytes, aligned to 64 bytes, at *array_pointer, which is
  * NULL at first. A buffer that grows loses its contents; new buffers are zeroed. Returns -1 if out
  * of memory. Buffers of two owners may be swapped. */
 int kith__buffer_reserve(kith__buffers *owner, void *array_pointer, size_t count, size_t size);

@@ -69,7 +69,8 @@ static bool is_drawn(const char *name, size_t *base)
     return strspn(name + length - DRAWN, "0123456789abcdef") == DRAWN;
 }
 
-/* Lock what was just created. False if another process took it for a leftover and removed it. */
+/* Lock a file that was just created. False if another process took it for a leftover and removed
+ * it. */
 static bool lock_new(int file)
 {
     struct stat info;
@@ -298,7 +299,8 @@ kith_status kith__new_file_commit(kith__new_file *file, kith_error *error)
 
     if (ferror(stream) || fflush(stream) != 0 || (file->temporary && fsync(fileno(stream)) != 0))
         status = system_error(error, file->path, "write");
-    /* Closing it gives up the lock; without that, others would take it for a leftover. */
+    /* Closing the file releases the lock; an unlocked temporary file would look like a leftover to
+     * others. */
     if (status == KITH_OK && file->temporary && rename(file->temporary, file->path) != 0)
         status = system_error(error, file->path, "rename the finished file to it");
     file->stream = NULL;

@@ -4,8 +4,8 @@
 
 #include "embed/settings.h"
 
-/* What version 0.1 had and was dropped: a value (else NULL) of a setting that still exists, or a
- * setting with the value that had no effect. */
+/* What version 0.1 had and was dropped: a value of a setting that still exists, or, if `value` is
+ * NULL, a whole setting with the value that had no effect. */
 static const struct {
     const char *name, *value, *unused;
 } dropped[] = {

@@ -30,7 +30,7 @@ static void apply_paper(kith_settings *s)
     s->padding = 0;
 }
 
-/* The authors' model in fewer epochs: larger steps that become smaller towards the end. */
+/* The authors' model in fewer epochs: larger steps that decrease towards the end. */
 static void apply_paper_fast(kith_settings *s)
 {
     apply_release(s);
@@ -41,8 +41,8 @@ static void apply_paper_fast(kith_settings *s)
     s->patience = 0;
 }
 
-/* The settings that learn most per minute, chosen on pseudo-unseen entities of FB15k; the model
- * itself is that of the authors' program. */
+/* The settings that reached the best results per minute of training, chosen on pseudo-unseen
+ * entities of FB15k; the model itself is that of the authors' program. */
 void kith__settings_embedding(kith_settings *s)
 {
     apply_release(s);
@@ -187,7 +187,7 @@ kith_status kith_settings_new(kith_settings **settings, const char *preset, kith
     return status;
 }
 
-/* Starting from an earlier run, smaller batches reach in a third of the epochs what more epochs do
+/* When starting from an earlier run, smaller batches reach the same result in a third of the epochs
  * (docs/TRIED.md). */
 kith_status kith_settings_start_from(kith_settings *settings, kith_error *error)
 {

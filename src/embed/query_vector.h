@@ -1,8 +1,7 @@
-/* From a query and the vector of its known side to the query vector v: a candidate x scores -|v -
- * x|_1 where the decoder is a distance, v . x where it is a product. Every score that kith gives an
- * embedding goes through these functions. Queries are the 2m directed relations: r asks for
- * objects, r + m for subjects. Candidates are to be scaled to length 1 where kith__is_unit says
- * so. */
+/* Computes the query vector v from a query and the vector of its known side. A candidate x scores
+ * -|v - x|_1 if the decoder is a distance, and v . x if it is a product. Every score that kith
+ * gives an embedding goes through these functions. Queries are the 2m directed relations: r asks
+ * for objects, r + m for subjects. If kith__is_unit, candidates must be scaled to length 1. */
 #ifndef KITH_EMBED_QUERY_VECTOR_H
 #define KITH_EMBED_QUERY_VECTOR_H
 

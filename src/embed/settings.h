@@ -21,7 +21,7 @@ typedef enum kith_directions {
 } kith_directions;
 typedef enum kith_candidate_vectors {
     KITH_CANDIDATES_ENCODED, /* answers are scored by their encodings */
-    KITH_CANDIDATES_INPUT    /* by their input embeddings, where they have one */
+    KITH_CANDIDATES_INPUT    /* by their input embeddings, if they have one */
 } kith_candidate_vectors;
 typedef enum kith_schedule {
     KITH_SCHEDULE_CONSTANT,
@@ -73,11 +73,11 @@ struct kith_settings {
     int mask;    /* hide the fact being trained on from the neighbourhoods */
     int padding; /* mean and lstm: a trained neighbour fills the list up to max_neighbors */
     uint32_t batch, negatives;
-    kith_directions directions;         /* of softmax queries */
-    int reciprocal; /* softmax: separate decoder relations for inverse relations */
+    kith_directions directions; /* of softmax queries */
+    int reciprocal;             /* softmax: separate decoder relations for inverse relations */
     kith_candidate_vectors candidate_vectors; /* which vectors of answers are scored */
-    uint32_t shared_negatives; /* of softmax: per batch */
-    double scale;                       /* factor of scores, before softmax */
+    uint32_t shared_negatives;                /* of softmax: per batch */
+    double scale;                             /* factor of scores, before softmax */
     double lr, margin, l2;
     kith_schedule schedule;
     double table_lr; /* factor of lr, for the tables of the aggregator `table` */

@@ -59,7 +59,7 @@ static json_t *header_of(const kith__tensor_group *groups, size_t count, const k
     return header;
 }
 
-/* Where the bytes of a file go: first into its checksum, then to the disk. */
+/* Where the bytes of a file go: first into its checksum, then to disk. */
 typedef struct {
     kith__checksum sum;
     FILE *out; /* NULL while the checksum is computed */
@@ -147,8 +147,8 @@ typedef struct {
     const char *path;
     FILE *in;
     json_t *header;
-    kith__checksum sum;   /* of all bytes read so far */
-    bool checked;         /* the file has a checksum: */
+    kith__checksum sum; /* of all bytes read so far */
+    bool checked;       /* the file has a checksum: */
     uint64_t said;
     uint64_t data_bytes, used; /* bytes after the header; bytes read of them */
 } reading;
@@ -159,7 +159,7 @@ static kith_status damaged(const reading *r, kith_error *error, const char *what
                       r->path, what);
 }
 
-/* The header's text goes into the sum with '0' for the digits of the checksum. */
+/* The header's text is added to the checksum with '0' for the digits of the checksum. */
 static kith_status sum_header(reading *r, uint64_t length, char *text, bool required,
                               kith_error *error)
 {
@@ -245,7 +245,7 @@ static kith_status check_end(const reading *r, kith_error *error)
     return KITH_OK;
 }
 
-/* Rows were read at once, without padding: move them to their places, the last one first. */
+/* Rows were read in one block, without padding: move each to its place, the last one first. */
 static void spread_rows(const kith__table *t)
 {
     for (size_t i = t->rows; i-- > 0;) {

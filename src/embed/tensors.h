@@ -30,7 +30,7 @@ typedef struct kith__array {
     const char *name;
     uint32_t *at;
     size_t rows, cols;
-    bool optional; /* of what is read: a file without it has no rows */
+    bool optional; /* when reading: if the file lacks it, it has no rows */
 } kith__array;
 
 kith_status kith__arrays_save(const char *path, const kith__array *arrays, size_t count,

@@ -66,7 +66,8 @@ static kith_status find_kinds(uint8_t **out, const kith_graph *graph, kith_error
     uint32_t m = kith_graph_seen_relation_count(graph);
     kith__item *items = kith__alloc(train.count, sizeof *items);
     kith__item *spare = kith__alloc(train.count, sizeof *spare);
-    size_t *count = kith__calloc(3 * (size_t)m, sizeof *count); /* facts, subjects, objects */
+    /* numbers of facts, distinct subjects, distinct objects */
+    size_t *count = kith__calloc(3 * (size_t)m, sizeof *count);
     uint8_t *kinds = kith__calloc(m, 1);
     kith_status status = KITH_OK;
 
@@ -100,8 +101,8 @@ cleanup:
     return status;
 }
 
-/* From the neighbourhood of the known side of a query: whether some fact links it to the hidden
- * one, and how many answers are known. */
+/* Look up the known side of a query: whether some fact links it to the hidden side, and how many
+ * answers are known. */
 static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, const kith_rank *r)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
@@ -124,7 +125,7 @@ static void add_judged(kith_reliability *table, const kith_rank *r)
         kith__reliability_add(table, r->judged[i].probability_if_any, r->judged[i].correct);
 }
 
-/* Whether the embedding has anything to encode an entity of the graph from. */
+/* Whether the embedding can encode an entity of the graph. */
 static bool is_near_seen(const kith_model *model, uint32_t entity)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
@@ -399,7 +400,7 @@ void(kith_eval_options_init)(kith_eval_options *options, size_t size)
     kith__options_give(options, size, &defaults, sizeof defaults);
 }
 
-/* Ranking uses the model's own threads and encoder, so evaluations take turns. */
+/* Ranking uses the model's own threads and encoder, so only one evaluation runs at a time. */
 kith_status kith_evaluate(kith_eval **out, const kith_model *shown, const kith_eval_options *given,
                           kith_error *error)
 {
@@ -427,7 +428,7 @@ kith_status kith_evaluate(kith_eval **out, const kith_model *shown, const kith_e
     return status;
 }
 
-/* Ids that the graph lacks belong to another graph. */
+/* If the graph lacks an id, the result belongs to another graph. */
 static kith_status check_names(const kith_eval *result, const kith_graph *graph, kith_error *error)
 {
     uint32_t entities = kith_graph_entity_count(graph);

@@ -28,12 +28,13 @@ static void apart_free(kith_model *m)
 
 static void copy_model(kith_model *to, kith_model *model)
 {
-    pthread_mutex_lock(&model->lock); /* of the cache */
+    pthread_mutex_lock(&model->lock); /* guards the cache */
     *to = *model;
     pthread_mutex_unlock(&model->lock);
 }
 
-/* It borrows everything that was learned. The model's threads do the work, so `sweeping` is held. */
+/* A model that borrows everything learned. The caller holds `sweeping`, because the model's threads
+ * do the work. */
 static kith_status make_apart(kith_model **out, kith_model *model, kith_error *error)
 {
     kith_model *m = kith__alloc(1, sizeof *m);
@@ -92,17 +93,17 @@ bool kith__newcomer_hides(const kith__newcomers *n, size_t newcomer, uint32_t qu
 
 typedef struct {
     const kith__newcomers *newcomers;
-    char name[MOST_NAME]; /* the name of each newcomer in its session */
+    char name[MOST_NAME]; /* the name of a newcomer in its session */
     double least_has;
     kith__watch *watch;
     kith__newcomer_call call;
     void *context;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members below */
     kith_status status;
     kith_error error;
 } newcomer_queries;
 
-/* Chooses a name that the graph lacks. */
+/* Choose a name that the graph lacks. */
 static void choose_name(char name[MOST_NAME], const kith_graph *graph)
 {
     uint32_t found;
@@ -214,7 +215,7 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
     TRY(kith__candidate_cache_of(&cache, n->apart, error));
-    /* Not the model's own threads, because questions may need those. */
+    /* Do not use the model's own threads, because questions may need them. */
     if (!(pool = kith__cache_take_pool(cache, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, ask_piece, &k, n->count);

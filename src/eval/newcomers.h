@@ -1,5 +1,5 @@
-/* Newcomers whose answers are known: entities that 10 to 90 % of their facts describe
- * (graph/make/descriptions.h), each in a session of its own, and queried as by a user. Overall
+/* Newcomers whose answers are known: entities described by 10 to 90 % of their facts
+ * (graph/make/descriptions.h), each in a session of its own and queried as by a user. Overall
  * probabilities are fitted and measured on these. */
 #ifndef KITH_EVAL_NEWCOMERS_H
 #define KITH_EVAL_NEWCOMERS_H
@@ -16,7 +16,7 @@ typedef struct kith__newcomers {
     size_t count;
 } kith__newcomers;
 
-/* Of the model's graph; `described` has to outlive them. */
+/* Made from the model's graph; `described` must outlive them. */
 kith_status kith__newcomers_init(kith__newcomers *newcomers, kith_model *model,
                                  const kith__descriptions *described, kith_error *error);
 void kith__newcomers_release(kith__newcomers *newcomers);
@@ -28,7 +28,7 @@ bool kith__newcomer_hides(const kith__newcomers *newcomers, size_t newcomer, uin
 typedef struct kith__newcomer_question {
     size_t newcomer;
     uint32_t query;
-    double has; /* P(has r) */
+    double has;                 /* P(has r) */
     kith__workspace *workspace; /* scores and shares are in row 0 */
 } kith__newcomer_question;
 /* Called for the questions of one newcomer in sequence on one thread, but for different newcomers

@@ -121,7 +121,7 @@ static void count_answers(sums *t, const measuring *m, size_t newcomer,
     }
 }
 
-/* Answers are made as in a session, so their probabilities are the same. */
+/* Compute answers as in a session, so that their probabilities are the same. */
 static kith_status take_question(void *context, const kith__newcomer_question *q,
                                  kith_error *error)
 {

@@ -47,7 +47,7 @@ typedef struct {
 /* Marks are set for entities that are not candidates. */
 static void clear_marks(uint8_t *marks, const kith__answer_set *among)
 {
-    if (among->excluded) /* otherwise unmarking known answers clears them */
+    if (among->excluded) /* otherwise they are cleared when known answers are unmarked */
         memcpy(marks, among->excluded, among->width);
 }
 
@@ -79,7 +79,7 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
                     kith__known_side(q), q->fact.relation, kith__hidden_side(q));
 
     if (r->among->excluded && r->among->candidates == r->among->width)
-        count = 0; /* entities that are not candidates have scores too */
+        count = 0; /* entities that are not candidates have scores too, but are not counted */
     rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         rank->judged[i].correct = judged[i].right;

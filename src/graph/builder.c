@@ -1,4 +1,5 @@
-/* Graphs from memory: names and facts are collected and finished as they are by the readers. */
+/* Builds graphs in memory: names and facts are collected and finished in the same way as by the
+ * readers. */
 #include <stdio.h>
 #include <string.h>
 

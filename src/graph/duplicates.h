@@ -9,8 +9,8 @@
 kith_status kith__drop_duplicates(size_t *dropped, kith__facts *facts, kith__pool *pool,
                                   kith_error *error);
 
-/* A reader's state beside the facts it collects, so that a file of repeated lines does not fill the
- * memory. All zero at first. */
+/* A reader's state in addition to the facts it collects, so that a file of repeated lines does not
+ * fill the memory. All zero at first. */
 typedef struct kith__collector {
     size_t check_at; /* the number of facts at which to check for duplicates */
     size_t dropped;

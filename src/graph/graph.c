@@ -45,7 +45,7 @@ void kith_graph_free(kith_graph *graph)
     kith__free(graph);
 }
 
-/* The count stays available. */
+/* Free the names but keep their count. */
 static void forget_names(kith__names *names)
 {
     uint32_t count = names->count;
@@ -56,7 +56,7 @@ static void forget_names(kith__names *names)
 
 void kith__graph_keep_neighborhoods(kith_graph *graph)
 {
-    if (graph->map) /* all parts belong to the map */
+    if (graph->map) /* everything belongs to the map */
         return;
     forget_names(&graph->entities);
     forget_names(&graph->relations);

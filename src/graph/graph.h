@@ -20,9 +20,9 @@ struct kith_graph {
     kith__names entities, relations;
     /* labels, each with a NUL; label_start[e] is one past the beginning of e's label */
     char *label_bytes;
-    uint64_t *label_start; /* NULL if no entity has a label; 0 if this one has none */
+    uint64_t *label_start;   /* NULL if no entity has a label; 0 if this one has none */
     kith__prefixes prefixes; /* of IRIs; not part of the map below */
-    struct kith__label_set *relation_labels; /* by name; NULL: none; not part of it either */
+    struct kith__label_set *relation_labels; /* by name; NULL: none; also not in the map */
     kith__facts splits[KITH_SPLITS];
     uint64_t *offset;
     kith_neighbor *neighbors;
@@ -70,7 +70,7 @@ typedef struct kith__loader {
     kith_error *error;
 } kith__loader;
 
-/* Report a malformed line: an error, or with skip_bad one more to count. `line` 0 means the whole
+/* Report a malformed line: fails, or with skip_bad counts the line. `line` 0 means the whole
  * file. */
 kith_status kith__bad_line(kith__loader *loader, const char *path, size_t line, const char *format,
                            ...) __attribute__((format(printf, 4, 5)));

@@ -13,7 +13,7 @@ typedef struct kith__known {
     size_t count;
 } kith__known;
 
-/* `more` (or NULL) is another graph whose facts also count, matched by name. */
+/* `more` (may be NULL) is another graph whose facts are included, matched by name. */
 kith_status kith__known_init(kith__known *known, const kith_graph *graph, const kith_graph *more,
                              bool subject_hidden, kith_error *error);
 void kith__known_release(kith__known *known);

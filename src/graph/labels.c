@@ -64,7 +64,7 @@ const char *kith__label_find(const kith__label_set *set, const char *name, size_
     return id == KITH__NO_ID ? NULL : set->bytes + set->at[id].start;
 }
 
-/* ---- of entities ---- */
+/* ---- labels of entities ---- */
 
 int kith__entity_labels_begin(kith__entity_labels *l, kith_graph *graph)
 {
@@ -107,7 +107,7 @@ static int apply_to_entities(kith_graph *graph, const kith__label_set *set)
     return 0;
 }
 
-/* ---- of relations ---- */
+/* ---- labels of relations ---- */
 
 int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
                              size_t label_length)
@@ -160,7 +160,7 @@ void kith__relation_labels_free(kith_graph *graph)
     graph->relation_labels = NULL;
 }
 
-/* ---- both ---- */
+/* ---- applying a set of labels ---- */
 
 int kith__label_set_apply(kith_graph *graph, const kith__label_set *set)
 {

@@ -30,23 +30,23 @@ int kith__label_set_merge(kith__label_set *set, const kith__label_set *more);
 /* Give the entities and relations of a graph their labels; labels of other names are dropped. */
 int kith__label_set_apply(kith_graph *graph, const kith__label_set *set);
 
-/* The label of a name, NULL where there is none; the set may be NULL. */
+/* The label of a name, or NULL if it has none; the set may be NULL. */
 const char *kith__label_find(const kith__label_set *set, const char *name, size_t length);
-/* Labels of entities on their way into a graph that has none yet. */
+/* Collects entity labels for a graph that has none yet. */
 typedef struct kith__entity_labels {
     kith_graph *graph;
-    size_t used, capacity; /* of label_bytes */
+    size_t used, capacity; /* of the graph's label_bytes */
 } kith__entity_labels;
 
-/* -1 if out of memory, both. */
+/* Both return -1 if out of memory. */
 int kith__entity_labels_begin(kith__entity_labels *labels, kith_graph *graph);
 int kith__entity_label_set(kith__entity_labels *labels, uint32_t entity, const char *label,
                            size_t length);
 
-/* A label for a relation of the graph, in place of none; -1 if out of memory. */
+/* Label a relation of the graph that has no label yet; -1 if out of memory. */
 int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
                              size_t label_length);
-/* Those of another graph, for the relations that this one has. */
+/* Copy the labels of another graph for the relations that this graph has. */
 int kith__relation_labels_copy(kith_graph *graph, const kith_graph *from);
 void kith__relation_labels_free(kith_graph *graph);
 

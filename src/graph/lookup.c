@@ -1,4 +1,4 @@
-/* The public calls that look things up in a graph. */
+/* Public lookup functions of a graph. */
 #include <string.h>
 
 #include "graph/labels.h"

@@ -50,8 +50,8 @@ static uint64_t last_bytes(const char *name, size_t length)
            (unsigned char)name[length - 1];
 }
 
-/* Whether two names of equal length are the same; most are short, so a call to memcmp does not
- * pay. */
+/* Whether two names of equal length are the same. Most are short, so calling memcmp would be
+ * slower. */
 static bool same_bytes(const char *a, const char *b, size_t length)
 {
     uint64_t x, y;

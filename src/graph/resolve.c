@@ -1,4 +1,4 @@
-/* Names as people read and type them: short names for IRIs, and labels. */
+/* Names as users read and type them: short names for IRIs, and labels. */
 #include <stdio.h>
 #include <string.h>
 

@@ -183,7 +183,7 @@ static kith_status write_all(const kith_graph *graph, const char *folder,
         TRY(write_file(folder, "relation2id.txt", write_vocabulary, graph, &graph->relations,
                        error));
     }
-    /* The entities with labels may all be gone, and readers refuse an empty file. */
+    /* All entities with labels may have been dropped, and readers refuse an empty file. */
     if (first_labelled(graph) != KITH__NO_ID)
         TRY(write_file(folder, "entity_name.txt", write_labels, graph, NULL, error));
     if (graph->relation_labels)
@@ -227,8 +227,8 @@ static void look_inside(bool *full, char foreign[256], DIR *entries)
     }
 }
 
-/* Replacing a link would leave the folder it points to as it was, or empty; neither is what the
- * user asked for. */
+/* Replacing a link would leave the folder that it points to unchanged or empty, which is not what
+ * the user asked for. */
 static bool is_link(const char *folder)
 {
     char path[PATH_MAX];

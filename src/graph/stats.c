@@ -10,7 +10,7 @@ static const double covered = .8;
 
 enum { BUCKETS = 64, COMMON = 10, TICK = 1 << 14 };
 
-/* The public struct, and the arrays that its lists point to. */
+/* The public struct, and the arrays that it points to. */
 typedef struct {
     kith_stats shown;
     kith_degree_bucket buckets[BUCKETS];
@@ -208,7 +208,7 @@ static void sum_tallies(kith_stats *stats, const tally *tallies, uint32_t count)
     }
 }
 
-/* The ten most common, by insertion; ties stay in the order of their ids. */
+/* The ten most common, by insertion sort; ties keep the order of their ids. */
 static void find_common(counting *c, const tally *tallies, uint32_t count)
 {
     kith_stats *stats = &c->shown;

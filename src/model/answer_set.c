@@ -11,7 +11,7 @@ void kith__answer_set_release(kith__answer_set *set)
     memset(set, 0, sizeof *set);
 }
 
-/* Entities that are not listed are excluded. */
+/* List the unseen entities that have a fact, and exclude the others. */
 static void list_unseen(kith__answer_set *set, const kith__index *known)
 {
     for (size_t e = set->candidates; e < set->width; e++) {

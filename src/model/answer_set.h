@@ -1,11 +1,14 @@
-/* Which entities of a graph are candidates where many queries are scored at once: for ranking a
- * split, and for fitting weights on held-out entities. To fit weights for unseen candidates too,
- * make the set of the held-out graph with KITH_ANSWERS_ALL, over evidence with aux
- * (kith__evidence_new), and give it to kith__fusion_sweep. In the call, - f->scores has `width`
- * scores by id, NAN for entities that are not candidates (the entity asked about is not, where it
- * is unseen), - kith__fusion_features gives the features of any candidate: those of unseen ones
- * lack the embedding, and are weighed by kith__weights.unseen, - a query
- * may hide an unseen entity: kith__is_candidate says which. */
+/* Which entities of a graph are candidates when many queries are scored at once: for ranking a
+ * split, and for fitting weights on held-out entities.
+ *
+ * To fit weights for unseen candidates too, make the set of the held-out graph with
+ * KITH_ANSWERS_ALL, over evidence with aux (kith__evidence_new), and give it to
+ * kith__fusion_sweep. In the callback,
+ *   - f->scores has `width` scores by id, NAN for entities that are not candidates, such as an
+ *     unseen entity that the query is about;
+ *   - kith__fusion_features gives the features of any candidate; those of unseen candidates lack
+ *     the embedding and are weighted by kith__weights.unseen;
+ *   - a query may hide an unseen entity: kith__is_candidate says whether it is a candidate. */
 #ifndef KITH_MODEL_ANSWER_SET_H
 #define KITH_MODEL_ANSWER_SET_H
 
@@ -16,7 +19,7 @@ typedef struct kith__answer_set {
     size_t width;      /* scores are by id, for ids below this */
     uint32_t *unseen;  /* in addition to them, or instead; ascending */
     size_t unseen_count;
-    bool only;         /* instead */
+    bool only;         /* `unseen` replaces the other candidates */
     uint8_t *excluded; /* per id below `width`: 1 if it is not a candidate; NULL: all are */
 } kith__answer_set;
 

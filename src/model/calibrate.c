@@ -13,7 +13,8 @@ double kith__calibrated(const float w[KITH__CALIBRATION], double log_share, doub
     return 1 / (1 + exp(-(w[0] * kith__share_logit(log_share) + w[1] * log_known + w[2])));
 }
 
-/* Shares are good estimates already: weights stay close to them unless the data says otherwise. */
+/* Shares are already good estimates, so the weights stay close to them unless the data suggests
+ * otherwise. */
 void kith__calibration_fit(kith__calibration *out, const kith__sample *samples, size_t count)
 {
     static const double strength[KITH__CALIBRATION] = {1, 1, 1};

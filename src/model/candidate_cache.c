@@ -9,14 +9,14 @@
 #include "model/workspace.h"
 #include "embed/query_vector.h"
 
-/* Stands for a query: input embeddings, which are the same for all queries. */
+/* Used in place of a query for input embeddings, which are the same for all queries. */
 #define INPUTS UINT32_MAX
 
 enum { PIECES = 16, MEGABYTE = 1 << 20, ROWS_A_TICK = 256, WAIT = 20 /* milliseconds */ };
 
 static const size_t usual_bytes = (size_t)256 * MEGABYTE;
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 void kith__candidate_cache_free(kith__candidate_cache *s)
 {
@@ -85,7 +85,8 @@ kith_status kith__candidate_cache_of(kith__candidate_cache **out, const kith_mod
     return status;
 }
 
-/* Lock `making`. Its holder may encode all candidates, so whoever waits for it can be stopped. */
+/* Lock `making`. Its holder may be encoding all candidates, so a thread that waits for it can be
+ * stopped. */
 static kith_status lock_making(kith__candidate_cache *s, kith__watch *watch, kith_error *error)
 {
     for (;;) {
@@ -118,7 +119,7 @@ static size_t row_bytes(const kith__candidate_cache *s)
     return row_count(s) * s->stride * sizeof(float);
 }
 
-/* Under `lock`: drop the least recently used while there is too much. */
+/* With `lock` held: drop the least recently used candidates while the cache is too large. */
 static void evict(kith__candidate_cache *s)
 {
     while (s->bytes > s->most_bytes) {
@@ -159,7 +160,7 @@ static kith_status encode_all(kith__candidate_cache *s, const uint32_t *queries,
 
     kith__encoder_set_watch(e, watch);
     if (s->encoded) {
-        s->encoded = false; /* until everything has succeeded */
+        s->encoded = false; /* stays false unless everything succeeds */
         if (count > 1 && !kith__encoder_has_prefetched(e, queries[0]))
             TRY(kith__encoder_prefetch(e, queries, count, error));
         TRY(kith__encoder_reencode(e, queries[0], error));
@@ -179,7 +180,7 @@ cleanup:
 typedef struct {
     const kith__candidate_cache *shared;
     float *rows;
-    bool inputs; /* input embeddings, not encodings */
+    bool inputs; /* input embeddings instead of encodings */
     kith__watch *watch;
 } copying;
 
@@ -203,7 +204,7 @@ static void copy_piece(void *context, size_t piece)
     }
 }
 
-/* Under `making`. */
+/* With `making` held. */
 static kith_status make_candidates(kith__candidates **out, kith__candidate_cache *s,
                                    const uint32_t *queries, size_t count, kith__watch *watch,
                                    kith_error *error)
@@ -248,7 +249,8 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_c
                                  const uint32_t *queries, size_t count, kith__watch *watch,
                                  kith_error *error)
 {
-    static const uint32_t any = 0; /* if the query makes no difference, all share one */
+    /* if encodings do not depend on the query, all queries share one entry */
+    static const uint32_t any = 0;
     kith__candidates *made = NULL;
     kith_status status = KITH_OK;
 
@@ -260,7 +262,8 @@ kith_status kith__candidates_pin(const kith__candidates **out, kith__candidate_c
         return KITH_OK;
     if ((status = lock_making(s, watch, error)) != KITH_OK)
         return status;
-    if (!(*out = find_and_pin(s, queries[0]))) { /* another thread may have been faster */
+    /* another thread may have added it in the meantime */
+    if (!(*out = find_and_pin(s, queries[0]))) {
         status = make_candidates(&made, s, queries, count, watch, error);
         if (status == KITH_OK)
             keep(s, made);
@@ -306,8 +309,8 @@ kith_status kith_model_set_cache(kith_model *model, size_t bytes, kith_error *er
 
 /* ---- input embeddings and rules ---- */
 
-/* Whether something was made that never changes afterwards: a reader of that does not wait for
- * anything that is being made. */
+/* Whether something that never changes once created exists. If so, a reader need not wait while
+ * something else is being created. */
 static bool is_made(kith__candidate_cache *s, const bool *made)
 {
     pthread_mutex_lock(&s->lock);
@@ -382,7 +385,7 @@ kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
     if (!s->model->has.fitted || !s->model->fused)
         return KITH_OK;
     status = kith__candidate_cache_implications(&rules, s, watch, error);
-    if (status == KITH_ERR_ARGUMENT) /* another graph than that of training may have too many */
+    if (status == KITH_ERR_ARGUMENT) /* a graph other than that of training may have too many */
         return KITH_OK;
     if (status != KITH_OK)
         return status;

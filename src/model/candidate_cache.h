@@ -18,29 +18,30 @@ typedef struct kith__candidates {
 
 typedef struct kith__candidate_cache {
     const kith_model *model;
-    pthread_mutex_t lock; /* of the list, its pins and sizes */
+    pthread_mutex_t lock; /* guards the list, its pins and sizes */
     kith__candidates *first;
     size_t bytes, most_bytes; /* of all rows, and the limit for rows that nobody reads */
     uint64_t clock;
     bool has_inputs;
-    struct kith__workspace *workspaces; /* unused ones; also under `lock` */
-    kith__pool *idle; /* unused threads for many questions at once; likewise */
+    struct kith__workspace *workspaces; /* workspaces not in use; also guarded by `lock` */
+    kith__pool *idle; /* threads not in use, for many questions at once; also guarded by `lock` */
 
-    pthread_mutex_t
-        making; /* for what follows; its holder may take `lock`, never the reverse */
+    /* guards the members below; its holder may take `lock`, but not the other way round */
+    pthread_mutex_t making;
     kith__pool *pool;
     kith__encoder *encoder;
-    size_t stride; /* of vectors */
-    bool encoded; /* the encoder holds all candidates, for some query */
-    kith__panels inputs;  /* the candidates' input embeddings, if they are scored */
-    kith__implications *rules;   /* if the model has none of its own */
-    bool too_many_rules;          /* they are too many to count, which is found out once */
-    kith__relation_counts counts; /* of the current graph; empty until they are needed */
+    size_t stride;             /* of vectors */
+    bool encoded;              /* the encoder holds all candidates, for some query */
+    kith__panels inputs;       /* the candidates' input embeddings, if these are scored */
+    kith__implications *rules; /* counted if the model has none of its own */
+    /* there are too many relation pairs to count; remembered, so that this is checked only once */
+    bool too_many_rules;
+    kith__relation_counts counts; /* counts of the current graph; empty until needed */
     uint8_t *loops; /* per relation, whether it links an entity to itself; NULL until needed */
 } kith__candidate_cache;
 
 /* Whether the model's classifier needs the encodings of entities outside train as candidates: then
- * those of all the graph's entities are kept. */
+ * those of all entities of the graph are kept. */
 static inline bool kith__classifies_encoded(const kith_model *model)
 {
     return model->classifier && model->fused && model->fused->embedding &&
@@ -74,7 +75,7 @@ kith_status kith__candidate_cache_implications(const kith__implications **rules,
                                                kith__candidate_cache *shared, kith__watch *watch,
                                                kith_error *error);
 
-/* The graph's counts that P(has r) needs, counted on first use. NULL for a model without P(has
+/* The graph's counts that P(has r) needs, created on first use. NULL for a model without P(has
  * r). */
 kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
                                          kith__candidate_cache *shared, kith__watch *watch,

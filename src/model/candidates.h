@@ -1,4 +1,4 @@
-/* Candidates as both drivers compare them with query vectors. */
+/* Packs candidates for comparison with query vectors, both for sweeps and for single questions. */
 #ifndef KITH_MODEL_CANDIDATES_H
 #define KITH_MODEL_CANDIDATES_H
 

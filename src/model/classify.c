@@ -58,7 +58,7 @@ void kith__classifier_free(kith__classifier *c)
 
 /* ---- features of facts ---- */
 
-enum { OF_SHARE, OF_PROXIMITY, OF_OFTEN, OF_TYPE }; /* of a side, in this order */
+enum { OF_SHARE, OF_PROXIMITY, OF_OFTEN, OF_TYPE }; /* features of a side, in this order */
 
 typedef struct {
     const kith__query *queries; /* two for each fact */
@@ -107,7 +107,7 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
     return status;
 }
 
-/* Both ends of some facts, and the scores of these. */
+/* Encode both ends of some facts and score the facts. */
 static kith_status score_ends(kith__sample *samples, kith__entity_encoder *e, float *vectors,
                               const kith_triple *facts, size_t count, kith_error *error)
 {

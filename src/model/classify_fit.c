@@ -56,9 +56,9 @@ static void standardize(double *mean, double *scale, kith__sample *samples, size
         samples[i].x[KITH__FACT_BIAS] = 1;
 }
 
-/* Weights for all relations, then for each one, regularised towards the former; chosen by
- * cross-validation on dev of three sets of WN11. Samples are sorted by relation, and are changed. A
- * fact is true if that is more likely than not, so thresholds stay 0. */
+/* Weights for all relations, then for each relation, regularised towards the former. The strengths
+ * were chosen by cross-validation on dev of three sets of WN11. Samples are sorted by relation, and
+ * are changed. A fact is true if its probability is at least one half, so thresholds stay 0. */
 static void fit_weights(kith__judgement *j, uint32_t relations, kith__sample *samples,
                         const size_t *start)
 {
@@ -116,8 +116,8 @@ static kith_status choose_dev(kith_triple *facts, kith__sample *samples, size_t 
     return KITH_OK;
 }
 
-/* By phi only, as in the paper: a threshold per relation, and one over all relations for those that
- * dev lacks. */
+/* Tune thresholds of phi alone, as in the paper: one per relation, and one over all relations for
+ * relations that dev lacks. */
 static kith_status set_thresholds(kith__judgement *j, uint32_t relations,
                                   const kith__sample *samples, const size_t *start,
                                   kith_error *error)

@@ -7,13 +7,13 @@
 
 enum { ENTITIES_AT_ONCE = 1024, FACTS_AT_ONCE = 1 << 16 };
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 static void lists_init(kith__made_lists *made, const kith_model *model)
 {
     made->lists.seen = model->lists->seen;
     made->lists.relations = model->lists->relations;
-    made->lists.cap = SIZE_MAX; /* they are cut before they get there */
+    made->lists.cap = SIZE_MAX; /* lists are cut before they are stored */
 }
 
 static void lists_release(kith__made_lists *made)
@@ -55,7 +55,7 @@ void kith__entity_encoder_release(kith__entity_encoder *e)
     *e = (kith__entity_encoder){0};
 }
 
-/* ---- who is near ---- */
+/* ---- neighbours ---- */
 
 bool kith__has_seen_neighbor(kith__span facts, uint32_t seen)
 {
@@ -90,7 +90,7 @@ static void begin_lists(kith__made_lists *made)
     made->lists.vector_count = 0;
 }
 
-/* Room for one more list of at most so many neighbours; NULL if out of memory. */
+/* Reserve space for one more list of at most `most` neighbours; NULL if out of memory. */
 static kith_neighbor *reserve_list(kith__entity_encoder *e, kith__made_lists *made, size_t most)
 {
     kith__neighbor_lists *lists = &made->lists;
@@ -109,7 +109,7 @@ static kith_neighbor *reserve_list(kith__entity_encoder *e, kith__made_lists *ma
     return lists->own_at + used;
 }
 
-/* The list that was reserved last has `count` neighbours now, of which the settings keep some. */
+/* The last reserved list now has `count` neighbours; cut it to what the settings keep. */
 static void end_list(kith__entity_encoder *e, kith__made_lists *made, uint32_t entity, size_t count)
 {
     const kith__implications *rules = e->model->rules;
@@ -147,8 +147,8 @@ static int add_unseen(kith__entity_encoder *e, const kith__view *known, kith_nei
     return 0;
 }
 
-/* Without a seen neighbour: the unseen ones that have one, as rows of vectors that are made
- * later. */
+/* For an entity without a seen neighbour: list the unseen ones that have one, as rows of vectors
+ * that are computed later. */
 static int add_far(kith__entity_encoder *e, const kith__view *known,
                    const kith__query_entity *asked, kith_neighbor *to)
 {
@@ -189,7 +189,7 @@ static int make_lists(kith__entity_encoder *e, const kith__view *known,
 
 /* ---- encodings ---- */
 
-/* Each unseen neighbour for the relation that leads back, as training encodes both ends of a
+/* Encode each unseen neighbour for the relation that leads back, as training encodes both ends of a
  * fact. */
 static kith_status encode_unseen(kith__entity_encoder *e, kith_error *error)
 {
@@ -256,7 +256,7 @@ kith_status kith__read_graph_facts(size_t *count, kith_neighbor **facts, size_t 
     for (uint64_t i = from; i < to; i++)
         (*facts)[(*used)++] = (kith_neighbor){kith__directed(g, g->neighbors[i].relation),
                                               g->neighbors[i].entity};
-    /* Facts with unseen entities, which the graph's neighbourhoods lack. */
+    /* add facts with unseen entities, which the graph's neighbourhoods lack */
     for (size_t i = 0; all.count > to - from && i < all.count; i++)
         if (all.at[i].entity >= g->seen_entities)
             (*facts)[(*used)++] = all.at[i];
@@ -264,20 +264,20 @@ kith_status kith__read_graph_facts(size_t *count, kith_neighbor **facts, size_t 
     return KITH_OK;
 }
 
-/* Some of the requests, each with its place among all. */
+/* A batch of requests, each with its index among all. */
 typedef struct {
     const kith__encode_request *all;
     size_t place[ENTITIES_AT_ONCE], count;
 } batch;
 
-/* Whether the model's lists have no neighbour of an entity, and `known` has one. */
+/* Whether the model's lists have no neighbour of an entity, but `known` has one. */
 static bool is_far(const kith__entity_encoder *e, const kith__index *known, uint32_t entity)
 {
     return known && kith__list_count(e->model->lists, entity) == 0 &&
            kith__facts_of(known, entity).count > 0;
 }
 
-/* The next requests that are far, or those that are not; returns where to go on. */
+/* Collect the next requests that are far, or the next that are not; returns where to continue. */
 static size_t next_batch(batch *b, const kith__entity_encoder *e, const kith__index *known,
                          bool far, size_t from, size_t count)
 {
@@ -295,7 +295,7 @@ static size_t next_batch(batch *b, const kith__entity_encoder *e, const kith__in
     return from;
 }
 
-/* As the model's lists have them. */
+/* Encode from the model's lists. */
 static kith_status encode_near(kith__entity_encoder *e, const batch *b, kith_error *error)
 {
     kith__encoder_use(e->encoder, e->model->lists, 0);

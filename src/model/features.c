@@ -26,8 +26,8 @@ kith_evidence_part kith__feature_part(int feature)
     return (kith_evidence_part)parts[feature];
 }
 
-/* Confidences on a scale on which .1 and .3 are about as far apart as .3 and .9; 0 where there is
- * none. */
+/* The logarithmic scale of confidences: .1 and .3 are about as far apart as .3 and .9. 0 without a
+ * confidence. */
 static float log_of(float confidence)
 {
     return logf(1 + 100 * confidence);
@@ -61,7 +61,7 @@ static float all_of(const float *r)
     return 1 - none;
 }
 
-/* How many facts the entity has; about 20 are usual. */
+/* The log of the number of facts of the entity, relative to about 20, which is usual. */
 static float usual_facts(const kith__case *c)
 {
     return c->log_facts - 3;
@@ -110,8 +110,8 @@ void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__spa
     c->gate = 1 - direct;
 }
 
-/* How much a feature counts may depend on how much is known: of the query's answers, and of the
- * entity. */
+/* The effect of a feature may depend on the number of known answers of the query and of known facts
+ * of the entity. */
 static void fill(float *f, const kith__case *c, const float *r, const kith__plain *p)
 {
 #define FILL(name, text, part, value) f[KITH__F_##name] = value;

@@ -1,11 +1,11 @@
-/* Features of a candidate answer, which the fusion weighs. */
+/* Features of a candidate answer, which are the inputs of the fusion. */
 #ifndef KITH_MODEL_FEATURES_H
 #define KITH_MODEL_FEATURES_H
 
 #include "rules/evidence.h"
 
 /* clang-format off */
-/* The usual features of a kind of rules: its best confidence, the noisy-or of the confidences, and
+/* The usual features of a kind of rule: its best confidence, the noisy-or of the confidences, and
  * the number of rules. */
 #define KITH__KIND_FEATURES(ROW, name, object, bit, combined) \
     KITH__##combined##_FEATURES(ROW, name, #object)
@@ -16,13 +16,15 @@
     ROW(name##_COUNT, text " count", name, logf(1 + r[KITH__##name##_COUNT]))
 #define KITH__SEPARATE_FEATURES(ROW, name, text)
 
-/* Name; which part of the evidence it comes from (RULES: several kinds of rules); and its value,
- * from
+/* A row has a name, the part of the evidence that the feature belongs to (RULES: several kinds of
+ * rules), and the expression for its value, in terms of
  *   r  the candidate's rule features (kith__rule_feature), 0 without rule evidence
- *   p  what candidates without rule evidence differ in; a feature is linear in it where r is 0
+ *   p  the inputs in which candidates without rule evidence differ; if r is 0, a feature is linear
+ *      in p
  *   c  the query
  *   f  the features of the rows above
- * Weights, files, contributions and slopes follow from the row; files go by the name. */
+ * Weights, files, contributions and slopes are derived from the rows; files identify features by
+ * name. */
 #define KITH__FEATURES(ROW)                                                                       \
     KITH__RULE_KINDS_TABLE(KITH__KIND_FEATURES, ROW)                                              \
     ROW(DIRECT_MINED, "direct best as mined", DIRECT, r[KITH__DIRECT_MINED])                      \
@@ -87,29 +89,29 @@ typedef struct kith__case {
     const float *embedding;  /* scores of the candidates; NULL without an embedding */
     const float *log_degree; /* per candidate */
     size_t candidates;
-    float e_mean, e_scale; /* of the embedding's scores */
-    float log_sum;         /* of their exponentials */
-    float gate; /* 1 - the best direct confidence of an unknown candidate */
-    float log_answers;            /* of the relation, in train */
-    float log_known, log_facts;   /* known answers of the query, facts of the entity */
+    float e_mean, e_scale; /* mean and scale of the embedding's scores */
+    float log_sum;         /* log of the sum of exp(embedding's score) */
+    float gate; /* 1 - the best direct confidence of any candidate that is not a known answer */
+    float log_answers;          /* for the relation, in train */
+    float log_known, log_facts; /* for known answers of the query, and facts of the entity */
 } kith__case;
 
 /* Compute what the candidates have in common. `asked` must hold the evidence for this query. Parts
- * in `without` (flags of kith_evidence_part) count as if they had no evidence. */
+ * in `without` (flags of kith_evidence_part) are treated as if they had no evidence. */
 void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
                      unsigned without);
-/* The inputs in which candidates without rule evidence differ; all features are then linear in
- * these. */
+/* The inputs in which candidates without rule evidence differ. For these candidates all features
+ * are linear in the inputs. */
 typedef struct kith__plain {
     float prior, degree, type_score, type_score_all, proximity, e_score, e_logp;
 } kith__plain;
 void kith__case_plain(float feature[KITH__FEATURES_COUNT], const kith__case *c, kith__plain plain);
-/* The least type score of an entity that answers the relation so often already: whatever its other
- * relations are, it is what answers are like. */
+/* The minimum type score of an entity that is already the answer in `answered` facts of the
+ * relation: such an entity fits even if its other relations do not suggest it. */
 float kith__type_by_answers(uint32_t answered);
 
-/* The change of each feature if the candidate's score by the embedding rises by 1. */
+/* The change of each feature if the embedding's score of the candidate rises by 1. */
 void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, uint32_t candidate,
                        unsigned without);
 

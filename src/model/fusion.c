@@ -91,7 +91,7 @@ static float plain_score(const kith__case *c, const float *weight, kith__plain p
     return kith__linear(weight, feature);
 }
 
-/* Seen entities with added facts, whose figures the tables do not have. */
+/* Score seen entities with added facts again, because the tables do not include these facts. */
 static void score_touched(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
     const kith__overlay *added = c->asked->view.added;
@@ -106,8 +106,8 @@ static void score_touched(float *scores, const kith__case *c, const float *weigh
     }
 }
 
-/* Candidates without a supporting rule: features in which they differ, by the effect of a change of
- * 1. */
+/* Score candidates without a supporting rule: multiply each input in which they differ by the
+ * effect of a change of 1. */
 static void score_untold(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
     const kith__relation_table *table = c->asked->table;
@@ -123,7 +123,7 @@ static void score_untold(float *scores, const kith__case *c, const float *weight
     float slope = by_score * c->e_scale + by_share;
     float base = start + prior * never;
 
-    /* The mean is taken out first: it may be far larger than what scores differ by. */
+    /* Subtract the mean first, because it may be far larger than the differences between scores. */
     if (c->embedding)
         base += by_share * (c->e_mean - c->log_sum);
     for (size_t i = 0; i < c->candidates; i++)
@@ -167,8 +167,8 @@ static void score_seen(float *scores, const kith__case *c, const float *weight, 
 
 /* ---- unseen candidates ---- */
 
-/* By how much the seen candidates together are raised by weights of their own: unseen ones must be
- * raised by as much, so that their share stays what the weights for both make it. */
+/* By how much the weights for seen candidates raise their total. Scores of unseen ones must be
+ * raised by as much, so that their total share stays what the weights for both determine. */
 static kith_status find_shift(kith__fusion_workspace *f, kith__span facts, uint32_t query,
                               kith_error *error)
 {

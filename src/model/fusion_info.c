@@ -1,4 +1,4 @@
-/* What people can see of a fusion. */
+/* Describes a fusion for users. */
 #include "core/mem.h"
 #include "model/model.h"
 

@@ -17,7 +17,7 @@ typedef struct {
     size_t count, candidates;
     kith__fusion_call call;
     void *context;
-    /* Workspaces that no thread uses. */
+    /* Workspaces that are not in use. */
     pthread_mutex_t lock;
     pthread_cond_t given;
     kith__fusion_workspace *free[MOST_WORKSPACES];
@@ -107,8 +107,8 @@ static kith_status fuse_without_embedding(fusion_sweep *a, kith_error *error)
                   : kith__watch_status(kith__pool_watch(a->model->pool), error);
 }
 
-/* Whether the embedding has a score for each: only seen entities have an input embedding, and
- * beside them encodings do not compare. */
+/* Whether the embedding scores every candidate. Only seen entities have an input embedding, and
+ * scores by encodings are not comparable with scores by input embeddings. */
 static bool has_scores(const kith_model *model, size_t candidates)
 {
     return model->settings.candidate_vectors == KITH_CANDIDATES_ENCODED ||
@@ -131,11 +131,11 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
                       .lock = PTHREAD_MUTEX_INITIALIZER,
                       .given = PTHREAD_COND_INITIALIZER};
     float *degrees = kith__log_degrees(evidence->base->index);
-    size_t wanted = kith__pool_size(model->pool), made = 0; /* as many as run at once */
+    size_t wanted = kith__pool_size(model->pool), made = 0; /* one for each thread */
     kith__fusion_workspace *workspaces = kith__calloc(wanted, sizeof *workspaces);
     kith_status status = KITH_OK;
 
-    /* One that the embedding sharpens for some candidates only is unfair to the others. */
+    /* An embedding that scores only some of the candidates would be unfair to the others. */
     if ((without & KITH_PART_EMBEDDING) || !has_scores(model, among->candidates))
         embedding = false;
     if (!degrees || !workspaces)

@@ -1,11 +1,12 @@
-/* How likely it is that an entity has a fact of a relation beyond those that are known, whatever
- * the other end: P(has r). An answer's overall probability is this times its probability given that
- * there is such a fact (calibrate.h). It is a logistic function of what is known about the entity
- * and about the relation: how common the relation is, how strongly the entity's relations imply it
- * (implication.h), how many facts of it are known already and how often an entity with so many has
- * one more, and how many facts of the entity are known at all. Weights are learned from entities of
- * which a random share of facts is hidden (train/fit_has_relation.h); the counts are those of the
- * graph at hand. */
+/* P(has r): the probability that an entity has a fact of a relation beyond the known ones, whatever
+ * the other end. An answer's overall probability is this times its probability given that there is
+ * such a fact (calibrate.h).
+ *
+ * P(has r) is a logistic function of how common the relation is, how strongly the entity's
+ * relations imply it (implication.h), how many facts of it are known already, how often an entity
+ * with that many has one more, and how many facts of the entity are known in total. The weights are
+ * learned from entities with a random share of their facts hidden (train/fit_has_relation.h); the
+ * counts are those of the current graph. */
 #ifndef KITH_MODEL_HAS_RELATION_H
 #define KITH_MODEL_HAS_RELATION_H
 
@@ -18,7 +19,7 @@ enum { KITH__HAS_INPUTS = 10, KITH__MOST_COUNTED = 8 };
 
 typedef struct kith__has_relation {
     bool fitted;
-    uint32_t entities, samples; /* what it was fitted on */
+    uint32_t entities, samples; /* the numbers it was fitted on */
     double weight[KITH__HAS_INPUTS];
 } kith__has_relation;
 
@@ -34,13 +35,13 @@ kith_status kith__relation_counts_init(kith__relation_counts *counts, const kith
                                        const kith__implications *implications, kith_error *error);
 void kith__relation_counts_release(kith__relation_counts *counts);
 
-/* The known facts of an entity, sorted by kith__sort_facts, and a mark for each of the 2m relations
- * that they have. */
+/* The known facts of an entity, sorted by kith__sort_facts, with a mark for each of the 2m
+ * relations that occur in them. */
 typedef struct kith__known_facts {
     kith__span facts;
     const uint8_t *has;
-    /* If the counts include the entity itself, as in fitting: a mark for each relation that it has
-     * in total, by which it is subtracted. Else NULL. */
+    /* For fitting, if the counts include the entity itself: a mark for each relation that it has in
+     * total, so that the entity can be subtracted from the counts. Otherwise NULL. */
     const uint8_t *counted;
 } kith__known_facts;
 

@@ -8,7 +8,8 @@ typedef struct kith__held_out {
     uint32_t entities; /* 0: nothing was measured */
     kith_metrics metrics;
     kith_reliability bins[KITH__RELIABILITY_BINS];
-    /* below 0: too few answers to calibrate on some and measure on others */
+    /* below 0: not measured, because there are too few answers to calibrate on some and measure on
+     * others */
     double calibration_error;
 } kith__held_out;
 

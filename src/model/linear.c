@@ -18,7 +18,7 @@ enum {
 
 typedef struct {
     double loss, gradient[N], hessian[STRIDE][STRIDE];
-    /* Of the current query: scaled rows that count, and their shares. */
+    /* For the current query: scaled rows that are included, and their shares. */
     double x[KITH__MOST_ROWS][STRIDE], share[KITH__MOST_ROWS];
 } sums;
 
@@ -155,7 +155,7 @@ static void solve(double h[STRIDE][STRIDE], double *x)
     }
 }
 
-/* Newton steps, halved until the loss falls. */
+/* Newton steps, each halved until the loss decreases. */
 static void descend(fitting *f, sums *s)
 {
     kith__watch *watch = kith__pool_watch(f->pool);

@@ -27,7 +27,7 @@ kith_predict kith__resolve_predict(const kith_settings *settings, const kith_gra
     return subjects ? KITH_PREDICT_OBJECT : KITH_PREDICT_SUBJECT;
 }
 
-/* Classification tells true from false facts on both sides, so both are replaced there. */
+/* Classification distinguishes true and false facts by both sides, so both are corrupted. */
 static kith_corrupt resolve_corrupt(const kith_settings *settings, const kith_graph *graph)
 {
     bool classifies = kith_graph_facts(graph, KITH_DEV).truth != NULL;
@@ -60,7 +60,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith__watch *
     if (!model->lists)
         TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
     if (settings->evidence == KITH_EVIDENCE_RULES)
-        goto cleanup; /* no embedding */
+        goto cleanup; /* a model without an embedding */
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
                           kith_graph_seen_relation_count(graph),
                           model->rules ? (size_t)model->rules->offset[model->rules->relations] : 0,
@@ -125,7 +125,7 @@ void kith_model_free(kith_model *model)
 {
     if (!model)
         return;
-    kith__candidate_cache_free(model->cache); /* which reads what follows */
+    kith__candidate_cache_free(model->cache); /* it uses the members freed below */
     kith__fused_free(model->fused);
     kith__index_free(model->own_facts);
     kith__classifier_free(model->classifier);

@@ -1,4 +1,4 @@
-/* The rules that a model has learned, with the facts it knows now. */
+/* Lists the learned rules of a model, with its current facts. */
 #include "model/model.h"
 #include "rules/list_rules.h"
 

@@ -34,7 +34,7 @@ double kith__overall_score(const kith__overall *o, const double x[KITH__OVERALL_
     return z;
 }
 
-/* ---- the second ---- */
+/* ---- the second step ---- */
 
 /* The last knot that is not above z, or the first one if all are above it. */
 static size_t knot_before(const kith__overall *o, double z)

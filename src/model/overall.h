@@ -1,7 +1,7 @@
 /* The second calibration: the overall probability that an answer is true, whether or not any answer
  * is missing. Its first step is a logistic function of P(has r) (has_relation.h), the probability
- * if exactly one answer is missing (calibrate.h), and how much is known. Its second step is
- * isotonic regression: answers are sorted by the first step and put into groups; the probability of
+ * given that exactly one answer is missing (calibrate.h), and the number of known facts. Its second
+ * step is isotonic regression: answers are sorted by the first step and grouped; the probability of
  * a group is its share of correct answers, interpolated linearly in log-odds between groups. Both
  * are fitted on held-out entities with some of their facts hidden (train/fit_overall.h), so several
  * answers may be missing, or none. */
@@ -14,29 +14,29 @@ enum { KITH__OVERALL_INPUTS = 5, KITH__MOST_KNOTS = 64 };
 
 /* A group of answers with similar scores by the first step. */
 typedef struct kith__knot {
-    double at;          /* mean log-odds by the first step */
-    double probability; /* share of correct answers */
-    uint32_t answers, entities; /* in the group: answers, and the entities queried */
+    double at;                  /* mean log-odds by the first step */
+    double probability;         /* share of correct answers */
+    uint32_t answers, entities; /* in the group: the number of answers, and of entities queried */
 } kith__knot;
 
 typedef struct kith__overall {
     bool fitted;
-    uint32_t entities, answers; /* what it was fitted on */
+    uint32_t entities, answers; /* the numbers it was fitted on */
     double weight[KITH__OVERALL_INPUTS];
     size_t knots; /* 0: only the first step is used */
     kith__knot knot[KITH__MOST_KNOTS];
 } kith__overall;
 
-/* The inputs of the first step; `has` is P(has r), `if_any` the probability if exactly one answer
- * is missing. */
+/* The inputs of the first step; `has` is P(has r), `if_any` the probability given that exactly one
+ * answer is missing. */
 void kith__overall_inputs(double inputs[KITH__OVERALL_INPUTS], const kith__shares *shares,
                           double has, double if_any);
 /* Log-odds by the first step. */
 double kith__overall_score(const kith__overall *overall,
                            const double inputs[KITH__OVERALL_INPUTS]);
 
-/* The probability that an answer is true: the product of both if nothing was fitted; NAN if one of
- * them is. It rises with each of them. */
+/* The probability that an answer is true. It increases with each of the two probabilities. If
+ * nothing was fitted it is their product; NAN if one of them is NAN. */
 double kith__overall_probability(const kith__overall *overall, const kith__shares *shares,
                                  double has, double if_any);
 

@@ -38,8 +38,9 @@ static inline uint32_t kith__query_inverse(const kith_graph *graph, uint32_t que
     return kith__flip(query, kith_graph_seen_relation_count(graph));
 }
 
-/* The known answers in a graph: train's, or for an unseen entity aux's, sorted. They stay valid
- * until the buffer is used again; its `at` is to be freed. -1 if out of memory. */
+/* The known answers of an entity in a graph, sorted: those of train, or for an unseen entity those
+ * of aux. They stay valid until the buffer is used again; the caller frees its `at`. -1 if out of
+ * memory. */
 typedef struct kith__known_buffer {
     kith_neighbor *at;
     size_t capacity;

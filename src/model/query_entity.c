@@ -1,4 +1,4 @@
-/* Entities as they are asked about: their facts, and their encodings. */
+/* Entities as queries see them: their facts and their encodings. */
 #include <string.h>
 
 #include "core/mem.h"

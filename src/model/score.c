@@ -25,7 +25,8 @@ static void compare(float *scores, const kith__workspace *a, size_t count, const
     }
 }
 
-/* In panels, as ranking does, because sums in another order differ in their last bits. */
+/* Compare in panels, as ranking does, because sums in a different order differ in their last
+ * bits. */
 static void compare_inputs(float *scores, const kith__workspace *a, size_t count,
                            const kith__panels *inputs)
 {
@@ -39,7 +40,7 @@ static void compare_inputs(float *scores, const kith__workspace *a, size_t count
                           a->block);
 }
 
-/* By the candidates' input embeddings or by their encodings, as the settings say. */
+/* Compare with the candidates' input embeddings or with their encodings, as the settings say. */
 static kith_status compare_all(float *scores, kith__candidate_cache *cache, kith__workspace *a,
                                size_t count, const uint32_t *queries, size_t query_count,
                                kith_error *error)
@@ -78,7 +79,7 @@ kith_status kith__embedding_scores(float *scores, kith__candidate_cache *cache, 
     for (size_t i = 0; i < count; i++)
         kith__query_vector_of(a->query_vectors + i * ds, &model->settings, &model->params,
                               kith__encoder_answer(a->encoder, i), queries[0],
-                              a->query_vectors + KITH__QUERIES_TOGETHER * ds); /* room for two */
+                              a->query_vectors + KITH__QUERIES_TOGETHER * ds); /* holds 2 rows */
     TRY(compare_all(scores, cache, a, count, queries, query_count, error));
 cleanup:
     return status;

@@ -61,7 +61,7 @@ cleanup:
     return status;
 }
 
-/* By the embedding only. */
+/* Score with the embedding only. */
 static kith_status score_vectors(float *score, kith__workspace *a, kith_triple fact,
                                  kith_error *error)
 {
@@ -102,7 +102,8 @@ cleanup:
     return status;
 }
 
-/* As the answer to the queries that the model predicts; the mean if there are two. */
+/* Score both ends as the answers to the queries that the model predicts; the mean if there are
+ * two. */
 static kith_status score_fused(float *score, kith__candidate_cache *cache, kith__workspace *a,
                                kith_triple t, kith_error *error)
 {

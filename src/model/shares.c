@@ -15,7 +15,8 @@ static size_t run_end(size_t *next, kith__span known, size_t from, size_t candid
     return end < candidates ? end : candidates;
 }
 
-/* One known answer may score so high that nothing else counts, so it must not set the scale. */
+/* A known answer may have so high a score that all other exponentials underflow, so the maximum
+ * excludes known answers. */
 static double log_sum(const float *scores, size_t candidates, kith__span known)
 {
     kith__exp_sum s = {.top = -INFINITY};

@@ -1,8 +1,10 @@
-/* What the scores of one query mean: each candidate that is not a known answer has a share,
- * exp(score) over the sum of all of them, and calibration makes a probability of it. Known answers
- * are what the facts of the entity say: those of train and aux, and those that a session adds. They
- * decide features, probabilities and what is shown as known. Every split and further facts to
- * filter by (graph/known.h) decide which candidates a rank counts, and nothing else. */
+/* Shares and probabilities of the candidates of one query. Each candidate that is not a known
+ * answer has a share: exp(score) over the sum of exp(score) of all of these. Calibration turns
+ * shares into probabilities.
+ *
+ * Known answers come from the facts of the entity: those of train and aux, and those that a session
+ * adds. They affect features, probabilities and what is shown as known. All splits, and further
+ * facts to filter by (graph/known.h), only affect which candidates count in a rank. */
 #ifndef KITH_MODEL_SHARES_H
 #define KITH_MODEL_SHARES_H
 
@@ -26,7 +28,7 @@ static inline double kith__log_share(const kith__shares *shares, float score)
     return score - shares->log_sum;
 }
 
-/* How likely an answer is true; NAN if nothing was fitted. */
+/* The probability that an answer is true; NAN if nothing was fitted. */
 double kith__probability(const kith__calibration *calibration, const kith__shares *shares,
                          float score);
 
@@ -34,7 +36,7 @@ double kith__probability(const kith__calibration *calibration, const kith__share
 size_t kith__best_unknown(uint32_t *best, size_t most, const float *scores, size_t candidates,
                           kith__span known);
 
-/* An answer whose truth is known: calibration is fitted and measured on these. */
+/* An answer that is known to be right or wrong. Calibration is fitted and measured on these. */
 typedef struct kith__judged {
     uint32_t entity;
     double log_share;
@@ -44,7 +46,7 @@ typedef struct kith__judged {
 enum { KITH__JUDGED = 10 };
 
 /* The best unknown answers to a query whose hidden side is `gold`. Other correct answers, which are
- * in the filter, count neither as correct nor as wrong: they are skipped. */
+ * in the filter, are skipped: they count neither as correct nor as wrong. */
 size_t kith__judge(kith__judged judged[KITH__JUDGED], const float *scores, size_t candidates,
                    const kith__shares *shares, const kith__known *filter, uint32_t entity,
                    uint32_t relation, uint32_t gold);

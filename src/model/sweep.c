@@ -12,23 +12,23 @@ enum { PIECES = 16, BYTES_AHEAD = 64 << 20 };
 
 typedef struct {
     kith_model *model;
-    /* Of the queries' known sides; candidates use the model's encoder. */
+    /* Encodes the known sides of queries; candidates use the model's encoder. */
     kith__entity_encoder known;
-    const kith__index *facts;   /* with unseen entities, or NULL */
+    const kith__index *facts; /* with unseen entities, or NULL */
     size_t d, ds;             /* width of vectors, and their stride */
     const kith__query *queries;
-    kith__item *order;        /* major: relation, minor: side, index: query */
+    kith__item *order; /* major: relation, minor: side, index: query */
     size_t count, candidates;
-    float *vectors;           /* known sides, one row per query, in the order of `order` */
-    float *query_vectors, *scores;     /* of KITH__SCORED_TOGETHER queries */
-    float *unit;              /* candidates scaled to length 1 */
+    float *vectors;                /* known sides, one row per query, in the order of `order` */
+    float *query_vectors, *scores; /* of KITH__SCORED_TOGETHER queries */
+    float *unit;                   /* candidates scaled to length 1 */
     /* Candidates from here on are scored by encodings, others by input embeddings. */
     size_t encoded;
-    kith__panels panels;      /* of input embeddings */
-    float *block;             /* scores of a panel, per piece */
+    kith__panels panels; /* of input embeddings */
+    float *block;        /* scores of a panel, per piece */
     kith__scored_call call;
     void *context;
-    /* The queries at hand: order[from] .. order[to - 1]. */
+    /* The current queries: order[from] .. order[to - 1]. */
     size_t from, to;
     size_t prefetched; /* queries before this one were prefetched */
 } scoring;
@@ -56,14 +56,14 @@ static kith_status encode_known(scoring *r, kith_error *error)
     return status;
 }
 
-/* How many queries are told ahead: the vectors of all candidates are made for each. */
+/* How many queries are prefetched together; vectors of all candidates are computed for each. */
 static size_t most_ahead(const scoring *r)
 {
     size_t most = BYTES_AHEAD / (r->candidates * r->ds * sizeof(float) + 1);
     return most < 1 ? 1 : most < KITH__LOOKAHEAD ? most : KITH__LOOKAHEAD;
 }
 
-/* The queries that the candidates are encoded for next. */
+/* Prefetch the next queries that the candidates are encoded for. */
 static kith_status prefetch_queries(scoring *r, kith_error *error)
 {
     uint32_t queries[KITH__LOOKAHEAD];
@@ -81,7 +81,7 @@ static kith_status prefetch_queries(scoring *r, kith_error *error)
     return kith__encoder_prefetch(r->model->encoder, queries, count, error);
 }
 
-/* The first query that the candidates are encoded for makes what later ones share. */
+/* The first query that candidates are encoded for computes what later ones share. */
 static kith_status encode_candidates(scoring *r, uint32_t query, bool first, kith_error *error)
 {
     kith__encoder *e = r->model->encoder;
@@ -105,10 +105,10 @@ static void make_query_vector(scoring *r, size_t i, float *query_vector)
     kith__query_vector_of(query_vector, &r->model->settings, &r->model->params,
                           r->vectors + i * ds,
                           query_for(r, q->fact.relation, !q->subject_hidden),
-                          r->query_vectors + KITH__SCORED_TOGETHER * ds); /* space for two more */
+                          r->query_vectors + KITH__SCORED_TOGETHER * ds); /* holds 2 more rows */
 }
 
-/* Of each candidate in the piece, by its encoding. */
+/* Score each candidate in the piece by its encoding. */
 static void score_piece(void *context, size_t piece)
 {
     scoring *r = context;
@@ -171,8 +171,8 @@ static bool same_query(const kith__item *a, const kith__item *b)
     return a->major == b->major && a->minor == b->minor;
 }
 
-/* Queries that are scored together share the candidates' vectors, which depend on the relation and
- * the side only where they are encodings. */
+/* Queries that are scored together share the candidates' vectors. These depend on the relation and
+ * the side only if they are encodings. */
 static void choose_group(scoring *r)
 {
     bool encodes = r->encoded < r->candidates;
@@ -204,7 +204,7 @@ cleanup:
     return status;
 }
 
-/* Which candidates are scored by their input embeddings, which only seen entities have. */
+/* Choose which candidates are scored by their input embeddings; only seen entities have one. */
 static kith_status pack_inputs(scoring *r, kith_error *error)
 {
     const kith__table *ent = kith__ent(&r->model->params);

@@ -67,7 +67,7 @@ static kith__workspace *new_workspace(const kith_model *model)
     return a;
 }
 
-/* Nothing of the session that had it before. */
+/* Reset what the previous session set. */
 static void begin_anew(kith__workspace *a)
 {
     a->watch = NULL;

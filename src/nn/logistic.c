@@ -12,7 +12,7 @@ typedef struct {
     double towards[N];
 } fitting;
 
-/* Solve h x = g for a positive definite h, in place (Gauss). */
+/* Solve h x = g for a positive definite h, in place (Gaussian elimination). */
 static void solve(double h[N][N], double *g, size_t n)
 {
     for (size_t k = 0; k < n; k++)

@@ -150,7 +150,7 @@ CLONES static void lower(float *restrict power, const float *restrict row, float
         }
 }
 
-/* Masked values, and values as small, are at the lower limit of `lower`. */
+/* Masked values, and values that small, are at the lower limit of `lower`. */
 CLONES static float sum_up(float *restrict row, const float *restrict power, size_t width)
 {
     _Alignas(32) float sum[KITH__LANES] = {0};
@@ -205,7 +205,7 @@ CLONES size_t kith__row_thin(float *restrict row, uint32_t *restrict ids, float 
     return used;
 }
 
-/* Test several places at a time, because most are all 0. */
+/* Test several values at a time, because most are 0. */
 CLONES size_t kith__rows_used(uint32_t *restrict ids, const float *restrict rows, size_t count,
                               size_t stride, size_t width)
 {

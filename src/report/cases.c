@@ -137,7 +137,7 @@ static kith_status sample(json_t *questions, const kith_graph *graph, const json
     double count = number_or(wanted, "count", 6), seed = number_or(wanted, "seed", 1);
     kith_status status = draw(questions, &s, count, seed, error);
 
-    s.labels = false; /* too few have labels */
+    s.labels = false; /* too few entities have labels */
     if (status == KITH_OK && (double)json_array_size(questions) < count)
         status = draw(questions, &s, count, seed, error);
     s.min_facts = 1;

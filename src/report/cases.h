@@ -6,10 +6,10 @@
 
 #include "core/status.h"
 
-/* An array of {"subject", "relation", "object", "text", "answers"}: the hidden side is null, "text"
- * is as for `kith explain --query`, "answers" are those in test. `wanted` may have "count", "seed",
- * "min_facts" and "max_facts", or "questions" instead of a sample: a list of [subject,
- * relation, object], one of them null. */
+/* Returns an array of {"subject", "relation", "object", "text", "answers"}: the hidden side is
+ * null, "text" is the argument for `kith explain --query`, "answers" are those in test. `wanted`
+ * may have "count", "seed", "min_facts" and "max_facts", or instead of a sample "questions": a list
+ * of [subject, relation, object], one of them null. */
 kith_status cases_sample(json_t **questions, const char *source, const json_t *wanted,
                          unsigned threads, kith_error *error);
 

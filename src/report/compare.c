@@ -128,7 +128,7 @@ static size_t cut_at_tabs(char *line, char *fields[COLUMNS])
 {
     size_t count = 0;
 
-    line[strcspn(line, "\n")] = '\0'; /* a name may hold a carriage return */
+    line[strcspn(line, "\n")] = '\0'; /* a name may contain a carriage return */
     while (line && count < COLUMNS) {
         fields[count++] = line;
         line = strchr(line, '\t');
@@ -248,7 +248,7 @@ kith_status outcomes_average(outcomes *mean, const outcomes *of, size_t count, k
         for (int m = 0; m < METRICS; m++)
             to->value[m] /= (double)count;
     }
-    return KITH_OK; /* in the order of the first, which is sorted */
+    return KITH_OK; /* they are in the order of the first list, which is sorted */
 }
 
 /* ---- statistics ---- */

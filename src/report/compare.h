@@ -20,19 +20,19 @@ typedef enum metric {
 typedef struct metric_info {
     const char *key, *title;
     bool higher_is_better;
-    double scale; /* factor from the value to the one in tables: 100 for percentages */
-    int decimals; /* in tables */
+    double scale; /* factor for tables: 100 for percentages */
+    int decimals; /* decimal places in tables */
 } metric_info;
 extern const metric_info metric_table[METRICS];
-/* METRICS if there is no such key. */
+/* Returns METRICS if there is no such key. */
 metric metric_by_key(const char *key);
 
 /* One query, or one classified fact, and a model's result. A value that does not apply is NAN. */
 typedef struct outcome {
-    uint64_t key; /* the same for the same query in every run */
+    uint64_t key; /* identifies the query, equal in all runs */
     double value[METRICS];
-    int kind;  /* of relation, or -1 */
-    int facts; /* bucket of the known entity's facts, or -1 */
+    int kind;  /* the kind of the relation, or -1 */
+    int facts; /* the bucket of the number of facts of the known entity, or -1 */
 } outcome;
 
 /* Sorted by key. */
@@ -66,13 +66,13 @@ size_t outcomes_intersect(outcomes *of, size_t count);
 /* Which queries: all, those of a kind of relation, or of a bucket of known facts. */
 typedef enum grouping { GROUP_ALL, GROUP_KIND, GROUP_FACTS } grouping;
 
-/* A mean and its standard error over queries; NAN where there are too few. */
+/* A mean over queries and its standard error; NAN if there are too few queries. */
 typedef struct estimate {
     size_t queries;
     double mean, error;
 } estimate;
 estimate outcomes_estimate(const outcomes *o, metric m, grouping by, int group);
-/* b - a over the queries that both have, paired. */
+/* The mean of b - a, paired, over the queries that both have. */
 estimate outcomes_difference(const outcomes *a, const outcomes *b, metric m, grouping by,
                              int group);
 

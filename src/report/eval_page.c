@@ -44,7 +44,7 @@ void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name)
             points_add(points, category_place(chart, key), eval_metric(group, METRIC_MRR));
 }
 
-/* Results of version 0.1 say "probability" for what is "predicted". */
+/* Results of version 0.1 use "probability" for what is now "predicted". */
 static json_t *bins_of(const json_t *reliability)
 {
     json_t *bins = json_deep_copy(json_object_get(reliability, "bins")), *bin;
@@ -76,7 +76,7 @@ json_t *eval_reliability(const json_t *eval, const char *title)
 
 /* ---- the page ---- */
 
-/* The outcomes of a group of queries; `of` is NULL where the group is none of theirs. */
+/* The outcomes of a group of queries; `of` is NULL if they do not have this group. */
 typedef struct sample {
     const outcomes *of;
     grouping by;
@@ -117,7 +117,7 @@ static void add_metrics_row(json_t *table, const char *name, const json_t *group
 
 static const char metrics_columns[] = "|#queries|#MR|#MRR|#Hits@1 (%)|#Hits@3 (%)|#Hits@10 (%)";
 
-/* Groups of the evaluation stand in the order of their numbers. */
+/* Groups of the evaluation are in the order of their numbers. */
 static sample sample_of(const outcomes *of, grouping by, int group)
 {
     return by == GROUP_ALL ? no_sample : (sample){of, by, group};

@@ -38,7 +38,7 @@ static bool is_one_of(const char *text, const char *const *choices)
     return *choices != NULL;
 }
 
-/* A key that an object may have, and what stands there. */
+/* A key that an object may have, and the type of its value. */
 typedef struct known_key {
     const char *name;
     enum { ANY, TEXT, NUMBER, FLAG, LIST, OBJECT } holds; /* ANY: checked elsewhere */
@@ -62,8 +62,8 @@ static bool is_what_it_holds(const json_t *value, const known_key *k)
     }
 }
 
-/* Unknown keys are errors, because a mistyped setting would silently have no effect, and so is a
- * value that would be ignored. The last key has no name. */
+/* Unknown keys are errors, because a mistyped setting would silently have no effect. Values that
+ * would be ignored are errors for the same reason. The list ends with a key without a name. */
 static kith_status check_keys(const json_t *object, const known_key *known, const place *at,
                               kith_error *error)
 {
@@ -125,7 +125,7 @@ static kith_status check_seeds(const json_t *model, const place *at, kith_error 
     return KITH_OK;
 }
 
-/* Estimates, for 100,000 facts. */
+/* Check the estimated seconds per 100,000 facts. */
 static kith_status check_seconds(const json_t *model, const char *key, const place *at,
                                  kith_error *error)
 {
@@ -141,7 +141,7 @@ static kith_status check_seconds(const json_t *model, const char *key, const pla
     return wrong(at, message, error);
 }
 
-/* What --quick says of a model in place of what stands beside it. */
+/* Check what "quick" overrides in the object that contains it. */
 static kith_status check_quick(const json_t *quick, const place *at, kith_error *error)
 {
     static const known_key known[] = {{"settings", OBJECT}, {"seeds", ANY}, {"data", LIST}, {NULL}};
@@ -215,7 +215,7 @@ static kith_status check_lists(json_t *experiment, const char *path, kith_error 
     return KITH_OK;
 }
 
-/* [subject, relation, object], of which null is asked for. */
+/* [subject, relation, object], where null marks the side to predict. */
 static bool is_question(const json_t *question)
 {
     size_t asked = 0;
@@ -351,7 +351,7 @@ static kith_status check_data_names(const json_t *names, const char *key, const 
     return KITH_OK;
 }
 
-/* Once missing names are filled in. */
+/* To be called after missing names have been filled in. */
 static kith_status check_names(const json_t *experiment, const char *path, kith_error *error)
 {
     const json_t *datas = json_object_get(experiment, "data"), *model;

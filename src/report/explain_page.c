@@ -59,7 +59,7 @@ json_t *question_title(const json_t *explained, const kith_graph *graph)
 
 /* ---- answers ---- */
 
-/* Of a fact with three names: what kith thinks of it. */
+/* The verdict on a fact with three names. */
 static void add_verdict(json_t *document, const json_t *verdict)
 {
     double probability = number_of(verdict, "probability"), low = number_of(verdict, "low");
@@ -167,7 +167,7 @@ static void add_answers(json_t *document, const json_t *explained)
 typedef struct weighed {
     const json_t *neighbor;
     size_t index;
-    double weight; /* NAN where there is none */
+    double weight; /* NAN if it has none */
 } weighed;
 
 static int heavier_first(const void *a, const void *b)
@@ -221,7 +221,7 @@ json_t *explain_graph(const json_t *explained, const kith_graph *graph, const ch
                      safe_string(center), "edges", edges);
 }
 
-/* What the thickness of an edge says; NULL where all are the same. */
+/* What the thickness of an edge means; NULL if all edges are the same. */
 static const char *thickness(const json_t *explained)
 {
     const json_t *neighbors = json_object_get(explained, "neighbors"), *n;

@@ -66,8 +66,8 @@ double rule_weight(const json_t *explained, const json_t *neighbor)
 
 /* ---- words ---- */
 
-/* "from -relation-> to", the arrow pointing from subject to object. Marks of direction keep the
- * order where names are written from right to left. */
+/* "from -relation-> to", with the arrow pointing from subject to object. Direction marks preserve
+ * this order for names in right-to-left script. */
 static void put_step(text_buffer *words, const char *relation, bool inverse, const char *to)
 {
     text_add(words,

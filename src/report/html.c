@@ -97,7 +97,8 @@ static void put_style(text_buffer *out)
     text_put(out, "</style>\n");
 }
 
-/* Text of the page. It may break after a slash, because relations of some graphs are long paths. */
+/* Put text of the page. Lines may break after a slash, because relations of some graphs are long
+ * paths. */
 static void put_words(text_buffer *out, const char *plain)
 {
     char *copy = strdup(plain), *rest = copy;
@@ -111,7 +112,7 @@ static void put_words(text_buffer *out, const char *plain)
 
 /* ---- tables ---- */
 
-/* A command line, whose short arguments do not break at their dashes. */
+/* Put a command line; short arguments do not break at their dashes. */
 static void put_code(text_buffer *out, const char *plain)
 {
     char *copy = strdup(plain), *rest = copy;

@@ -36,7 +36,7 @@ static double now(void)
 
 const char *duration_text(char out[32], double seconds)
 {
-    const double most = 1e11; /* a long has room for more */
+    const double most = 1e11; /* a long can hold more */
     long s = seconds > 0 && seconds < most ? (long)(seconds + .5) : 0;
 
     if (seconds >= most)
@@ -73,8 +73,8 @@ json_t *machine_json(void)
 
 /* ---- child processes ---- */
 
-/* In the child: its own process group, so that it receives Ctrl-C once, from us; it ends when we
- * do. */
+/* In the child: move to a process group of its own, so that only the parent passes on Ctrl-C, and
+ * end when the parent ends. */
 static void become(const command_line *c, int output, int log, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -100,9 +100,9 @@ static int open_output(const job *j, const char *name, int flags)
     return file;
 }
 
-/* The folder may come from a stranger: kith writes to what it finds there only if that is a file
- * or a folder of the folder itself, not a link to elsewhere, a pipe or a device. The names end with
- * NULL; those of folders end with a slash. */
+/* The folder may be untrusted: kith writes to an existing entry only if it is a regular file or a
+ * folder inside it, not a link to another place, a pipe or a device. The names end with NULL; those
+ * of folders end with a slash. */
 static kith_status check_entries(const char *folder, const char *const *names, kith_error *error)
 {
     struct stat found;
@@ -131,7 +131,7 @@ static kith_status check_job_entries(const job *j, kith_error *error)
                                         "log.txt",   "stats.json",   "explain.json",
                                         "ranks.tsv", "results.json", "commands.json",
                                         NULL};
-    const char *name = strrchr(j->folder, '/') + 1; /* of OUTPUT/runs/NAME */
+    const char *name = strrchr(j->folder, '/') + 1; /* the NAME in OUTPUT/runs/NAME */
     char *parent = strndup(j->folder, (size_t)(name - 1 - j->folder)), *own = path_in(name, "");
     const char *const folders[] = {own, NULL};
     kith_status status =
@@ -243,7 +243,7 @@ static void finish_job(plan *p, job *j)
 {
     static const char *const outputs[] = {
         [JOB_TRAIN] = "eval", [JOB_STATISTICS] = "stats", [JOB_EXPLAIN] = "explain"};
-    /* A resumed training has taken longer than this process has run. */
+    /* A resumed training took longer than this process has been running. */
     double epochs, training = history_seconds(j, &epochs), passed = now() - j->began;
     json_t *name = format_string("%s.json", outputs[j->kind]);
     json_t *output = load_output(j, json_string_value(name));
@@ -283,7 +283,7 @@ static void fail_with_log(job *j)
     }
     const char *message = last ? last : "";
     if (strncmp(message, "kith: ", 6) == 0)
-        message += 6; /* ours begins with it */
+        message += 6; /* the message of this command begins with it already */
     fail_job(j, "%s", *message ? message : "ended without a message");
     if (in)
         fclose(in);
@@ -317,7 +317,7 @@ static void end_step(plan *p, job *j, int status)
 
 /* ---- progress ---- */
 
-/* How much of the epochs is in the history. */
+/* The fraction of the epochs that are in the history. */
 static double trained_fraction(const job *j)
 {
     double epochs;
@@ -348,8 +348,8 @@ static double cpu_left(const plan *p)
     return left;
 }
 
-/* Seconds of a job for each second of its CPU time: threads share the work, jobs share the cores.
- * Two cores were measured to be 1.7 times as fast as one. */
+/* Seconds that a job takes for each second of its CPU time: threads share the work, jobs share the
+ * cores. Two cores were measured to be 1.7 times as fast as one. */
 static double expected_slowness(const plan *p, unsigned at_once)
 {
     double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
@@ -368,7 +368,7 @@ double jobs_seconds(const plan *p, unsigned at_once)
     return cpu_left(p) * expected_slowness(p, at_once) / at_once;
 }
 
-/* How fast this machine is, by jobs that are finished. */
+/* The speed of this machine, measured on finished jobs. */
 typedef struct pace {
     double spent, estimated; /* seconds, and seconds of CPU time */
     unsigned at_once;
@@ -400,8 +400,8 @@ size_t jobs_count(const plan *p, job_state state)
 
 /* ---- the loop ---- */
 
-/* Held by this process and its commands, so that only one `kith reproduce` works in a folder, even
- * if an earlier one was killed and its commands are still ending. */
+/* A lock held by this process and its commands, so that only one `kith reproduce` works in a
+ * folder, even if an earlier one was killed and its commands are still ending. */
 static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
 {
     enum { WAIT_SECONDS = 30 };
@@ -443,7 +443,7 @@ static bool is_startable(const plan *p, job *j)
     return false;
 }
 
-/* The commands of a job as a user would type them, recorded before anything of it exists. */
+/* Record the commands of a job as a user would type them, before the job creates anything. */
 static void note_commands(plan *p, job *j)
 {
     char *path = job_path(j, "commands.json");
@@ -516,7 +516,7 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal_number, k
             stop_jobs(p);
         if (jobs_count(p, JOB_RUNNING) == 0)
             break;
-        if (now() >= next) { /* reading histories takes time */
+        if (now() >= next) { /* histories are read rarely, because that takes time */
             options->show(options->context, p, NULL, seconds_left(p, &to));
             next = now() + 1;
         }

@@ -1,4 +1,4 @@
-/* A document as Markdown; charts become tables of their figures. */
+/* A document as Markdown. Charts become tables of their values. */
 #include <math.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static double value_at(const json_t *series, double x)
     return NAN;
 }
 
-/* Every x that some series has, in the order of the first that has it. */
+/* Every x that occurs in some series, in the order in which they first occur. */
 static json_t *all_x(const json_t *series)
 {
     json_t *list = json_array();

@@ -206,14 +206,14 @@ static kith_status resolve(json_t **out, const char *preset, const json_t *setti
     return status;
 }
 
-/* Settings of version 0.1 that were dropped, at the value that all results have: identities include
- * them, so that finished runs stay valid. */
+/* Settings of version 0.1 that were dropped, with the value that all results have. Identities
+ * include them, so that finished runs stay valid. */
 static void add_dropped(json_t *settings)
 {
     json_object_set_new(settings, "hard-negatives", json_string("0"));
 }
 
-/* The model's settings, with those of --quick on top. */
+/* The model's settings, overridden by those of --quick. */
 static json_t *chosen_settings(const json_t *model, bool quick)
 {
     const json_t *settings = json_object_get(model, "settings");
@@ -237,7 +237,7 @@ static const char *preset_of(const json_t *model, const json_t *source)
     return json_is_true(json_object_get(source, "labels")) ? "triplets" : "kith";
 }
 
-/* Seconds per 100,000 facts as given by the model; else a guess. */
+/* Seconds per 100,000 facts as given by the model, or else a default estimate. */
 static double seconds_of(const json_t *model, const char *key)
 {
     double said = number_of(model, key);
@@ -453,7 +453,7 @@ static kith_status add_experiment(plan *p, json_t *experiment, kith_error *error
     return KITH_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the plan ---- */
 
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error)
 {

@@ -7,7 +7,7 @@
 #include "report/jobs.h"
 #include "report/section.h"
 
-/* What was not measured, and why. */
+/* List what was not measured, and why. */
 static void add_gaps(section *s)
 {
     const json_t *missing, *cell;
@@ -107,7 +107,7 @@ static kith_status write_all(const json_t *document, const json_t *report, const
     return status;
 }
 
-/* Whether there are figures with standard errors to explain. */
+/* Whether there are results with standard errors to explain. */
 static bool has_measurements(const plan *p)
 {
     const json_t *experiment;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* An atom is "r1(s, x)": its variables stand at fixed places behind the bracket. */
+/* An atom is "r1(s, x)", with its variables at fixed offsets from the bracket. */
 rule_form rule_form_of(kith_evidence_part kind)
 {
     const char *form = kith_part_form(kind);

@@ -6,7 +6,7 @@
 
 enum { RULE_ATOMS = 3 };
 
-/* Variables: s and o, x and y between them, c for a constant, _ for anything. */
+/* Variables: s and o; x and y between them; c for a constant; _ for any entity. */
 typedef struct rule_atom {
     char from, to;
 } rule_atom;

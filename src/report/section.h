@@ -10,7 +10,7 @@ typedef struct section {
     const plan *p;
     const json_t *experiment;
     json_t *document;
-    json_t *figures; /* for programs: the "results" of report.json */
+    json_t *figures; /* machine-readable: the "results" of report.json */
 } section;
 
 /* Models of the experiment, then those with published results only. */
@@ -24,7 +24,7 @@ bool has_text(const json_t *list, const char *wanted);
 const job *cell_job(const plan *p, const json_t *cell);
 json_t *real_or_null(double value);
 
-/* Our results beside the published ones, by model. */
+/* Measured and published results, by model. */
 kith_status section_tables(section *s, const json_t *models, const json_t *datas,
                            kith_error *error);
 /* MRR of each model compared with the first, over the same queries. */
@@ -33,7 +33,7 @@ kith_status section_pairs(section *s, const json_t *models, const json_t *datas,
 kith_status section_charts(section *s, const json_t *models, const json_t *datas,
                            kith_error *error);
 void section_statistics(section *s);
-/* Sample questions of a data set; the weights are those of the first model. */
+/* Sample questions of a data set; the weights shown are those of the first model. */
 void section_cases(section *s, const char *data, const json_t *questions);
 /* Settings, seeds, commands and durations in a closed details block; runs are added to `runs`. */
 void section_runs(section *s, json_t *runs);

@@ -4,7 +4,7 @@
 
 #include "report/pages.h"
 
-/* The explained question at a place of what `kith explain --json` printed. */
+/* The explained question with this index in the output of `kith explain --json`. */
 static const json_t *explained_at(const json_t *results, size_t i)
 {
     const json_t *said = json_object_get(results, "explain");
@@ -12,7 +12,7 @@ static const json_t *explained_at(const json_t *results, size_t i)
     return list ? json_array_get(list, i) : i == 0 ? said : NULL;
 }
 
-/* Predictions of the models side by side. */
+/* Add the predictions of the models side by side. */
 static void add_predictions(section *s, const json_t *all, size_t question, const json_t *asked)
 {
     enum { SHOWN = 5 };
@@ -39,7 +39,7 @@ static void add_predictions(section *s, const json_t *all, size_t question, cons
     document_add(s->document, table);
 }
 
-/* What test says, by label; to be freed with json_decref. */
+/* The answers in test, by label; to be freed with json_decref. */
 static json_t *answer_names(const json_t *asked, const kith_graph *graph)
 {
     text_buffer names = {0};

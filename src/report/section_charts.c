@@ -9,7 +9,7 @@
 #include "report/measure.h"
 #include "report/pages.h"
 
-/* One line of a chart for each model, from what is given about one data set. */
+/* Adds one line of a chart for a model, from its results on one data set. */
 typedef void (*add_series)(json_t *chart, const measurement *m, const plan *p, const char *model);
 
 static const job *job_with(const plan *p, const json_t *results)
@@ -20,7 +20,7 @@ static const job *job_with(const plan *p, const json_t *results)
     return NULL;
 }
 
-/* Dev's metric by epoch, of the first seed. */
+/* The metric on dev by epoch, for the first seed. */
 static void training_series(json_t *chart, const measurement *m, const plan *p, const char *model)
 {
     const job *j = job_with(p, json_array_get(m->results, 0));
@@ -51,7 +51,7 @@ static void facts_series(json_t *chart, const measurement *m, const plan *p, con
     eval_add_facts_series(chart, measured_eval(m), model);
 }
 
-/* A model has the same colour in every chart, also where others have no line. */
+/* A model has the same colour in every chart, even if other models have no line there. */
 static void add_colored(json_t *chart, add_series add, const measurement *m, const plan *p,
                         const char *model, size_t place)
 {
@@ -109,7 +109,8 @@ static kith_status add_reliabilities(section *s, json_t *figures, const json_t *
     return status;
 }
 
-/* The metric over the data sets' "x", a chart for each group of them, a line for each model. */
+/* Add charts of the metric over the data sets' "x": one chart for each group of data sets, one line
+ * for each model. */
 static kith_status add_x_chart(section *s, json_t *figures, const json_t *models, const char *group,
                                kith_error *error)
 {
@@ -168,7 +169,7 @@ static kith_status add_x_charts(section *s, json_t *figures, const json_t *model
     return status;
 }
 
-/* What training watches on dev. */
+/* The metric that training evaluates on dev. */
 static metric dev_metric(const json_t *experiment)
 {
     metric metrics[METRICS];
@@ -210,7 +211,7 @@ static void add_figures(json_t *document, json_t *figures)
         json_decref(figures);
 }
 
-/* A data set's charts stand together. */
+/* The charts of a data set are placed together. */
 kith_status section_charts(section *s, const json_t *models, const json_t *datas, kith_error *error)
 {
     json_t *figures = figures_new();

@@ -58,7 +58,7 @@ static void runs_table(json_t *details, const plan *p, const json_t *experiment,
     document_add(details, table);
 }
 
-/* Every setting of every model, on its first data set. */
+/* A table of all settings of all models, on the first data set of each. */
 static void settings_table(json_t *details, const plan *p, const json_t *experiment)
 {
     json_t *table = table_new("Settings", "setting"), *columns = json_array();

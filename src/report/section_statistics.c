@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* `key` is that of published figures and of report.json, `printed` the one of `kith stats --json`,
- * which may be `inside` of an object. */
+/* `key` is the key of published values and of report.json, `printed` that of `kith stats --json`,
+ * in the object `inside` if that is not NULL. */
 typedef struct statistic {
     const char *key, *printed, *inside, *title;
     int decimals;

@@ -9,7 +9,7 @@
 
 static const char minus[] = "\xe2\x88\x92";
 
-/* ---- ours beside the published ---- */
+/* ---- measured and published results ---- */
 
 static json_t *signed_text(double value, int decimals)
 {
@@ -24,13 +24,14 @@ static const char *direction(metric m, const estimate *difference)
     return (difference->mean > 0) == metric_table[m].higher_is_better ? "better" : "worse";
 }
 
-/* Of one query there is no standard error. */
+/* With a single query, there is no standard error. */
 static json_t *error_text(double error, int decimals)
 {
     return isfinite(error) ? format_string("\xc2\xb1 %.*f", decimals, error) : json_string("");
 }
 
-/* "0.387", below it "published 0.394" and the difference, marked where it is beyond two errors. */
+/* "0.387", below it "published 0.394" and the difference, marked if it exceeds two standard
+ * errors. */
 static json_t *figure_cell(metric m, const estimate *ours, double published)
 {
     const metric_info *info = &metric_table[m];
@@ -81,7 +82,8 @@ static const char *metric_column(char out[32], metric m)
     return out;
 }
 
-/* A row of a table for each model; columns are metrics, or data sets where there is one metric. */
+/* Tables have a row for each model. Columns are metrics, or data sets if there is only one
+ * metric. */
 static kith_status add_cell(section *s, json_t *row, json_t *figures, const char *model,
                             const char *data, const metric *metrics, size_t count,
                             kith_error *error)
@@ -252,7 +254,7 @@ kith_status section_pairs(section *s, const json_t *models, const json_t *datas,
     json_array_foreach(models, i, model) {
         const char *name = json_string_value(model);
         if (i == 0 || i >= json_array_size(json_object_get(s->experiment, "models")))
-            continue; /* those that only have published figures have no queries */
+            continue; /* models with only published results have no queries */
         json_t *row = table_row(table);
         row_text(row, "%s", name);
         json_array_foreach(datas, k, data) {

@@ -1,5 +1,6 @@
-/* Charts as inline SVG. Colours come from the page's style sheet by class, so that one drawing does
- * for light and dark; the view box is as wide as a phone, so that text is readable there. */
+/* Charts as inline SVG. Colours come from the page's style sheet by class, so that the same drawing
+ * works in light and dark mode. The view box is as wide as a phone, so that text is readable
+ * there. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@ enum {
     TOP = 10,
     BOTTOM = 42,
     COLORS = 8,
-    MOST_BAR = 56,   /* width of a bar */
-    MOST_MARKED = 60 /* points of a line that get a dot each */
+    MOST_BAR = 56,   /* maximum width of a bar */
+    MOST_MARKED = 60 /* maximum number of points for which each gets a dot */
 };
 
 static void begin(text_buffer *out, const char *kind, int width, int height, const char *title)
@@ -40,8 +41,8 @@ typedef struct axis {
     double low, high, step;
 } axis;
 
-/* Round steps, about `wanted` of them, around what is there. Values that differ in their last
- * digits alone count as one, so that each step leads to another number. */
+/* An axis with about `wanted` round steps that covers the values. Values that differ only in their
+ * last digits are treated as one, so that each step leads to a different number. */
 static axis axis_over(double low, double high, int wanted)
 {
     static const double rounds[] = {1, 2, 2.5, 5, 10};
@@ -73,7 +74,7 @@ static double y_of(const axis *y, double value)
     return place(y, value, HEIGHT - BOTTOM, TOP);
 }
 
-/* As many decimals as the step has. */
+/* The label has as many decimals as the step. */
 static void tick_label(char out[32], double value, double step)
 {
     int decimals = 0;
@@ -82,7 +83,8 @@ static void tick_label(char out[32], double value, double step)
     snprintf(out, 32, "%.*f", decimals, fabs(value) < step / 1e6 ? 0 : value);
 }
 
-/* Ticks after the first. An axis that cannot be drawn, as of 1e308 and -1e308, has none. */
+/* The number of ticks after the first. An axis that cannot be drawn, such as from -1e308 to 1e308,
+ * has none. */
 static int tick_count(const axis *a)
 {
     enum { MOST = 50 };
@@ -216,7 +218,7 @@ static void put_lines(text_buffer *out, const json_t *chart)
         axis found = x;
         bool whole = found.low == round(found.low) && found.high == round(found.high);
         x = axis_over(x.low, x.high, 5);
-        if (whole && x.step < 1) /* there is no half of an epoch */
+        if (whole && x.step < 1) /* there are no fractions of an epoch */
             x = (axis){found.low - (found.low == found.high),
                        found.high + (found.low == found.high), 1};
         if (found.low > x.low && found.low < found.high) /* no empty space beside the lines */
@@ -235,7 +237,7 @@ static double error_of(const json_t *bar)
     return isfinite(error) ? error : 0;
 }
 
-/* The end of its whisker; a mean of values up to 1 is at most 1. */
+/* The upper end of a bar's error bar; a mean of values up to 1 is at most 1. */
 static double bar_top(const json_t *bar)
 {
     double value = number_of(bar, "value"), top = value + 2 * error_of(bar);
@@ -296,7 +298,8 @@ static void wilson(double *low, double *high, double share, double n)
     *high = fmin(1, middle + half);
 }
 
-/* Predicted against observed: a dot for each bin, larger for more answers, and an interval. */
+/* Draw predicted against observed probabilities: a dot for each bin, larger for more answers, and
+ * an interval. */
 static void put_reliability(text_buffer *out, const json_t *chart)
 {
     const json_t *bins = json_object_get(chart, "bins"), *bin;
@@ -331,7 +334,7 @@ static void put_reliability(text_buffer *out, const json_t *chart)
 
 enum { GRAPH_WIDTH = 420, ROW = 34, BOX = 150, MOST_EDGES = 14 };
 
-/* The code point at a place in UTF-8, and how many bytes it has. */
+/* The code point at a position in UTF-8 text, and its number of bytes. */
 static unsigned code_point(const char *at, size_t *bytes)
 {
     const unsigned char *c = (const unsigned char *)at;
@@ -346,7 +349,7 @@ static unsigned code_point(const char *at, size_t *bytes)
     return code;
 }
 
-/* About how wide a character is, in tenths of a small letter. */
+/* The approximate width of a character, in tenths of a small letter. */
 static unsigned character_width(unsigned code)
 {
     bool combining = (code >= 0x300 && code < 0x370) || (code >= 0x200b && code < 0x2010);
@@ -363,7 +366,7 @@ static unsigned character_width(unsigned code)
     return code < 0x80 && strchr(" ijltfr.,:;'|!()[]-", (int)code) ? 6 : 10;
 }
 
-/* A name that fits into a place of `most` small letters; the whole is in the title. */
+/* Draw a name, cut to the width of `most` small letters; the title has the whole name. */
 static void put_cut(text_buffer *out, double x, double y, const char *class, const char *name,
                     unsigned most)
 {
@@ -382,7 +385,7 @@ static void put_cut(text_buffer *out, double x, double y, const char *class, con
     put_label(out, x, y, class, cut);
 }
 
-/* Relations of some graphs are paths or addresses: their last part says most. */
+/* Relations of some graphs are paths or addresses, whose last part is the most informative. */
 static const char *last_part(const char *relation)
 {
     const char *found = strrchr(relation, '/');
@@ -395,7 +398,7 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
     double y = ROW * ((double)i + .5) + 4, weight = number_of(edge, "weight");
     bool inverse = json_is_true(json_object_get(edge, "inverse"));
     double thick = .8 + 4.7 * (isfinite(weight) && most > 0 ? fabs(weight) / most : 0);
-    double head = 6 + thick * 1.1, half = 3 + thick * .9; /* of the arrow */
+    double head = 6 + thick * 1.1, half = 3 + thick * .9; /* size of the arrow head */
     double from = 96, bend = from + 60, to = GRAPH_WIDTH - BOX - 2;
 
     text_put(out, "<g><title>");
@@ -405,7 +408,7 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
              "d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f",
              weight < 0 ? " against" : "", thick, from, middle, from + 32, middle, bend - 28, y,
              bend, y);
-    /* The arrow points to the object; towards the entity in the middle where that is it. */
+    /* The arrow points to the object, which may be the entity in the middle. */
     if (inverse)
         text_add(out, "M%.1f %.1fH%.1f\"/><path class=\"arrow\" d=\"M%.1f %.1fl%.1f %.1fv%.1fz\"/>",
                  bend + head - 1, y, to, bend, y, head, -half, 2 * half);

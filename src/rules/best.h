@@ -1,4 +1,4 @@
-/* The best `top` of a stream of items. At most about four times as many are held at once. */
+/* Keeps the best `top` items of a stream, holding at most about four times as many at once. */
 #ifndef KITH_RULES_BEST_H
 #define KITH_RULES_BEST_H
 
@@ -8,14 +8,14 @@
 typedef struct kith__best {
     void *at;
     size_t count, capacity;
-    size_t size, top;                        /* of an item; how many are wanted */
+    size_t size, top;                           /* size of an item, and how many to keep */
     int (*compare)(const void *, const void *); /* better ones first; a total order */
-    bool full; /* the item at top - 1 is a bound: what is not better is not taken */
+    bool full; /* the item at top - 1 is a bound: only better items are added */
 } kith__best;
 
 /* -1 if out of memory. */
 int kith__best_add(kith__best *best, const void *item);
-/* The items so far, best first, and no more than `top`. */
+/* Sort the items best first and keep at most `top` of them. */
 void kith__best_sort(kith__best *best);
 void kith__best_release(kith__best *best);
 

@@ -1,4 +1,4 @@
-/* Counts by a 64-bit key, in a table that grows up to a bound. */
+/* Counters indexed by a 64-bit key, in a hash table that grows up to a bound. */
 #ifndef KITH_RULES_COUNTER_H
 #define KITH_RULES_COUNTER_H
 
@@ -12,14 +12,15 @@ typedef struct kith__count {
 
 typedef struct kith__counter {
     kith__count *at;
-    size_t places, used, most; /* `most` keys at most; 0: as many as there are */
+    size_t places, used, most; /* `most`: the maximum number of keys; 0: unlimited */
 } kith__counter;
 
-/* Add to a key's count. A key past the bound is not taken. -1 if out of memory. */
+/* Add to a key's count. New keys beyond the bound are ignored. -1 if out of memory. */
 int kith__counter_add(kith__counter *counter, uint64_t key, uint64_t count);
 /* NULL if the key was not counted. */
 kith__count *kith__counter_find(const kith__counter *counter, uint64_t key);
-/* Gather what was counted at the front, by ascending key; nothing can be added or found after. */
+/* Move the counts to the front of the table, sorted by ascending key. After that, nothing can be
+ * added or found. */
 void kith__counter_sort(kith__counter *counter);
 void kith__counter_release(kith__counter *counter);
 

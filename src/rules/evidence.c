@@ -16,7 +16,7 @@ kith_status kith__evidence_over(kith__evidence **out, const kith_graph *graph, b
 
     if (!e)
         return kith__no_memory(error);
-    e->borrowed = true; /* until nothing can fail any more */
+    e->borrowed = true; /* the caller keeps the rules if this fails */
     TRY(kith__fact_base_new(&e->base, graph, with_aux, pool, error));
     e->rules = rules;
     e->borrowed = borrowed;
@@ -140,7 +140,7 @@ float kith__evidence_log_degree(const kith__evidence_query *a, uint32_t candidat
 
 /* ---- rows ---- */
 
-/* An array by slot, zero past those that there were. */
+/* Grow an array indexed by slot; new items are 0. */
 static int widen(uint32_t **array, size_t *capacity, size_t need)
 {
     size_t before = *capacity;
@@ -190,8 +190,8 @@ float *kith__evidence_row_for(kith__evidence_query *a, uint32_t entity)
     return slot == KITH__NO_SLOT ? NULL : row_of_slot(a, slot);
 }
 
-/* Best, second best, all and count of a kind. `all` is kept as -log(1 - all) while rules are
- * added. */
+/* Update best, second best, noisy-or and count of a kind. The noisy-or is kept as -log(1 - p) while
+ * rules are added. */
 static void add_confidence(float *of_kind, float confidence)
 {
     float *best = &of_kind[0], *second = &of_kind[1], *all = &of_kind[2], *count = &of_kind[3];
@@ -259,12 +259,12 @@ static void close_rows(kith__evidence_query *a)
     }
 }
 
-/* All that is by slot is 0 between queries. */
+/* Everything indexed by slot is 0 between queries. */
 static void begin(kith__evidence_query *a)
 {
     for (size_t i = 0; i < a->count; i++)
         a->row[kith__slot_find(&a->slots, a->rows[i].entity)] = 0;
-    for (size_t i = 0; i < a->tallied_count; i++) /* if memory ran out */
+    for (size_t i = 0; i < a->tallied_count; i++) /* only if the query ran out of memory */
         a->tally[a->tallied[i]] = 0;
     a->count = a->tallied_count = 0;
     a->no_memory = 0;

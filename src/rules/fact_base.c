@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "rules/relation_table.h"
 
-/* Tables that nobody uses may take so much; a few stay in any case. */
+/* Unused tables may take this much memory; LEAST_TABLES are kept in any case. */
 enum { MOST_BYTES = 16 << 20, LEAST_TABLES = 4 };
 
 static int add_degrees(kith__fact_base *b)
@@ -64,7 +64,7 @@ void kith__fact_base_free(kith__fact_base *b)
     kith__free(b);
 }
 
-/* ---- tables; all but making one is done under the lock ---- */
+/* ---- tables: everything except creating one is done with the lock held ---- */
 
 static kith__relation_table **place_of(kith__fact_base *b, const kith__relation_table *t)
 {
@@ -85,7 +85,7 @@ static void drop_oldest(kith__fact_base *b)
     kith__relation_table_free(oldest);
 }
 
-/* A place for the table while it is made, for which others wait. */
+/* A placeholder for a table that is being built; other threads wait for it. */
 static kith__relation_table *promise(kith__fact_base *b, uint32_t relation, bool unseen)
 {
     kith__relation_table *t = kith__calloc(1, sizeof *t);
@@ -106,7 +106,8 @@ static kith__relation_table *promise(kith__fact_base *b, uint32_t relation, bool
     return t;
 }
 
-/* Give the promise what was made, or take it back where that failed. */
+/* Replace the placeholder's content by the finished table, or remove the placeholder if that
+ * failed. */
 static kith__relation_table *keep(kith__fact_base *b, kith__relation_table *promised,
                                   kith__relation_table *made)
 {
@@ -139,7 +140,7 @@ kith_status kith__fact_base_take(const kith__relation_table **out, kith__fact_ba
         t->users++;
         while (!t->made && *place == t)
             pthread_cond_wait(&b->made, &b->lock);
-        if (!t->made) /* whoever made it ran out of memory */
+        if (!t->made) /* the thread that was building it ran out of memory */
             t = keep(b, t, NULL);
     } else if ((t = promise(b, relation, unseen))) {
         pthread_mutex_unlock(&b->lock);

@@ -16,7 +16,7 @@ typedef struct {
     kith__implication **column; /* per implied relation, while it is counted */
     uint32_t *length;
     size_t pieces, most;
-    atomic_size_t pairs; /* so far; past `most` counting stops */
+    atomic_size_t pairs; /* counted so far; counting stops beyond `most` */
     kith__flag no_memory;
 } counting;
 
@@ -58,7 +58,7 @@ static void count_piece(void *context, size_t piece)
 
     if (kith__tally_init(&tally, relations))
         kith__flag_raise(&c->no_memory);
-    /* Relations of like frequency are spread over the pieces. */
+    /* Relations of similar frequency are spread over the pieces. */
     for (size_t r = piece;
          !kith__flag_raised(&c->no_memory) && c->pairs <= c->most && r < relations; r += c->pieces)
         count_column(c, (uint32_t)r, &tally);

@@ -52,7 +52,8 @@ static int list_entities(kith__incidence *in)
     in->entity = kith__alloc(total, sizeof *in->entity);
     if (!in->relation_offset || !in->entity)
         return -1;
-    /* One place further on than needed, so that filling leaves every offset where it belongs. */
+    /* Counts are stored one place further than needed; filling then turns each into the right
+     * offset. */
     for (size_t i = 0; i < total; i++)
         in->relation_offset[in->relation[i] + 2]++;
     for (uint32_t r = 0; r < in->relations; r++)

@@ -1,5 +1,5 @@
-/* Which relations each seen entity has, each once, and which entities have each relation, over the
- * 2m relations and inverses of train. Implications between relations are counted from it. */
+/* The distinct relations of each seen entity, and the entities of each relation, over the 2m
+ * relations and inverses of train. Implications between relations are counted from this. */
 #ifndef KITH_RULES_INCIDENCE_H
 #define KITH_RULES_INCIDENCE_H
 
@@ -8,7 +8,7 @@
 #include "core/status.h"
 
 typedef struct kith__incidence {
-    uint32_t entities, relations; /* seen entities, 2m */
+    uint32_t entities, relations; /* number of seen entities; 2m */
     uint64_t *entity_offset;
     uint32_t *relation; /* of entity e: relation[entity_offset[e]] .., ascending */
     uint64_t *relation_offset;
@@ -23,18 +23,18 @@ static inline uint32_t kith__frequency(const kith__incidence *in, uint32_t relat
     return (uint32_t)(in->relation_offset[relation + 1] - in->relation_offset[relation]);
 }
 
-/* Counts of relations, all 0 between uses, and those that are not 0. */
+/* Counts per relation, all 0 between uses, and the list of those that are not 0. */
 typedef struct kith__tally {
     uint32_t *count, *met;
     uint32_t met_count;
 } kith__tally;
 
-/* Returns -1 if out of memory; to be released in any case. */
+/* Returns -1 if out of memory. Must be released even then. */
 int kith__tally_init(kith__tally *tally, uint32_t relations);
 void kith__tally_release(kith__tally *tally);
 
-/* How many of the entities with `implied` have each relation. The caller sets the counts back to
- * 0. */
+/* Count, for each relation, how many of the entities with `implied` have it. The caller resets the
+ * counts to 0. */
 void kith__count_together(kith__tally *tally, const kith__incidence *in, uint32_t implied);
 
 #endif

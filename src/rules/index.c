@@ -49,7 +49,7 @@ kith__span kith__span_of(kith__span all, uint32_t relation)
         else
             high = middle;
     }
-    if (all.count == 0) /* and `at` may be NULL */
+    if (all.count == 0) /* `at` may then be NULL */
         return all;
     return (kith__span){all.at + from, low - from};
 }
@@ -75,7 +75,7 @@ typedef struct {
     const kith_graph *graph;
 } building;
 
-/* The graph holds no fact twice in a part, so sorting never shortens a list. */
+/* The graph has no duplicate facts in a split, so sorting never shortens a list. */
 static void sort_piece(void *context, size_t piece)
 {
     building *b = context;
@@ -121,7 +121,7 @@ static void each_later(const kith__index *x, uint64_t *next, uint32_t *later)
         }
 }
 
-/* A list for each of `lists` keys, one after the other: counted first, then filled. */
+/* Build one list per key, stored one after the other: first count, then fill. */
 static int make_lists(uint64_t **offset, uint32_t **list, const kith__index *x, uint32_t lists,
                       void (*each)(const kith__index *, uint64_t *, uint32_t *))
 {
@@ -164,7 +164,7 @@ static bool is_support(const kith__index *x, const kith_graph *graph, kith_facts
            (t.subject >= trained || t.object >= trained);
 }
 
-/* Where lists begin if each has its facts of the graph, and room for those of aux. */
+/* The beginning of each list, with space for its facts in the graph and for those of aux. */
 static void count_with_aux(uint64_t *next, const kith__index *x, const kith_graph *graph,
                            kith_facts aux)
 {
@@ -201,8 +201,8 @@ static void put_with_aux(kith__index *x, uint64_t *next, const kith_graph *graph
 
 typedef struct {
     kith__index *index;
-    const uint64_t *end; /* of each list, which begins where the one before ends */
-    uint64_t *count;     /* of each list, without repetitions */
+    const uint64_t *end; /* of each list; a list begins where the previous one ends */
+    uint64_t *count;     /* of each list, without duplicates */
 } sorting;
 
 static void sort_lists(void *context, size_t piece)
@@ -218,7 +218,8 @@ static void sort_lists(void *context, size_t piece)
     }
 }
 
-/* What a list of the graph has of aux is there twice; it stays once. */
+/* Move the lists together: facts of aux that the graph's lists also have were counted twice, but
+ * are stored once. */
 static void close_gaps(kith__index *x, const uint64_t *end, const uint64_t *count)
 {
     x->offset[0] = 0;

@@ -48,7 +48,7 @@ unsigned kith__existing_parts(unsigned parts)
 
 /* ---- parts of the evidence, for users ---- */
 
-/* Other parts and sets that have names; of a set with two, the first is the one that is shown. */
+/* Other parts and sets of parts that have names. If a set has two names, the first one is shown. */
 static const struct {
     kith_evidence_part part;
     char letter;

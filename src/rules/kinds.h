@@ -1,5 +1,5 @@
-/* The kinds of rules. Each is one file in src/rules/kinds and one row of the table below; flags,
- * names, features, files and lists follow from these. */
+/* The kinds of rules. Each is one file in src/rules/kinds and one row of the table below. Flags,
+ * names, features, files and lists are derived from the table. */
 #ifndef KITH_RULES_KINDS_H
 #define KITH_RULES_KINDS_H
 
@@ -7,10 +7,11 @@
 #include "rules/rule.h"
 
 /* clang-format off */
-/* The name of the kind's flag and the bit of that flag; its object, kith__..._rules; and whether
- * its confidences are COMBINED with those of other kinds, which gives it the usual features, or
- * SEPARATE, with features of its own (features.h). A query asks the kinds in this order. Add new
- * ones at the end, with a bit that is free; proximity and the embedding have 4 and 5. */
+/* A row has the name of the kind's flag, the stem of its object (kith__..._rules), the bit of the
+ * flag, and COMBINED if its confidences are combined with those of other kinds, which gives it the
+ * usual features, or SEPARATE if it has features of its own (features.h). A query evaluates the
+ * kinds in this order. Add new ones at the end, with a free bit; proximity and the embedding use
+ * bits 4 and 5. */
 #define KITH__RULE_KINDS_TABLE(KIND, USE)      \
     KIND(USE, DIRECT, direct, 0, COMBINED)     \
     KIND(USE, PATH, path, 1, COMBINED)         \
@@ -18,12 +19,12 @@
     KIND(USE, SHARED, shared, 3, SEPARATE)     \
     KIND(USE, PATH3, path3, 6, SEPARATE)
 
-/* What a kind notes about a candidate beside the best confidences, their noisy-or and their
- * number. */
+/* Features specific to a kind, in addition to the best confidences, their noisy-or and the number
+ * of rules. */
 #define KITH__OWN_RULE_FEATURES(ROW)                                                        \
-    ROW(DIRECT_MINED, DIRECT) /* largest confidence as mined, not mixed with local counts */ \
-    ROW(DIRECT_LINKS, DIRECT) /* all facts between s and the candidate but known answers */  \
-    ROW(SHARED_SHARE, SHARED) /* largest share of the known answers with what it has */      \
+    ROW(DIRECT_MINED, DIRECT) /* largest mined confidence, not mixed with local counts */ \
+    ROW(DIRECT_LINKS, DIRECT) /* facts between s and the candidate, except known answers */  \
+    ROW(SHARED_SHARE, SHARED) /* largest share of known answers with one of its facts */     \
     ROW(SHARED_SUM, SHARED)   /* sum of confidences */
 /* clang-format on */
 
@@ -32,7 +33,7 @@ enum {
     KITH__RULE_KINDS_TABLE(KITH__VALUE, )
 #undef KITH__VALUE
         KITH__RULE_KINDS,
-    /* Flags, those of kinds that the public header does not name too. */
+    /* Flags, including those of kinds that the public header does not name. */
 #define KITH__VALUE(use, name, object, bit, combined) KITH__PART_##name = 1 << (bit),
     KITH__RULE_KINDS_TABLE(KITH__VALUE, )
 #undef KITH__VALUE
@@ -42,9 +43,9 @@ enum {
     KITH__PART_RULES = KITH_PART_RULES
 };
 
-/* Rule features of a candidate: of each kind the largest confidence, the next, their noisy-or (1 -
- * the product of 1 - confidence) and how many rules support it; then what some kinds note
- * beside. */
+/* Rule features of a candidate: for each kind the largest confidence, the second largest, their
+ * noisy-or (1 - the product of 1 - confidence) and the number of supporting rules; then the
+ * features specific to single kinds. */
 typedef enum kith__rule_feature {
 #define KITH__VALUE(use, name, object, bit, combined) \
     KITH__##name##_BEST, KITH__##name##_SECOND, KITH__##name##_ALL, KITH__##name##_COUNT,
@@ -64,7 +65,8 @@ kith_evidence_part kith__rule_feature_part(kith__rule_feature feature);
 struct kith__evidence_query;
 struct kith__listing;
 
-/* The entity that a query is about: its facts, those with the query relation, its id. */
+/* The entity that a query is about: its facts, those of them with the query relation, and its
+ * id. */
 typedef struct kith__asked {
     kith__span facts, known;
     uint32_t self;
@@ -74,18 +76,19 @@ typedef struct kith__rule_kind {
     unsigned part;    /* its flag */
     char letter;      /* short label */
     const char *name; /* in words */
-    /* What such a rule looks like, with variables of one letter: s, o, x, y, c, _. */
+    /* The form of such a rule, with variables of one letter: s, o, x, y, c, _. */
     const char *form;
-    /* Of rules that are mined from train: how many relations their bodies have, their array in
-     * rules.safetensors, and how they are mined. Other kinds leave these out. */
+    /* For rules mined from train: the number of relations in their bodies, their array in
+     * rules.safetensors, and how they are mined. Other kinds leave these unset. */
     size_t steps;
     const char *array;
     kith_status (*mine)(kith__rules *rules, const kith__index *index, kith__pool *pool,
                         kith_error *error);
-    /* Support the candidates of a query (evidence.h). */
+    /* Find the candidates of a query that rules of this kind support (evidence.h). */
     void (*find)(struct kith__evidence_query *query, const kith__asked *asked);
-    /* Rules with constants, for people (list_rules.h): add those of the listing, and note where one
-     * of them holds or fails at an entity that has some answer. NULL: they are not listed. */
+    /* For listing rules with constants to users (list_rules.h): add the kind's rules to the
+     * listing, and record where one of them holds or fails at an entity that has some answer. NULL:
+     * the kind is not listed. */
     kith_status (*list)(struct kith__listing *listing, kith__pool *pool, kith_error *error);
     void (*find_examples)(struct kith__listing *listing, void *rule, uint32_t subject,
                           kith__span answers);
@@ -93,9 +96,9 @@ typedef struct kith__rule_kind {
 
 extern const kith__rule_kind *const kith__rule_kinds[KITH__RULE_KINDS];
 
-/* The kind of a flag; NULL where it is none. */
+/* The kind of a flag, or NULL if the flag is not that of a kind. */
 const kith__rule_kind *kith__rule_kind_of(unsigned part);
-/* The flags among these that some part has. */
+/* The subset of these flags for which a part of the evidence exists. */
 unsigned kith__existing_parts(unsigned parts);
 
 #define KITH__VALUE(use, name, object, bit, combined) \

@@ -1,4 +1,4 @@
-/* The strongest rules, for people. */
+/* Lists the strongest implications for users. */
 #include <stdlib.h>
 
 #include "core/flag.h"
@@ -28,7 +28,8 @@ static int stronger_first(const void *a, const void *b)
 
 enum { PIECES = 16 };
 
-/* Implications by conclusion, of which each piece of the conclusions keeps the best. */
+/* Implications, listed by conclusion. The conclusions are divided into pieces, and each piece keeps
+ * its best implications. */
 typedef struct {
     const kith_graph *graph;
     kith__incidence in;
@@ -84,7 +85,7 @@ static void list_piece(void *context, size_t piece)
     kith__tally_release(&tally);
 }
 
-/* All pieces' best into the first one. */
+/* Merge the best of all pieces into the first one. */
 static int join_pieces(listing *l)
 {
     int failed = 0;

@@ -1,5 +1,5 @@
-/* The strongest rules that name an answer, for people, with facts that they hold for and fail
- * on. */
+/* Lists the strongest rules that name an answer for users, with facts for which they hold and
+ * fail. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,10 @@
 #include "core/options.h"
 #include "rules/list_rules.h"
 
-enum { PIECES = KITH__LISTING_PIECES, EXAMPLES = 2 }; /* examples of each sort */
+/* maximum number of examples that hold, and of those that fail */
+enum { PIECES = KITH__LISTING_PIECES, EXAMPLES = 2 };
 
-/* A rule while it is listed; the caller's points to its examples in the end. */
+/* A rule that is being listed; in the end, the public rule points to its examples. */
 typedef struct {
     kith_rule rule;
     kith_rule_example holds[EXAMPLES], fails[EXAMPLES];
@@ -24,7 +25,7 @@ static int stronger_first(const void *a, const void *b)
         return x->confidence < y->confidence ? 1 : -1;
     if (x->support != y->support)
         return x->support < y->support ? 1 : -1;
-    /* A total order, so that the list does not depend on who found what first. */
+    /* A total order, so that the list does not depend on which thread found a rule first. */
     const uint32_t p[] = {x->conclusion,    (uint32_t)x->conclusion_inverse,
                           x->first,         (uint32_t)x->first_inverse,
                           x->second,        (uint32_t)x->second_inverse,
@@ -130,7 +131,7 @@ typedef struct {
     kith__span answers;
 } chain;
 
-/* Paths do not come back; a loop is no evidence for its own inverse. */
+/* Paths do not return to an entity, and a loop is not evidence for its own inverse. */
 static bool may_go(const chain *c, size_t step, uint32_t entity)
 {
     const kith_rule *rule = &c->to->rule;
@@ -232,7 +233,7 @@ kith_status kith__rules_options(kith_rules_options *used, const kith_rules_optio
     return kith__options_copy(used, sizeof *used, sizeof *used, given, error);
 }
 
-/* What the caller sees, and the rules with their examples. */
+/* The public list, and the rules with their examples. */
 typedef struct {
     kith_rules shown;
     listed *at;
@@ -247,7 +248,7 @@ static const kith_rule_example *const *point_to(const kith_rule_example **slots,
     return slots;
 }
 
-/* Takes over the rules, also if out of memory. */
+/* Takes ownership of the rules, even if out of memory. */
 static kith_status publish(kith_rules **rules, listed *at, size_t count, kith_error *error)
 {
     result *out = kith__calloc(1, sizeof *out);
@@ -271,7 +272,7 @@ static kith_status publish(kith_rules **rules, listed *at, size_t count, kith_er
     return KITH_OK;
 }
 
-/* The kinds that the options ask for, into the last list. */
+/* List the kinds that the options select, merged into the last list. */
 static kith_status list_kinds(kith__listing *l, const kith__evidence *evidence, kith__pool *pool,
                               kith_error *error)
 {
@@ -306,7 +307,7 @@ static kith_status add_examples(kith__listing *l, listed *at, size_t count, kith
     return status;
 }
 
-/* Rules of the graph are mined where no evidence is given. */
+/* Without evidence, rules are mined from the graph. */
 static kith_status list_all(kith_rules **rules, const kith_graph *graph,
                             const kith__evidence *given, const kith_rules_options *options,
                             kith__watch *watch, kith_error *error)

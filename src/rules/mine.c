@@ -15,18 +15,18 @@ static const float least_confidence = .004f;
 struct kith__mining {
     const kith__index *index;
     const kith__mining_method *method;
-    unsigned bits; /* of a relation in a key */
+    unsigned bits; /* number of bits of a relation in a key */
     kith__counter counter[PIECES];
     size_t thin;
     uint32_t stride; /* walks start from every stride-th entity */
-    bool too_many;   /* too many walks: none is followed */
+    bool too_many;   /* there would be too many walks, so no walk is followed */
     kith__flag no_memory;
     kith__watch *watch;
     /* The second pass: rules sorted by body, then by head (the conclusion). */
     kith__counter number;    /* body -> 1 + its number */
     size_t *start;           /* per body, the index of its first rule; then the end */
-    uint32_t *rule, *head;   /* per rule in this order */
-    uint64_t *body_count;    /* the same: how often the body held for an s with the head */
+    uint32_t *rule, *head;   /* per rule, in this order */
+    uint64_t *body_count;    /* per rule: how often the body held for an s that has the head */
     size_t rules, different; /* number of rules, and of different bodies */
 };
 
@@ -58,10 +58,10 @@ static uint32_t relation_of(const kith__mining *m, uint64_t key, size_t step)
     return (uint32_t)(key >> (m->bits * (m->method->steps - 1 - step))) & ((1u << m->bits) - 1);
 }
 
-/* ---- an entity's neighbours by who they are ---- */
+/* ---- an entity's neighbours, by entity ---- */
 
 typedef struct {
-    uint32_t *first;  /* per entity: 1 + where its relations to s begin in `relation`; 0: none */
+    uint32_t *first; /* per entity: 1 + the index of its first entry in `by_entity`; 0: none */
     kith_neighbor *by_entity;
     size_t capacity;
 } links;
@@ -149,11 +149,11 @@ static void support_piece(void *context, size_t piece)
 
 /* One entity s: its relations, and how often each body holds for it. */
 typedef struct {
-    uint8_t *has;        /* per relation */
-    uint32_t *relation;  /* those that s has, ascending */
+    uint8_t *has;       /* per relation */
+    uint32_t *relation; /* the relations of s, ascending */
     size_t relations;
-    uint64_t *count;     /* per body; 0 between entities */
-    uint32_t *met;       /* bodies with a count */
+    uint64_t *count; /* per body; 0 between entities */
+    uint32_t *met;   /* bodies with a count above 0 */
     size_t met_count;
 } meeting;
 
@@ -213,7 +213,7 @@ static size_t find_head(const kith__mining *m, size_t from, size_t to, uint32_t 
  * over the relations of s, whichever is cheaper. */
 static void add_bodies(meeting *e, const kith__mining *m)
 {
-    enum { STEPS = 16 }; /* of a binary search for a head, about */
+    enum { STEPS = 16 }; /* approximate cost of a binary search for a head */
 
     for (size_t i = 0; i < e->met_count; i++) {
         uint32_t body = e->met[i];
@@ -245,7 +245,7 @@ void kith__mining_take_back(const kith__mining_entity *s, uint32_t conclusion,
     size_t to = m->start[found->count];
     size_t place = find_head(m, m->start[found->count - 1], to, conclusion);
     if (place < to)
-        add_at(m, place, UINT64_MAX); /* minus 1 */
+        add_at(m, place, UINT64_MAX); /* subtracts 1 */
 }
 
 static void list_relations(meeting *e, kith__span facts)
@@ -385,7 +385,8 @@ static int keep_rules(kith__rules *p, const kith__mining *m, const kith__counter
     return 0;
 }
 
-/* Bound the walks: fewer steps from entities in the middle, then fewer entities to start from. */
+/* Bound the number of walks: first follow fewer steps from entities in the middle, then start from
+ * fewer entities. */
 static void bound_walks(kith__mining *m)
 {
     const kith__mining_method *method = m->method;
@@ -424,7 +425,7 @@ static int merge_counts(kith__counter *all, kith__mining *m)
     return 0;
 }
 
-/* Whether keys have enough bits for the relations. */
+/* Whether the keys have enough bits for the relations. */
 static bool can_mine(const kith__mining *m)
 {
     return !m->too_many && m->index->relations <= UINT64_C(1) << m->bits;

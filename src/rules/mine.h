@@ -15,9 +15,9 @@ typedef struct kith__mining_entity {
     const kith__index *index;
     uint32_t self;
     kith__span facts;
-    size_t thin; /* the most steps from an entity in the middle of a path */
-    /* Its facts, sorted by the entity at the other end; first[e] is 1 + the index of the first one
-     * with e, or 0. After the last follows an entry with the entity UINT32_MAX. Set only while
+    size_t thin; /* the maximum number of steps followed from an entity in the middle of a path */
+    /* Its facts, sorted by the entity at the other end; first[e] is 1 + the index of the first fact
+     * with e, or 0. An entry with the entity UINT32_MAX follows the last one. Set only while
      * support is counted. */
     const kith_neighbor *by_entity;
     const uint32_t *first;
@@ -27,8 +27,8 @@ typedef struct kith__mining_entity {
 typedef struct kith__mining_method {
     const char *stage; /* the name of the stage for progress */
     size_t steps;      /* number of relations of a body */
-    size_t most_rules; /* kept per conclusion, the most confident ones; 0: all */
-    size_t most_keys;  /* the most different rules that are counted */
+    size_t most_rules; /* maximum rules kept per conclusion, the most confident ones; 0: all */
+    size_t most_keys;  /* maximum number of different rules that are counted */
     /* The number of walks if at most `thin` steps are followed from an entity in the middle. `thin`
      * is reduced until there are at most `most_walks` walks, but not below `least_steps`. If that
      * is not enough, walks start from an evenly spread sample of the entities, or from none if
@@ -49,7 +49,7 @@ kith_status kith__mine(kith__rules *rules, const kith__index *index,
 /* Count one path of a body from s to an entity o with conclusion(s, o). -1 if out of memory. */
 int kith__mining_support(const kith__mining_entity *s, uint32_t conclusion,
                          const uint32_t *relations);
-/* Count `count` paths of a body from s, whatever they lead to. */
+/* Count `count` paths of a body from s, wherever they end. */
 void kith__mining_body(const kith__mining_entity *s, const uint32_t *relations, uint64_t count);
 /* Remove one path of a body from the body count of this conclusion. */
 void kith__mining_take_back(const kith__mining_entity *s, uint32_t conclusion,

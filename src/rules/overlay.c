@@ -7,7 +7,7 @@
 kith_status kith__overlay_init(kith__overlay *o, const kith__index *base, kith_error *error)
 {
     *o = (kith__overlay){.base = base, .entities = base->entities};
-    /* Always hashed: what is touched is few of the entities, and new ids come. */
+    /* Always hashed, because few of the entities are touched, and new ids are added. */
     kith__slots_begin(&o->slots, SIZE_MAX);
     o->facts = kith__calloc(base->relations, sizeof *o->facts);
     return o->facts ? KITH_OK : kith__no_memory(error);
@@ -28,7 +28,7 @@ static bool precedes(kith_neighbor a, kith_neighbor b)
     return a.relation != b.relation ? a.relation < b.relation : a.entity < b.entity;
 }
 
-/* Where a fact stands in a sorted list, or would. */
+/* The index of a fact in a sorted list, or where it would be inserted. */
 static size_t place_of(const kith__touched *t, kith_neighbor fact)
 {
     size_t low = 0, high = t->count;
@@ -55,7 +55,7 @@ static bool in_base(const kith__index *x, uint32_t entity, kith_neighbor fact)
            kith__span_has(kith__reached(x, entity, fact.relation), fact.entity);
 }
 
-/* The entity's entry with room for one more fact; NULL if out of memory. */
+/* The entity's entry with space for one more fact; NULL if out of memory. */
 static kith__touched *entry_for(kith__overlay *o, uint32_t entity)
 {
     if (kith__slots_reserve(&o->slots, 1) ||
@@ -105,7 +105,7 @@ kith_status kith__overlay_add(kith__overlay *o, kith_triple f, bool *changed, ki
 
     if (changed)
         *changed = false;
-    /* A loop stands twice in one list. */
+    /* A loop is stored twice in the same list. */
     kith__touched *subject = entry_for(o, f.subject), *object = entry_for(o, f.object);
     if (!subject || !object ||
         kith__reserve(&object->at, &object->capacity, object->count + 2, sizeof *object->at))

@@ -17,10 +17,10 @@ typedef struct kith__touched {
 
 typedef struct kith__overlay {
     const kith__index *base;
-    uint32_t entities;      /* bound of the ids of the base and of new entities */
+    uint32_t entities;      /* upper bound of all entity ids, those of the base and new ones */
     kith__touched *touched; /* may include entities without facts */
     size_t touched_capacity;
-    kith__slots slots; /* entity to its index in `touched` */
+    kith__slots slots; /* maps an entity to its index in `touched` */
     uint64_t *facts;   /* number added per directed relation, as in kith__index */
 } kith__overlay;
 

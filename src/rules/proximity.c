@@ -55,8 +55,8 @@ static bool reserve(kith__proximity *n, size_t more)
     return !n->no_memory;
 }
 
-/* Without a branch, which would be mispredicted: an entity that is not new is overwritten by the
- * next. */
+/* Branchless, because a branch would often be mispredicted: an entity that is not new is
+ * overwritten by the next one. */
 static inline size_t step_to(uint32_t *front, size_t ahead, float *next, uint32_t slot, float mass)
 {
     bool new = next[slot] == 0;
@@ -82,8 +82,8 @@ static inline void step_to_all(kith__proximity *n, kith__span facts, float mass)
     n->ahead = ahead;
 }
 
-/* Follow all facts with the same probability: those of an entity, and those that unseen entities
- * have with it. */
+/* Follow all facts of an entity, and those that unseen entities have with it, with the same
+ * probability each. */
 static void follow(kith__proximity *n, kith__spans facts, const uint32_t *later, size_t laters,
                    float mass)
 {
@@ -184,9 +184,9 @@ kith_status kith__proximity_find(kith__proximity *n, kith__span facts, uint32_t 
 /* ---- the shortest path ---- */
 
 typedef struct {
-    float chance;      /* probability of this path; 0: not reached yet */
+    float chance; /* probability of this path; 0: not reached yet */
     uint32_t steps;
-    uint32_t from; /* slot of the previous entity; KITH__NO_SLOT: the queried one */
+    uint32_t from;     /* slot of the previous entity; KITH__NO_SLOT: the queried one */
     uint32_t relation; /* of the last step */
 } arrival;
 
@@ -197,7 +197,8 @@ typedef struct {
     size_t capacity, followed;
 } searching;
 
-/* An entity is first reached by a shortest path; of several as short, the most likely is kept. */
+/* The first path that reaches an entity is a shortest one; among paths of that length, the most
+ * likely one is kept. */
 static int search_from(searching *s, kith__spans facts, uint32_t from, float chance, uint32_t self)
 {
     float each = chance / (float)facts.count;
@@ -222,7 +223,7 @@ static int search_from(searching *s, kith__spans facts, uint32_t from, float cha
     return 0;
 }
 
-/* Entities as far away as the target cannot improve the path to it. */
+/* Entities at the same distance as the target cannot improve the path to it. */
 static bool is_found(const searching *s, uint32_t target, uint32_t steps)
 {
     uint32_t slot = kith__slot_find(&s->slots, target);

@@ -7,7 +7,8 @@
 #include "rules/incidence.h"
 #include "rules/mine.h"
 
-/* Beyond so many owners of relations type scores go without the rest, so that no table is dear. */
+/* Type scores ignore hints once the relations used have this many owners in total, so that no table
+ * takes too long to build. */
 enum { MOST_OWNERS = 1 << 22 };
 static const float least_hint = .01f;
 
@@ -41,7 +42,7 @@ static void count_answers(kith__relation_table *t, const kith__index *x)
     }
 }
 
-/* Add how many of the answers have each other relation. */
+/* Count, for each other relation, how many of the answers have it. */
 static void count_relations(kith__tally *tally, const kith__index *x, uint32_t answering)
 {
     for (uint64_t i = x->owner_offset[answering]; i < x->owner_offset[answering + 1]; i++) {
@@ -129,7 +130,7 @@ static float hint_of(const kith__relation_table *t, uint32_t relation)
     return low < t->hint_count && t->hints[low].relation == relation ? t->hints[low].confidence : 0;
 }
 
-/* Each relation of the facts counts once, and not where `counted` has it too. */
+/* Each relation of the facts counts once, and is skipped if `counted` has it too. */
 static void add_scores(float *best, float *sum, const kith__relation_table *t, kith__span facts,
                        kith__span counted)
 {

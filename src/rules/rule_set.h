@@ -1,5 +1,5 @@
-/* The rules that were learned: those mined from train, by kind and conclusion, over its 2m
- * relations and inverses. They hold no entities, so they can be used with any graph that has these
+/* The learned rules: those mined from train, by kind and conclusion, over its 2m relations and
+ * inverses. They contain no entities, so they can be used with any graph that has these
  * relations. */
 #ifndef KITH_RULES_RULE_SET_H
 #define KITH_RULES_RULE_SET_H
@@ -8,7 +8,7 @@
 
 typedef struct kith__rule_set {
     uint32_t relations;               /* 2m */
-    kith__rules of[KITH__RULE_KINDS]; /* none of kinds that are not mined */
+    kith__rules of[KITH__RULE_KINDS]; /* empty for kinds that are not mined */
 } kith__rule_set;
 
 /* Mine the facts of an index. */
@@ -16,10 +16,10 @@ kith_status kith__rule_set_new(kith__rule_set **rules, const kith__index *index,
                                kith_error *error);
 void kith__rule_set_free(kith__rule_set *rules);
 
-/* The direct rule first => conclusion; NULL where there is none. */
+/* The direct rule first => conclusion, or NULL if there is none. */
 const kith__rule *kith__rule_set_direct(const kith__rule_set *rules, uint32_t conclusion,
                                         uint32_t first);
-/* How many rules of a kind there are; 0 of kinds that are not mined. */
+/* The number of rules of a kind; 0 for kinds that are not mined. */
 size_t kith__rule_set_count(const kith__rule_set *rules, unsigned part);
 
 #endif

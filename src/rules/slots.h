@@ -1,5 +1,5 @@
-/* Numbers for the entities that one query touches, so that arrays by number take memory for these
- * alone, and not for all entities of the graph. In a small graph an entity's number is its id. */
+/* Numbers the entities that one query touches, so that arrays indexed by slot need memory for these
+ * only, not for all entities of the graph. In a small graph the slot of an entity is its id. */
 #ifndef KITH_RULES_SLOTS_H
 #define KITH_RULES_SLOTS_H
 
@@ -9,31 +9,33 @@
 #define KITH__NO_SLOT UINT32_MAX
 
 typedef struct kith__slots {
-    int hashed;       /* else slots are ids, and what follows but `entities` is not used */
-    size_t entities;  /* ids are below */
+    int hashed;       /* 0: slots are ids, and of the members below only `entities` is used */
+    size_t entities;  /* all ids are below this */
     uint32_t *entity; /* per slot */
-    uint32_t *place;  /* per slot: where it stands in `table` */
+    uint32_t *place;  /* per slot: its index in `table` */
     size_t count, entity_capacity, place_capacity;
-    uint64_t *table; /* open addressing: the entity, and its slot + 1 in the low half; 0: free */
-    size_t places;   /* a power of two, more than twice the slots */
+    /* open addressing: the entity in the high half, its slot + 1 in the low half; 0: free */
+    uint64_t *table;
+    size_t places; /* a power of two, more than twice the number of slots */
 } kith__slots;
 
-/* Graphs with more entities than this are hashed. */
+/* Graphs with more entities than this use hashing. */
 enum { KITH__DIRECT_ENTITIES = 1 << 16 };
 
-/* Begin again for entities 0 .. entities - 1; takes time linear in the slots in use. */
+/* Start again with no slots, for entities 0 .. entities - 1. Takes time linear in the slots in
+ * use. */
 void kith__slots_begin(kith__slots *slots, size_t entities);
-/* Reserve so many more slots; -1 if out of memory. */
+/* Reserve memory for `more` further slots; -1 if out of memory. */
 int kith__slots_reserve(kith__slots *slots, size_t more);
 void kith__slots_release(kith__slots *slots);
 
-/* How long arrays by slot must be for so many more slots. */
+/* The length that arrays indexed by slot need for `more` further slots. */
 static inline size_t kith__slots_length(const kith__slots *s, size_t more)
 {
     return s->hashed ? s->count + more : s->entities;
 }
 
-/* Whether so many more slots fit as it is. */
+/* Whether `more` further slots fit without growing. */
 static inline int kith__slots_fit(const kith__slots *s, size_t more)
 {
     size_t need = s->count + more;
@@ -51,7 +53,8 @@ static inline size_t kith__slot_place(const kith__slots *s, uint32_t entity)
     return (size_t)((uint64_t)entity * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->places - 1);
 }
 
-/* The slot of an entity, a new one if it has none; it must have been reserved. */
+/* The slot of an entity; an entity without one gets the next slot, which must have been
+ * reserved. */
 static inline uint32_t kith__slot_add(kith__slots *s, uint32_t entity)
 {
     if (!s->hashed)
@@ -67,7 +70,7 @@ static inline uint32_t kith__slot_add(kith__slots *s, uint32_t entity)
     return slot;
 }
 
-/* KITH__NO_SLOT if it has none. */
+/* The slot of an entity, or KITH__NO_SLOT if it has none. */
 static inline uint32_t kith__slot_find(const kith__slots *s, uint32_t entity)
 {
     if (!s->hashed)

@@ -1,4 +1,4 @@
-/* What is known now: the facts of a base, and those that a session has added to it. */
+/* The current facts: those of a base and those that a session has added to it. */
 #ifndef KITH_RULES_VIEW_H
 #define KITH_RULES_VIEW_H
 
@@ -6,10 +6,10 @@
 
 typedef struct kith__view {
     const kith__index *base;
-    const kith__overlay *added; /* NULL: none */
+    const kith__overlay *added; /* may be NULL */
 } kith__view;
 
-/* Facts of both, each sorted, those of the base first. */
+/* Facts from both, each part sorted; those of the base come first. */
 typedef struct kith__spans {
     kith__span base, added;
     size_t count;
@@ -20,7 +20,7 @@ static inline kith_neighbor kith__spans_at(const kith__spans *s, size_t i)
     return i < s->base.count ? s->base.at[i] : s->added.at[i - s->base.count];
 }
 
-/* The i-th of `taken` facts that are spread evenly over all of them. */
+/* The i-th of `taken` facts, picked at even intervals from all of them. */
 static inline kith_neighbor kith__spans_pick(const kith__spans *s, size_t taken, size_t i)
 {
     return kith__spans_at(s, taken == s->count ? i : i * s->count / taken);
@@ -31,7 +31,7 @@ static inline uint32_t kith__view_entities(const kith__view *v)
     return v->added ? v->added->entities : v->base->entities;
 }
 
-/* An entity's added facts; `added` must be there. */
+/* The added facts of an entity; `added` must not be NULL. */
 static inline kith__span kith__view_added(const kith__view *v, uint32_t entity)
 {
     return kith__overlay_facts(v->added, entity);
@@ -66,20 +66,21 @@ static inline kith__spans kith__view_reached(const kith__view *v, uint32_t entit
     return kith__spans_of(&all, relation);
 }
 
-/* Whether facts of one relation have the entity. */
+/* Whether one of these facts, which have the same relation, has the entity. */
 static inline int kith__spans_has(const kith__spans *some, uint32_t entity)
 {
     return kith__span_has(some->base, entity) ||
            (some->added.count > 0 && kith__span_has(some->added, entity));
 }
 
-/* Whether rules and walks may go on from an entity: its facts count, or some were added. */
+/* Whether rules and walks may continue from an entity: its facts in the base count, or a session
+ * has added some. */
 static inline bool kith__view_knows(const kith__view *v, uint32_t entity)
 {
     return entity < v->base->seen || (v->added && kith__view_added(v, entity).count > 0);
 }
 
-/* Facts with a relation, of seen entities and added ones. */
+/* The number of facts with a relation, of seen entities and added ones. */
 static inline uint64_t kith__view_answer_count(const kith__view *v, uint32_t relation)
 {
     return v->base->facts[relation] + (v->added ? v->added->facts[relation] : 0);

@@ -17,13 +17,13 @@ enum { FORMAT = 2, ALIGNED = 64, MOST_PIECES = 40 };
 
 static const char magic[8] = "kithbin";
 
-/* The part of fixed size; the arrays follow, each at a multiple of ALIGNED. */
+/* The header of fixed size. The arrays follow, each at a multiple of ALIGNED. */
 typedef struct {
     char magic[8];
     uint64_t format, key, bytes;
     uint64_t sum;                /* checksum of this header, with 0 here */
     uint64_t data_hash, derived; /* of names and facts; of everything derived from them */
-    uint64_t names[2][3]; /* entities, relations: count, slots, bytes */
+    uint64_t names[2][3];        /* entities, relations: count, slots, bytes */
     uint64_t label_bytes, has_labels;
     uint64_t facts[KITH_SPLITS], truth[KITH_SPLITS]; /* counts; whether there are labels */
     uint64_t seen_entities, seen_relations, neighbors, duplicates, bad_lines;
@@ -31,7 +31,7 @@ typedef struct {
     char layout[160], first_bad[1024];
 } header;
 
-/* One array: where its pointer is, and its size in bytes. */
+/* One array: the address of its pointer, and its size in bytes. */
 typedef struct {
     void **at;
     size_t bytes;
@@ -283,7 +283,7 @@ static bool place_pieces(const pieces *p, const char *map, const header *h)
         size_t bytes = p->at[i].bytes, padded = aligned(bytes);
         if (padded > h->bytes - at || !is_zero(map + at + bytes, padded - bytes))
             return false;
-        *p->at[i].at = (void *)(map + at); /* read-only memory: a graph no longer changes */
+        *p->at[i].at = (void *)(map + at); /* the memory is read-only: a graph no longer changes */
         at += padded;
     }
     return at == h->bytes;
@@ -326,7 +326,7 @@ static bool header_fits(const header *h, size_t bytes, const kith__cache_wanted 
            h->has_rules == wanted->rules && h->has_labels <= 1 && counts_fit(h);
 }
 
-/* The last entries of the offsets are counts of the header: other checks rely on them. */
+/* The last entries of the offsets equal counts in the header, which other checks rely on. */
 static bool ends_agree(const header *h, const kith_graph *g, const kith__implications *r,
                        const kith__neighbor_lists *l)
 {

@@ -24,7 +24,7 @@ uint64_t kith__cache_key(const char *graph_folder, const kith_settings *settings
 bool kith__cache_load(kith_graph **graph, kith__implications **rules, kith__neighbor_lists **lists,
                       const char *folder, const kith__cache_wanted *wanted);
 
-/* Try to write a cache; a read-only folder goes without. */
+/* Try to write a cache; does nothing if the folder is read-only. */
 void kith__cache_save(const char *folder, uint64_t key, const kith_model *model);
 
 #endif

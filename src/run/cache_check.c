@@ -34,7 +34,8 @@ static bool records_valid(const kith__names *names)
     return at == names->byte_count;
 }
 
-/* As many used slots as names, each pointing to a record; then every probe ends. */
+/* There are as many used slots as names, and each points to a record. As there are free slots,
+ * every probe ends. */
 static bool slots_valid(const kith__names *names)
 {
     size_t used = 0;

@@ -43,7 +43,7 @@ kith_status kith__run_save_position(const char *folder, const kith__position *p,
     return status;
 }
 
-/* Checks values against the run's settings; metrics of dev may be -1, for none. */
+/* Check values against the run's settings; metrics on dev may be -1 if there are none. */
 static kith_status read_notes(double *values, const kith__note *notes, const kith_model *model,
                               const char *path, kith_error *error)
 {

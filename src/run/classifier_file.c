@@ -9,9 +9,9 @@
 
 enum { FORMAT = 1 };
 static const char file_name[] = "classifier.json";
-/* For the embedding alone; the scores of the others are log-odds. */
+/* For the embedding alone, because the scores of the other classifiers are log-odds. */
 static const char slope_name[] = "embedding_slope";
-/* Thresholds that are not numbers. */
+/* Names for infinite thresholds. */
 static const char always[] = "always true", never[] = "never true";
 
 /* ---- writing ---- */
@@ -82,7 +82,7 @@ static bool read_judgement(kith__judgement *j, const json_t *list, uint32_t rela
     return good;
 }
 
-/* Runs of earlier versions have none: their verdicts have no probability. */
+/* Read the slopes. Runs of earlier versions have none: their verdicts have no probability. */
 static bool read_slopes(kith__classifier *c, const json_t *object)
 {
     const json_t *value = json_object_get(object, slope_name);

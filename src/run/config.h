@@ -13,10 +13,10 @@ enum { KITH__RUN_FORMAT = 3, KITH__RUN_OLDEST = 2 };
 
 typedef struct kith__config {
     int format;
-    char version[32]; /* of the kith that made the run */
+    char version[32]; /* version of the kith that made the run */
     kith_settings settings;
     uint64_t data_hash; /* of the graph */
-    uint64_t labels;    /* kith__labels_hash; of format 3 */
+    uint64_t labels;    /* kith__labels_hash; since format 3 */
     uint64_t derived;   /* kith__derived_hash, 0 if it is unknown */
 } kith__config;
 

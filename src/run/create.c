@@ -18,7 +18,7 @@
 /* ---- parents ---- */
 
 /* Create the parent folders of `path`. `first` becomes the length of the first one that was
- * missing, 0 if none was. */
+ * missing, or 0 if none was. */
 static kith_status make_parents(size_t *first, const char *path, kith_error *error)
 {
     char *part = kith__strdup(path);
@@ -45,7 +45,7 @@ static kith_status make_parents(size_t *first, const char *path, kith_error *err
     return status;
 }
 
-/* Remove them again, the deepest first; folders that are not empty stay. */
+/* Remove these parents again, the deepest first; folders that are not empty stay. */
 static void remove_parents(size_t first, const char *path)
 {
     char *part = first > 0 ? kith__strdup(path) : NULL;
@@ -72,7 +72,8 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* The first entry of a folder that kith does not create there; to be freed, NULL: none. */
+/* The first entry of a folder that kith does not create there, to be freed; NULL if there is
+ * none. */
 static char *find_foreign(const char *path, const char *const *names)
 {
     DIR *folder = opendir(path);
@@ -88,7 +89,7 @@ static char *find_foreign(const char *path, const char *const *names)
     return foreign;
 }
 
-/* In the run, in its graph, and likewise in the run in heldout/. */
+/* The same for the run, its graph, and the run in heldout/. */
 static char *find_foreign_in_run(const char *folder)
 {
     static const char *const of_run[] = {

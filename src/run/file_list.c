@@ -8,8 +8,10 @@
 
 static const struct {
     const char *name;
-    bool to_open;    /* needed to answer; the classifier is fitted on opening, with a warning */
-    bool made_again; /* resuming makes it again */
+    /* needed to answer; without it, the classifier is fitted when the run is opened, with a
+     * warning */
+    bool to_open;
+    bool made_again; /* resuming creates it again */
 } files[] = {
     {"model.safetensors", true, false},
     {"checkpoint.safetensors", false, false},

@@ -13,8 +13,9 @@
 #include "embed/tensors.h"
 #include "run/json_file.h"
 
-enum { FORMAT = 3, BY_POSITION = 1 }; /* until 2 with former names */
-static const float LARGEST = 1e6f; /* of a weight: with more, scores would not be finite */
+enum { FORMAT = 3, BY_POSITION = 1 }; /* formats 1 and 2 have former names */
+/* the bound for a weight: with larger ones, scores might not be finite */
+static const float LARGEST = 1e6f;
 
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
                              const kith__fusion *fusion, const kith__calibration *calibration,
@@ -61,7 +62,7 @@ static uint32_t *flatten(const kith__rules *p, const kith__rule_kind *kind)
     return at;
 }
 
-/* The arrays of the kinds that are mined; returns how many. */
+/* List the arrays of the kinds that are mined; returns their number. */
 static size_t list_arrays(kith__array arrays[KITH__RULE_KINDS], size_t kind[KITH__RULE_KINDS])
 {
     size_t count = 0;
@@ -244,7 +245,7 @@ static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calib
                      (double)f->regularization, "by_relation", own_json(f));
 }
 
-static const char NEW_GRAPHS[] = "new_graphs"; /* the member with the weights for these */
+static const char NEW_GRAPHS[] = "new_graphs"; /* the member with the weights for new graphs */
 
 kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fusion,
                               const kith__fitted_fusion *new_graphs, kith_error *error)
@@ -257,8 +258,8 @@ kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fus
     return kith__json_save(folder, "fusion.json", object, error);
 }
 
-/* What every file has, with the names of formats 1 and 2; of later features the weight is 0 in
- * files that lack them. Files of format 1 have the weights of relations in this order. */
+/* The features that every file has, with their names in formats 1 and 2. Later features have weight
+ * 0 in files that lack them. Files of format 1 list the weights of relations in this order. */
 static const struct {
     const char *former_name;
     kith__feature feature;
@@ -340,7 +341,8 @@ static bool read_weight(float *weight, int feature, const json_t *value)
     return fabsf(weight[feature]) <= LARGEST;
 }
 
-/* By name, or in a list by position. A name that is no feature is one of a later version. */
+/* Read weights by name or, in format 1, from a list by position. An unknown name is a feature of a
+ * later version. */
 static bool read_weights(float *weight, const json_t *weights, int format)
 {
     const char *name;
@@ -378,8 +380,8 @@ static bool weighs_embedding(const float *weight)
     return false;
 }
 
-/* Files of version 0.1 have one set without the embedding, for seen and unseen candidates alike;
- * without an embedding, the first set then holds for seen ones. */
+/* Files of version 0.1 have one set of weights without the embedding, for seen and unseen
+ * candidates alike. Without an embedding, the first set is then used for seen ones. */
 static bool read_sets(kith__weights *w, const json_t *from, int format)
 {
     const json_t *bare = json_object_get(from, "weights_without_embedding");

@@ -1,4 +1,4 @@
-/* What a model with fusion has beside its embedding, and the files that it is kept in:
+/* The files for what a model with fusion has in addition to its embedding:
  *   rules.safetensors   direct and path rules
  *   fusion.json         weights and calibration, also those for whole new graphs; written last */
 #ifndef KITH_RUN_FUSION_FILES_H
@@ -12,7 +12,7 @@ typedef struct kith__fitted_fusion {
 } kith__fitted_fusion;
 
 bool kith__fusion_saved(const char *folder);
-/* `new_graphs` is what whole new graphs are scored with, or NULL. */
+/* `new_graphs` is the fusion for whole new graphs, or NULL. */
 kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fusion,
                               const kith__fitted_fusion *new_graphs, kith_error *error);
 kith_status kith__rules_save(const char *folder, const kith__rule_set *rules, kith_error *error);
@@ -26,11 +26,11 @@ kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *c
                                       const char *folder, kith_error *error);
 void kith__carried_fusion_drop(const char *folder);
 
-/* Read both files and give them to the model. For a whole new graph, the weights for these are
- * read if the run has them. */
+/* Read both files and give the model their content. For a whole new graph, the weights for new
+ * graphs are read if the run has them. */
 kith_status kith__fused_open(kith_model *model, const char *folder, bool new_graph,
                              kith_error *error);
-/* Give them to the model, which then owns the evidence and the fusion's memory. */
+/* Give the model evidence and a fusion, which it then owns. */
 kith_status kith__fused_give(kith_model *model, kith__evidence *evidence,
                              const kith__fusion *fusion, const kith__calibration *calibration,
                              kith_error *error);

@@ -7,7 +7,7 @@
 
 static const char file_name[] = "has_relation.json";
 
-/* By name, so that an input can be added or dropped. */
+/* Inputs are stored by name, so that one can be added or dropped. */
 static const char *const inputs[KITH__HAS_INPUTS] = {
     "constant",          "known facts",         "has some",
     "number of them",    "one more of so many", "has some by known facts",

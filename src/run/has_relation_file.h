@@ -6,7 +6,7 @@
 
 kith_status kith__has_relation_save(const char *folder, const kith__has_relation *has,
                                     kith_error *error);
-/* A run may lack the file: then there is no such model. */
+/* A run may lack the file: then the model has no P(has r). */
 kith_status kith__has_relation_load(kith__has_relation *has, const char *folder, bool required,
                                     kith_error *error);
 

@@ -4,10 +4,10 @@
 
 #include "model/model.h"
 
-/* Nothing is written where nothing was measured. */
+/* Writes nothing if nothing was measured. */
 kith_status kith__held_out_save(const char *folder, const kith__held_out *held_out,
                                 kith_error *error);
-/* A run that lacks it has measured nothing. */
+/* If the run lacks the file, the model has no such metrics. */
 kith_status kith__held_out_open(kith_model *model, const char *folder, kith_error *error);
 
 #endif

@@ -14,7 +14,7 @@ enum { LONGEST = 1 << 28 };
 
 /* ---- writing ---- */
 
-/* The checksum is the first member, so that people can read the rest without interruption. */
+/* The checksum is the first member, so that it does not interrupt the rest for a reader. */
 static json_t *with_checksum(json_t *object)
 {
     json_t *whole = json_object();
@@ -27,7 +27,7 @@ static json_t *with_checksum(json_t *object)
     return whole;
 }
 
-/* The file's line end counts too. */
+/* Fill in the checksum. It includes the line end of the file. */
 static void seal(char *text)
 {
     size_t length = strlen(text);
@@ -82,7 +82,7 @@ static kith_status read_all(char **text, size_t *length, const char *path, kith_
     return status;
 }
 
-/* Leaves the digits as zeros. */
+/* Compare the checksum; leaves the digits as zeros. */
 static kith_status check_sum(bool *checked, char *text, size_t length, const char *path,
                              bool required, kith_error *error)
 {

@@ -84,8 +84,8 @@ cleanup:
 void kith__run_lock_release(kith__run_lock *lock)
 {
     if (lock->file >= 0) {
-        /* While the lock is held: a waiting process sees that the file is gone. Where the folder was
-         * exchanged for a new run, the name may be of another process's lock. */
+        /* The file is removed while the lock is held, so that a waiting process notices. If the
+         * folder was replaced by a new run, the name may belong to another process's lock. */
         if (is_current(lock->file, lock->path))
             unlink(lock->path);
         close(lock->file);

@@ -1,4 +1,4 @@
-/* Opening a run: config.json, the graph or its cache, weights, rules and fusion. */
+/* Opens a run: config.json, the graph or its cache, weights, rules and fusion. */
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,8 +18,8 @@
 
 /* ---- the graph ---- */
 
-/* A graph may be given as a pipe, but one among the files of a run would be waited for without
- * end. */
+/* A graph may be given as a pipe, but opening a pipe among the files of a run could block
+ * forever. */
 static kith_status check_regular(const char *graph_folder, kith_error *error)
 {
     DIR *folder = opendir(graph_folder);
@@ -37,8 +37,8 @@ static kith_status check_regular(const char *graph_folder, kith_error *error)
     return status;
 }
 
-/* Names are in separate files; without them the graph could be read, but nobody would understand
- * it. */
+/* Names are in separate files. Without them the graph could be read, but its ids would have no
+ * meaning. */
 static kith_status check_names(const char *graph_folder, kith_error *error)
 {
     static const char *const files[] = {"entity2id.txt", "relation2id.txt"};
@@ -104,7 +104,7 @@ static kith_status read_beside(bool *found, kith_graph *graph, const char *inner
     return status;
 }
 
-/* Prefixes and labels of relations are in no cache: they are few. */
+/* Prefixes and labels of relations are few, so they are not in the cache. */
 static kith_status read_uncached(kith_graph *graph, const char *inner, const kith__config *config,
                                  kith_error *error)
 {
@@ -119,8 +119,7 @@ cleanup:
     return status;
 }
 
-/* From the cache if it is valid; else from the folder, and then a cache is written for the next
- * time. */
+/* Read the cache if it is valid. Otherwise read the folder, and write a cache for the next time. */
 static kith_status make_trained(kith_model **model, kith_graph **graph, const char *folder,
                                 const char *inner, const kith__config *config,
                                 const kith_work_options *options, kith_error *error)
@@ -145,7 +144,7 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
     } else {
         status = open_graph(graph, inner, config, options, error);
     }
-    if (status != KITH_OK) { /* arrays from a cache are in its map, next to these */
+    if (status != KITH_OK) { /* arrays from a cache are in its map, which is freed with the graph */
         kith__free(rules);
         kith__free(lists);
         goto cleanup;
@@ -244,8 +243,7 @@ cleanup:
 
 /* ---- on another graph ---- */
 
-/* The graph with the relations of the run, renumbered to their ids there; and the facts of the
- * run. */
+/* Renumber the graph to the relation ids of the run, and read the facts of the run. */
 static kith_status align(kith_graph **aligned, kith__index **learned, kith__alignment *report,
                          const kith_graph *graph, const char *folder, const kith__config *config,
                          const kith_work_options *options, kith_error *error)

@@ -7,7 +7,7 @@
 
 static const char file_name[] = "overall.json";
 
-/* By name, so that an input can be added or dropped. */
+/* Inputs are stored by name, so that one can be added or dropped. */
 static const char *const inputs[KITH__OVERALL_INPUTS] = {
     "constant", "product", "has relation", "known answers", "known facts"};
 
@@ -65,8 +65,9 @@ static bool read_weights(kith__overall *o, const json_t *weights)
     return o->entities == 0 || (o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0);
 }
 
-/* Knots must not fall, so that a likelier answer never gets a lower probability. Neighbours may be
- * equal: many answers have the same score, shares near 0 are bounded, and digits are rounded. */
+/* Knots must not decrease, so that a more likely answer never gets a lower probability.
+ * Neighbouring knots may be equal, because many answers have the same score, shares near 0 are
+ * bounded, and digits are rounded. */
 static bool read_knots(kith__overall *o, const json_t *rows)
 {
     size_t i;

@@ -5,7 +5,8 @@
 #include "model/model.h"
 
 kith_status kith__overall_save(const char *folder, const kith__overall *overall, kith_error *error);
-/* A run that lacks it multiplies both probabilities, and the model has a warning. */
+/* For a run without the file, the overall probability is the product of both probabilities, and the
+ * model gets a warning. */
 kith_status kith__overall_open(kith_model *model, const char *folder, bool required,
                                kith_error *error);
 

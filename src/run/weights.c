@@ -9,8 +9,8 @@
 #include "run/json_file.h"
 #include "run/run.h"
 
-/* A score is at most about a thousand coordinates times three vectors, each the sum of at most some
- * million rows: with this bound it stays far below the largest float. */
+/* A score is at most about a thousand coordinates times three vectors, each the sum of at most a
+ * few million rows. With this bound it stays far below the largest float. */
 static const float LARGEST = 1e6f;
 
 /* ---- model.safetensors ---- */
@@ -83,7 +83,7 @@ kith_status kith__run_load_calibration(const char *folder, kith_model *model, ki
     kith_status status = KITH_OK;
 
     if (!kith__path_exists(folder, "calibration.json"))
-        goto cleanup; /* answers have scores only */
+        goto cleanup; /* answers then have scores only */
     TRY(kith__json_load(&object, NULL, folder, "calibration.json", model->run_format >= 3, error));
     if (json_unpack(object, "{s[FFF]}", "calibration", &w[0], &w[1], &w[2]) != 0 ||
         !(fabs(w[0]) <= LARGEST) || !(fabs(w[1]) <= LARGEST) || !(fabs(w[2]) <= LARGEST))

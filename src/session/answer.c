@@ -1,4 +1,4 @@
-/* The best answers by scores. */
+/* Collects the best answers by score. */
 #include <math.h>
 #include <stdlib.h>
 

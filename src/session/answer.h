@@ -44,7 +44,7 @@ kith_status kith__resolve_unranked(kith__resolved *resolved, const kith_session 
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 
-/* Answers while they are collected; kith_answers shows them to the caller. */
+/* Answers that are being collected; kith_answers is their public form. */
 typedef struct kith__answers {
     kith_answer *at;
     size_t count;
@@ -52,11 +52,11 @@ typedef struct kith__answers {
     size_t relations, all_relations;
 } kith__answers;
 void kith__answers_release(kith__answers *answers);
-/* The caller's result, a copy in one block; NULL if out of memory. */
+/* A public copy in one block, which the caller owns; NULL if out of memory. */
 kith_answers *kith__answers_public(const kith__answers *answers);
 
-/* Answer questions that are resolved, on several threads. `watch` may be NULL; its stage is the
- * caller's, and gets one more done for each question. */
+/* Answer resolved questions on several threads. `watch` may be NULL; the caller begins its stage,
+ * to which each answered question adds 1. */
 kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
                                const kith_ask_options *options, kith__watch *watch,
@@ -70,13 +70,13 @@ bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint
 /* Whether a known fact of a query's relation links an entity to itself. */
 kith_status kith__has_loops(bool *has, const kith_session *session, uint32_t query,
                             kith_error *error);
-/* Take an entity out of the candidates of a query about itself, unless the relation has loops. Its
- * score in this row becomes NAN; probabilities of the others stay as they are. */
+/* Exclude an entity from the candidates of a query about itself, unless the relation has loops. Its
+ * score in this row becomes NAN; the probabilities of the others do not change. */
 kith_status kith__leave_out_self(float *scores, const kith__workspace *workspace,
                                  const kith_session *session, uint32_t entity, uint32_t query,
                                  kith_error *error);
 
-/* Better first: by score, then by ids. */
+/* For qsort: the higher score first, then the lower ids. */
 int kith__better_answer_first(const void *a, const void *b);
 
 /* The best answers so far, best first. There are more pairs than candidates, but few callers want
@@ -95,17 +95,17 @@ kith_status kith__answers_add(kith__answer_list *list, kith__workspace *workspac
                               bool pairs, float shift, uint32_t query, bool new_only,
                               kith_error *error);
 
-/* One query about an entity, and how likely it has an answer. */
+/* One query about an entity, and the probability that it has an answer. */
 typedef struct kith__likely {
     uint32_t query;
     float implied; /* the largest confidence with which the entity's relations imply it */
     double has;    /* P(has r), or NAN if the model has not learned it */
 } kith__likely;
-/* The queries first .. first + count - 1, in their order. */
+/* Fill in the queries first .. first + count - 1, in this order. */
 kith_status kith__likely_queries(kith__likely *likely, kith_session *session,
                                  kith__workspace *workspace, const kith__query_entity *asked,
                                  uint32_t first, uint32_t count, kith_error *error);
-/* The m queries of one side, likeliest first. */
+/* The m queries of one side, most likely first. */
 kith_status kith__order_queries(kith__likely *order, kith_session *session,
                                 kith__workspace *workspace, const kith__query_entity *asked,
                                 bool subject_asked, kith_error *error);

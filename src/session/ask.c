@@ -17,7 +17,7 @@ typedef struct {
     kith__answers *answers;
     kith__watch *watch;
     atomic_size_t next;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members below */
     kith_status status;
     kith_error error;
 } question_batch;
@@ -92,7 +92,8 @@ static void answer_piece(void *context, size_t piece)
     kith__workspace_give(k->session->cache, a);
 }
 
-/* Questions with the same query together, a few at a time; pairs one by one. */
+/* Put questions with the same query into a chunk, a few at a time; each question for pairs is a
+ * chunk of its own. */
 static void cut_chunks(question_batch *k, size_t count)
 {
     size_t in_chunk = 0, most = kith__queries_at_once(k->session->model);
@@ -193,10 +194,10 @@ cleanup:
     return status;
 }
 
-/* ---- many ---- */
+/* ---- batches of questions ---- */
 
-/* Resolve the questions that can be asked. For others, with wrong names or without known facts, the
- * reason goes into their errors. Only running out of memory stops all of them. */
+/* Resolve the questions that can be asked. For the others, which have wrong names or no known
+ * facts, store the reason in their errors. Only running out of memory stops all of them. */
 static kith_status resolve_all(kith__resolved *resolved, uint32_t *which, size_t *good,
                                kith__errors *errors, const kith_session *s,
                                const kith_question *questions, size_t count, kith_candidate_set set,
@@ -306,7 +307,7 @@ void kith_answers_batch_free(kith_answers_batch *batch)
     kith__free(batch);
 }
 
-/* ---- one ---- */
+/* ---- a single question ---- */
 
 kith_status kith_session_ask(kith_answers **answers, kith_session *s, const kith_question *question,
                              const kith_ask_options *options, kith_error *error)

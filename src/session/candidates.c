@@ -1,4 +1,4 @@
-/* Which entities may be answers. */
+/* Chooses which entities may be answers. */
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "session/answer.h"

@@ -46,8 +46,8 @@ static void add_candidate(kith_session *s, kith__workspace *a, const uint32_t *h
     a->fusion->unseen = (kith__unseen_set){hidden, 1, (size_t)*hidden + 1, false};
 }
 
-/* Classifiers are fitted with all entities of the graph as candidates. The embedding has a part in
- * their shares only where each has a vector to compare. */
+/* Compute the evidence for a side. Classifiers are fitted with all entities of the graph as
+ * candidates. Shares include the embedding only if each candidate has a vector to compare. */
 static kith_status look_at_evidence(kith__sample *sample, bool *known, kith_session *s,
                                     kith__workspace *a, side at, bool subject, kith_error *error)
 {

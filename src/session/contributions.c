@@ -18,7 +18,7 @@ typedef struct {
     const float *scores;
     kith_contributions *contributions;
     size_t count;
-    kith_reason **reasons; /* of each answer, in the end strongest first */
+    kith_reason **reasons; /* of each answer, finally sorted strongest first */
     size_t *reason_capacity;
     double **neighbors; /* contribution to each answer by neighbour, or NULL */
     bool no_memory;
@@ -184,7 +184,7 @@ static kith_status add_rules(finding *f, kith_error *error)
 
 /* ---- the embedding, by neighbours ---- */
 
-/* The query vector is linear in the entity's vector, except for a zero vector. */
+/* Compute the query vector, which is linear in the entity's vector, except for a zero vector. */
 static void aim_at(finding *f, float *query_vector, const float *vector)
 {
     const kith_model *model = f->session->model;
@@ -194,7 +194,8 @@ static void aim_at(finding *f, float *query_vector, const float *vector)
                                        KITH__QUERIES_TOGETHER * f->workspace->stride);
 }
 
-/* The derivative of the score, -|v - x|_1 or v . x, by each coordinate of the query vector v. */
+/* The derivative of the score, -|v - x|_1 or v . x, with respect to each coordinate of the query
+ * vector v. */
 static void find_slope(finding *f, const float *candidate)
 {
     bool distance = kith__decoder_get(f->session->model->settings.decoder)->distance;
@@ -249,8 +250,8 @@ cleanup:
     return status;
 }
 
-/* The change of the total score per unit of the embedding's score, in which all features are
- * linear. */
+/* The change of the total score per unit of the embedding's score; all features are linear in
+ * it. */
 static double points_per_score(const finding *f, uint32_t candidate)
 {
     const kith__fusion_workspace *workspace = f->workspace->fusion;

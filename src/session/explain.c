@@ -10,8 +10,8 @@
 #include "session/contributions.h"
 
 enum {
-    MASKED = 5,   /* neighbours with the highest weights that are masked, one at a time */
-    UNWEIGHED = 15, /* the same if there are no weights */
+    MASKED = 5,     /* neighbours that are masked, one at a time: those with the highest weights */
+    UNWEIGHED = 15, /* the number if there are no weights */
     COMPARED = 5    /* answers whose changes of rank are shown */
 };
 
@@ -21,12 +21,13 @@ typedef struct {
     kith__query_entity asked;
     size_t of_graph; /* how many of the entity's facts come from the graph */
     uint32_t query;
-    bool known; /* the explained fact is known, and therefore hidden */
-    bool with_self; /* the entity itself is a possible answer, or the fact's own one */
-    float *scores; /* final ones of the question, in the workspace */
+    bool known; /* the fact to explain is known, and therefore hidden */
+    /* the question is about this pair of equal entities, so the entity itself stays a candidate */
+    bool with_self;
+    float *scores;                   /* final scores of the question, in the workspace */
     const kith__implications *rules; /* NULL without logic weights */
     kith__explanation *out;
-    kith_neighbor *facts, *sorted; /* copies of the entity's facts, each without one of them */
+    kith_neighbor *facts, *sorted; /* copies of the entity's facts, each with one fact removed */
 } explaining;
 
 /* ---- rules ---- */
@@ -43,7 +44,7 @@ static kith_implication public_rule(const kith_graph *g, uint32_t premise, uint3
                        .confidence = confidence};
 }
 
-/* P(relation => query); for the query itself, by the settings. */
+/* P(relation => query); for the query itself, the value that the settings define. */
 static kith_implication rule_for(const explaining *x, uint32_t relation)
 {
     const kith_graph *g = x->session->model->graph;
@@ -153,7 +154,7 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
     return x->out->neighbors && x->out->implications ? KITH_OK : kith__no_memory(error);
 }
 
-/* For an embedding: the facts that it keeps, in order, with the weights of its encoder, which has
+/* For an embedding: the facts that it uses, in order, with the weights of its encoder, which has
  * just encoded the entity. */
 static kith_status weigh_neighbors(explaining *x, kith_error *error)
 {
@@ -176,7 +177,7 @@ cleanup:
     return status;
 }
 
-/* Rules read all facts, and do not weight them. */
+/* Rules use all facts without weighting them. */
 static kith_status list_neighbors(explaining *x, kith_error *error)
 {
     kith_status status = make_neighbors(x, x->asked.count, error);
@@ -195,7 +196,7 @@ static kith_status leave_out_self(const explaining *x, float *scores, kith_error
                                                x->query, error);
 }
 
-/* Score the question, and record the neighbours' weights while the encoder has them. */
+/* Score the question, and record the neighbours' weights while the encoder still has them. */
 static kith_status score(explaining *x, kith_error *error)
 {
     kith__workspace *a = x->workspace;
@@ -285,7 +286,7 @@ static void note_changes(explaining *x, size_t variant, const float *without)
                                               best_of(without, n)};
 }
 
-/* Sorts by how far the first answer falls. */
+/* Sorts by how far the first answer falls, the largest fall first. */
 static int falls_more_first(const void *a, const void *b)
 {
     const kith_ablation *x = a, *y = b;
@@ -316,7 +317,7 @@ static kith_status score_variants(explaining *x, const kith__query_entity *varia
     size_t n = a->width, most = kith__queries_at_once(a->model);
     kith_status status = KITH_OK;
 
-    if (x->scores != a->scores) /* before the fusion goes on to others */
+    if (x->scores != a->scores) /* before the fusion scores other entities */
         memcpy(a->scores, x->scores, n * sizeof *x->scores);
     for (size_t from = 0; from < count; from += most) {
         size_t some = count - from < most ? count - from : most;
@@ -331,7 +332,7 @@ cleanup:
     return status;
 }
 
-/* A single fact cannot be masked: nothing would be known. */
+/* If there is only one fact, it cannot be masked, because nothing would be known. */
 static kith_status find_ablations(explaining *x, kith_error *error)
 {
     kith__explanation *out = x->out;
@@ -355,9 +356,9 @@ cleanup:
     return status;
 }
 
-/* ---- together ---- */
+/* ---- the explanation ---- */
 
-/* The fact's own candidate first, then the best others. */
+/* Put the candidate of the fact first, followed by the best others. */
 static void put_first(kith__answers *answers, const kith_answer *own)
 {
     size_t at = 0;
@@ -365,7 +366,7 @@ static void put_first(kith__answers *answers, const kith_answer *own)
     while (at < answers->count && answers->at[at].entity != own->entity)
         at++;
     if (at == answers->count)
-        at--; /* it replaces the last one */
+        at--; /* if the list does not contain it, it replaces the last answer */
     memmove(answers->at + 1, answers->at, at * sizeof *answers->at);
     answers->at[0] = *own;
 }
@@ -397,7 +398,7 @@ cleanup:
     return status;
 }
 
-/* For relations or pairs, the first one is explained. */
+/* If a question asks for relations or pairs, its first answer is explained. */
 static kith_status answer_open(explaining *x, const kith__resolved *r,
                                const kith_ask_options *options, kith_error *error)
 {
@@ -444,7 +445,7 @@ cleanup:
     return status;
 }
 
-/* The known facts of the entity, without a fact that is checked. */
+/* Collect the known facts of the entity, without the fact that is checked. */
 static kith_status gather(explaining *x, const kith__resolved *r, bool is_fact, kith_error *error)
 {
     kith_status status;
@@ -484,7 +485,7 @@ static void release(kith__explanation *out)
     kith__list_free(out->changes);
 }
 
-/* Nonzero if out of memory. The elements' own lists become the caller's. */
+/* Nonzero if out of memory. The caller's result takes ownership of the elements' own lists. */
 static int make_lists(kith_explanation *to, const kith__explanation *from)
 {
     to->answers = kith__answers_public(&from->answers);
@@ -540,7 +541,7 @@ kith_status kith_session_explain(kith_explanation **explanation, kith_session *s
     kith__watch_init(&watch, used.watch, used.context);
     TRY(status);
     if (is_fact)
-        used.candidates = KITH_ANSWERS_ALL; /* as kith_session_judge */
+        used.candidates = KITH_ANSWERS_ALL; /* as in kith_session_judge */
     TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
                 : kith__resolve(&resolved, session, question, used.candidates, error));
     if (!(x.workspace = kith__workspace_take(session->cache)))

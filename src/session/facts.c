@@ -49,8 +49,8 @@ static bool in_graph(const kith_session *s, kith_triple t)
     return false;
 }
 
-/* Whether an entity is usable as a neighbour: with rules, any is; an encoding needs a neighbour
- * that has seen neighbours itself. */
+/* Whether an entity is usable as a neighbour: any entity is if facts between unseen entities count,
+ * otherwise only a seen one. */
 static bool is_neighbor(const kith_session *s, uint32_t entity)
 {
     return kith__model_knows_unseen(s->model) || is_seen(s, entity);
@@ -176,7 +176,7 @@ static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, 
     return KITH_OK;
 }
 
-/* The last fact, without its new names. */
+/* Remove the last fact, and the new names that it introduced. */
 static void drop_fact(kith_session *s)
 {
     kith_triple t = s->facts[--s->fact_count];
@@ -229,7 +229,7 @@ static int by_relation(const void *a, const void *b)
     return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* Index the used facts beginning with one. In this order nearly all are appended to the lists of
+/* Index the used facts from index `from` on. In this order nearly all are appended to the lists of
  * both ends. */
 static kith_status index_facts(kith_session *s, size_t from, kith__watch *watch, kith_error *error)
 {
@@ -256,16 +256,16 @@ cleanup:
 
 /* ---- all facts of a graph ---- */
 
-/* A graph's facts on their way into a session, and its ids in the session. */
+/* A graph's facts while they are added to a session, and the session's ids for its names. */
 typedef struct {
     kith_session *session;
     const kith_graph *graph;
     uint32_t *entities, *relations;
-    uint64_t names; /* known before */
+    uint64_t names; /* number known before */
     kith__watch watch;
 } adding;
 
-/* Names are looked up once each, not once per fact. */
+/* Look each name up once, not once per fact. */
 static kith_status map_names(uint32_t **out, adding *a, const kith__names *from,
                              uint32_t (*add)(kith_session *, const char *), kith_error *error)
 {
@@ -376,7 +376,7 @@ cleanup:
 }
 
 /* New names are removed with the fact that introduced them, and a repetition of the fact may become
- * usable: then all other facts are added again. */
+ * usable: in these cases, all other facts are added again. */
 static kith_status remove_fact(kith_session *s, size_t fact, kith_error *error)
 {
     kith_session *fresh = NULL;

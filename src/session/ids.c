@@ -3,7 +3,7 @@
 #include "graph/graph.h"
 #include "session/session.h"
 
-/* Whether an id is one of `count`, or stands for the unknown. */
+/* Whether an id is below `count`, or stands for the unknown side. */
 static bool exists(uint32_t id, uint32_t count)
 {
     return id < count || id == UINT32_MAX;
@@ -42,10 +42,10 @@ kith_status kith_session_ask_ids(kith_answers **answers, kith_session *s, kith_t
                               : wrong_ids(question, error);
 }
 
-/* ---- many ---- */
+/* ---- batches ---- */
 
-/* Names for each, to be freed. Where an id does not exist, there is no such question: without
- * names, it fails, and tell_wrong_ids says why. */
+/* The names for each question, to be freed. A question with an id that does not exist has no names,
+ * so it fails, and tell_wrong_ids gives the reason. */
 static kith_status name_all(kith_question **named, const kith_graph *g, const kith_triple *ids,
                             size_t count, kith_error *error)
 {

@@ -37,7 +37,7 @@ bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t que
 {
     bool known = drop_one(asked, a, (kith_neighbor){query, other});
 
-    if (asked->entity == other) /* both ends have the fact */
+    if (asked->entity == other) /* a loop: both ends have the fact */
         known |= drop_one(asked, a,
                           (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
     return known;
@@ -59,7 +59,8 @@ static size_t rank_of(const float *scores, size_t count, kith__span known, uint3
     return rank;
 }
 
-/* Candidates have a score. */
+/* The number of candidates that are not known answers; entities without a score are not
+ * candidates. */
 static size_t unknown_of(const float *scores, size_t width, kith__span known)
 {
     size_t count = 0;
@@ -93,7 +94,7 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
     return verdict;
 }
 
-/* ---- many ---- */
+/* ---- batches of facts ---- */
 
 typedef struct {
     kith_session *session;
@@ -106,12 +107,13 @@ typedef struct {
     kith__errors errors;
     kith__watch watch;
     atomic_size_t next;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards the members below */
     kith_status status;
     kith_error error;
 } judging;
 
-/* Of a chunk, the facts to rank; the others have no verdict before they are classified. */
+/* Choose the facts of a chunk that can be ranked; the others have no verdict before they are
+ * classified. */
 static size_t choose_ranked(kith__item ranked[KITH__QUERIES_TOGETHER], judging *j, size_t chunk)
 {
     size_t count = 0;
@@ -160,7 +162,7 @@ cleanup:
     return status;
 }
 
-/* Uses the classifier of a run that was fitted on labels. */
+/* Classify with the run's classifier, which was fitted on labels. */
 static kith_status classify_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
 {
     uint32_t m = j->session->model->graph->seen_relations;
@@ -213,7 +215,7 @@ static void judge_piece(void *context, size_t piece)
     kith__workspace_give(j->session->cache, a);
 }
 
-/* Facts with the same query together, a few at a time. */
+/* Put facts with the same query into a chunk, a few at a time. */
 static kith_status cut_chunks(judging *j, kith_error *error)
 {
     kith__item *spare = kith__alloc(j->count, sizeof *spare);
@@ -240,7 +242,7 @@ static bool can_classify(const kith_session *s, const kith_question *fact)
     return s->model->classifier && fact->subject && fact->relation && fact->object;
 }
 
-/* What is wrong with a fact is kept beside it; only a lack of memory hinders the others. */
+/* An error in a fact is stored with it; only running out of memory stops the others. */
 static kith_status resolve_all(judging *j, const kith_question *facts, size_t count,
                                kith_error *error)
 {
@@ -322,7 +324,7 @@ static void end(judging *j)
     pthread_mutex_destroy(&j->lock);
 }
 
-/* The verdicts are in their own list, in which those that failed are hidden. */
+/* The public list of verdicts, in which those that failed are hidden. */
 static kith_status publish(kith_verdicts **verdicts, judging *j, size_t count, kith_error *error)
 {
     kith_verdicts *out = kith__calloc(1, sizeof *out);

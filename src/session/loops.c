@@ -1,5 +1,5 @@
-/* An entity is not proposed as an answer about itself where no known fact of the relation links an
- * entity to itself. */
+/* An entity is not proposed as an answer to a query about itself, unless a known fact of the
+ * relation links an entity to itself. */
 #include <math.h>
 
 #include "graph/graph.h"
@@ -25,7 +25,7 @@ kith_status kith__has_loops(bool *has, const kith_session *s, uint32_t query, ki
     return status;
 }
 
-/* Shares are computed before, over all candidates, as in evaluation. */
+/* Shares have already been computed over all candidates, as in evaluation. */
 kith_status kith__leave_out_self(float *scores, const kith__workspace *a, const kith_session *s,
                                  uint32_t entity, uint32_t query, kith_error *error)
 {

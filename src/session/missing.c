@@ -1,6 +1,6 @@
-/* The most likely missing facts of the graph. P(has r), the probability that S has another fact of
- * r, bounds the probability of an answer to S r ?. So queries are made in the order of this bound,
- * in batches, until no later one can give a likelier fact. */
+/* Finds the most likely missing facts of the graph. P(has r), the probability that S has another
+ * fact of r, bounds the probability of an answer to S r ?. Queries are therefore made in the order
+ * of this bound, in batches, until no later query can give a more likely fact. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +28,11 @@ typedef struct {
     uint32_t first, count; /* of the relations queried */
     source *sources;       /* a heap, least likely first; in the end sorted, most likely first */
     size_t source_count;
-    kith_missing_fact *found; /* most likely first, between batches */
+    kith_missing_fact *found; /* sorted between batches, most likely first */
     size_t found_count, found_capacity;
     size_t asked;
-    bool bounded; /* by the limit on queries */
-    size_t told; /* how many of `found` were reported */
+    bool bounded; /* the limit on queries is below the number of possible queries */
+    size_t told;  /* number of `found` that were reported */
     bool complete;
 } finding;
 
@@ -218,7 +218,7 @@ static kith_status tell_found(finding *f, double likely, kith_error *error)
 
 static kith_status ask_sources(finding *f, kith_error *error)
 {
-    size_t count, most = FIRST_BATCH; /* a small first batch, so that answers come soon */
+    size_t count, most = FIRST_BATCH; /* the first batch is small, so that facts appear soon */
     kith_status status;
 
     TRY(kith__watch_begin(&f->watch, "answering", f->source_count, error));

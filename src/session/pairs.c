@@ -1,4 +1,4 @@
-/* The likeliest pairs of a relation and an entity. */
+/* Finds the most likely pairs of a relation and an entity. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static int likelier_first(const void *a, const void *b)
 }
 
 /* How strongly the entity's relations imply one: 1 if it is among them, else the largest
- * confidence. Rules are stored strongest first, so the first one whose premise is present is the
+ * confidence. Rules are sorted by confidence, so the first one whose premise is present has the
  * largest. */
 static float implied(uint32_t query, const kith__implications *rules, const uint8_t *there)
 {

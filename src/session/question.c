@@ -17,7 +17,8 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
     return KITH_OK;
 }
 
-/* An embedding alone needs a seen entity near. */
+/* Whether an entity has the facts that a query needs; an embedding without rules needs a seen
+ * entity nearby. */
 static bool has_facts(const kith_session *s, uint32_t entity)
 {
     const kith_graph *g = s->model->graph;
@@ -65,7 +66,8 @@ static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uin
     return entity < s->model->candidates && set != KITH_ANSWERS_NEW;
 }
 
-/* Rules also score unseen entities, by their facts, but not as answers about themselves. */
+/* Rules can also score unseen entities by their facts, but not as answers to queries about
+ * themselves. */
 static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity,
                                 uint32_t other)
 {

@@ -1,4 +1,4 @@
-/* Which relation links two entities. */
+/* Finds which relations link two entities. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-/* One relation with the candidate as its answer. Scores are as those of pairs
+/* Score one relation with the candidate as its answer, in the same way as pairs
  * (kith__answers_add). */
 static kith_answer judge_relation(const kith__workspace *a, const kith__likely *likely,
                                   uint32_t other)

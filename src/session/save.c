@@ -1,4 +1,4 @@
-/* Writing the facts of a session as a file that kith reads. */
+/* Writes the facts of a session to a file that kith reads. */
 #include <string.h>
 
 #include "core/files.h"
@@ -29,7 +29,7 @@ static kith_status write_fact(FILE *out, const kith_session_fact *fact, size_t n
     TRY(check_name(fact->relation, number, error));
     TRY(check_name(fact->object, number, error));
     if (number == 0 && strncmp(fact->subject, mark, strlen(mark)) == 0)
-        fputs(mark, out); /* readers drop the first one of a file */
+        fputs(mark, out); /* readers drop the first mark of a file */
     fprintf(out, "%s\t%s\t%s\n", fact->subject, fact->relation, fact->object);
 cleanup:
     return status; /* a failed write is reported when the file is committed */

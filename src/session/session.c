@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 bool kith__session_indexes(const kith_model *model)
 {
@@ -156,7 +156,7 @@ const char *kith_session_entity_name(const kith_session *s, uint32_t entity)
     return entity < count ? kith__session_name(s, entity) : NULL;
 }
 
-/* ---- what a session holds ---- */
+/* ---- the content of a session ---- */
 
 size_t kith_session_fact_count(const kith_session *s)
 {

@@ -30,7 +30,7 @@ typedef struct {
     kith__params *params;
     const kith__gradients *gradients;
     kith__adam_rates rates,
-        table_rates; /* the latter for tables with their own learning rate */
+        table_rates; /* table_rates: for tables with their own learning rate */
     bool lazy;
 } moving;
 
@@ -42,7 +42,7 @@ static const float *gradient_at(const kith__gradients *g, size_t table, size_t r
     return g->touched[table][row] ? kith__row(&g->dense.table[table], row) : NULL;
 }
 
-/* Prefetch the rows of one entity, which are far from any other's. */
+/* Prefetch the rows of one entity, which are far away from those of other entities. */
 INLINE void fetch_rows(const moving *c, size_t entity)
 {
     const kith__params *all[] = {c->params, &c->adam->m, &c->adam->v};
@@ -52,7 +52,7 @@ INLINE void fetch_rows(const moving *c, size_t entity)
             __builtin_prefetch(kith__row(kith__ent(all[k]), entity) + at, 1);
 }
 
-/* Only entities with a gradient; the others are not touched. */
+/* Only entities with a gradient move. */
 static void move_touched(moving *c, size_t piece)
 {
     const kith__gradients *g = c->gradients;

@@ -20,13 +20,13 @@ typedef struct kith__batch {
 /* Draws the batches of an epoch. */
 typedef struct kith__batches {
     const kith_settings *settings;
-    bool shared_negatives;      /* whether the loss needs shared negatives */
+    bool shared_negatives;        /* whether the loss needs shared negatives */
     uint32_t entities, relations; /* those of train */
     kith_triple *positive, *negative;
     kith__train_query *queries;
     kith__shared_negatives shared;
-    kith__batch batch; /* the batch drawn last, */
-    size_t facts;      /* from this many facts */
+    kith__batch batch; /* the batch drawn last */
+    size_t facts;      /* drawn from this many facts */
 } kith__batches;
 
 kith_status kith__batches_init(kith__batches *batches, const kith_graph *graph,

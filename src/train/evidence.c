@@ -28,7 +28,7 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
     return kith__graph_hold_out(graph, model->graph, &options, error);
 }
 
-/* Train on the held-out graph, or go on with that, and open the result. */
+/* Train on the held-out graph, or resume that training, and open the result. */
 static kith_status train_held_out(kith_model **model, kith_train_end *end, const char *folder,
                                   const kith_graph *graph, const kith_settings *settings,
                                   const kith_train_options *options, kith__train_call train,
@@ -49,7 +49,7 @@ cleanup:
     return status;
 }
 
-/* A graph with too many pairs of relations to count goes without. */
+/* If the graph has too many pairs of relations to count, there is no model of P(has r). */
 static kith_status learn_has_relation(kith__has_relation *has, const kith_model *model,
                                       const kith__index *index, const kith__descriptions *held_out,
                                       kith_error *error)
@@ -73,7 +73,8 @@ cleanup:
     return status;
 }
 
-/* A fusion for whole new graphs is fitted from this many facts on: a tenth of them is hidden. */
+/* A fusion for whole new graphs is fitted if train has at least this many facts, a tenth of which
+ * are hidden. */
 enum { FEWEST_FACTS = 2000 };
 
 /* What is fitted on held-out entities. */
@@ -84,10 +85,10 @@ typedef struct {
     kith__held_out held_out;
 } fitted;
 
-/* Overall probabilities, by the model that has not seen these entities, with the weights `some`
- * that were not fitted on its calibration split. It takes evidence and weights over. P(has r) is
- * learned over the facts of train alone: support facts are those of held-out entities, of which
- * some are hidden. */
+/* Fit overall probabilities with the model that has not seen these entities, and with the weights
+ * `some`, which were not fitted on its calibration split. Takes ownership of evidence and weights.
+ * P(has r) is learned over the facts of train alone: support facts are those of held-out entities,
+ * some of which are hidden. */
 static kith_status fit_overall(fitted *out, kith_model *held_out, const kith__holdout *holdout,
                                kith__evidence **evidence, kith__fusion *some, bool embedding,
                                kith_error *error)
@@ -130,7 +131,8 @@ cleanup:
     return status;
 }
 
-/* `has` is what was learned on held-out entities, or NULL: then entities of train have to do. */
+/* `has` is what was learned on held-out entities; if NULL, it is learned on entities of train
+ * instead. */
 static kith_status mine(const char *folder, const kith_model *model, const kith__has_relation *has,
                         kith_error *error)
 {
@@ -160,7 +162,7 @@ void kith__run_drop_held_out(const char *folder)
     kith__free(inner);
 }
 
-/* The fusion of the run that this one started from, with rules of its own. */
+/* Use the fusion of the run that this one started from, with rules mined here. */
 static kith_status take_carried(kith_train_end *end, const char *folder, const kith_model *model,
                                 kith_error *error)
 {
@@ -202,8 +204,8 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     settings.eval_every = 0;
     TRY(kith__watch_begin(watch, "holding out entities", 0, error));
     TRY(hold_out(&graph, model, error));
-    /* Nothing is left of train where all facts touch the entities held out, as those of a star
-     * do. */
+    /* Train has no facts left if all of them involve held-out entities, as in a star-shaped
+     * graph. */
     bool trains = embedding && kith_graph_facts(graph, KITH_TRAIN).count > 0;
     if (trains)
         TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, watch,

@@ -94,7 +94,7 @@ static size_t encoding_of(const kith__fact_scores *s, size_t f, int side)
 
 /* ---- vectors ---- */
 
-/* The relations of the batch, each once. */
+/* The distinct relations of the batch. */
 static void find_relations(kith__fact_scores *s)
 {
     size_t count = 0;
@@ -148,7 +148,8 @@ static kith_status prepare(void *self, kith_error *error)
 typedef struct {
     kith__fact_scores *scores;
     kith__scaled_rows *ends; /* encodings or inputs */
-    float *score, *by;       /* per fact; the loss's derivative by it */
+    /* per fact: its score; the derivative of the loss with respect to it */
+    float *score, *by;
     size_t adders;
 } pass;
 
@@ -230,7 +231,8 @@ static void add_fact(const pass *p, size_t f, size_t piece, float *others)
     }
     if (!any)
         return;
-    bool loop = to[0] == to[2]; /* decoders expect different rows */
+    /* a loop needs a scratch row, because decoders expect different rows */
+    bool loop = to[0] == to[2];
     if (loop) {
         to[2] = others + 2 * ds;
         memset(to[2], 0, ds * sizeof *to[2]);
@@ -255,7 +257,7 @@ static void add_piece(void *context, size_t piece)
             add_fact(p, f, piece, others);
 }
 
-/* From the derivatives by scores to the gradients of rows. */
+/* From the derivatives with respect to scores to the gradients of rows. */
 static pass derive(kith__fact_scores *s, kith__pass which)
 {
     kith__pool *pool = kith__encoder_pool(s->scoring->encoder);

@@ -1,5 +1,5 @@
-/* True facts and false ones, each scored by the decoder from the vectors of its two ends: for
- * losses over corrupted facts. */
+/* Scores true facts and false ones by the decoder from the vectors of their two ends, for losses
+ * over corrupted facts. */
 #ifndef KITH_TRAIN_FACT_SCORES_H
 #define KITH_TRAIN_FACT_SCORES_H
 
@@ -10,11 +10,11 @@ typedef struct kith__fact_scores {
     const kith__batch *batch;
     size_t *request; /* of subjects and objects, true facts first */
     size_t request_capacity;
-    uint32_t *relation, *relation_slot; /* those of the batch; per relation, its slot + 1 */
+    uint32_t *relation, *relation_slot; /* relations of the batch; per relation, its slot + 1 */
     size_t relation_capacity;
-    kith__scaled_rows encodings, inputs, relations; /* inputs: of the encodings' entities */
-    /* Scores of true facts, then of false ones, and the loss's derivatives by them; on encodings
-     * and on input embeddings. */
+    kith__scaled_rows encodings, inputs, relations; /* inputs: those of the encodings' entities */
+    /* Scores of true facts, then of false ones, and the derivatives of the loss with respect to
+     * them: with encodings, and with input embeddings. */
     kith__floats out, in, by_out, by_in, scratch;
 } kith__fact_scores;
 

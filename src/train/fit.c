@@ -13,7 +13,7 @@ enum { ROUNDS = 2 };
 /* ---- measuring ---- */
 
 /* Rank the queries of a list that have a seen answer, with weights that were not fitted on them;
- * `ranked` grows by how many. */
+ * increments `ranked` by their number. */
 static kith_status rank_list(kith__held_out_query *out, size_t *ranked, const kith__fit_data *c,
                              const kith__query_list *g, const kith__fusion *fusion,
                              kith_error *error)
@@ -33,7 +33,7 @@ static kith_status rank_list(kith__held_out_query *out, size_t *ranked, const ki
     return status;
 }
 
-/* Each half of the entities with weights fitted on the other. */
+/* Two-fold: rank each half of the entities with weights fitted on the other half. */
 static kith_status rank_halves(kith__held_out_query *out, size_t *ranked, const kith__fit_data *c,
                                const kith__weight_fit *f, float strength, kith_error *error)
 {
@@ -52,7 +52,8 @@ static kith_status rank_halves(kith__held_out_query *out, size_t *ranked, const 
     return status;
 }
 
-/* By the calibration split; by all queries in two halves where that has fewer than ENOUGH. */
+/* Measure on the calibration split or, if it has fewer than ENOUGH queries, on all queries by
+ * two-fold cross-validation. */
 static kith_status measure(kith__held_out *held_out, const kith__fit_data *c,
                            const kith__weight_fit *f, const kith__fusion *some, float strength,
                            kith_error *error)
@@ -91,8 +92,8 @@ static float calibration_loss(const kith__fusion *fusion, const kith__rows *rows
     return count ? (float)(sum / (double)count) : 0;
 }
 
-/* Rows are first chosen with default weights, then with those fitted on these rows, so that
- * candidates which the fitted weights wrongly score high are rows too. */
+/* Rows are first chosen with default weights and then with weights fitted on these rows, so that
+ * the rows include candidates that the fitted weights score too high. */
 static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__held_out *held_out,
                               kith__fit_data *c, kith_error *error)
 {
@@ -111,7 +112,7 @@ static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__he
             TRY(kith__choose_regularization(&strength, &f, error));
         TRY(kith__fit_weights(fusion, &f, KITH__ALL_QUERIES, strength, error));
     }
-    /* What follows asks for seen answers only. */
+    /* The steps below use only queries with a seen answer. */
     f.every = false;
     TRY(kith__fit_weights(some, &f, KITH__FITTING_SPLIT, strength, error));
     fusion->queries = (uint32_t)f.lists[KITH__ALL_QUERIES].count;

@@ -4,9 +4,9 @@
 #include "core/mem.h"
 #include "model/fusion_sweep.h"
 
-enum { CALIBRATED = KITH__JUDGED }; /* answers of a query that it is fitted on */
+enum { CALIBRATED = KITH__JUDGED }; /* number of answers per query that calibration is fitted on */
 
-/* Samples one after the other, where each query has space for CALIBRATED; returns how many. */
+/* Move samples together, which have space for CALIBRATED per query; returns their number. */
 static size_t pack_samples(kith__sample *samples, const size_t *count, size_t queries)
 {
     size_t packed = 0;
@@ -21,7 +21,7 @@ static size_t pack_samples(kith__sample *samples, const size_t *count, size_t qu
 
 typedef struct {
     const kith__fit_data *from;
-    kith__query *queries;  /* of the calibration split, with a seen answer */
+    kith__query *queries;  /* queries of the calibration split with a seen answer */
     kith__sample *samples; /* CALIBRATED per query */
     size_t *count;         /* per query */
 } fusion_samples;
@@ -73,7 +73,7 @@ cleanup:
     return status;
 }
 
-/* ---- of an embedding alone ---- */
+/* ---- for a model without rule evidence ---- */
 
 enum { FACTS = 256, MOST_CANDIDATES = 200000 };
 

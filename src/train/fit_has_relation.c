@@ -6,7 +6,7 @@
 #include "core/rng.h"
 #include "nn/logistic.h"
 
-/* Relations with hardly any evidence are skipped: they are unlikely by any weights. */
+/* Relations with hardly any evidence are skipped, because they are unlikely with any weights. */
 enum { MOST_ENTITIES = 2000, MOST_SAMPLES = 400000 };
 _Static_assert((int)KITH__HAS_INPUTS <= (int)KITH__MOST_LOGISTIC, "a sample holds all inputs");
 
@@ -14,16 +14,16 @@ typedef struct {
     const kith__relation_counts *counts;
     const kith__index *index;
     kith__rng rng;
-    kith_neighbor *known; /* of the entity at hand, sorted */
+    kith_neighbor *known; /* of the current entity, sorted */
     size_t known_capacity;
-    /* Per relation: whether the entity at hand has a known fact, one at all that the counts have,
-     * and a hidden one. */
+    /* Per relation: whether the current entity has a known fact, any fact included in the counts,
+     * and a hidden fact. */
     uint8_t *has, *counted, *hidden;
     kith__sample *samples;
     size_t count, capacity;
 } fitting;
 
-/* Keep a random share of an entity's facts, at least one of them; says how many. */
+/* Keep a random share of an entity's facts, but at least one; returns their number. */
 static size_t hide_some(fitting *f, kith__span facts)
 {
     double share = kith__hidden_share(&f->rng);
@@ -54,7 +54,7 @@ static bool worth_a_sample(const double x[KITH__HAS_INPUTS])
     return x[2] > 0 || x[6] > low || x[7] > low;
 }
 
-/* `counted` are the facts of the entity that the counts have. */
+/* `counted` are the facts of the entity that the counts include. */
 static int add_samples(fitting *f, size_t kept, kith__span counted)
 {
     kith__known_facts known = {{f->known, kept}, f->has, counted.count > 0 ? f->counted : NULL};
@@ -74,8 +74,8 @@ static int add_samples(fitting *f, size_t kept, kith__span counted)
     return 0;
 }
 
-/* Half of the entities are drawn alike, half as the ends of random facts, as newcomers of data sets
- * are: those with many facts more often. */
+/* Half of the entities are drawn uniformly. The other half are drawn as ends of random facts, which
+ * favours entities with many facts, like the unseen entities of data sets. */
 static uint32_t draw_entity(fitting *f, size_t turn)
 {
     const kith__index *x = f->index;
@@ -95,7 +95,7 @@ static uint32_t draw_entity(fitting *f, size_t turn)
     return low;
 }
 
-/* An entity of train, left out of the counts; -1 if out of memory. */
+/* Add samples of an entity of train, which is excluded from the counts; -1 if out of memory. */
 static int collect_seen(fitting *f, kith__has_relation *model, uint32_t entity)
 {
     kith__span facts = kith__facts_of(f->index, entity);
@@ -110,7 +110,7 @@ static int collect_seen(fitting *f, kith__has_relation *model, uint32_t entity)
     return failed;
 }
 
-/* A held-out entity; -1 if out of memory. */
+/* Add samples of a held-out entity; -1 if out of memory. */
 static int collect_held_out(fitting *f, kith__has_relation *model,
                             const kith__described_fact *facts, size_t count)
 {
@@ -162,7 +162,7 @@ kith_status kith__has_relation_fit(kith__has_relation *model, const kith__relati
     f.hidden = kith__calloc(index->relations, 1);
     if (!f.has || !f.counted || !f.hidden || collect(&f, model, held_out))
         TRY(kith__no_memory(error));
-    /* Start from what the counts say by themselves. */
+    /* Start from weights that use the counts unchanged. */
     model->weight[4] = model->weight[7] = 1;
     for (int k = 0; k < KITH__HAS_INPUTS; k++)
         ridge[k] = 1;

@@ -6,8 +6,9 @@
 #include "graph/make/hidden_facts.h"
 #include "train/fit.h"
 
-/* A tenth of the facts is hidden in each draw. The mean over three draws gains half as much again
- * as one draw on small graphs (docs/TRIED.md); on larger ones, one draw hides ENOUGH facts. */
+/* Each draw hides a tenth of the facts. On small graphs, the gain of the mean over three draws is
+ * half as much again as that of one draw (docs/TRIED.md). On larger graphs, one draw hides ENOUGH
+ * facts. */
 enum { DRAWS = 3, MOST_HIDDEN = 1000, ENOUGH = MOST_HIDDEN };
 static const double share = .1;
 
@@ -19,7 +20,8 @@ typedef struct {
 
 /* ---- one draw ---- */
 
-/* On the model of a graph with hidden facts; relations then have the ids of `like`. */
+/* Fit a fusion on the model of a graph with hidden facts; its relations then have the ids of
+ * `like`. */
 static kith_status fit_on(draws *d, kith_model *hidden, const kith__holdout *holdout,
                           const kith_graph *like, kith_error *error)
 {
@@ -38,7 +40,7 @@ cleanup:
     return status;
 }
 
-/* `facts` grows by how many were hidden; a draw without queries adds no fusion. */
+/* `facts` is incremented by the number of hidden facts. A draw without queries adds no fusion. */
 static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, int draw,
                             uint32_t threads, kith__watch *watch, kith_error *error)
 {
@@ -69,7 +71,7 @@ cleanup:
     return status;
 }
 
-/* ---- their mean ---- */
+/* ---- the mean of the draws ---- */
 
 static void add_weights(kith__weights *to, const kith__weights *from, float factor)
 {
@@ -87,7 +89,7 @@ static void average(kith__weights *to, const draws *d, uint32_t query)
         add_weights(to, kith__fusion_weights(&d->fusion[i], query), 1 / (float)d->count);
 }
 
-/* The lowest query from `least` on that has own weights in some draw, or UINT32_MAX. */
+/* The lowest query, not below `least`, with weights of its own in some draw, or UINT32_MAX. */
 static uint32_t next_own(const draws *d, uint32_t least)
 {
     uint32_t next = UINT32_MAX;
@@ -101,8 +103,9 @@ static uint32_t next_own(const draws *d, uint32_t least)
     return next;
 }
 
-/* There are weights by relation if most draws have chosen them: few queries choose them by chance.
- * Where a relation has none in some draw, the common ones stand for them. */
+/* Weights per relation are used if most draws have chosen them, because with few queries they may
+ * be chosen by chance. If a relation has no weights in some draw, the common weights are used for
+ * it. */
 static kith_status average_own(kith__fusion *out, const draws *d, kith_error *error)
 {
     size_t most = 0;

@@ -103,7 +103,7 @@ static void fit_weights(kith__overall *o, const kith__sample *samples, size_t co
     kith__logistic_fit(o->weight, KITH__OVERALL_INPUTS, strength, samples, count);
 }
 
-/* The result must not fall when the probability of the answer or that of P(has r) rises. */
+/* The result must not decrease when the probability of the answer or P(has r) increases. */
 static bool is_monotone(const kith__overall *o)
 {
     return o->weight[1] > 0 && o->weight[1] + o->weight[2] >= 0;
@@ -132,13 +132,13 @@ static kith_status fit_first(kith__overall *o, const kith__overall_example *exam
 
 /* ---- the second step ---- */
 
-/* Groups have GROUP answers at the top and more below, where there are many answers of little
- * influence. The second step needs FEWEST correct and FEWEST wrong answers, about at least
- * FEWEST_FOR_STEPS entities. */
+/* Groups have GROUP answers at the top and more below, where many answers have little influence.
+ * The second step needs FEWEST correct and FEWEST wrong answers, from at least FEWEST_FOR_STEPS
+ * entities. */
 enum { GROUP = 40, FEWEST = 60, FEWEST_FOR_STEPS = 100 };
 static const double growth = 1.15, towards_first = 2;
-/* `S ? ?` shows the ten best pairs of an entity, so these count more. They are correct less often
- * than other answers with the same score, which rank behind ten likelier ones. */
+/* `S ? ?` shows the ten best pairs of an entity, so these have a higher weight. They are correct
+ * less often than other answers with the same score, which rank behind ten more likely ones. */
 static const double weight_of_shown = 5;
 
 /* Weighted sums over the answers of one group. */
@@ -189,7 +189,7 @@ static size_t cut_groups(group groups[KITH__MOST_KNOTS], const scored *answers, 
     while (end > 0) {
         size_t taken = made == KITH__MOST_KNOTS - 1 || end < 2 * (size_t)size ? end : (size_t)size;
         while (taken < end && answers[end - taken - 1].score == answers[end - taken].score)
-            taken++; /* equal scores stay together */
+            taken++; /* equal scores stay in the same group */
         groups[made++] = sum_group(answers, end - taken, end);
         end -= taken;
         size *= growth;
@@ -205,12 +205,12 @@ static double share_right(const group *g)
     return (count * right + towards_first * first) / (count + towards_first);
 }
 
-/* Pool adjacent groups in the wrong order (pool adjacent violators). */
+/* Pool adjacent violators: merge adjacent groups in the wrong order. */
 static size_t pool(group *groups, size_t count)
 {
     size_t kept = 0;
 
-    for (size_t i = count; i-- > 0;) { /* from the lowest */
+    for (size_t i = count; i-- > 0;) { /* from the lowest to the highest score */
         group next = groups[i];
         while (kept > 0 && share_right(&groups[count - kept]) >= share_right(&next)) {
             const group *last = &groups[count - kept];
@@ -281,7 +281,7 @@ cleanup:
     return status;
 }
 
-/* ---- both ---- */
+/* ---- both steps ---- */
 
 kith_status kith__overall_fit_examples(kith__overall *o, const kith__overall_example *examples,
                                        size_t count, uint32_t entities, kith_error *error)

@@ -1,13 +1,13 @@
 /* Fitting the second calibration (model/overall.h) on held-out entities with some of their facts
- * hidden (train/holdout.h). Queries are made whether or not a hidden fact answers them. */
+ * hidden (train/holdout.h). Queries are included whether or not a hidden fact answers them. */
 #ifndef KITH_TRAIN_FIT_OVERALL_H
 #define KITH_TRAIN_FIT_OVERALL_H
 
 #include "graph/make/descriptions.h"
 #include "model/model.h"
 
-/* `model` has not seen these entities. Unless they are too few, neither its weights nor its first
- * calibration were fitted on them. */
+/* `model` has not seen these entities. Unless there are too few of them, neither its weights nor
+ * its first calibration were fitted on them. */
 kith_status kith__overall_fit(kith__overall *overall, kith_model *model,
                               const kith__descriptions *described, kith_error *error);
 

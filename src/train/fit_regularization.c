@@ -5,7 +5,8 @@
 
 #include "core/mem.h"
 
-/* How well a query is answered: -log share of the correct row, and 1 / its rank among the rows. */
+/* How well a query is answered: the negative log share of the correct row, and its reciprocal rank
+ * among the rows. */
 typedef struct {
     double loss, reciprocal;
 } mark;
@@ -14,7 +15,7 @@ static mark mark_of(const kith__fusion *fusion, const kith__rows *rows, size_t q
 {
     const float *weight = kith__fusion_weights(fusion, rows->relation[query])->all;
     float right = kith__linear(weight, rows->feature + rows->right[query] * KITH__FEATURES_COUNT);
-    double rank = .5; /* it ties with itself, which counts half */
+    double rank = .5; /* the correct row ties with itself, which adds one half */
 
     for (size_t i = rows->first[query]; i < rows->first[query + 1]; i++) {
         float score = kith__linear(weight, rows->feature + i * KITH__FEATURES_COUNT);
@@ -47,8 +48,8 @@ static bool has_risen(const mark *now, const mark *before, size_t count)
     return sum > 2 * sqrt(fmax(squares - sum * sum / (double)count, 0));
 }
 
-/* Each half of the entities is scored with weights that are fitted on the other, of which the
- * common ones are fitted already; a strength of 0 stands for these alone. */
+/* Score each half of the entities with weights fitted on the other half. The common weights are
+ * already fitted; with a strength of 0 only these are used. */
 static kith_status cross_validate(mark *marks, kith__fusion fusions[2], const kith__weight_fit *f,
                                   float strength, kith_error *error)
 {

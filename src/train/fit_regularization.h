@@ -1,11 +1,11 @@
-/* How strongly the weights of single relations are regularised towards the common ones. */
+/* How strongly the weights of single relations are regularised towards the common weights. */
 #ifndef KITH_TRAIN_FIT_REGULARIZATION_H
 #define KITH_TRAIN_FIT_REGULARIZATION_H
 
 #include "train/fit_weights.h"
 
-/* The strength with the least loss in two-fold cross-validation; 0 if relations do not rank better
- * with weights of their own. */
+/* The strength with the lowest loss in two-fold cross-validation; 0 if weights per relation do not
+ * improve the ranking. */
 kith_status kith__choose_regularization(float *strength, const kith__weight_fit *fit,
                                         kith_error *error);
 

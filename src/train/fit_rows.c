@@ -7,13 +7,14 @@
 #include "core/rng.h"
 #include "model/fusion_sweep.h"
 
-/* A query brings its BEST candidates, and OTHERS drawn from the rest, which stand for all of it. */
+/* The rows of a query are its BEST candidates and OTHERS drawn from the rest, which represent all
+ * of the rest. */
 enum { BEST = 100, OTHERS = 24, MOST_ROWS = BEST + OTHERS + 1 };
 _Static_assert((int)MOST_ROWS <= (int)KITH__MOST_ROWS, "a query's rows must fit");
 
 /* ---- the queries ---- */
 
-/* Held-out entities are candidates where a fact between two of them is asked for. */
+/* Held-out entities are candidates if some hidden fact links two of them. */
 static bool asks_for_unseen(const kith__fit_data *c)
 {
     uint32_t seen = kith_graph_seen_entity_count(c->model->graph);
@@ -132,7 +133,7 @@ void kith__fit_rows_release(kith__rows *r)
     memset(r, 0, sizeof *r);
 }
 
-/* All queries' rows, one after the other. */
+/* Move the rows of all queries together. */
 static int gather_rows(kith__rows *r, const kith__fit_data *c)
 {
     size_t total = 0;

@@ -6,17 +6,18 @@
 #include "core/mem.h"
 
 /* Ridge per query. Strongly regularised weights do better on entities that are unlike those fitted
- * on; chosen on graphs held out from train within held-out graphs. */
+ * on. The value was chosen on graphs held out from train within held-out graphs. */
 static const double ridge = .25;
-/* With fewer queries than FEW, weights are also regularised towards the usual ones, more with
- * fewer. */
+/* With fewer queries than FEW, weights are also regularised towards the usual ones; the fewer
+ * queries, the more strongly. */
 enum { FEW = 400 };
 static const double usual_strength = 300;
 
-/* What weights usually are on small graphs: fitted on all held-out queries of 73 of them together,
- * without products of features. Alone, these queries put answer frequency near 0: many ask from a
- * hub for answers whose only fact of the relation was held out with the hub. It is set to what does
- * best on entities held out of them (docs/TRIED.md). */
+/* Usual weights on small graphs, fitted on all held-out queries of 73 small graphs together,
+ * without products of features. From these queries alone, the weight of answer frequency would be
+ * near 0: many queries ask about a hub, and the only fact of the relation that the answers had was
+ * held out with the hub. That weight is set to the value that does best on entities held out of
+ * these graphs (docs/TRIED.md). */
 static const float usual[KITH__FEATURES_COUNT] = {
     [KITH__F_DIRECT_BEST] = .91f,
     [KITH__F_DIRECT_LOG] = .16f,
@@ -96,8 +97,8 @@ static int list_queries(kith__weight_fit *f, const kith__fit_data *c)
     return failed;
 }
 
-/* Offsets with which unseen candidates have no share, and queries whose answer is unseen no
- * loss. */
+/* Offsets that give unseen candidates a share of 0, and queries with an unseen answer a loss of
+ * 0. */
 static float *offsets_of_seen(const kith__rows *rows)
 {
     float *offset = kith__alloc(rows->rows, sizeof *offset);
@@ -112,7 +113,7 @@ static float *offsets_of_seen(const kith__rows *rows)
     return offset;
 }
 
-/* The features, with zeros for those of the embedding. */
+/* The features with those of the embedding set to 0. */
 static float *features_without_embedding(const kith__rows *rows)
 {
     size_t floats = rows->rows * KITH__FEATURES_COUNT;
@@ -155,8 +156,8 @@ void kith__weight_fit_release(kith__weight_fit *f)
     memset(f, 0, sizeof *f);
 }
 
-/* The sets of weights, each regularised towards what it is on entry. Those that would be the same
- * are fitted once: without an embedding the first two, without unseen candidates the last two. */
+/* Fit the sets of weights, each regularised towards its values on entry. Sets that would be equal
+ * are fitted once: the first two without an embedding, the last two without unseen candidates. */
 static kith_status fit(kith__weights *w, const kith__weight_fit *f, kith__query_list g,
                        double strength, kith__pool *pool, kith_error *error)
 {

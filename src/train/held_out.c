@@ -15,7 +15,7 @@ typedef struct {
     const kith__query *queries;
 } ranking;
 
-/* Only candidates with at least this score are looked up. */
+/* Only candidates with at least the score of the correct answer need to be looked up. */
 static double rank_of(const kith__held_out_data *d, const kith__query *q, const float *scores)
 {
     uint32_t gold = kith__hidden_side(q);
@@ -70,7 +70,7 @@ static int by_entity(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* The samples of queries, one after the other; returns how many. */
+/* Collect the samples of queries; returns their number. */
 static size_t join_samples(kith__sample *samples, const kith__held_out_query *queries, size_t count)
 {
     size_t total = 0;
@@ -104,7 +104,7 @@ static void add_answers(kith__held_out *out, const kith__held_out_query *judged,
         }
 }
 
-/* Where the first entity of the second half begins. */
+/* The index of the first query of the second half of the entities. */
 static size_t half_of(const kith__held_out_query *queries, size_t count)
 {
     size_t half = count / 2;

@@ -1,4 +1,4 @@
-/* Measuring a fusion on queries about held-out entities that it was not fitted on. */
+/* Measures a fusion on queries about held-out entities that it was not fitted on. */
 #ifndef KITH_TRAIN_HELD_OUT_H
 #define KITH_TRAIN_HELD_OUT_H
 
@@ -10,7 +10,7 @@
 /* One query: its rank, and its best answers. */
 typedef struct kith__held_out_query {
     uint32_t entity;
-    double rank; /* ties share the mean rank */
+    double rank; /* mean rank among ties */
     size_t samples;
     kith__sample sample[KITH__JUDGED];
 } kith__held_out_query;

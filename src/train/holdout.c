@@ -12,7 +12,7 @@ enum {
     TIMES = 3
 };
 
-/* ---- who is for what ---- */
+/* ---- splits of the entities ---- */
 
 static uint64_t hash_of(uint32_t entity)
 {
@@ -36,8 +36,8 @@ static bool is_fitting_entity(uint32_t entity)
 
 /* ---- queries ---- */
 
-/* A hidden fact is asked from its held-out end. Where both are held out, ends take turns if both
- * sides are predicted. */
+/* A hidden fact is queried from its held-out end. If both ends are held out and both sides are
+ * predicted, the ends take turns. */
 static kith__query query_of(kith_triple fact, uint32_t seen, kith_predict predict, size_t turn)
 {
     bool between = fact.subject >= seen && fact.object >= seen;
@@ -63,7 +63,7 @@ static kith_status list_queries(kith__holdout *h, kith_predict predict, kith_err
 
 /* ---- descriptions ---- */
 
-/* Where the calibration split is too small, all are asked about. */
+/* If the calibration split is too small, all entities are described. */
 static kith_status describe(kith__holdout *h, uint64_t seed, kith_error *error)
 {
     kith__description_options for_fitting = {is_fitting_entity, MOST_FITTING, 1, seed};

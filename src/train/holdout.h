@@ -1,10 +1,10 @@
-/* The hold-out: what everything about unseen entities is fitted on. Entities that were taken out of
- * train with all their facts (graph/make/holdout.h) are the unseen ones of its graph. One in five
- * of them is in the calibration split, the others are for fitting. They give
- *   - queries, the hidden facts, for the weights and the first calibration (train/fit.h);
- *   - descriptions of the entities for fitting, for P(has r) (train/fit_has_relation.h);
+/* The hold-out, on which everything about unseen entities is fitted. Entities that were removed
+ * from train with all their facts (graph/make/holdout.h) are the unseen entities of its graph. One
+ * in five of them is in the calibration split, the others are in the fitting split. They provide
+ *   - queries for hidden facts, for the weights and the first calibration (train/fit.h);
+ *   - descriptions of the fitting split, for P(has r) (train/fit_has_relation.h);
  *   - descriptions of the calibration split, for the second calibration (train/fit_overall.h).
- * It depends on the graph and the seed alone. */
+ * It depends only on the graph and the seed. */
 #ifndef KITH_TRAIN_HOLDOUT_H
 #define KITH_TRAIN_HOLDOUT_H
 

@@ -58,7 +58,8 @@ static uint64_t stream(int kind, uint32_t epoch, uint64_t batch)
 
 /* ---- batches ---- */
 
-/* The encoder's neighbours are drawn again for each epoch; evaluation uses those of the last. */
+/* The encoder's neighbours are drawn again for each epoch; evaluation uses those of the last
+ * one. */
 static void begin_epoch(training *t)
 {
     kith__order_shuffle(&t->order, t->settings->seed, stream(SHUFFLE, t->at.epoch, 0));
@@ -70,7 +71,7 @@ static void begin_epoch(training *t)
     kith__encoder_use(t->model->encoder, t->sampled ? t->sampled : t->model->lists, order);
 }
 
-/* Loss and gradients of the next facts. */
+/* Compute the loss and gradients of the next facts. */
 static kith_status run_batch(training *t, kith_error *error)
 {
     kith__rng rng;
@@ -83,7 +84,8 @@ cleanup:
     return status;
 }
 
-/* The learning rate of the next step, as a fraction; it depends only on the state of training. */
+/* The learning rate of the next step, as a fraction of the setting's; it depends only on the state
+ * of training. */
 static double rate_now(const training *t)
 {
     uint64_t batches = (t->order.count + t->settings->batch - 1) / t->settings->batch;
@@ -492,7 +494,7 @@ kith_status kith_train_resume(kith_train_end *end, const char *folder,
     TRY(kith__run_check(folder, error));
     TRY(kith__run_lock_take(&lock, folder, error));
     TRY(kith__run_open(&model, folder, options.threads, error));
-    TRY(kith__run_list_files(folder, error)); /* without files that will be written again */
+    TRY(kith__run_list_files(folder, error)); /* excluding files that will be written again */
     status = go_on(end, folder, model, &options, error);
     model = NULL;
 cleanup:

@@ -42,7 +42,7 @@ kith_status kith__order_by_place(kith__order *o, kith_error *error)
         return kith__no_memory(error);
     for (uint32_t e = 0; e < seen; e++)
         next[e] = (uint32_t)hood.offset[e];
-    /* Lists are in the order of the facts, each of which occurs in two. */
+    /* Lists are in the order of the facts; each fact is in two lists. */
     for (size_t i = 0; i < o->count; i++) {
         o->at[i] = next[o->facts[i].subject]++;
         next[o->facts[i].object]++;
@@ -88,8 +88,8 @@ static void swap(uint32_t *at, size_t i, size_t other)
     at[other] = value;
 }
 
-/* Undo the swaps of the last shuffle, the last one first. Only places need it: their file order is
- * stored nowhere else. */
+/* Undo the swaps of the last shuffle in reverse order. Only places need this, because their file
+ * order is stored nowhere else. */
 static void take_back(kith__order *o)
 {
     uint32_t other[BLOCK];

@@ -14,8 +14,9 @@ enum {
     VECTORS = 8
 };
 
-/* For distances, shared candidates with a smaller share than this take part in the gradients only
- * at random, and then with this share. It is 1 over the number of candidates if that is less. */
+/* For distances, shared candidates with a smaller share than this are included in the gradients
+ * only at random, and then with this share. The threshold is 1 / the number of candidates if that
+ * is less. */
 #define LEAST_SHARE 1e-3f
 
 /* ---- workspace ---- */
@@ -143,8 +144,8 @@ static float score_answer(const running *c, const workspace *w, size_t i)
                                             : kith__dot(query_vector, answer, x->scoring->ds));
 }
 
-/* Derivatives by the scores of shared candidates: all of them, or for distances those that
- * count. */
+/* The derivatives with respect to the scores of shared candidates: of all of them, or for distances
+ * of those that are included. */
 static void weigh_shared(const running *c, const workspace *w, size_t i, size_t place, float factor)
 {
     const kith__query_scores *x = c->x;
@@ -215,7 +216,7 @@ static void query_vector_from_answer(const running *c, const workspace *w, size_
         kith__axpy(to, g, answer, ds);
 }
 
-/* Queries with the same candidates: their places in the block, and these candidates. */
+/* Queries with the same candidates: their indices in the block, and these candidates. */
 typedef struct {
     size_t place, rows;
     const uint32_t *ids;

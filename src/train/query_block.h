@@ -12,7 +12,7 @@ typedef struct kith__query_run {
     kith__query_scores *x;
     kith__query_pass *pass;
     bool encoded_known; /* known sides are encodings, else input embeddings */
-    bool by_encoding;   /* likewise for candidates */
+    bool by_encoding;   /* the same for candidates */
     kith__gradients *gradients;
 } kith__query_run;
 

@@ -322,8 +322,8 @@ static int make_rows(const kith__query_scores *x, kith__gradients *gradients)
     return failed;
 }
 
-/* The candidates of the pass on encodings if they are input embeddings, then everything of the
- * other pass. */
+/* If candidates are input embeddings, those of the pass on encodings; then everything of the other
+ * pass. */
 static kith_status to_inputs(void *self, kith__gradients *gradients, kith_error *error)
 {
     kith__query_scores *x = self;

@@ -19,9 +19,9 @@ typedef struct kith__shared_negatives {
     uint32_t *shared;
     size_t shared_count;
     uint32_t *left_out; /* indices of shared negatives that are correct answers of query i: */
-    size_t *left_start; /* left_out[left_start[i]] .. left_out[left_start[i + 1] - 1] */
+    size_t *left_start; /* these are left_out[left_start[i]] .. left_out[left_start[i + 1] - 1] */
     size_t left_capacity, start_capacity;
-    uint32_t seed; /* for the randomness in the batch's gradients */
+    uint32_t seed; /* for random choices in the batch's gradients */
     /* Of the graph: answers by (known, query); those of entity e begin at first[e]. */
     kith__item *answers;
     size_t *first;

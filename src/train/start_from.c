@@ -13,13 +13,13 @@ typedef struct {
     kith_model *model;
     const kith_model *old;
     uint32_t *entity;   /* per seen entity, its id in the earlier run; NONE if it was not there */
-    uint32_t *relation; /* per directed relation, likewise */
+    uint32_t *relation; /* per directed relation: the same */
     uint8_t *known;     /* per seen entity: whether its row is set */
 } matching;
 
 /* ---- checking the settings ---- */
 
-/* The settings that decide which parameters there are, and what they mean. */
+/* Check the settings that determine which parameters there are and what they mean. */
 static kith_status check_settings(const kith_settings *s, const kith_model *old, const char *folder,
                                   kith_error *error)
 {
@@ -109,7 +109,7 @@ static void copy_row(const kith__table *to, size_t row, const kith__table *from,
     memcpy(kith__row(to, row), kith__row(from, old), to->stride * sizeof *to->at);
 }
 
-/* Lists of numbers fill whole rows. */
+/* Lists of numbers are stored in whole rows without padding. */
 static float *number_at(const kith__table *table, size_t index)
 {
     return table->at + index;
@@ -131,8 +131,8 @@ static void copy_relations(const matching *m, const kith__table *to, const kith_
             copy_row(to, r, from, m->relation[r]);
 }
 
-/* The rules that imply one query: `place` is scratch by relation of the earlier run, all 0 before
- * and after. */
+/* Copy the parameters of the rules that imply one query: `place` is scratch per relation of the
+ * earlier run, all 0 before and after. */
 static void copy_pairs_of(const matching *m, const kith__table *to, const kith__table *from,
                           uint32_t query, uint32_t *place)
 {

@@ -50,7 +50,7 @@ static void softmax_backward(kith__encoder *e, size_t i)
         e->back.logit_gradient[v] = a[v] * (ga[v] - mean);
 }
 
-/* By now the softmax has replaced the logits. */
+/* The softmax has already replaced the logits. */
 static void attention_explain(kith__neighbor_weight *to, const kith__encoder *e, size_t i, size_t v)
 {
     (void)i;

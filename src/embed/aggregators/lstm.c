@@ -1,9 +1,10 @@
 /* One LSTM over the neighbours in order; the vector is the mean of its outputs (Hamilton et al.
  * 2017). z = Wx x + Wh h + b, gates in the order i, f, g, o; c = f c + i g; h = o tanh(c). With x =
- * T = e - c w, Wx x is Wx e - c Wx w: the encoder makes both products once per batch for each
+ * T = e - c w, Wx x is Wx e - c Wx w: the encoder computes both products once per batch for each
  * neighbour and relation, and takes the gradients back through them, so a step multiplies by Wh
- * alone. Sequences are cut into groups that make their steps together (sequences.h). Gates and
- * states are kept for the backward pass up to a bound; what is beyond it is made again there. */
+ * alone. Sequences are cut into groups that take their steps together (sequences.h). Gates and
+ * states are kept for the backward pass up to a memory bound; those beyond it are computed again in
+ * that pass. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ enum {
 typedef struct {
     kith__buffers buffers;
     kith__sequence_rows own;
-    float *gh, *gc, *gz, *outer; /* gz of padding, of one step */
+    float *gh, *gc, *gz, *outer; /* gz: of padding, for one step */
     float *gwh, *gb, *gpad;      /* the piece's sums; gpad: the gradient of the padding's z */
     kith__lstm_row forward[SEQUENCES_A_GROUP];
     kith__lstm_back backward[SEQUENCES_A_GROUP];
@@ -130,7 +131,7 @@ static void forward_piece(void *context, size_t piece)
         if (!g->in)
             g->in = &s->piece[piece].own;
         kith__sequences_settle(&s->all, g);
-        if (!kith__encoder_stops(e)) /* without a vector, the groups are still tidied up */
+        if (!kith__encoder_stops(e)) /* if stopped, the groups are still cleaned up */
             group_forward(&s->piece[piece], s, e, &s->all, g);
         if (g->in != &s->kept) /* the next group will overwrite them */
             for (size_t i = 0; i < g->count; i++)
@@ -142,7 +143,7 @@ static void forward_piece(void *context, size_t piece)
 static void pack_weights(state *s, const kith__encoder *e)
 {
     const kith__table *wh = kith__params_find(e->params, "lstm_wh");
-    float *transposed = s->wh_back; /* used as scratch; its own values are made last */
+    float *transposed = s->wh_back; /* used as scratch; its own values are computed last */
 
     memset(s->wh, 0, e->hs * e->ds * sizeof(float));
     memset(transposed, 0, e->hs * e->ds * sizeof(float));

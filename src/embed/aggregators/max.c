@@ -6,7 +6,7 @@
 #include "embed/encoder/state.h"
 #include "nn/kernels.h"
 
-/* Which visit gave each coordinate of each encoding. */
+/* For each coordinate of each encoding, the visit that it comes from. */
 typedef struct {
     uint32_t *winner;
     size_t capacity;
@@ -64,7 +64,7 @@ static int prepare(kith__encoder *e)
                : 0;
 }
 
-/* T at the coordinates that the visit gave, else 0. */
+/* T at the coordinates that come from the visit, else 0. */
 static void share(float *to, const kith__encoder *e, size_t i, size_t visit)
 {
     const uint32_t *winner = winners(e, i);

@@ -1,5 +1,5 @@
 /* Mean and sum over the neighbours (Hamaguchi et al. 2017). With padding, as in the authors'
- * program, mean divides by the cap, and a trained neighbour fills every free place. */
+ * program, mean divides by the cap, and a trained neighbour fills every empty position. */
 #include <string.h>
 
 #include "embed/decoders/decoder.h"

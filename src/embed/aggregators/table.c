@@ -1,11 +1,11 @@
 /* Attention from a table: the weights are the softmax over the neighbours of
  *
- *   log(logic weight) + T[q][r] + b[j]
+ * log(logic weight) + T[q][r] + b[j]
  *
  * for query q and a neighbour j that relation r leads to. T has one parameter for each rule r => q
- * that train supports and one for r = q, b one for each seen entity. A pair without a rule has the
- * logic weight 0, for which LEAST_WEIGHT stands, and no parameter: the entities that training asks
- * about have q, so all their other relations have a rule that implies it. */
+ * that train supports and one for r = q; b has one for each seen entity. A pair without a rule has
+ * the logic weight 0, which is replaced by LEAST_WEIGHT, and no parameter: in training, the
+ * entities of a query have q, so all their other relations have a rule that implies it. */
 #include <math.h>
 #include <string.h>
 
@@ -51,13 +51,13 @@ static table_state *state_of(kith__encoder *e)
     return s;
 }
 
-/* Parameters fill rows of KITH__LANES, so that none is padding. */
+/* Parameters fill rows of KITH__LANES completely, without padding. */
 static float *value_at(const kith__table *table, uint32_t index)
 {
     return kith__row(table, index / KITH__LANES) + index % KITH__LANES;
 }
 
-/* ---- which parameters the visits have ---- */
+/* ---- parameters of the visits ---- */
 
 static void spread_pairs(uint32_t *column, const kith__implications *rules, uint32_t query,
                          bool set)

@@ -1,5 +1,5 @@
-/* Encodings as sums over their visits, by what the aggregator does; and back to the gradients by
- * the visits' weights. */
+/* Encodings as the aggregator's sums over their visits; and back to gradients with respect to the
+ * weights of visits. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -19,10 +19,10 @@ void kith__encode_piece(void *context, size_t piece)
     }
 }
 
-/* The rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they share
- * is done once. Places go by relation, not by the batch's row of it: an encoding is the same in
- * every batch. Two relations that share a place are now and then listed twice, which does no
- * harm. */
+/* List the rows of the relations of visits from..to - 1, at most VISITS_AT_ONCE, so that what they
+ * share is computed once. Slots are chosen by relation, not by its row in the batch, so that an
+ * encoding is the same in every batch. Two relations with the same slot are occasionally listed
+ * twice, which does no harm. */
 static size_t find_relations(kith__encoder *e, size_t from, size_t to)
 {
     uint8_t last[256] = {0};
@@ -86,7 +86,7 @@ void kith__visit_vector(float *out, const kith__encoder *e, size_t v)
 
 /* ---- backward ---- */
 
-/* The gradients by the neighbours' weights: grad . T = grad . e - c grad . w. */
+/* The gradients with respect to the neighbours' weights: grad . T = grad . e - c grad . w. */
 static void weigh(kith__encoder *e, size_t i)
 {
     const float *grad = e->plan.grad + i * e->ds;

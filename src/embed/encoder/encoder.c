@@ -4,10 +4,10 @@
 #include "core/rng.h"
 #include "embed/encoder/pairs.h"
 
-enum { MOST_BACKWARD = 8 /* pieces, each of which has sums of its own */, VISITS_A_PIECE = 32768 };
+enum { MOST_BACKWARD = 8 /* pieces, each with its own sums */, VISITS_A_PIECE = 32768 };
 #include "nn/lstm.h"
 
-/* ---- making and freeing ---- */
+/* ---- creating and freeing ---- */
 
 kith_status kith__encoder_new(kith__encoder **encoder, const kith_settings *settings,
                               const kith__neighbor_lists *lists, const kith__implications *rules,
@@ -235,7 +235,7 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
 {
     const kith__aggregator *agg = e->aggregator;
 
-    /* visits.c writes rows in the order in which they are made here */
+    /* visits.c writes rows in the order in which they are created here */
     assert(gradients->rows == 0);
     e->back.gradients = gradients;
     if (kith__find_active_items(e))

@@ -1,6 +1,6 @@
 /* Attention logits of a pair of neighbour and relation, u . tanh(A z_q + B e - c B w) for every
- * query q that it meets, and back; and back through the gates of an lstm, which share B e - c B
- * w. */
+ * query q that occurs with it, and back; and back through the gates of an lstm, which share B e - c
+ * B w. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -67,7 +67,7 @@ INLINE void fetch_meeting(const kith__encoder *e, kith__sums s, size_t item)
     kith__fetch(s.gaz + e->back.query_slot[query] * e->hs);
 }
 
-/* The queries of the items from `from` that one call handles, each with the sum of its visits'
+/* The queries of the items from `from` on that one call handles, each with the sum of its visits'
  * gradients; returns the first item after them. */
 static size_t find_meetings(kith__pair *p, const kith__encoder *e, kith__sums s, size_t from,
                             size_t to)
@@ -91,7 +91,7 @@ static size_t find_meetings(kith__pair *p, const kith__encoder *e, kith__sums s,
 }
 
 /* With p = B e - c B w, the gradient of p is summed over the queries; then gB e += gp, gB w -= c
- * gp. Returns gp . B w, whose negative is the derivative by c. Uses powers of 2 where they are
+ * gp. Returns gp . B w, the negative derivative with respect to c. Uses powers of 2 if they are
  * precise enough. */
 static float meet(kith__pair *p, const kith__encoder *e, kith__sums s, float *gbe)
 {
@@ -125,8 +125,8 @@ float kith__pair_attention_backward(kith__encoder *e, kith__sums s, float *gbe, 
     return gc;
 }
 
-/* z = B e - c B w: with G the sum of its visits' gradients, gB e += G
- * and gB w -= c G. The derivative by c is - G . B w. */
+/* z = B e - c B w: with G the sum of its visits' gradients, gB e += G and gB w -= c G. The
+ * derivative with respect to c is - G . B w. */
 float kith__pair_gates_backward(kith__encoder *e, kith__sums s, float *gbe, const kith__pair *p,
                                 size_t from, size_t to)
 {

@@ -13,11 +13,11 @@ enum {
     PIECES = KITH__PIECES,
     AHEAD = KITH__LOOKAHEAD,
     VISITS_AT_ONCE = 128,
-    MEETINGS = 16,      /* of a pair with queries, taken together */
-    ROWS_A_CHUNK = 256, /* of matrix products */
-    ENCODINGS_A_TICK = 32, /* between two looks at the clock */
-    ROWS_AT_ONCE = 96,  /* of neighbours, whose products should stay in the cache */
-    ROW_FORWARD = 6,    /* a row's product takes as long as this many items; measured */
+    MEETINGS = 16,         /* of a pair with queries, taken together */
+    ROWS_A_CHUNK = 256,    /* of matrix products */
+    ENCODINGS_A_TICK = 32, /* encodings between two checks of the watch */
+    ROWS_AT_ONCE = 96,     /* of neighbours, whose products should stay in the cache */
+    ROW_FORWARD = 6,       /* a row's product takes as long as this many items; measured */
     ROW_BACKWARD = 9
 };
 

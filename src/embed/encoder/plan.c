@@ -135,12 +135,12 @@ static void fill_encoding(kith__encoder *e, size_t i, const float *column)
     }
 }
 
-/* Lists of a large graph are in no cache: prefetch the offset of a list, and a little later the
- * list. */
+/* Lists of a large graph are not in the cache: prefetch the offset of a list, and a little later
+ * the list. */
 static inline __attribute__((always_inline)) void fetch_lists(const kith__encoder *e, size_t i,
                                                               size_t to)
 {
-    enum { PLACE = 8, LIST = 4, LINE = 8 /* neighbours */ };
+    enum { PLACE = 8, LIST = 4, LINE = 8 /* in neighbours */ };
     const kith__neighbor_lists *lists = e->lists;
 
     if (i + PLACE < to)
@@ -166,7 +166,7 @@ static void fill_piece(void *context, size_t piece)
     kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
     for (size_t i = from; i < to; i++) {
         if (i % ENCODINGS_A_TICK == 0 && kith__encoder_stops(e)) {
-            to = i; /* the column below is that of the last encoding */
+            to = i; /* the column holds that of the last encoding */
             break;
         }
         if (column && (i == from || e->plan.query[i] != e->plan.query[i - 1])) {

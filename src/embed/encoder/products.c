@@ -5,7 +5,7 @@
 #include "embed/decoders/decoder.h"
 #include "embed/encoder/pairs.h"
 
-enum { FLOATS_A_CHUNK = 16384 /* of sums that are added up */ };
+enum { FLOATS_A_CHUNK = 16384 /* in sums that are added up */ };
 
 /* ---- forward ---- */
 
@@ -296,7 +296,7 @@ static int back_through_products(kith__encoder *e)
     return 0;
 }
 
-/* For gates, which have no queries. */
+/* The same for gates, which have no queries. */
 static int back_through_gates(kith__encoder *e)
 {
     add_pieces(e, e->back.gbw, e->back.active_relation_count * e->hs);

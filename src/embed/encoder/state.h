@@ -103,11 +103,11 @@ struct kith__encoder {
     const kith__implications *rules; /* NULL without logic weights */
     const kith__params *params;
     kith__pool *pool;
-    kith__watch *watch; /* of the forward pass at hand; NULL: none */
+    kith__watch *watch;  /* of the current forward pass; NULL: none */
     size_t d, ds, h, hs; /* widths of embeddings and attention layer or gates, and their strides */
     bool multiplies;     /* B e and B w are needed, by attention or gates */
-    bool keeps;        /* a backward pass will follow: keep what is costly to recompute, */
-    size_t keep_bytes; /* up to this many bytes */
+    bool keeps;          /* a backward pass will follow: keep what is costly to recompute, */
+    size_t keep_bytes;   /* up to this many bytes */
     const kith__table *trans, *att_w, *att_u, *queries; /* NULL if the model has none */
     /* if the order matters: 0 for the list's order, else a seed for shuffling */
     uint64_t order_seed;
@@ -121,7 +121,7 @@ struct kith__encoder {
     bool no_memory;
 };
 
-/* The vector of a neighbour: its input embedding, or what stands for it. */
+/* The vector of a neighbour: its input embedding, or the vector that replaces it. */
 static inline const float *kith__input(const kith__encoder *e, uint32_t neighbor)
 {
     return neighbor < e->lists->seen
@@ -132,7 +132,7 @@ static inline size_t kith__degree(const kith__encoder *e, size_t i)
 {
     return e->plan.first_visit[i + 1] - e->plan.first_visit[i];
 }
-/* Whether the forward pass at hand must stop; called every few microseconds. */
+/* Whether the current forward pass must stop; called every few microseconds. */
 static inline bool kith__encoder_stops(kith__encoder *e)
 {
     return e->watch && kith__watch_add(e->watch, 0);

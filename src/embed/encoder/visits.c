@@ -1,6 +1,6 @@
-/* Visits by neighbour and relation: T_r(e) = e - c w with c = w . e, B e, and the logits that
- * follow; and back to the gradient of the neighbour's row. What depends on the pair alone is done
- * once. */
+/* Visits by neighbour and relation: T_r(e) = e - c w with c = w . e, B e, and the logits computed
+ * from these; and back to the gradient of the neighbour's row. What depends on the pair alone is
+ * computed once. */
 #include <string.h>
 
 #include "embed/encoder/pairs.h"
@@ -37,7 +37,8 @@ INLINE void fetch_query(const kith__encoder *e, size_t item)
         kith__fetch(e->products.ez + e->plan.query_row[e->visits.item_encoding[item]] * e->hs);
 }
 
-/* The next queries of a pair, beginning with item `from`; returns the first item after them. */
+/* Collect the next queries of a pair, beginning with item `from`; returns the first item after
+ * them. */
 static size_t meet_queries(kith__pair *p, const kith__encoder *e, size_t from, size_t to)
 {
     uint32_t last = UINT32_MAX;
@@ -137,7 +138,7 @@ static kith__sums sums_of(const kith__encoder *e, size_t piece)
                         e->back.gb + piece * e->hs * e->ds};
 }
 
-/* Prefetch what the pair that begins at an item reads and adds to by its relation. */
+/* Prefetch what the pair that begins at an item reads and adds to for its relation. */
 INLINE void fetch_sums(const kith__encoder *e, kith__sums s, size_t item)
 {
     if (item >= e->back.active_visits)
@@ -152,7 +153,7 @@ INLINE void fetch_sums(const kith__encoder *e, kith__sums s, size_t item)
     kith__fetch(s.gbw + slot * e->hs);
 }
 
-/* Prefetch values by visit, which are scattered over their arrays too. */
+/* Prefetch values per visit, which are scattered over their arrays too. */
 INLINE void fetch_visit(const kith__encoder *e, size_t item)
 {
     if (item >= e->back.active_visits)
@@ -170,7 +171,7 @@ INLINE void fetch_gradient(const kith__encoder *e, size_t item)
         kith__fetch(e->plan.grad + e->back.active_encoding[item] * e->ds);
 }
 
-/* The gradient through c = w . e; that of the rest of T is in those of B e and B w. */
+/* The gradient through c = w . e; the rest of T's gradient is part of those of B e and B w. */
 static void back_through_factor(float *ge, float *gunit, const kith__encoder *e,
                                 const kith__pair *p, float gc)
 {
@@ -244,7 +245,7 @@ static void backward_row(kith__encoder *e, kith__sums s, size_t index, float *gb
     }
 }
 
-/* Prefetch what is read of a later row. */
+/* Prefetch what is read for a later row. */
 INLINE void fetch_active(const kith__encoder *e, size_t index, size_t last)
 {
     if (index >= last)
@@ -267,7 +268,7 @@ static void back_through_rows(kith__encoder *e, kith__sums s, size_t from, size_
         gradient[k - from] = gbe + (k - from) * e->hs;
     }
     kith__outer_sum(s.gb, gbe, row, to - from, e->hs, e->ds);
-    /* The encoder makes the first rows, so they are in the order of active_rows. */
+    /* The encoder creates the first rows, so they are in the order of active_rows. */
     kith__rows_times(e->back.gradients->ent.at + first * e->ds, gradient, to - from,
                      e->products.b_plain, e->h, e->ds, 1);
 }

@@ -9,7 +9,7 @@ static double run(kith__scores *s)
     *s->positive = 0;
     for (size_t k = 0; k < s->count; k++) {
         double hinge = margin - positive + s->negative[k];
-        bool open = !(hinge <= 0); /* a NaN counts as open, so that it is noticed */
+        bool open = !(hinge <= 0); /* a NaN counts as a violation, so that it is noticed */
         s->negative[k] = open ? share : 0;
         *s->positive -= open ? share : 0;
         sum += open ? hinge : 0;

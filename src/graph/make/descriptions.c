@@ -6,7 +6,7 @@
 
 enum { LEAST_FACTS = 2 };
 
-/* The newcomer of a fact that can be used, as the newcomer sees it; KITH__NO_ID for other facts. */
+/* The newcomer of a usable fact, and the fact from its side; KITH__NO_ID for other facts. */
 static uint32_t newcomer_of(kith_neighbor *seen_so, const kith_graph *g, const kith_facts *facts,
                             size_t i)
 {
@@ -36,8 +36,8 @@ static void count_facts(uint32_t *count, const kith_graph *g)
     }
 }
 
-/* `place`, per unseen entity, is its number among the drawn ones, or KITH__NO_ID. Moves the places
- * where facts begin to where they end. */
+/* Fill in the facts of each description. `place`, per unseen entity, is its index among the chosen
+ * ones, or KITH__NO_ID. */
 static void place_facts(kith__descriptions *d, const kith_graph *g, const uint32_t *place)
 {
     for (int s = 0; s < 2; s++) {
@@ -68,7 +68,7 @@ static void hide(kith__described_fact *facts, size_t count, kith__rng *rng)
         facts[kith__rng_below(rng, count)].hidden = false;
 }
 
-/* Random order, then the first that have facts enough. */
+/* Shuffle the entities, then keep the first ones with enough facts. */
 static void draw(kith__descriptions *d, const kith_graph *g, const uint32_t *count,
                  const kith__description_options *o, kith__rng *rng)
 {
@@ -95,7 +95,7 @@ static int repeat(kith__descriptions *d, size_t capacity, const kith__descriptio
     return 0;
 }
 
-/* Where the facts of each description begin; returns where the last end. */
+/* Set where the facts of each description begin; returns where the last ones end. */
 static size_t lay_out(kith__descriptions *d, uint32_t *place, const uint32_t *count, uint32_t seen)
 {
     size_t total = 0;

@@ -6,7 +6,7 @@
 typedef struct {
     const kith__facts *train;
     uint32_t *order;
-    uint32_t *left; /* facts of train that each entity keeps */
+    uint32_t *left;  /* per entity: number of facts of train that are not hidden */
     uint8_t *hidden; /* per fact */
 } hiding;
 

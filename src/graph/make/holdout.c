@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "core/rng.h"
 
-enum { LEAST_KEPT = 4 }; /* a quarter of the facts of train */
+enum { LEAST_KEPT = 4 }; /* train keeps at least a quarter of its facts */
 
 typedef struct {
     const kith_graph *source;
@@ -13,9 +13,9 @@ typedef struct {
     kith__rng rng;
     uint32_t *order;
     uint8_t *out, *seen; /* per entity */
-    uint32_t *links;     /* facts with seen entities, per held-out entity, */
-    uint32_t *hide;      /* how many of them are still to be hidden, */
-    size_t hide_between; /* and how many between held-out entities */
+    uint32_t *links;     /* per held-out entity: number of facts with seen entities */
+    uint32_t *hide;      /* how many of these are still to be hidden */
+    size_t hide_between; /* how many facts between held-out entities are still to be hidden */
     kith__facts split[KITH_SPLITS];
 } holding;
 
@@ -51,7 +51,7 @@ static size_t count_kept(const holding *h)
     return kept;
 }
 
-/* Draw entities that may be held out, each as likely as another. */
+/* Draw uniformly among the entities that may be held out. */
 static void choose_evenly(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
@@ -73,8 +73,8 @@ static void choose_evenly(holding *h)
         }
 }
 
-/* Where most facts are with few entities, as of people with cities and occupations, all of those
- * would be drawn, and hardly a fact would be left. */
+/* If most facts involve a few entities, such as facts that link people to cities and occupations,
+ * drawing by facts would hold out all of these entities and leave hardly any facts. */
 static void choose(holding *h)
 {
     choose_by_facts(h);
@@ -110,7 +110,8 @@ static void count_links(holding *h)
     h->hide_between = between / 5 < most ? between / 5 : most;
 }
 
-/* One of the facts that link it to seen entities must stay, so that it is known by something. */
+/* At least one of an entity's facts with seen entities must not be hidden, so that something is
+ * known about it. */
 static void count_hidden(holding *h)
 {
     for (uint32_t e = 0; e < h->source->seen_entities; e++) {

@@ -10,16 +10,16 @@ typedef struct kith__holdout_options {
     bool between;           /* whether held-out entities keep facts among themselves */
     double share;           /* the share of seen entities to hold out */
     uint32_t most_hidden;   /* facts hidden per entity: a fifth of them, at least 1, at most this */
-    size_t most_asked; /* hidden facts in total; between held-out entities a 16th of that */
+    size_t most_asked;      /* hidden facts in total; between held-out entities a 16th of that */
     uint64_t seed;
 } kith__holdout_options;
 
-/* Train keeps the facts without held-out entities, aux those that link one to a seen entity, test
- * the hidden ones. With `between`, aux also has the facts between held-out entities that are linked
- * to seen ones, and test one in five of these; without it they are dropped. Entities are drawn as
- * ends of random facts, so entities with many facts are drawn more often, as in the data sets of
- * Wang et al. 2019; where that leaves train less than a quarter of its facts, each entity is as
- * likely as another. */
+/* Train keeps the facts without held-out entities, aux those that link a held-out to a seen entity,
+ * test the hidden ones. With `between`, aux also has the facts between held-out entities that are
+ * linked to seen ones, and test has one in five of these; without it they are dropped. Entities are
+ * drawn as ends of random facts, so entities with many facts are drawn more often, as in the data
+ * sets of Wang et al. 2019. If that leaves train less than a quarter of its facts, entities are
+ * drawn uniformly instead. */
 kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
                                  const kith__holdout_options *options, kith_error *error);
 

@@ -124,7 +124,8 @@ static bool make_false(kith_triple *out, maker *m, kith_triple t, kith_split spl
         side = m->plan->strategy == KITH_SUBJECT ? OBJECT_SIDE : SUBJECT_SIDE;
         return draw(out, m, t, side, false) || draw(out, m, t, !side, true);
     }
-    /* Both ends of such test facts are unseen. A seen one would tell that the fact is false. */
+    /* Both ends of such test facts are unseen, so a seen entity would reveal that the fact is
+     * false. */
     if (split == KITH_TEST && (draw(out, m, t, side, true) || draw(out, m, t, !side, true)))
         return true;
     return draw(out, m, t, side, false) || draw(out, m, t, !side, false);

@@ -4,7 +4,7 @@
 
 #include "graph/read/fields.h"
 
-/* Files that people try to open, by how they begin, and what to do instead. */
+/* Unsupported files that users try to open: how they begin, and what to do instead. */
 static const struct {
     const char *begins, *what, *advice;
 } others[] = {

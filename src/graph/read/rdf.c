@@ -33,24 +33,24 @@ typedef struct {
     kith__input *input;
     SerdEnv *env;
     kith__collector collector;
-    text name;      /* name of the current node, if it has to be assembled */
+    text name; /* name of the current node, if it has to be assembled */
     text label;
     text line_text; /* the current line, if lines are read one by one */
     bool turtle;
     kith__nesting nesting;
-    bool too_deep;     /* serd is told that the file ends here */
-    const char *stack; /* the stack pointer when serd was called */
+    bool too_deep;      /* serd is told that the file ends here */
+    const char *stack;  /* the stack pointer when serd was called */
     kith_status status; /* errors outside serd */
     bool complained;    /* a problem was found since the last check */
     unsigned line;      /* its line, counted from where serd began; 0 if serd has not said */
     char complaint[256];
-    bool trying;        /* statements are checked but not kept */
-    bool ranged;        /* only a range of a plain file is read: */
+    bool trying; /* statements are checked but not kept */
+    bool ranged; /* only a range of a plain file is read: */
     uint64_t place, end;
     /* For Turtle read byte by byte, so that reading can continue after a bad statement: */
     char buffer[PAGE];
     size_t from, to;
-    size_t lines; /* line ends passed to serd */
+    size_t lines;        /* line ends passed to serd */
     char last, last_ink; /* the last byte, and the last one that is not white space */
     bool ended;
 } reading;
@@ -106,7 +106,7 @@ static size_t fill(char *buffer, size_t size, reading *r)
     return r->status == KITH_OK ? filled : 0;
 }
 
-/* Fill a whole page, because serd takes a partial page for the last one, and a NUL for the end. */
+/* Fill a whole page, because serd treats a partial page as the last one and a NUL as the end. */
 static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
 {
     reading *r = stream;
@@ -231,7 +231,7 @@ static bool name_node(const char **name, size_t *length, reading *r, const SerdN
     text *t = &r->name;
     bool done;
 
-    if (node->type == SERD_URI && !r->turtle) { /* the most common kind is named in place */
+    if (node->type == SERD_URI && !r->turtle) { /* the most common kind of name is used in place */
         *name = (const char *)node->buf;
         *length = node->n_bytes;
         return true;
@@ -296,7 +296,7 @@ static int language_rank(const SerdNode *language)
                                                 : 0;
 }
 
-/* A label is shown on one line, and written to a column. */
+/* Labels are written to a single line and column, so line ends and tabs are replaced. */
 static bool append_label(text *t, const SerdNode *node)
 {
     size_t from = t->length;
@@ -577,8 +577,8 @@ static kith_status piece_init(piece *p, kith__loader *loader, kith__input *input
     return kith__line_start(&p->reading.end, input, nominal, loader->error);
 }
 
-/* *done is false if some piece met anything unusual: then nothing has been added, and reading the
- * file as a whole will report the problem. */
+/* `done` is false if some piece met a problem: then nothing has been added, and reading the whole
+ * file again will report it. */
 static kith_status read_pieces(bool *done, kith__loader *loader, kith__input *input)
 {
     size_t count = kith__pool_size(loader->pool);

@@ -10,9 +10,9 @@ enum { KITH__MOST_COLUMNS = 64 };
 #define KITH__NO_COLUMN SIZE_MAX
 
 typedef struct kith__shape {
-    char separator;  /* '\t', ',', ';', or ' ' for runs of spaces */
-    bool quotes;     /* fields may be quoted */
-    bool chosen;     /* only the three columns in `place` are read; else all, in order */
+    char separator; /* '\t', ',', ';', or ' ' for runs of spaces */
+    bool quotes;    /* fields may be quoted */
+    bool chosen;    /* read only the three columns in `place`; else all, in order */
     bool header;
     size_t columns;  /* of the first row */
     size_t place[3]; /* subject, relation, object */

@@ -12,9 +12,9 @@
 #include "graph/read/merge.h"
 
 enum {
-    BATCH = 64,              /* lines whose names are looked up together */
-    LEAST_PIECE = 1 << 20,   /* bytes that justify another thread */
-    SNIFF_LINES = 1000,      /* lines inspected to decide between names and ids */
+    BATCH = 64,            /* lines whose names are looked up together */
+    LEAST_PIECE = 1 << 20, /* bytes that justify another thread */
+    SNIFF_LINES = 1000,    /* lines inspected to decide between names and ids */
     MOST_COLUMNS = 4
 };
 
@@ -53,7 +53,7 @@ typedef struct {
     bool plain; /* the current block is ASCII without NUL, so its lines need no check */
     row rows[BATCH];
     size_t row_count;
-    size_t line;  /* lines before the current one in this piece */
+    size_t line; /* lines before the current one in this piece */
     size_t good, bad;
     size_t bad_line; /* line of the first bad one */
     char bad_text[640];
@@ -166,7 +166,7 @@ static bool parse_plain_row(row *r, piece *p, kith__field line)
     return true;
 }
 
-/* A name must fit into a line of a file in columns. */
+/* A name must fit into a column of a line. */
 static bool has_tab(piece *p, kith__field field)
 {
     char quoted[KITH__QUOTED];
@@ -402,7 +402,7 @@ static void piece_release(piece *p)
     kith__label_set_release(&p->labels);
 }
 
-/* ---- the pieces put together, in order ---- */
+/* ---- merging the pieces, in order ---- */
 
 static kith_status join_pieces(piece *pieces, size_t count, kith__loader *loader, kith_split split,
                                const char *path, const layout *l)

@@ -14,7 +14,7 @@ enum { PARTS_OF_SPEECH = 4, NAME_LIMIT = 512 };
 
 static const struct {
     const char *suffix;
-    char letter; /* as in pointers; satellites (s) are adjectives there */
+    char letter; /* as in pointers, where satellites (s) are adjectives (a) */
 } speech[PARTS_OF_SPEECH] = {{"noun", 'n'}, {"verb", 'v'}, {"adj", 'a'}, {"adv", 'r'}};
 
 static const struct {
@@ -275,7 +275,7 @@ static kith_status read_pointers(wordnet *w, int split, const char *path, size_t
     synset_key(synset, speech[split].letter, offset);
     uint32_t from = find(&w->synsets, synset, 9);
     if (from == KITH__NO_ID)
-        return KITH_OK; /* likewise */
+        return KITH_OK; /* counted in the first pass */
     if (!take_number(&count, &rest, 10))
         return bad_entry(w, path, number, line, "the number of pointers");
     for (uint64_t i = 0; i < count && status == KITH_OK; i++) {

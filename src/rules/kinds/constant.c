@@ -5,7 +5,8 @@
 #include "rules/evidence.h"
 #include "rules/list_rules.h"
 
-/* The most entities with a fact that are counted, spread evenly: at a query, and for a list. */
+/* The maximum number of entities with a fact that are counted, at even intervals: for a query, and
+ * for a list. */
 enum { MOST_SUBJECTS = 256, MOST_LISTED = 1024 };
 
 /* ---- a query ---- */
@@ -43,7 +44,7 @@ static void find(kith__evidence_query *a, const kith__asked *asked)
     }
 }
 
-/* ---- for people ---- */
+/* ---- listing ---- */
 
 /* Count what the entities with r(., c) have in common; `spans` are those entities. */
 static int list_group(kith__listing *l, size_t piece, uint32_t relation, uint32_t constant,

@@ -9,8 +9,8 @@ enum { MOST_BETWEEN = 64, MOST_LOCAL = 256 }; /* beyond these, facts are cut or 
 
 /* ---- mining ---- */
 
-/* Count every two relations between the same two entities, at most MOST_BETWEEN relations. A loop
- * and its inverse are the same fact, which is not evidence for itself. */
+/* Count every pair of relations between the same two entities, for at most MOST_BETWEEN relations.
+ * A loop and its inverse are the same fact, which is not evidence for itself. */
 static int count_support(const kith__mining_entity *s)
 {
     const kith_neighbor *at = s->by_entity;
@@ -30,8 +30,7 @@ static int count_support(const kith__mining_entity *s)
     return 0;
 }
 
-/* A loop does not count as a body of the conclusion that is its inverse, as it is not support for
- * it either. */
+/* A loop is neither counted as a body nor as support of a conclusion that is its inverse. */
 static void count_bodies(const kith__mining_entity *s)
 {
     for (size_t from = 0, to; from < s->facts.count; from = to) {
@@ -114,7 +113,7 @@ static void find_at(kith__evidence_query *a, const kith__asked *asked, const kit
         uint32_t o = facts.at[i].entity, support = support_here, body_count = body_count_here;
         if (inverse && o == asked->self)
             continue;
-        /* The candidate itself must not count as wrong, since it is not known. */
+        /* The candidate itself must not count as a wrong answer, because it is unknown. */
         if (body_count > 0 && !kith__span_has(asked->known, o))
             body_count--;
         count_at_object(&support, &body_count, a, o, r, asked->self);

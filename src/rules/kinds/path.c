@@ -17,8 +17,8 @@ static uint64_t count_walks(const kith__index *index, size_t thin)
     return walks;
 }
 
-/* Count every two steps from s to an entity that some fact q(s, .) leads to. None is a loop, so
- * none is the q-fact itself. */
+/* Count every path of two steps from s to an entity that some fact q(s, .) leads to. Loops are
+ * skipped, so no step is the q-fact itself. */
 static int count_support(const kith__mining_entity *s)
 {
     for (size_t f = 0; f < s->facts.count; f++) {

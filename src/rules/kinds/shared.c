@@ -1,11 +1,11 @@
-/* Shared-answer rules, r(o, c) => q(s, o), where c and s are constants: what the known answers of
- * q(s, ?) have in common. */
+/* Shared-answer rules, r(o, c) => q(s, o), where c and s are constants: facts that the known
+ * answers of q(s, ?) have in common. */
 #include <stdlib.h>
 
 #include "core/mem.h"
 #include "rules/evidence.h"
 
-/* The most known answers, and facts of each, that are considered. */
+/* The maximum number of known answers, and of facts of each, that are considered. */
 enum { MOST_KNOWN = 32, MOST_SHARING = 256 };
 
 static int by_fact(const void *a, const void *b)
