@@ -381,8 +381,8 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "queries from a file, one per line, as --query takes them; - for standard input. A query that fails does not "
-     "stop the others, but makes the exit status 1",
+     "queries from a file, one per line, as --query takes them; - for standard input. A query "
+     "that fails does not stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per query",

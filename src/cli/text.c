@@ -27,9 +27,9 @@ static int decode(uint32_t *character, const char *text)
     return bytes;
 }
 
-/* Controls act on a terminal; separators, bidirectional controls and invisible characters can make text
- * look like other text. Not among them are U+200C and U+200D, the joiners, which names in Persian, in
- * Indic scripts and with emoji need. */
+/* Controls act on a terminal; separators, bidirectional controls and invisible characters can make
+ * text look like other text. Not among them are U+200C and U+200D, the joiners, which names in
+ * Persian, in Indic scripts and with emoji need. */
 static bool is_harmful(uint32_t c)
 {
     static const uint32_t ranges[][2] = {

@@ -12,8 +12,8 @@
  * digits, and its writer locks it (flock). One that is not locked was left by a killed process; the
  * next process that writes to PATH removes it. */
 
-/* A file being written; commit renames it to PATH, or to what PATH links to. A pipe, a device and the
- * file that stdout or stderr goes to are written to directly. */
+/* A file being written; commit renames it to PATH, or to what PATH links to. A pipe, a device and
+ * the file that stdout or stderr goes to are written to directly. */
 typedef struct kith__new_file {
     FILE *stream;
     char *path, *temporary; /* NULL if there is none */
