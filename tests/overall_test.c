@@ -191,6 +191,19 @@ static void overall_file__refuses_knots_that_fall(void **state)
     kith__free(reading(&read, folder, KITH_ERR_INPUT));
 }
 
+/* Rounding to the digits that are written can make neighbouring knots equal. */
+static void overall_file__opens_knots_that_are_equal(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    kith__overall overall = fitted_on(ENTITIES, 1), read;
+
+    overall.knot[1].at = overall.knot[0].at;
+    assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
+    kith__free(reading(&read, folder, KITH_OK));
+    assert_true(read.fitted);
+}
+
 static void overall_file__a_run_without_it_opens_with_a_warning(void **state)
 {
     (void)state;
@@ -378,6 +391,7 @@ int main(void)
         cmocka_unit_test(overall_file__gives_the_same_probabilities),
         cmocka_unit_test(overall_file__opens_whatever_was_fitted),
         cmocka_unit_test(overall_file__refuses_knots_that_fall),
+        cmocka_unit_test(overall_file__opens_knots_that_are_equal),
         cmocka_unit_test(overall_file__a_run_without_it_opens_with_a_warning),
         cmocka_unit_test(newcomers__keep_something_and_hide_something_by_the_seed),
         cmocka_unit_test(newcomers__probabilities_are_those_of_a_session),
