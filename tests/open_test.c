@@ -1775,6 +1775,21 @@ static void columns__csv_is_read_with_its_quotes(void **state)
     check_facts(file("g", "a,likes,b\nb,likes,c\na,knows,c\n"), "commas", three_read);
 }
 
+static void columns__marks_are_found_where_the_first_names_have_spaces(void **state)
+{
+    (void)state;
+    check_facts(file("names.txt", "Luc Besson;born in;Paris\nParis;located in;France\n"),
+                "separated by semicolons", "Luc Besson born in Paris;Paris located in France;");
+    check_facts(file("one.txt", "Luc Besson;born in;Paris\n"), "separated by semicolons",
+                "Luc Besson born in Paris;");
+    check_facts(file("commas.txt", "Luc Besson,born in,Paris\nParis,located in,France\n"),
+                "separated by commas", "Luc Besson born in Paris;Paris located in France;");
+    /* names with commas */
+    check_facts(file("spaces.txt", "Paris,_TX in Texas,_US\nRome,_GA in Georgia,_US\n"),
+                "columns", "Paris,_TX in Texas,_US;Rome,_GA in Georgia,_US;");
+    check_facts(file("some.txt", "a;b r c;d\na r d\n"), "columns", "a;b r c;d;a r d;");
+}
+
 static void columns__semicolons_are_told_from_commas(void **state)
 {
     (void)state;
@@ -2101,6 +2116,7 @@ int main(void)
         cmocka_unit_test(open__tsv_gives_names_ids_in_the_order_met),
         cmocka_unit_test(open__tsv_is_read_under_any_name),
         cmocka_unit_test(columns__csv_is_read_with_its_quotes),
+        cmocka_unit_test(columns__marks_are_found_where_the_first_names_have_spaces),
         cmocka_unit_test(columns__semicolons_are_told_from_commas),
         cmocka_unit_test(columns__a_header_row_is_recognised),
         cmocka_unit_test(columns__a_first_fact_is_never_taken_for_a_header),

@@ -106,6 +106,42 @@ static bool is_csv(const char *path)
     return length >= 4 && strncasecmp(path + length - 4, ".csv", 4) == 0;
 }
 
+/* Whether each of the first rows has three columns separated by spaces. */
+static bool spaces_agree(rows r)
+{
+    bool agree = true, punctuated;
+
+    for (size_t i = 0; i < COMPARED && agree; i++) {
+        agree = blank_columns(r.row, &punctuated) == 3;
+        if (!next_row(&r))
+            break;
+    }
+    return agree;
+}
+
+static size_t count_compared(rows r)
+{
+    size_t count = 1;
+
+    while (count < COMPARED && next_row(&r))
+        count++;
+    return count;
+}
+
+/* The mark that cuts each of the first rows into three columns although the first one has three by
+ * spaces too, as in "Luc Besson;born in;Paris"; 0 if there is none. Names may contain commas, so
+ * these count only if spaces do not separate all rows. */
+static char hidden_mark(rows r)
+{
+    size_t compared = count_compared(r), columns;
+
+    if (agreement(r, ';', &columns) == compared && columns == 3)
+        return ';';
+    if (agreement(r, ',', &columns) == compared && columns == 3 && !spaces_agree(r))
+        return ',';
+    return 0;
+}
+
 static char find_separator(rows r, const char *path)
 {
     bool punctuated;
@@ -113,8 +149,10 @@ static char find_separator(rows r, const char *path)
 
     if (memchr(r.row.text, '\t', r.row.length))
         return '\t';
-    if (blank_columns(r.row, &punctuated) == 3 && !punctuated && !is_csv(path))
-        return ' ';
+    if (blank_columns(r.row, &punctuated) == 3 && !punctuated && !is_csv(path)) {
+        char mark = hidden_mark(r);
+        return mark ? mark : ' ';
+    }
     size_t by_comma = agreement(r, ',', &commas), by_semicolon = agreement(r, ';', &semicolons);
     if (by_comma == 0 && by_semicolon == 0)
         return is_csv(path) && blank_columns(r.row, &punctuated) != 3 ? ',' : ' ';
