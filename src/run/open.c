@@ -302,9 +302,9 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     warn_of_age(model, folder, &config);
     if (report.dropped_relations > 0)
         kith__model_warn(model,
-                         "%zu relations of the graph are not among those that %s was trained on: "
-                         "%zu known facts with them are ignored", report.dropped_relations, folder,
-                         report.dropped_facts);
+                         "%s was not trained on %zu of the graph's relations; known facts with "
+                         "them are ignored: %zu",
+                         folder, report.dropped_relations, report.dropped_facts);
     TRY(kith__fused_open(model, folder, true, error));
     kith__fact_base_learn(model->fused->evidence->base, learned);
     learned = NULL;
