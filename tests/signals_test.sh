@@ -94,7 +94,8 @@ stops() { # NAME SIGNAL COMMAND...
         else
             stop_once "$signal" "$@" <"${input:-/dev/null}"
         fi
-        if [ "$status" = 0 ]; then
+        # Ranks are written whole before probabilities are measured.
+        if [ "$status" = 0 ] || [ -e ranks.tsv ]; then
             rm -f ranks.tsv
             delay=$(awk "BEGIN { print $delay / 2 }")
             continue
