@@ -332,9 +332,9 @@ static void svg__an_empty_chart_is_still_a_chart(void **state)
 /* Means over seeds may differ in their last bit alone. */
 static void svg__an_axis_ends_whatever_the_values(void **state)
 {
-    static const double values[][2] = {{.5, .5 + 1e-16}, {1. / 3, 1. / 3 + 1e-16}, {1e17, 1e17 + 16},
-                                       {-1e308, 1e308},  {0, 5e-324},              {-3, -3},
-                                       {0, 0}};
+    static const double values[][2] = {
+        {.5, .5 + 1e-16}, {1. / 3, 1. / 3 + 1e-16}, {1e17, 1e17 + 16}, {-1e308, 1e308},
+        {0, 5e-324},      {-3, -3},                 {0, 0}};
 
     (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
