@@ -76,7 +76,7 @@ check 'explanations show short names' 0 'Player 8 \(wd:Q208\)  name of P54 \(wdt
     "$kith" explain a/b/wikidata --query '"Player 8" wdt:P551 ?'
 
 # What train prints at its end works as it stands.
-sed -n 's/.*ask it with: //p' told >line
+sed -n 's/.*to query it: //p' told >line
 { echo "kith() { \"$kith\" \"\$@\"; }"; cat line; } >script
 bash script >out 2>err
 report $? 'the command that train prints works' "$(cat told out err)"
@@ -89,7 +89,7 @@ check 'semicolons, a byte order mark and CRLF are fine' 0 'separated by semicolo
     "$kith" stats 'Tabelle 1.csv'
 "$kith" train 'Tabelle 1.csv' -o 'mein lauf' --preset rules -q >told 2>err
 report $? 'a run is made of it' "$(cat err)"
-{ echo "kith() { \"$kith\" \"\$@\"; }"; sed -n 's/.*ask it with: //p' told; } >script
+{ echo "kith() { \"$kith\" \"\$@\"; }"; sed -n 's/.*to query it: //p' told; } >script
 bash script >out 2>err
 report $? 'the command that train prints works with spaces in all names' "$(cat told out err)"
 check 'names with spaces are quoted' 0 '^ +1 .*  Chicago$' \

@@ -288,12 +288,12 @@ check 'eval of a run whose settings were changed' 1 'config.json: its checksum i
 check 'eval of a run of the future' 1 'has format 99' "$kith" eval damaged
 mkdir alone && cp source/train alone
 "$kith" train alone -o lonely "${small[@]}" >out 2>err
-sed -n 's/.*ask it with: //p' out | sed "s|^kith|$kith|" >next
+sed -n 's/.*to query it: //p' out | sed "s|^kith|$kith|" >next
 [ -s next ] && bash next >answers 2>err && grep -Eq '^ +1 ' answers
 report $? 'without test facts, the next command is a question that works' "$(cat next err)"
 mkdir spaced && printf "it's a\tlives in\tNew York\nb\tlives in\tNew York\n" >spaced/train
 "$kith" train spaced -o 'a run' "${small[@]}" >out 2>err
-sed -n 's/.*ask it with: //p' out | sed "s|^kith|$kith|" >next
+sed -n 's/.*to query it: //p' out | sed "s|^kith|$kith|" >next
 [ -s next ] && bash next >answers 2>err && grep -Eq '^ +1 ' answers
 report $? 'also with spaces and quotes in names' "$(cat next err)"
 check 'eval without test facts shows what training measured' 0 'held-out' "$kith" eval lonely

@@ -322,9 +322,9 @@ typedef struct kith_stats {
     size_t seen;                   /* entities in train */
     size_t unseen; /* entities of test that are not in train, in facts whose relation is in train */
     size_t facts[KITH_SPLITS];      /* per split, false ones included */
-    size_t untrue[KITH_SPLITS];     /* of these, labelled false */
-    size_t unusable[KITH_SPLITS];   /* of these, with a relation that is not in train */
-    size_t leaked[KITH_SPLITS];     /* of these, true facts that are also in train */
+    size_t untrue[KITH_SPLITS];     /* of `facts`: labelled false */
+    size_t unusable[KITH_SPLITS];   /* of `facts`: with a relation that is not in train */
+    size_t leaked[KITH_SPLITS];     /* of `facts`: true ones that are also in train */
     size_t isolated;               /* named entities without any fact */
     size_t connected;              /* entities that have a neighbour */
     uint64_t neighbors_min, neighbors_max;
@@ -606,8 +606,9 @@ KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);
-/* The strongest rules that a model learned: direct and path rules have their counts from training;
- * constant rules and examples come from the facts known now. Free with kith_rules_free. */
+/* The strongest rules that a model learned: mined rules (direct, path, path3) have their counts
+ * from training; constant rules and examples come from the facts known now. Free with
+ * kith_rules_free. */
 KITH_API kith_status kith_model_rules(kith_rules **rules, const kith_model *model,
                                       const kith_rules_options *options, kith_error *error);
 /* A model with random initial values instead of trained ones; it borrows the graph. */
@@ -711,7 +712,7 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as fractions */
 } kith_metrics;
 
-/* How many answers of a query kith_rank has probabilities for, at most. */
+/* The maximum number of answers per query for which kith_rank has probabilities. */
 enum { KITH_JUDGED = 10 };
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */

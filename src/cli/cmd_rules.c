@@ -342,8 +342,8 @@ const command cmd_rules = {
     .most_operands = 1,
     .about =
         "Lists implications between relations: r1 => r2 says that an entity with r1 also has r2.\n"
-        "The support is the number of entities with both, the confidence its share of those with\n"
-        "r1. Implications are counted over train, in both directions of each relation.\n\n"
+        "The support is the number of entities with both, the confidence their share among those\n"
+        "with r1. Implications are counted over train, in both directions of each relation.\n\n"
         "With --kind, lists the rules that predictions use instead. They predict an answer o to\n"
         "the query q(s, ?), and are shown with how often they were correct. The confidence of\n"
         "rules with few examples is lowered. The kinds are:",

@@ -96,7 +96,7 @@ static void tell_next(const char *folder)
     char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);
 
     if (question)
-        say("%s: finished; ask it with: kith predict %s --query %s\n", folder, run ? run : "",
+        say("%s: finished; to query it: kith predict %s --query %s\n", folder, run ? run : "",
             question);
     else
         say("%s: finished; see how good it is with: kith eval %s\n", folder, run ? run : "");
