@@ -225,6 +225,11 @@ for strategy in object both; do
         --quiet
     check "$strategy unseen: eval" 0 'realistic +[0-9]' "$kith" eval $strategy-rules --candidates all
 done
+# Where facts of unseen entities do not count for rules, these are ranked by their encodings.
+"$kith" train both -o both-off --unseen-neighbors off --dim 8 --epochs 2 --quiet >out 2>err
+json 'both unseen: new entities among themselves do not all tie' \
+    'o["optimistic"]["mrr"] < 1 and o["pessimistic"]["mrr"] > .8 * o["optimistic"]["mrr"]' \
+    "$kith" eval both-off --candidates new --newcomers 0 --json
 for preset in rules kith; do
     check "labels, preset $preset" 0 finished "$kith" train labelled -o labels-$preset \
         --preset $preset --quiet --dim 4 --epochs 1

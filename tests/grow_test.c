@@ -220,6 +220,8 @@ static void grow__candidates_are_chosen_and_seen_ones_keep_their_scores(void **s
             size_t *at = from == seen ? &s : &n;
             assert_int_equal(all->at[i]->entity, from->at[*at]->entity);
             assert_true(all->at[i]->score == from->at[*at]->score);
+            if (from == new) /* a fact is as likely whatever else is listed */
+                assert_true(all->at[i]->probability == new->at[*at]->probability);
             ++*at;
         }
         assert_int_equal(s + n, seen->count + new->count);

@@ -3,6 +3,8 @@
 
 #include "core/mem.h"
 #include "model/model.h"
+#include "run/fusion_files.h"
+#include "run/overall_file.h"
 #include "support.h"
 #include "tables.h"
 #include "train/start_from.h"
@@ -221,6 +223,39 @@ static void start_from__the_fusion_is_taken_over(void **state)
     kith_graph_free(graph);
 }
 
+/* The second calibration, P(has relation) and the fusion for whole new graphs, too. */
+static void start_from__probabilities_are_taken_over(void **state)
+{
+    static const kith__knot knot = {.at = -1, .probability = .25, .answers = 40, .entities = 9};
+    kith_settings s = quick("table");
+    kith__fitted_fusion run = {0}, other = {0}, found = {0};
+    kith_error error;
+    bool exists;
+
+    (void)state;
+    set(&s, "evidence", "fused");
+    const char *folder = old_run(&s);
+    kith_model *old = opened_model(folder);
+    run.fusion = old->fused->fusion;
+    other.fusion.common.bare[0] = 2.5f;
+    assert_int_equal(kith__fusion_save(folder, &run, &other, &error), KITH_OK);
+    kith__overall overall = {.entities = 9, .answers = 40, .weight = {0, 1, 0, 0, 0}, .knots = 1};
+    overall.knot[0] = knot;
+    assert_int_equal(kith__overall_save(folder, &overall, &error), KITH_OK);
+    kith_graph *graph = new_graph();
+    const char *next = train(graph, &s, folder);
+    kith_model *model = opened_model(next);
+    assert_true(model->overall.fitted);
+    assert_true(model->overall.knot[0].probability == .25);
+    assert_int_equal(kith__fusion_for_new_graphs(&found, &exists, next, &error), KITH_OK);
+    assert_true(exists);
+    assert_true(found.fusion.common.bare[0] == 2.5f);
+    kith__fusion_release(&found.fusion);
+    kith_model_free(model);
+    kith_model_free(old);
+    kith_graph_free(graph);
+}
+
 static void not_started(const kith_graph *graph, const kith_settings *s, const char *from,
                         const char *why)
 {
@@ -298,6 +333,7 @@ int main(void)
         cmocka_unit_test(start_from__new_entities_start_from_their_encodings),
         cmocka_unit_test(start_from__a_run_can_be_stopped_and_resumed),
         cmocka_unit_test(start_from__the_fusion_is_taken_over),
+        cmocka_unit_test(start_from__probabilities_are_taken_over),
         cmocka_unit_test(start_from__batches_and_epochs_are_adapted_once),
         cmocka_unit_test(start_from__what_does_not_fit_is_refused_with_the_reason),
     };

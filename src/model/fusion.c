@@ -197,7 +197,7 @@ static kith_status score_unseen(kith__fusion_workspace *f, kith__span facts, uin
     f->unseen_at.embedding = NULL;
     if (unseen->count > 0)
         TRY(find_shift(f, facts, query, error));
-    for (size_t i = unseen->only ? 0 : f->at.candidates; i < unseen->width; i++)
+    for (size_t i = f->at.candidates; i < unseen->width; i++)
         f->scores[i] = NAN;
     for (size_t i = 0; i < unseen->count; i++) {
         if (unseen->at[i] == self)
@@ -231,7 +231,10 @@ kith_status kith__fusion_run(kith__fusion_workspace *f, kith__span facts, uint32
     score_seen(f->scores, &f->at, f->weight, f->without);
     if (f->unseen.width > 0)
         TRY(score_unseen(f, facts, self, query, error));
+    /* Seen answers have shares even if they are not wanted: a fact is as likely either way. */
     f->shares = kith__shares_of(f->scores, width, facts, query);
+    for (size_t i = 0; f->unseen.only && i < candidates; i++)
+        f->scores[i] = NAN;
 cleanup:
     return status;
 }

@@ -145,7 +145,7 @@ kith_status kith__fusion_sweep(kith_model *model, const kith__fusion *fusion,
         TRY(kith__fusion_workspace_init(&workspaces[made], fusion, evidence, degrees, without,
                                         error));
         workspaces[made].number = made;
-        if (among->width > among->candidates || among->only)
+        if (among->width > among->candidates)
             workspaces[made].unseen =
                 (kith__unseen_set){among->unseen, among->unseen_count, among->width, among->only};
     }

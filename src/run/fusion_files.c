@@ -245,17 +245,25 @@ static json_t *fusion_json(const kith__fusion *f, const kith__calibration *calib
                      (double)f->regularization, "by_relation", own_json(f));
 }
 
+static const char FUSION[] = "fusion.json";
 static const char NEW_GRAPHS[] = "new_graphs"; /* the member with the weights for new graphs */
 
-kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fusion,
-                              const kith__fitted_fusion *new_graphs, kith_error *error)
+static kith_status save_fusion(const char *folder, const char *file,
+                               const kith__fitted_fusion *fusion,
+                               const kith__fitted_fusion *new_graphs, kith_error *error)
 {
     json_t *object = fusion_json(&fusion->fusion, &fusion->calibration);
 
     if (new_graphs)
         json_object_set_new(object, NEW_GRAPHS,
                             fusion_json(&new_graphs->fusion, &new_graphs->calibration));
-    return kith__json_save(folder, "fusion.json", object, error);
+    return kith__json_save(folder, file, object, error);
+}
+
+kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fusion,
+                              const kith__fitted_fusion *new_graphs, kith_error *error)
+{
+    return save_fusion(folder, FUSION, fusion, new_graphs, error);
 }
 
 /* The features that every file has, with their names in formats 1 and 2. Later features have weight
@@ -422,7 +430,9 @@ static bool read_numbers(kith__fusion *f, kith__calibration *calibration, const 
     return true;
 }
 
-static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, bool new_graph,
+/* If `for_new` is not NULL, the weights for new graphs are read if the file has them, else the
+ * usual ones; it is set to whether the file has them. */
+static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, bool *for_new,
                                bool required, const char *folder, const char *file,
                                kith_error *error)
 {
@@ -434,8 +444,10 @@ static kith_status load_fusion(kith__fusion *f, kith__calibration *calibration, 
     if (format < BY_POSITION || format > FORMAT)
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s/%s: has format %d, expected up to %d", folder,
                        file, format, FORMAT));
-    const json_t *other = new_graph ? json_object_get(object, NEW_GRAPHS) : NULL;
+    const json_t *other = for_new ? json_object_get(object, NEW_GRAPHS) : NULL;
     const json_t *from = other ? other : object;
+    if (for_new)
+        *for_new = other != NULL;
     f->own_count = (uint32_t)json_array_size(json_object_get(from, "by_relation"));
     f->own = kith__calloc(f->own_count, sizeof *f->own);
     if (!f->own)
@@ -450,12 +462,18 @@ cleanup:
     return status;
 }
 
+kith_status kith__fusion_for_new_graphs(kith__fitted_fusion *fusion, bool *exists,
+                                        const char *folder, kith_error *error)
+{
+    return load_fusion(&fusion->fusion, &fusion->calibration, exists, false, folder, FUSION, error);
+}
+
 static const char CARRIED[] = "carried_fusion.json";
 
-kith_status kith__carried_fusion_save(const char *folder, const kith__fusion *fusion,
-                                      const kith__calibration *calibration, kith_error *error)
+kith_status kith__carried_fusion_save(const char *folder, const kith__fitted_fusion *fusion,
+                                      const kith__fitted_fusion *new_graphs, kith_error *error)
 {
-    return kith__json_save(folder, CARRIED, fusion_json(fusion, calibration), error);
+    return save_fusion(folder, CARRIED, fusion, new_graphs, error);
 }
 
 bool kith__carried_fusion_saved(const char *folder)
@@ -463,10 +481,16 @@ bool kith__carried_fusion_saved(const char *folder)
     return kith__path_exists(folder, CARRIED);
 }
 
-kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *calibration,
-                                      const char *folder, kith_error *error)
+kith_status kith__carried_fusion_load(kith__fitted_fusion *fusion, kith__fitted_fusion *new_graphs,
+                                      bool *exists, const char *folder, kith_error *error)
 {
-    return load_fusion(fusion, calibration, false, true, folder, CARRIED, error);
+    kith_status status;
+
+    TRY(load_fusion(&fusion->fusion, &fusion->calibration, NULL, true, folder, CARRIED, error));
+    TRY(load_fusion(&new_graphs->fusion, &new_graphs->calibration, exists, true, folder, CARRIED,
+                    error));
+cleanup:
+    return status;
 }
 
 void kith__carried_fusion_drop(const char *folder)
@@ -512,7 +536,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, bool new_gra
                           "%s: lacks fusion.json or rules.safetensors; finish it first: kith train "
                           "--resume %s",
                           folder, folder);
-    TRY(load_fusion(&fusion, &calibration, new_graph, required, folder, "fusion.json",
+    TRY(load_fusion(&fusion, &calibration, new_graph ? &new_graph : NULL, required, folder, FUSION,
                     error));
     warn_of_few(model, &fusion);
     TRY(kith__has_relation_load(&model->has, folder, required, error));

@@ -17,13 +17,17 @@ kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fus
                               const kith__fitted_fusion *new_graphs, kith_error *error);
 kith_status kith__rules_save(const char *folder, const kith__rule_set *rules, kith_error *error);
 
+/* The fusion for whole new graphs, with the ids of the run's own graph; false if it has none. */
+kith_status kith__fusion_for_new_graphs(kith__fitted_fusion *fusion, bool *exists,
+                                        const char *folder, kith_error *error);
+
 /* The fusion of an earlier run, for a run that does not have its own yet: carried_fusion.json,
- * which is removed when fusion.json exists. */
-kith_status kith__carried_fusion_save(const char *folder, const kith__fusion *fusion,
-                                      const kith__calibration *calibration, kith_error *error);
+ * which is removed when fusion.json exists. `new_graphs` is as for kith__fusion_save. */
+kith_status kith__carried_fusion_save(const char *folder, const kith__fitted_fusion *fusion,
+                                      const kith__fitted_fusion *new_graphs, kith_error *error);
 bool kith__carried_fusion_saved(const char *folder);
-kith_status kith__carried_fusion_load(kith__fusion *fusion, kith__calibration *calibration,
-                                      const char *folder, kith_error *error);
+kith_status kith__carried_fusion_load(kith__fitted_fusion *fusion, kith__fitted_fusion *new_graphs,
+                                      bool *exists, const char *folder, kith_error *error);
 void kith__carried_fusion_drop(const char *folder);
 
 /* Read both files and give the model their content. For a whole new graph, the weights for new

@@ -166,16 +166,20 @@ void kith__run_drop_held_out(const char *folder)
 static kith_status take_carried(kith_train_end *end, const char *folder, const kith_model *model,
                                 kith_error *error)
 {
-    kith__fitted_fusion carried = {0};
+    kith__fitted_fusion carried = {0}, new_graphs = {0};
+    kith__has_relation has;
+    bool exists;
     kith_status status;
 
-    TRY(kith__carried_fusion_load(&carried.fusion, &carried.calibration, folder, error));
-    TRY(mine(folder, model, NULL, error));
-    TRY(kith__fusion_save(folder, &carried, NULL, error));
+    TRY(kith__carried_fusion_load(&carried, &new_graphs, &exists, folder, error));
+    TRY(kith__has_relation_load(&has, folder, true, error));
+    TRY(mine(folder, model, has.fitted ? &has : NULL, error));
+    TRY(kith__fusion_save(folder, &carried, exists ? &new_graphs : NULL, error));
     kith__carried_fusion_drop(folder);
     *end = KITH_TRAIN_FINISHED;
 cleanup:
     kith__fusion_release(&carried.fusion);
+    kith__fusion_release(&new_graphs.fusion);
     return status;
 }
 

@@ -519,8 +519,7 @@ static kith_status save_start(void *context, const char *folder, kith_error *err
     kith_status status;
 
     TRY(kith__adam_init(&adam, &model->params, error));
-    if (carried->fused)
-        TRY(kith__carried_fusion_save(folder, &carried->fusion, &carried->calibration, error));
+    TRY(kith__carried_save(folder, carried, error));
     TRY(kith__run_save_position(folder, &begin, model, &(kith__moments){&adam.m, &adam.v, 0},
                                 error));
 cleanup:

@@ -5,6 +5,8 @@
 
 #include "core/mem.h"
 #include "nn/kernels.h"
+#include "run/has_relation_file.h"
+#include "run/overall_file.h"
 
 enum { REQUESTS_AT_ONCE = 4096, MOST_ROUNDS = 4 };
 #define NONE UINT32_MAX
@@ -316,11 +318,9 @@ static int by_query(const void *a, const void *b)
 }
 
 /* Relations that the new graph lacks lose their own weights. */
-static kith_status carry_fusion(kith__carried *carried, const matching *m, kith_error *error)
+static kith_status carry_weights(kith__fusion *to, const kith__fusion *from, const matching *m,
+                                 kith_error *error)
 {
-    const kith__fusion *from = &m->old->fused->fusion;
-    kith__fusion *to = &carried->fusion;
-
     *to = *from;
     to->own_count = 0;
     to->own = kith__alloc(from->own_count + 1, sizeof *to->own);
@@ -333,14 +333,51 @@ static kith_status carry_fusion(kith__carried *carried, const matching *m, kith_
                 to->own[to->own_count++].query = q;
             }
     qsort(to->own, to->own_count, sizeof *to->own, by_query);
-    carried->calibration = m->old->calibration;
-    carried->fused = true;
     return KITH_OK;
+}
+
+/* Probabilities are computed from features and counts, so what they were learned from an earlier
+ * graph holds for a grown one. */
+static kith_status carry_fusion(kith__carried *carried, const matching *m, const char *folder,
+                                kith_error *error)
+{
+    kith__fitted_fusion other = {0};
+    kith_status status;
+
+    TRY(carry_weights(&carried->fusion.fusion, &m->old->fused->fusion, m, error));
+    carried->fusion.calibration = m->old->calibration;
+    carried->has = m->old->has;
+    carried->overall = m->old->overall;
+    carried->fused = true;
+    TRY(kith__fusion_for_new_graphs(&other, &carried->for_new_graphs, folder, error));
+    if (carried->for_new_graphs)
+        TRY(carry_weights(&carried->new_graphs.fusion, &other.fusion, m, error));
+    carried->new_graphs.calibration = other.calibration;
+cleanup:
+    kith__fusion_release(&other.fusion);
+    return status;
+}
+
+kith_status kith__carried_save(const char *folder, const kith__carried *carried, kith_error *error)
+{
+    kith_status status = KITH_OK;
+
+    if (!carried->fused)
+        return KITH_OK;
+    if (carried->has.fitted)
+        TRY(kith__has_relation_save(folder, &carried->has, error));
+    if (carried->overall.fitted)
+        TRY(kith__overall_save(folder, &carried->overall, error));
+    TRY(kith__carried_fusion_save(folder, &carried->fusion,
+                                  carried->for_new_graphs ? &carried->new_graphs : NULL, error));
+cleanup:
+    return status;
 }
 
 void kith__carried_release(kith__carried *carried)
 {
-    kith__fusion_release(&carried->fusion);
+    kith__fusion_release(&carried->fusion.fusion);
+    kith__fusion_release(&carried->new_graphs.fusion);
     memset(carried, 0, sizeof *carried);
 }
 
@@ -369,7 +406,7 @@ kith_status kith__start_from(kith__carried *carried, kith_model *model, const ch
         TRY(kith__no_memory(error));
     TRY(start_new_entities(&m, error));
     if (old->fused && model->settings.evidence == old->settings.evidence)
-        TRY(carry_fusion(carried, &m, error));
+        TRY(carry_fusion(carried, &m, folder, error));
 cleanup:
     kith__free(m.entity);
     kith__free(m.relation);
