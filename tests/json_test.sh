@@ -96,6 +96,14 @@ for run in kith lan; do
         fits explain "$kith" explain $run "${new[@]}" --query "$query" --json
     done
     fits predict "$kith" predict $run "${new[@]}" --about new --query 'nobody knows ?' --json
+    for command in predict explain; do
+        fits $command "$kith" $command $run --query 'nobody knows ?' --json
+        json "$command: a query that fails alone has a result" '(len(o["results"]) == 1 and
+            o["results"][0]["query"]["subject"] == "nobody" and "nobody" in o["results"][0]["error"])' \
+            "$kith" $command $run --query 'nobody knows ?' --json
+        json "$command: no new entity, no result" 'o["results"] == []' \
+            "$kith" $command $run --query '* knows ?' --json
+    done
     fits check "$kith" check $run --graph --top 5 --json
     fits predict "$kith" predict $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
     fits explain "$kith" explain $run "${new[@]}" --query 'new ? ?' --query 'p0 knows ?' --json
