@@ -95,7 +95,7 @@ json 'stats --json gives the report' 'o["duplicates_dropped"] == 1 and o["bad_li
     "$kith" stats --json folder
 json 'stats --json adds up' \
     'sum(d["entities"] for d in o["degrees"]) == 4 and '\
-'sum(c["facts"] for c in o["commonest_relations"]) == o["facts"]["train"]' \
+'sum(c["fact_count"] for c in o["commonest_relations"]) == o["facts"]["train"]' \
     "$kith" stats --json folder
 printf 'a"\\\t\xe2\x82\xac\x01\tb\n' >'odd "name".tsv'
 json 'stats --json quotes what needs it' \

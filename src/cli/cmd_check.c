@@ -336,7 +336,7 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
     if (!list)
         return EXIT_SUCCESS;
     return print_json(json_pack(
-        "{so sI sI so so}", "facts", list, "checked", (json_int_t)(f->count - verdicts->failed),
+        "{so sI sI so so}", "results", list, "checked", (json_int_t)(f->count - verdicts->failed),
         "failed", (json_int_t)verdicts->failed, "ignored", ignored_json(c->a.session),
         "warnings", warnings_json(c->a.model)));
 }

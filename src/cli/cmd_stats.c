@@ -116,7 +116,7 @@ static json_t *relations_json(const kith_stats *s, const kith_graph *graph)
         json_array_append_new(list,
                               json_pack("{sssI}", "relation",
                                         kith_graph_relation_name(graph, s->common[i]->relation),
-                                        "facts", (json_int_t)s->common[i]->facts));
+                                        "fact_count", (json_int_t)s->common[i]->facts));
     return list;
 }
 
