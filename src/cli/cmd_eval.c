@@ -322,11 +322,8 @@ static int run(const command *self, void *arguments_given)
 }
 
 static const option_row options[] = {
-    {"split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
-     "test"},
-    {"candidates", 0, "seen|all|new",
-     "the candidates: entities of train, all entities, or unseen ones", OPTION_CHOICE,
-     offsetof(arguments, candidates), "seen"},
+    OPTION_SPLIT(arguments, split),
+    OPTION_CANDIDATES(arguments, candidates, "seen"),
     {"without", 0, "PARTS",
      "ablate parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
      "direct or path; separate several with commas",

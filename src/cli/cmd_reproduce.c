@@ -298,8 +298,7 @@ static int run(const command *self, void *given)
 static const option_row options[] = {
     {"data", 0, "DIR", "the folder with the data sets", OPTION_TEXT, offsetof(arguments, data),
      "data"},
-    {"output", 'o', "DIR", "the folder for runs and report", OPTION_TEXT,
-     offsetof(arguments, output), "reproduction"},
+    OPTION_OUTPUT("the folder for runs and report", arguments, output, "reproduction"),
     {"quick", 0, NULL, "use few epochs and data sets: about ten minutes per experiment",
      OPTION_FLAG, offsetof(arguments, quick)},
     {"jobs", 0, "N", "run N training runs at the same time", OPTION_INTEGER,

@@ -612,7 +612,7 @@ static int run(const command *self, void *arguments)
 }
 
 static const option_row options[] = {OPTION_TOP("number of answers", "10"),
-                                     OPTION_CANDIDATES,
+                                     OPTION_CANDIDATES(query_arguments, candidates, "all"),
                                      OPTION_ON,
                                      OPTION_COLUMNS,
                                      OPTION_THREADS,

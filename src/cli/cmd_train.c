@@ -172,10 +172,10 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"output", 'o', "DIR", "the folder for the run, which is created, with its parents",
-     OPTION_TEXT, offsetof(arguments, folder)},
-    {"preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(arguments, preset),
-     .otherwise = "kith; triplets if dev has labels"},
+    /* not needed with --resume */
+    OPTION_OUTPUT("the folder for the run, which is created, with its parents", arguments, folder,
+                  .required = false),
+    OPTION_PRESETS(arguments, preset, .otherwise = "kith; triplets if dev has labels"),
     {"force", 0, NULL, "replace DIR if it is a run made by kith", OPTION_FLAG,
      offsetof(arguments, force)},
     {"from", 0, "RUN",
