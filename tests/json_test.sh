@@ -83,7 +83,7 @@ fits train "$kith" train labelled -o labels "${small[@]}" --json
 fits tune "$kith" tune source -o tuned --grid dim=4,8 --grid normalize=on,off --epochs 2 --eval-every 1 --json
 for run in kith lan; do
     fits info "$kith" info $run --json
-    fits info "$kith" info $run --relation knows --json
+    fits info "$kith" info $run --threads 1 --relation knows --json
     fits eval "$kith" eval $run --json
     fits eval "$kith" eval $run --filter source --split dev --json
     for query in 'new lives_in ?' '? knows new' 'new ? ?'; do
