@@ -201,11 +201,10 @@ const command cmd_train = {
     .also = "-o DIR",
     .most_operands = 0,
     .about =
-        "Trains a model on the train facts of the source, and writes it to a folder, the run, "
-        "with\n"
-        "all that later commands need. Ctrl-C stops with a checkpoint. After that, or after a\n"
-        "crash, --resume continues; the result is the same, byte for byte, as without the\n"
-        "interruption.",
+        "Trains a model on the train facts of the source, and writes it to a folder, the run,\n"
+        "with all that later commands need. Ctrl-C stops with a checkpoint. After that, or after\n"
+        "a crash, --resume continues; on the same machine, the result is the same, byte for byte,\n"
+        "as without the interruption.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),
