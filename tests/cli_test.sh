@@ -80,6 +80,10 @@ check 'stats prints the table' 0 'seen entities +4' "$kith" stats folder
 check 'stats says what was recognised' 0 'folder of train, dev, test, aux' "$kith" stats folder
 check 'stats draws a chart' 0 '█' "$kith" stats folder
 check 'stats lists relations' 0 '60\.0 %  r' "$kith" stats folder
+printf 'a\tr\tb\na\ts\tb\nb\tt\ta\nc\tq\td\n' >repeated.tsv
+check 'stats counts facts that others repeat' 0 '^  50\.0 % of facts: another relation links the same subject' \
+    "$kith" stats repeated.tsv
+check 'and the relations that consist of them' 0 'at least 80 % of the facts: 2 and 3$' "$kith" stats repeated.tsv
 "$kith" stats folder >out 2>err
 grep -q 'dropped 1 duplicate fact$' err
 report $? 'duplicates are reported on stderr' "$(cat err)"
@@ -95,7 +99,7 @@ json 'stats --json gives the report' 'o["duplicates_dropped"] == 1 and o["bad_li
     "$kith" stats --json folder
 json 'stats --json adds up' \
     'sum(d["entities"] for d in o["degrees"]) == 4 and '\
-'sum(c["facts"] for c in o["commonest_relations"]) == o["facts"]["train"]' \
+'sum(c["fact_count"] for c in o["commonest_relations"]) == o["facts"]["train"]' \
     "$kith" stats --json folder
 printf 'a"\\\t\xe2\x82\xac\x01\tb\n' >'odd "name".tsv'
 json 'stats --json quotes what needs it' \

@@ -55,6 +55,31 @@ printf 'The rules that speak\nfor it, parted by blanks; nearness.\n' >"$words"
 [ "$(python3 tests/find_words.py tests/words.txt "$words" | wc -l)" = 4 ]
 report $? "docs: private words are found, also across lines" ""
 
+# The kinds of rules: the stems in the table of kinds.h, and what their files say about themselves.
+kinds() { # prints "name letter" per kind
+    sed -n 's/^ *KIND(USE, [A-Z0-9]*, \([a-z0-9]*\),.*/\1/p' src/rules/kinds.h | while read -r stem; do
+        sed -n 's/.*\.name = "\([^"]*\)".*/\1/p' "src/rules/kinds/$stem.c" | head -1 | tr '\n' ' '
+        sed -n "s/.*\.letter = '\(.\)'.*/\1/p" "src/rules/kinds/$stem.c" | head -1
+    done
+}
+undescribed() { # prints what is missing
+    kinds | while read -r name letter; do
+        grep -q "^| $name | $letter | " docs/MODEL.md || echo "$name ($letter): docs/MODEL.md has no row"
+        grep -iqE "^(\.It )?$name( \($letter\)| rules)" man/kith-rules.1 || echo "$name: not in man/kith-rules.1"
+        grep -q "^ \*   $name  *r" include/kith/kith.h || echo "$name: not in the comment on kith_evidence_part"
+    done
+    "$KITH" help --dump | awk -F '\t' '$2 == "train" && $3 ~ /^--(aggregator|decoder|loss|preset)$/ {
+        print substr($3, 3), $5 }' | tr '|' ' ' | while read -r what names; do
+        for name in $names; do
+            grep -q "\`$name\`" docs/TRAINING.md || echo "$what $name: not in docs/TRAINING.md"
+        done
+    done
+}
+wrong=$(undescribed)
+[ -z "$wrong" ] && [ "$(kinds | grep -c '^[a-z0-9-]* [A-Z]$')" -ge 5 ]
+report $? "docs: every kind of rules, aggregator, decoder, loss and preset is described" "$wrong
+kinds: $(kinds)"
+
 wrong=$(tests/defects --check 2>&1)
 report $? "tests: every row of tests/defects fits the source" "$wrong"
 

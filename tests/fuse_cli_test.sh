@@ -253,7 +253,8 @@ for run in "rules", "fused":
     assert n == len(open(run + ".tsv").readlines()) - 1 > 20, n
     for parts in (o["linked"], o["not_linked"]), o["by_known_answers"].values(), \
             o["by_known_facts"].values(), o["by_relation_kind"].values():
-        parts = list(parts)
+        assert all((p["queries"] > 0) == ("mrr" in p) == ("hits" in p) for p in parts), parts
+        parts = [p for p in parts if p["queries"] > 0]
         assert sum(p["queries"] for p in parts) == n, (run, parts)
         for figure in "mr", "mrr":
             total = sum(p["queries"] * p[figure] for p in parts)
@@ -267,10 +268,15 @@ import json
 for run in "rules", "fused":
     o = json.load(open(run + ".json"))
     bins = o["reliability"]["bins"]
+    assert len(bins) == 10, bins
+    assert all((b["answers"] > 0) == ("predicted" in b) == ("correct" in b) for b in bins), bins
+    bins = [b for b in bins if b["answers"] > 0]
     answers = sum(b["answers"] for b in bins)
-    assert len(bins) == 10 and o["queries"] < answers <= 10 * o["queries"], answers
-    for i, b in enumerate(bins):
-        assert b["answers"] == 0 or i / 10 - 1e-6 <= b["predicted"] <= (i + 1) / 10 + 1e-6, (i, b)
+    assert o["queries"] < answers <= 10 * o["queries"], answers
+    for i, b in enumerate(o["reliability"]["bins"]):
+        if b["answers"] == 0:
+            continue
+        assert i / 10 - 1e-6 <= b["predicted"] <= (i + 1) / 10 + 1e-6, (i, b)
         assert 0 <= b["correct"] <= 1
     # No query has more than one correct answer.
     correct = sum(b["answers"] * b["correct"] for b in bins)
@@ -285,17 +291,17 @@ for run in "rules", "fused":
     assert o["entities"] > 0 and o["queries"] >= o["entities"], o
     assert o["any_relation"]["answers"] <= 10 * o["entities"], o
     for table in o["one_relation"], o["any_relation"]:
-        bins = table["bins"]
-        assert len(bins) == 10 and sum(b["answers"] for b in bins) == table["answers"] > 0, table
+        bins = [b for b in table["bins"] if b["answers"] > 0]
+        assert len(table["bins"]) == 10 and sum(b["answers"] for b in bins) == table["answers"] > 0, table
         assert abs(sum(b["answers"] * b["correct"] for b in bins) - table["correct"]) < 1e-6, table
         error = sum(b["answers"] * abs(b["predicted"] - b["correct"]) for b in bins) / table["answers"]
         assert abs(error - table["expected_error"]) < 1e-9, table
-        assert table["at_least_half_correct"] <= table["at_least_half"] == sum(b["answers"] for b in bins[5:]), table
+        assert table["at_least_half_correct"] <= table["at_least_half"] == sum(b["answers"] for b in table["bins"][5:]), table
 PYTHON
 "$kith" train "$(dirname "$reseal")/../examples/films.tsv" -o former --preset rules -q >out 2>err
 grep -q '"correct"' former/metrics.json && sed -i 's/"correct"/"right"/' former/metrics.json && "$reseal" former/metrics.json
 json 'the word of development versions is still read' \
-    'sum(b["answers"] * b["correct"] for b in o["held_out"]["reliability"]["bins"]) > 0' "$kith" info former --json
+    'sum(b["correct"] for b in o["held_out"]["reliability"]["bins"] if b["answers"]) > 0' "$kith" info former --json
 json 'overall probabilities need not be measured' '"probabilities" not in o' \
     "$kith" eval rules --newcomers 0 --json
 check 'kinds of rules can be left out' 0 'without direct,constant of the evidence' \

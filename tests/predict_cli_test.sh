@@ -34,7 +34,8 @@ with open("source/test", "w") as out:
 with open("source/aux", "w") as out:
     print("late\tplays_for\tteam Boston", file=out)
 PYTHON
-for aggregator in lan mean max lstm logic; do
+aggregators=$("$kith" help --dump | awk -F '\t' '$2 == "train" && $3 == "--aggregator" { gsub(/\|/, " ", $5); print $5 }')
+for aggregator in $aggregators; do
     "$kith" train source -o "$aggregator" --preset release --aggregator "$aggregator" --dim 12 --batch 32 --lr 0.03 \
         --epochs 150 --eval-every 0 --quiet >/dev/null 2>err
     report $? "a run of $aggregator is made" "$(cat err)"
@@ -242,6 +243,10 @@ json 'lstm has only what happens without a fact' \
 check 'max, for people' 0 'coordinates' "$kith" explain max "${new[@]}" --query 'new lives_in ?'
 check 'lstm, for people' 0 'without  ' "$kith" explain lstm "${new[@]}" --query 'new lives_in ?'
 check 'logic, for people' 0 'confidence' "$kith" explain logic "${new[@]}" --query 'new lives_in ?'
+for aggregator in $aggregators; do
+    check "$aggregator, for people" 0 'new  plays_for  team Boston' \
+        "$kith" explain $aggregator "${new[@]}" --query 'new lives_in ?'
+done
 json 'explain several' 'len(o["results"]) == 2 and "neighbors" in o["results"][1]' \
     "$kith" explain lan --facts new.tsv --query '* lives_in ?' --json
 check 'explain refuses what predict refuses' 1 'did you mean' \

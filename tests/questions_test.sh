@@ -77,7 +77,7 @@ check 'explain says what speaks against a fact' 0 'against: p0 is unlikely to ha
 check 'and for it' 0 'p8  plays_for  team Chicago$' "$kith" explain rules --query 'p8 lives_in Chicago'
 json 'the reasons are those of the fact' \
     '(o["results"][0]["answers"][0]["entity"] == "Boston" and o["results"][0]["contributions"][0]["entity"] == "Boston"
-     and o["results"][0]["verdict"]["verdict"] == "unlikely")' \
+     and o["results"][0]["verdict"] == "unlikely")' \
     "$kith" explain rules --query 'p8 lives_in Boston' --json
 "$kith" explain rules --query 'p0 lives_in Chicago' >out 2>err
 ! grep -q 'p0  lives_in  Chicago  \[graph\]' out && grep -q 'p0  plays_for  team Chicago  \[graph\]' out
@@ -225,7 +225,7 @@ assert rows[1][6] == "ok" and "zzz" in rows[3][6] and all(len(r) == 7 for r in r
 PYTHON
 report $? 'facts of a file get probabilities, and what is wrong with a line' "$(cat said out err)"
 json 'the wrong home is the least plausible one of the graph' \
-    '[(f["subject"], f["object"], f["verdict"], f["known"]) for f in o["facts"] if f["relation"] == "lives_in"][0] == ("p20", "New York", "unlikely", True) and len(o["facts"]) == 5 and o["checked"] == 183' \
+    '[(f["subject"], f["object"], f["verdict"], f["known"]) for f in o["results"] if f["relation"] == "lives_in"][0] == ("p20", "New York", "unlikely", True) and len(o["results"]) == 5 and o["checked"] == 183' \
     "$kith" check rules --graph --top 5 --json
 json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --graph --sample 20 --json
 check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	unknown	ok$' \
@@ -348,7 +348,7 @@ check 'and how to hold out a test' 0 'kith split rules/graph -o with-test' "$kit
 { echo "kith() { \"$kith\" \"\$@\"; }"; "$kith" eval rules 2>err | sed -n 's/^    kith/kith/p'; } >script
 bash -e script >out 2>err && grep -q '^NEW: test' out
 report $? 'the commands that it prints work' "$(cat script out err)"
-json 'as JSON' 'o["held_out"]["queries"] > 0 and 0 < o["held_out"]["mrr"] <= 1 and o["facts"] == 0' \
+json 'as JSON' 'o["held_out"]["queries"] > 0 and 0 < o["held_out"]["mrr"] <= 1 and o["fact_count"] == 0' \
     "$kith" eval rules --json
 json 'info shows the same' 'o["held_out"]["entities"] > 0' "$kith" info rules --json
 grep -q metrics.json rules/config.json && grep -q '"checksum"' rules/metrics.json
@@ -420,7 +420,7 @@ for preset in triplets release rules; do
     "$kith" check labelled-$preset test.tsv --json >check.json 2>>err
     python3 - <<'PYTHON' >said 2>&1
 import json
-wanted, facts = json.load(open("eval.json")), json.load(open("check.json"))["facts"]
+wanted, facts = json.load(open("eval.json")), json.load(open("check.json"))["results"]
 labels = [line.rstrip("\n").split("\t")[3] == "1" for line in open("labelled/test")]
 judged = [(f["verdict"] == "likely") == label for f, label in zip(facts, labels) if "error" not in f]
 assert len(judged) == len(labels) == wanted["queries"], (len(judged), wanted)
@@ -431,9 +431,9 @@ PYTHON
 done
 fact=$(head -1 test.tsv)
 json 'predict gives the same verdict' \
-    'o["results"][0]["classified"] and o["results"][0]["probability"] == __import__("json").load(open("check.json"))["facts"][0]["probability"]' \
+    'o["results"][0]["classified"] and o["results"][0]["probability"] == __import__("json").load(open("check.json"))["results"][0]["probability"]' \
     "$kith" predict labelled-rules --query "$fact" --json
-json 'so does explain' 'o["results"][0]["verdict"]["classified"]' "$kith" explain labelled-rules --query "$fact" --json
+json 'so does explain' 'o["results"][0]["classified"]' "$kith" explain labelled-rules --query "$fact" --json
 check 'people are told' 0 'likely, by the classifier fitted on labels' "$kith" predict labelled-triplets --query "$fact"
 json 'a fact about a new entity is classified by what the session says' \
     'all(r["classified"] and 0 < r["probability"] < 1 for r in o["results"])' \

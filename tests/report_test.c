@@ -460,6 +460,31 @@ static void explain__a_rule_is_told_once_and_both_probabilities_are_shown(void *
     json_decref(list);
 }
 
+/* Explanations of earlier versions have the verdict in an object of its own. */
+static void explain__the_page_has_the_verdict_of_any_version(void **state)
+{
+    static const char verdict[] = "Verdict: likely, probability 70.0 %; rank 2 of 9 candidates.";
+
+    (void)state;
+    for (int earlier = 0; earlier < 2; earlier++) {
+        json_t *question = explained_question();
+        json_t *keys = json_pack("{ss sf si si}", "verdict", "likely", "probability", .7, "rank", 2,
+                                 "candidates", 9);
+        text_buffer out = {0};
+        if (earlier)
+            json_object_set(question, "verdict", keys);
+        else
+            json_object_update(question, keys);
+        json_t *list = json_pack("[o]", question), *page = explain_page(list, 1, "run", NULL);
+        html_put(&out, page);
+        assert_contains(out.at, verdict);
+        text_release(&out);
+        json_decref(page);
+        json_decref(list);
+        json_decref(keys);
+    }
+}
+
 /* ---- durations ---- */
 
 static void duration__any_number_of_seconds_has_a_text(void **state)
@@ -496,6 +521,7 @@ int main(void)
         cmocka_unit_test(explain__the_fact_behind_a_rule_is_the_thickest),
         cmocka_unit_test(duration__any_number_of_seconds_has_a_text),
         cmocka_unit_test(explain__a_rule_is_told_once_and_both_probabilities_are_shown),
+        cmocka_unit_test(explain__the_page_has_the_verdict_of_any_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,10 @@ PYTHON
 report $? 'standard errors of the page are those of compare' "$(tail -1 out)"
 "$kith" eval yes --html labelled.html --threads 1 >/dev/null
 page 'eval --html of labelled facts says the accuracy' labelled.html 'accuracy'
+"$kith" explain rules --fact 'new born_in lyon' --query 'new citizen_of france' --html fact.html \
+    --threads 1 >/dev/null
+page 'explain --html of a fact has the verdict' fact.html 'Verdict: likely, probability' 'candidates.' \
+    'Facts about new'
 "$kith" explain rules --fact '<i>new</i> born_in lyon' --fact '<i>new</i> speaks french' \
     --query '<i>new</i> citizen_of ?' --html explain.html --threads 1 >/dev/null
 page 'explain --html makes a page with names escaped' explain.html '<i>new</i>' 'Lyon <b>&</b>' \

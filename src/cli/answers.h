@@ -55,12 +55,13 @@ typedef struct query_arguments {
 /* Parse "all" or a positive integer into a size_t. */
 bool parse_relations(void *to, const char *text);
 
-#define OPTION_CANDIDATES                                                                          \
+#define OPTION_FACT(what)                                                                          \
     {                                                                                              \
-        "candidates", 0, "seen|all|new",                                                           \
-            "which entities may be answers: those in train (seen), all, or only new ones, "        \
-            "which are in added or support facts but not in train",                                \
-            OPTION_CHOICE, offsetof(query_arguments, candidates), "all"                            \
+        "fact", 0, "'S R O'", what, OPTION_TEXTS, offsetof(query_arguments, facts)                 \
+    }
+#define OPTION_FACTS(what)                                                                         \
+    {                                                                                              \
+        "facts", 0, "FILE", what, OPTION_TEXTS, offsetof(query_arguments, files)                   \
     }
 
 #define QUERY_OPTIONS                                                                              \
@@ -84,20 +85,11 @@ bool parse_relations(void *to, const char *text);
          "1000",                                                                                   \
          .low = 1,                                                                                 \
          .high = UINT32_MAX},                                                                      \
-        {"fact",                                                                                   \
-         0,                                                                                        \
-         "'S R O'",                                                                                \
-         "a fact to add: subject, relation and object, separated by tabs (or \\t) or by "          \
-         "spaces; put names that contain spaces in double quotes; may be given several times",     \
-         OPTION_TEXTS,                                                                             \
-         offsetof(query_arguments, facts)},                                                        \
-        {"facts",                                                                                  \
-         0,                                                                                        \
-         "FILE",                                                                                   \
-         "facts to add, about any number of entities, in any format that kith reads; - for "       \
-         "standard input",                                                                         \
-         OPTION_TEXTS,                                                                             \
-         offsetof(query_arguments, files)},                                                        \
+        OPTION_FACT("a fact to add: subject, relation and object, separated by tabs (or \\t) or "  \
+                    "by spaces; put names that contain spaces in double quotes; may be given "     \
+                    "several times"),                                                              \
+        OPTION_FACTS("facts to add, about any number of entities, in any format that kith reads; " \
+                     "- for standard input"),                                                      \
         OPTION_TOP("number of answers", "10"),                                                     \
         {"new-only",           0,           NULL,                                                  \
          "omit known answers", OPTION_FLAG, offsetof(query_arguments, new_only)},                  \
@@ -111,7 +103,8 @@ bool parse_relations(void *to, const char *text);
          "64",                                                                                     \
          .take = parse_relations,                                                                  \
          .expected = "a positive integer or all"},                                                 \
-        OPTION_CANDIDATES, OPTION_ON, OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
+        OPTION_CANDIDATES(query_arguments, candidates, "all"), OPTION_ON, OPTION_COLUMNS,          \
+        OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
 /* The outcome of adding the facts of a source. */
 typedef struct added_facts {

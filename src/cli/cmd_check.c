@@ -16,7 +16,7 @@ enum { USUAL_TOP = 50 };
 typedef struct {
     query_arguments a; /* first, because arguments are parsed into it */
     int graph;
-    uint64_t top, sample; /* 0: not given */
+    uint64_t sample; /* 0: not given, as for --top */
 } checking;
 
 /* Facts to check. The names of facts of the graph belong to the graph, those of a file to
@@ -265,7 +265,7 @@ static size_t order_facts(place *order, const checking *c, const facts *f,
     if (!c->graph)
         return count;
     qsort(order, count, sizeof *order, least_plausible_first);
-    return count < c->top ? count : (size_t)c->top;
+    return count < c->a.common.top ? count : (size_t)c->a.common.top;
 }
 
 /* All facts of the graph are known, so only likely_word is informative. */
@@ -336,7 +336,7 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
     if (!list)
         return EXIT_SUCCESS;
     return print_json(json_pack(
-        "{so sI sI so so}", "facts", list, "checked", (json_int_t)(f->count - verdicts->failed),
+        "{so sI sI so so}", "results", list, "checked", (json_int_t)(f->count - verdicts->failed),
         "failed", (json_int_t)verdicts->failed, "ignored", ignored_json(c->a.session),
         "warnings", warnings_json(c->a.model)));
 }
@@ -379,10 +379,10 @@ static int run(const command *self, void *arguments)
         return usage_error(self, "%s",
                            c->graph ? "found a file and --graph, expected one of them"
                                     : "expected RUN and FILE, or RUN and --graph");
-    if (!c->graph && (c->top || c->sample))
+    if (!c->graph && (c->a.common.top || c->sample))
         return usage_error(self, "--%s is for --graph; the facts of a file are all checked",
-                           c->top ? "top" : "sample");
-    c->top = c->top ? c->top : USUAL_TOP;
+                           c->a.common.top ? "top" : "sample");
+    c->a.common.top = c->a.common.top ? c->a.common.top : USUAL_TOP;
     for (size_t i = 0; !c->graph && i < c->a.files.count; i++)
         if (strcmp(c->a.files.at[i], "-") == 0 && strcmp(operands.at[1], "-") == 0)
             return usage_error(self, "--facts and FILE both read standard input");
@@ -406,15 +406,12 @@ static const option_row options[] = {
      "check the facts that the run was trained on, hiding each while it is checked, and "
      "list the least plausible ones",
      OPTION_FLAG, offsetof(checking, graph)},
-    {"top", 'n', "N", "with --graph: number of facts to list", OPTION_INTEGER,
-     offsetof(checking, top), .low = 1, .high = UINT32_MAX, .otherwise = "50"},
+    OPTION_TOP("with --graph: number of facts to list", .otherwise = "50"),
     {"sample", 0, "N", "with --graph: check a random sample of N facts", OPTION_INTEGER,
      offsetof(checking, sample), .low = 1, .high = UINT32_MAX, .otherwise = "all"},
     OPTION_SEED("seed of the sample"),
-    {"fact", 0, "'S R O'", "a known fact to add to the graph; may be given several times",
-     OPTION_TEXTS, offsetof(query_arguments, facts)},
-    {"facts", 0, "FILE", "known facts to add to the graph, in any format that kith reads",
-     OPTION_TEXTS, offsetof(query_arguments, files)},
+    OPTION_FACT("a known fact to add to the graph; may be given several times"),
+    OPTION_FACTS("known facts to add to the graph, in any format that kith reads"),
     OPTION_COLUMNS,
     OPTION_THREADS,
     OPTION_QUIET,

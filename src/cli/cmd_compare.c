@@ -180,26 +180,35 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* The mean of a metric, and for runs after the first the difference from the first. */
+static json_t *estimate_json(const comparison *c, size_t run, metric m, grouping by, int group)
+{
+    estimate e = outcomes_estimate(&c->of[run], m, by, group);
+    json_t *one = json_pack("{so so}", "mean", number(e.mean), "standard_error", number(e.error));
+
+    if (run > 0) {
+        estimate d = outcomes_difference(&c->of[0], &c->of[run], m, by, group);
+        json_object_set_new(one, "difference", number(d.mean));
+        json_object_set_new(one, "paired_standard_error", number(d.error));
+        json_object_set_new(one, "significance", json_integer(significance(&d)));
+    }
+    return one;
+}
+
 static json_t *group_json(const comparison *c, size_t run, grouping by, int group)
 {
-    json_t *object = json_object();
-    estimate e = {0};
+    size_t queries = outcomes_estimate(&c->of[run], METRIC_MR, by, group).queries;
+    json_t *object = json_pack("{sI}", "queries", (json_int_t)queries), *hits = json_object();
 
-    for (int m = 0; m < METRICS; m++) {
-        if (!applies(c, m))
-            continue;
-        e = outcomes_estimate(&c->of[run], (metric)m, by, group);
-        json_t *one =
-            json_pack("{so so}", "mean", number(e.mean), "standard_error", number(e.error));
-        if (run > 0) {
-            estimate d = outcomes_difference(&c->of[0], &c->of[run], (metric)m, by, group);
-            json_object_set_new(one, "difference", number(d.mean));
-            json_object_set_new(one, "paired_standard_error", number(d.error));
-            json_object_set_new(one, "significance", json_integer(significance(&d)));
+    for (int m = 0; m < METRICS && queries > 0; m++)
+        if (applies(c, m)) {
+            const char *at = hits_at((metric)m);
+            json_object_set_new(at ? hits : object, at ? at : metric_table[m].key,
+                                estimate_json(c, run, (metric)m, by, group));
         }
-        json_object_set_new(object, metric_table[m].key, one);
-    }
-    json_object_set_new(object, "queries", json_integer((json_int_t)e.queries));
+    if (json_object_size(hits) > 0)
+        json_object_set(object, "hits", hits);
+    json_decref(hits);
     return object;
 }
 
@@ -263,11 +272,8 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
-     "test"},
-    {"candidates", 0, "seen|all|new",
-     "the candidates: entities of train, all entities, or unseen ones", OPTION_CHOICE,
-     offsetof(arguments, candidates), "seen"},
+    OPTION_SPLIT(arguments, split),
+    OPTION_CANDIDATES(arguments, candidates, "seen"),
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

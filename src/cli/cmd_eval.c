@@ -130,18 +130,20 @@ static void print_eval(const measured *m, const arguments *a)
 
 static json_t *eval_json(const kith_eval *e, const arguments *a)
 {
-    json_t *object = e->classification ? json_pack("{sf sI}", "accuracy", e->accuracy, "queries",
-                                                   (json_int_t)e->realistic->queries)
-                                       : metrics_json(e->realistic);
+    json_t *object = e->classification
+                         ? json_pack("{sI}", "queries", (json_int_t)e->realistic->queries)
+                         : metrics_json(e->realistic);
     json_t *kinds = json_object(), *facts = json_object(), *known = json_object();
 
     if (!object)
         return NULL;
+    if (e->classification && e->realistic->queries > 0)
+        json_object_set_new(object, "accuracy", json_real(e->accuracy));
     json_object_set_new(object, "split", json_string(split_name(a)));
     json_object_set_new(object, "task",
                         json_string(e->classification ? "classification" : "ranking"));
-    json_object_set_new(object, "facts", json_integer((json_int_t)e->facts));
-    json_object_set_new(object, "relation_not_in_train", json_integer((json_int_t)e->unusable));
+    json_object_set_new(object, "fact_count", json_integer((json_int_t)e->facts));
+    json_object_set_new(object, "unknown_relation", json_integer((json_int_t)e->unusable));
     json_object_set_new(object, "not_candidates", json_integer((json_int_t)e->no_candidate));
     json_object_set_new(object, "without_neighbors", json_integer((json_int_t)e->no_neighbors));
     json_object_set_new(object, "seconds", json_real(e->seconds));
@@ -257,7 +259,7 @@ static int report_held_out(const arguments *a, const kith_model *model)
     }
     if (a->common.json) {
         json_t *object = json_pack("{ss ss sI}", "split", split_name(a), "task", "held-out",
-                                   "facts", (json_int_t)0);
+                                   "fact_count", (json_int_t)0);
         json_t *held_out = held_out_json(model);
         if (held_out)
             json_object_set_new(object, "held_out", held_out);
@@ -320,11 +322,8 @@ static int run(const command *self, void *arguments_given)
 }
 
 static const option_row options[] = {
-    {"split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(arguments, split),
-     "test"},
-    {"candidates", 0, "seen|all|new",
-     "the candidates: entities of train, all entities, or unseen ones", OPTION_CHOICE,
-     offsetof(arguments, candidates), "seen"},
+    OPTION_SPLIT(arguments, split),
+    OPTION_CANDIDATES(arguments, candidates, "seen"),
     {"without", 0, "PARTS",
      "ablate parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
      "direct or path; separate several with commas",

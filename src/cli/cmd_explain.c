@@ -36,12 +36,15 @@ static void show_one(const query_arguments *a, const explained *e, json_t *resul
     print_explained(e, graph);
 }
 
-/* If a question fails, the others are still explained; returns the status of the first failure. */
-static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown)
+/* If a question fails, the others are still explained; returns the status of the first failure.
+ * `ended` says that memory ran out or that the user stopped the command. */
+static int explain_all(query_arguments *a, const questions *q, json_t *results, size_t *shown,
+                       bool *ended)
 {
     int status = EXIT_SUCCESS;
 
     *shown = 0;
+    *ended = false;
     for (size_t i = 0; i < q->count; i++) {
         explained e;
         kith_error error;
@@ -52,7 +55,8 @@ static int explain_all(query_arguments *a, const questions *q, json_t *results, 
         }
         int own = failure(&error);
         status = status == EXIT_SUCCESS ? own : status;
-        if (error.status == KITH_ERR_MEMORY || error.status == KITH_ERR_STOPPED)
+        *ended = error.status == KITH_ERR_MEMORY || error.status == KITH_ERR_STOPPED;
+        if (*ended)
             break;
         if (a->common.json)
             json_array_append_new(results, json_pack("{so so}", "query", question_json(&q->at[i]),
@@ -65,15 +69,15 @@ static int explain(query_arguments *a, const questions *q)
 {
     json_t *results = json_array();
     size_t shown;
+    bool ended;
 
     if (!a->common.json)
         print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
-    int status = explain_all(a, q, results, &shown), written = EXIT_SUCCESS;
+    int status = explain_all(a, q, results, &shown, &ended), written = EXIT_SUCCESS;
     if (a->html && shown > 0)
         written = write_page(a, results);
-    if (a->common.json && shown > 0 && written == EXIT_SUCCESS)
-        written = print_json(
-            json_pack("{sO so so}", "results", results, "ignored",
+    if (a->common.json && !ended && written == EXIT_SUCCESS)
+        written = print_json(json_pack("{sO so so}", "results", results, "ignored",
                                        ignored_json(a->session), "warnings",
                                        warnings_json(a->model)));
     json_decref(results);

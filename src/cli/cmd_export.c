@@ -334,7 +334,8 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    OPTION_OUTPUT("the folder to write to; created if it is missing", arguments, output),
+    OPTION_OUTPUT("the folder to write to; created if it is missing", arguments, output,
+                  .required = true),
     {"format", 0, "npy|word2vec|tsv",
      "the files to write: NAME.npy for NumPy, with NAME.names.tsv (npy); NAME.txt (word2vec); or "
      "NAME.vectors.tsv and NAME.metadata.tsv for embedding viewers (tsv)",

@@ -184,6 +184,7 @@ static int run(const command *self, void *given)
 static const option_row options[] = {
     {"relation", 0, "NAME", "also show the weights of this relation", OPTION_TEXT,
      offsetof(arguments, relation)},
+    OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,
 };

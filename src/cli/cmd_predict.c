@@ -136,10 +136,10 @@ static int print_results(const query_arguments *a, const questions *q, const res
     size_t failed;
     int status = EXIT_SUCCESS, told = tell_failures(q, results, &failed);
 
-    if (failed == q->count && a->format == FORMAT_TEXT)
-        return told;
     if (a->common.json)
         status = print_all_json(a, q, results);
+    else if (failed == q->count && a->format == FORMAT_TEXT)
+        return told;
     for (size_t i = 0; !a->common.json && status == EXIT_SUCCESS && i < q->count; i++)
         status = print_one(a, &q->at[i], &results[i], i + 1);
     return status != EXIT_SUCCESS ? status : told;
@@ -147,7 +147,7 @@ static int print_results(const query_arguments *a, const questions *q, const res
 
 static int answer_together(query_arguments *a, const questions *q)
 {
-    result *results = calloc(q->count, sizeof *results);
+    result *results = calloc(q->count + 1, sizeof *results);
     kith_error error;
     int status;
 

@@ -180,9 +180,9 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
 
 /* ---- progress ---- */
 
-typedef struct display {
+typedef struct job_display {
     bool terminal, quiet;
-} display;
+} job_display;
 
 /* Show one line, cut at the edge of the terminal. */
 static void show_line(const plan *p, double left)
@@ -205,10 +205,10 @@ static void show_line(const plan *p, double left)
     put(stderr, "\033[?7h");
 }
 
-/* A jobs_show; its context is a display. On a terminal, it updates one status line. */
+/* A jobs_show; its context is a job_display. On a terminal, it updates one status line. */
 static void show(void *context, const plan *p, const job *ended, double seconds)
 {
-    display *d = context;
+    job_display *d = context;
     char text[32];
 
     if (!ended) {
@@ -230,7 +230,8 @@ static void show(void *context, const plan *p, const job *ended, double seconds)
 
 static int run_plan(plan *p, const arguments *a, size_t missing)
 {
-    display d = {.terminal = isatty(STDERR_FILENO) && !is_quiet_run(a), .quiet = is_quiet_run(a)};
+    job_display d = {.terminal = isatty(STDERR_FILENO) && !is_quiet_run(a),
+                     .quiet = is_quiet_run(a)};
     jobs_options options = {.at_once = (unsigned)a->jobs, .show = show, .context = &d};
     kith_error error;
     int number = 0;
@@ -298,8 +299,7 @@ static int run(const command *self, void *given)
 static const option_row options[] = {
     {"data", 0, "DIR", "the folder with the data sets", OPTION_TEXT, offsetof(arguments, data),
      "data"},
-    {"output", 'o', "DIR", "the folder for runs and report", OPTION_TEXT,
-     offsetof(arguments, output), "reproduction"},
+    OPTION_OUTPUT("the folder for runs and report", arguments, output, "reproduction"),
     {"quick", 0, NULL, "use few epochs and data sets: about ten minutes per experiment",
      OPTION_FLAG, offsetof(arguments, quick)},
     {"jobs", 0, "N", "run N training runs at the same time", OPTION_INTEGER,

@@ -148,7 +148,8 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    OPTION_OUTPUT("the folder to write; it must not exist, or be empty", arguments, folder),
+    OPTION_OUTPUT("the folder to write; it must not exist, or be empty", arguments, folder,
+                  .required = true),
     {"strategy", 0, STRATEGIES, "which ends of the sampled test facts become unseen", OPTION_CHOICE,
      offsetof(arguments, strategy), "subject"},
     {"rate", 0, "PERCENT", "percentage of test facts to sample", OPTION_NUMBER,

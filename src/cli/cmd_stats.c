@@ -67,10 +67,10 @@ static void print_relations(const kith_stats *s, const kith_graph *graph)
         say("  %10s  %4.1f %%  %s\n", grouped(text, s->common[i]->facts),
             100 * share(s->common[i]->facts, train), relation_text(graph, s->common[i]->relation));
     say("\nRepeated by other facts (train)\n");
-    say("  %4.1f %% of facts have their pair linked by another relation the same way, %4.1f %% "
-        "the other way\n",
+    say("  %4.1f %% of facts: another relation links the same subject to the same object\n"
+        "  %4.1f %% of facts: some fact links the object back to the subject\n",
         100 * share(s->duplicate_facts, train), 100 * share(s->inverse_facts, train));
-    say("  %zu relations are mostly duplicates (80 %% of their facts), %zu mostly inverses\n",
+    say("  Relations where this holds for at least 80 %% of the facts: %zu and %zu\n",
         s->duplicate_relations, s->inverse_relations);
 }
 
@@ -116,7 +116,7 @@ static json_t *relations_json(const kith_stats *s, const kith_graph *graph)
         json_array_append_new(list,
                               json_pack("{sssI}", "relation",
                                         kith_graph_relation_name(graph, s->common[i]->relation),
-                                        "facts", (json_int_t)s->common[i]->facts));
+                                        "fact_count", (json_int_t)s->common[i]->facts));
     return list;
 }
 

@@ -172,10 +172,10 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    {"output", 'o', "DIR", "the folder for the run, which is created, with its parents",
-     OPTION_TEXT, offsetof(arguments, folder)},
-    {"preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(arguments, preset),
-     .otherwise = "kith; triplets if dev has labels"},
+    /* not needed with --resume */
+    OPTION_OUTPUT("the folder for the run, which is created, with its parents", arguments, folder,
+                  .required = false),
+    OPTION_PRESETS(arguments, preset, .otherwise = "kith; triplets if dev has labels"),
     {"force", 0, NULL, "replace DIR if it is a run made by kith", OPTION_FLAG,
      offsetof(arguments, force)},
     {"from", 0, "RUN",
@@ -201,11 +201,10 @@ const command cmd_train = {
     .also = "-o DIR",
     .most_operands = 0,
     .about =
-        "Trains a model on the train facts of the source, and writes it to a folder, the run, "
-        "with\n"
-        "all that later commands need. Ctrl-C stops with a checkpoint. After that, or after a\n"
-        "crash, --resume continues; the result is the same, byte for byte, as without the\n"
-        "interruption.",
+        "Trains a model on the train facts of the source, and writes it to a folder, the run,\n"
+        "with all that later commands need. Ctrl-C stops with a checkpoint. After that, or after\n"
+        "a crash, --resume continues; on the same machine, the result is the same, byte for byte,\n"
+        "as without the interruption.",
     OPTIONS(options),
     .takes_settings = true,
     .arguments_size = sizeof(arguments),

@@ -326,12 +326,12 @@ static int run(const command *self, void *given)
 }
 
 static const option_row options[] = {
-    OPTION_OUTPUT("the folder for the runs, each in its own subfolder", arguments, folder),
+    OPTION_OUTPUT("the folder for the runs, each in its own subfolder", arguments, folder,
+                  .required = true),
     {"grid", 0, "SETTING=VALUE,...", "values to try for a setting; may be given several times",
      OPTION_TEXTS, offsetof(arguments, grid),
      .otherwise = "lr=0.001,0.005,0.01,0.1 dim=20,50,100,200 margin=0.5,1,2,4"},
-    {"preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(arguments, preset),
-     "release"},
+    OPTION_PRESETS(arguments, preset, "release"),
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,
     OPTION_THREADS,

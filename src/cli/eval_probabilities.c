@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cli/eval_probabilities.h"
+#include "cli/held_out.h"
 
 static double standard_error(const kith_reliability *bin)
 {
@@ -42,18 +43,24 @@ void print_probabilities(const kith_probability_eval *e)
 
 static json_t *table_json(const kith_probability_table *t)
 {
+    json_t *object = json_pack("{sI sI sI sI}", "answers", (json_int_t)t->answers, "correct",
+                               (json_int_t)t->correct, "at_least_half",
+                               (json_int_t)t->at_least_half, "at_least_half_correct",
+                               (json_int_t)t->at_least_half_correct);
     json_t *bins = json_array();
 
-    for (size_t i = 0; i < t->bin_count; i++)
-        json_array_append_new(
-            bins, json_pack("{sI sf sf sf}", "answers", (json_int_t)t->bins[i]->answers,
-                            "predicted", t->bins[i]->predicted, "correct", t->bins[i]->correct,
-                            "standard_error", standard_error(t->bins[i])));
-    return json_pack("{sI sI sI sI sf sf sf so}", "answers", (json_int_t)t->answers, "correct",
-                     (json_int_t)t->correct, "at_least_half", (json_int_t)t->at_least_half,
-                     "at_least_half_correct", (json_int_t)t->at_least_half_correct,
-                     "expected_error", t->calibration_error, "log_loss", t->log_loss,
-                     "base_rate_log_loss", t->base_rate_log_loss, "bins", bins);
+    for (size_t i = 0; i < t->bin_count; i++) {
+        json_t *bin = bin_json(t->bins[i]);
+        if (t->bins[i]->answers > 0)
+            json_object_set_new(bin, "standard_error", json_real(standard_error(t->bins[i])));
+        json_array_append_new(bins, bin);
+    }
+    if (t->answers > 0)
+        json_object_update_new(object, json_pack("{sf sf sf}", "expected_error",
+                                                 t->calibration_error, "log_loss", t->log_loss,
+                                                 "base_rate_log_loss", t->base_rate_log_loss));
+    json_object_set_new(object, "bins", bins);
+    return object;
 }
 
 json_t *probabilities_json(const kith_probability_eval *e)

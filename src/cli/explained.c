@@ -68,7 +68,7 @@ json_t *explained_json(const explained *e, const kith_graph *graph)
                                answers_json(e->why->answers, &e->question, graph));
 
     if (object && e->verdict)
-        json_object_set_new(object, "verdict", verdict_json(e->verdict));
+        json_object_update_new(object, verdict_json(e->verdict));
     if (object)
         explanation_json(object, e->why, graph);
     return object;

@@ -57,8 +57,18 @@ void print_held_out(const kith_model *model)
 
 json_t *metrics_json(const kith_metrics *m)
 {
+    if (m->queries == 0)
+        return json_pack("{si}", "queries", 0);
     return json_pack("{sI sf sf s{sf sf sf}}", "queries", (json_int_t)m->queries, "mr", m->mr,
                      "mrr", m->mrr, "hits", "1", m->hits1, "3", m->hits3, "10", m->hits10);
+}
+
+json_t *bin_json(const kith_reliability *bin)
+{
+    if (bin->answers == 0)
+        return json_pack("{si}", "answers", 0);
+    return json_pack("{sI sf sf}", "answers", (json_int_t)bin->answers, "predicted",
+                     bin->predicted, "correct", bin->correct);
 }
 
 json_t *reliability_json(const kith_reliability *const *bins, size_t count, double error)
@@ -66,9 +76,7 @@ json_t *reliability_json(const kith_reliability *const *bins, size_t count, doub
     json_t *rows = json_array();
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(rows, json_pack("{sI sf sf}", "answers",
-                                              (json_int_t)bins[i]->answers, "predicted",
-                                              bins[i]->predicted, "correct", bins[i]->correct));
+        json_array_append_new(rows, bin_json(bins[i]));
     return json_pack("{sf so}", "expected_error", error, "bins", rows);
 }
 

@@ -11,6 +11,9 @@ json_t *held_out_json(const kith_model *model);
 
 void print_reliability(const kith_reliability *const *bins, size_t count, double error);
 json_t *reliability_json(const kith_reliability *const *bins, size_t count, double error);
+/* One bin of it; without answers, it has nothing else. */
+json_t *bin_json(const kith_reliability *bin);
+/* Without queries, it has nothing else. */
 json_t *metrics_json(const kith_metrics *metrics);
 void print_metrics_head(const char *title);
 void print_metrics(const char *name, const kith_metrics *metrics);

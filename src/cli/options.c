@@ -33,7 +33,7 @@ static const option_row *find_row(const command *self, int option)
     return NULL;
 }
 
-/* "--threads", or "-o" for options better known by their letter. */
+/* "--threads" */
 static const char *shown_name(char out[64], const option_row *row)
 {
     snprintf(out, 64, "--%.50s", row->name);

@@ -88,9 +88,10 @@ typedef struct common_arguments {
             OPTION_TEXT, offsetof(common_arguments, columns),                                      \
             .otherwise = "detected from a header row; without one, there must be three columns"    \
     }
-#define OPTION_TOP(what, count)                                                                    \
+/* With a default, or with `.otherwise` if it depends. */
+#define OPTION_TOP(what, ...)                                                                      \
     {                                                                                              \
-        "top", 'n', "N", what, OPTION_INTEGER, offsetof(common_arguments, top), count,             \
+        "top", 'n', "N", what, OPTION_INTEGER, offsetof(common_arguments, top), __VA_ARGS__,       \
             .low = 1, .high = UINT32_MAX                                                           \
     }
 #define OPTION_ON                                                                                  \
@@ -100,7 +101,19 @@ typedef struct common_arguments {
             "and aux are the known facts, its entities the candidates",                            \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
-/* Converts the index of a choice in seen|all|new. */
+#define OPTION_SPLIT(type, field)                                                                  \
+    {                                                                                              \
+        "split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(type, field),  \
+            "test"                                                                                 \
+    }
+#define OPTION_CANDIDATES(type, field, usual)                                                      \
+    {                                                                                              \
+        "candidates", 0, "seen|all|new",                                                           \
+            "which entities may be answers: those in train (seen), all, or only new ones, "        \
+            "which are in support or added facts but not in train",                                \
+            OPTION_CHOICE, offsetof(type, field), usual                                            \
+    }
+/* Converts the index of a choice of OPTION_CANDIDATES. */
 static inline kith_candidate_set candidate_set_at(int place)
 {
     static const kith_candidate_set sets[] = {KITH_ANSWERS_SEEN, KITH_ANSWERS_ALL,
@@ -112,9 +125,16 @@ static inline kith_candidate_set candidate_set_at(int place)
         "seed", 0, "N", what, OPTION_INTEGER, offsetof(common_arguments, seed), "1",               \
             .high = (double)INT64_MAX                                                              \
     }
-#define OPTION_OUTPUT(what, type, field)                                                           \
+/* With `.required = true` or a default after the field. */
+#define OPTION_OUTPUT(what, type, field, ...)                                                      \
     {                                                                                              \
-        "output", 'o', "DIR", what, OPTION_TEXT, offsetof(type, field), .required = true           \
+        "output", 'o', "DIR", what, OPTION_TEXT, offsetof(type, field), __VA_ARGS__                \
+    }
+/* With a default, or with `.otherwise` if it depends. */
+#define OPTION_PRESETS(type, field, ...)                                                           \
+    {                                                                                              \
+        "preset", 0, NULL, "sets all settings (see below)", OPTION_PRESET, offsetof(type, field),  \
+            __VA_ARGS__                                                                            \
     }
 
 /* Parse a command line into zeroed `arguments`. Returns -1 if the command should run. Otherwise

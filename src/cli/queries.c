@@ -260,7 +260,7 @@ int read_questions(questions *q, const query_arguments *a, const command *self)
     q->about = q->count;
     for (size_t i = 0; status == EXIT_SUCCESS && i < a->about.count; i++)
         status = read_about(q, &capacity, a, a->about.at[i]);
-    return status == EXIT_SUCCESS && q->count == 0 ? EXIT_USAGE : status;
+    return status;
 }
 
 void free_questions(questions *q)

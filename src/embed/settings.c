@@ -112,7 +112,7 @@ static const setting table[] = {
     {"patience", COUNT, AT(patience), "N", 0, 1e9,
      "stop after this many evaluations without improvement; 0: never", EVALUATED},
     {"seed", SEED, AT(seed), "N", 0, 0,
-     "random seed; the same seed gives the same model, byte for byte", ANY},
+     "random seed; on the same machine, the same seed gives the same model, byte for byte", ANY},
 };
 enum { SETTINGS = sizeof table / sizeof *table };
 

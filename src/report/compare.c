@@ -26,6 +26,14 @@ metric metric_by_key(const char *key)
     return (metric)m;
 }
 
+const char *hits_at(metric m)
+{
+    static const char *const keys[METRICS] = {
+        [METRIC_HITS1] = "1", [METRIC_HITS3] = "3", [METRIC_HITS10] = "10"};
+
+    return keys[m];
+}
+
 /* ---- outcomes ---- */
 
 /* FNV-1a over the texts with a separator that occurs in no name. With 100,000 queries the

@@ -27,6 +27,9 @@ extern const metric_info metric_table[METRICS];
 /* Returns METRICS if there is no such key. */
 metric metric_by_key(const char *key);
 
+/* The key of the metric in "hits" of JSON: "1", "3" or "10"; NULL for other metrics. */
+const char *hits_at(metric m);
+
 /* One query, or one classified fact, and a model's result. A value that does not apply is NAN. */
 typedef struct outcome {
     uint64_t key; /* identifies the query, equal in all runs */

@@ -5,11 +5,9 @@
 
 double eval_metric(const json_t *eval, metric m)
 {
-    static const char *const hits[METRICS] = {
-        [METRIC_HITS1] = "1", [METRIC_HITS3] = "3", [METRIC_HITS10] = "10"};
+    const char *at = hits_at(m);
 
-    return hits[m] ? number_of(json_object_get(eval, "hits"), hits[m])
-                   : number_of(eval, metric_table[m].key);
+    return at ? number_of(json_object_get(eval, "hits"), at) : number_of(eval, metric_table[m].key);
 }
 
 double eval_queries(const json_t *eval)
@@ -162,7 +160,7 @@ static json_t *groups_bars(const char *title, const char *x, const json_t *group
     return chart;
 }
 
-static double overall_loss(const json_t *overall, const char *questions, const char *key)
+static double overall_number(const json_t *overall, const char *questions, const char *key)
 {
     return number_of(json_object_get(overall, questions), key);
 }
@@ -175,7 +173,7 @@ static void add_probabilities(json_t *page, const json_t *overall)
         "S ? ?: predicted probability and share of correct answers"};
     json_t *figures;
 
-    if (!overall)
+    if (!(overall_number(overall, keys[0], "answers") > 0))
         return;
     figures = figures_new();
     document_heading(page, 2, "Probabilities");
@@ -187,10 +185,10 @@ static void add_probabilities(json_t *page, const json_t *overall)
         "%.0f unseen entities with 10 to 90 %% of their facts hidden; the ten best unknown "
         "answers of each question. Log-loss: %.4f for S r ? (%.4f if every answer gets the "
         "base rate), %.4f for S ? ? (%.4f).",
-        number_of(overall, "entities"), overall_loss(overall, keys[0], "log_loss"),
-        overall_loss(overall, keys[0], "base_rate_log_loss"),
-        overall_loss(overall, keys[1], "log_loss"),
-        overall_loss(overall, keys[1], "base_rate_log_loss"));
+        number_of(overall, "entities"), overall_number(overall, keys[0], "log_loss"),
+        overall_number(overall, keys[0], "base_rate_log_loss"),
+        overall_number(overall, keys[1], "log_loss"),
+        overall_number(overall, keys[1], "base_rate_log_loss"));
 }
 
 static void add_ranking(json_t *page, const json_t *eval, const outcomes *of)

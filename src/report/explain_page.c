@@ -37,11 +37,20 @@ static const json_t *query_of(const json_t *explained)
     return json_object_get(explained, "query");
 }
 
+/* Where the keys of the verdict are, or NULL if the query is not a fact. Results of jobs that were
+ * run by earlier versions have them in an object of their own. */
+static const json_t *verdict_of(const json_t *explained)
+{
+    const json_t *verdict = json_object_get(explained, "verdict");
+
+    return json_is_string(verdict) ? explained : verdict;
+}
+
 const char *known_entity(const json_t *explained)
 {
     const char *subject = text_of(query_of(explained), "subject");
     const char *object = text_of(query_of(explained), "object");
-    const json_t *verdict = json_object_get(explained, "verdict");
+    const json_t *verdict = verdict_of(explained);
 
     return *subject && !json_is_true(json_object_get(verdict, "subject_asked")) ? subject : object;
 }
@@ -151,7 +160,7 @@ static void add_answers(json_t *document, const json_t *explained)
                                   json_object_get(first, "probability_if_any") != NULL};
     size_t i;
 
-    add_verdict(document, json_object_get(explained, "verdict"));
+    add_verdict(document, verdict_of(explained));
     if (!first) {
         document_text(document, "No answer.");
         return;
