@@ -219,7 +219,7 @@ static void assert_asks_for_nothing(const char *page)
 }
 
 static const char hostile[] = "<script>alert(\"x\")</script> & 'y' \x1b[31m \xe2\x80\xae|\xc2\x9b"
-                             "\xe2\x80\x8b\xef\xbb\xbf\xc2\xad\xe2\x81\xa0\xf3\xa0\x81\x81";
+                              "\xe2\x80\x8b\xef\xbb\xbf\xc2\xad\xe2\x81\xa0\xf3\xa0\x81\x81";
 
 static json_t *hostile_document(void)
 {
@@ -332,9 +332,13 @@ static void svg__an_empty_chart_is_still_a_chart(void **state)
 /* Means over seeds may differ in their last bit alone. */
 static void svg__an_axis_ends_whatever_the_values(void **state)
 {
-    static const double values[][2] = {
-        {.5, .5 + 1e-16}, {1. / 3, 1. / 3 + 1e-16}, {1e17, 1e17 + 16}, {-1e308, 1e308},
-        {0, 5e-324},      {-3, -3},                 {0, 0}};
+    static const double values[][2] = {{.5, .5 + 1e-16},
+                                       {1. / 3, 1. / 3 + 1e-16},
+                                       {1e17, 1e17 + 16},
+                                       {-1e308, 1e308},
+                                       {0, 5e-324},
+                                       {-3, -3},
+                                       {0, 0}};
 
     (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -485,6 +489,67 @@ static void explain__the_page_has_the_verdict_of_any_version(void **state)
     }
 }
 
+/* The page of a question about s, from the JSON of its first answer. */
+static char *explained_page(const char *contribution)
+{
+    json_t *list = json_pack("[{s{ss ss sn} ss s[{ss sf}] s[o]}]", "query", "subject", "s",
+                             "relation", "q", "object", "explained", "q", "answers", "entity", "a",
+                             "score", 2.5, "contributions", json_loads(contribution, 0, NULL));
+    json_t *page = explain_page(list, 1, "run", NULL);
+    text_buffer out = {0};
+
+    html_put(&out, page);
+    assert_well_formed(out.at);
+    json_decref(page);
+    json_decref(list);
+    return out.at;
+}
+
+static void explain__the_parts_of_a_score_add_up_to_it(void **state)
+{
+    char *page =
+        explained_page("{\"entity\": \"a\", \"score\": 2.5, \"rules\": 1, \"proximity\": 0.5,"
+                       "\"prior\": 0, \"embedding\": 1, \"rest\": 0.75,"
+                       "\"features\": [{}], \"reasons\": [], \"path\": []}");
+
+    (void)state;
+    assert_contains(page, "Score 2.500 = rules +1.000, proximity +0.500, embedding +1.000.");
+    free(page);
+}
+
+#define THREE_STEPS(x, y)                                                                          \
+    "{\"kind\": \"path3\", \"first\": {\"relation\": \"l\", \"inverse\": false},"                  \
+    "\"second\": {\"relation\": \"l\", \"inverse\": true},"                                        \
+    "\"third\": {\"relation\": \"c\", \"inverse\": false}, \"between\": \"" x "\","                \
+    "\"between_second\": \"" y "\", \"confidence\": 0.5, \"support\": 1, \"body_count\": 2}"
+
+static void explain__other_ways_of_a_rule_are_told_by_what_differs(void **state)
+{
+    char *page = explained_page(
+        "{\"entity\": \"a\", \"score\": 2.5, \"features\": [{}], \"path\": [], \"reasons\": "
+        "[" THREE_STEPS("french", "p1") "," THREE_STEPS("french", "p2") "," THREE_STEPS(
+            "french", "p2") "," THREE_STEPS("dutch", "p1") "," THREE_STEPS("dutch", "p3") "]}");
+
+    (void)state;
+    assert_contains(page, "also through " MARK_LTR "p2, " MARK_LTR "dutch, " MARK_LTR
+                          "dutch" MARK_LTR " and then " MARK_LTR "p3" MARK_LTR ". Correct");
+    free(page);
+}
+
+static void explain__a_rule_of_one_step_says_its_conclusion(void **state)
+{
+    char *page = explained_page(
+        "{\"entity\": \"a\", \"score\": 2.5, \"features\": [{}], \"path\": [], \"reasons\": ["
+        "{\"kind\": \"constant\", \"first\": {\"relation\": \"job\", \"inverse\": false},"
+        "\"between\": \"director\", \"confidence\": 0.1, \"support\": 3, \"body_count\": 53}]}");
+
+    (void)state;
+    assert_contains(page, "director" MARK_LTR " \xe2\x87\x92 " MARK_LTR "s" MARK_LTR
+                          " \xe2\x80\x94 q" MARK_LTR " \xe2\x86\x92 " MARK_LTR "a" MARK_LTR
+                          ". Correct in 3 of 53 cases");
+    free(page);
+}
+
 /* ---- durations ---- */
 
 static void duration__any_number_of_seconds_has_a_text(void **state)
@@ -492,8 +557,12 @@ static void duration__any_number_of_seconds_has_a_text(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } rows[] = {{0, "0:00"},     {59.6, "1:00"},         {3661, "1:01:01"},
-                {-1e300, "0:00"}, {NAN, "0:00"},          {1e300, "over 3168 years"},
+    } rows[] = {{0, "0:00"},
+                {59.6, "1:00"},
+                {3661, "1:01:01"},
+                {-1e300, "0:00"},
+                {NAN, "0:00"},
+                {1e300, "over 3168 years"},
                 {INFINITY, "over 3168 years"}};
     char text[32];
 
@@ -522,6 +591,9 @@ int main(void)
         cmocka_unit_test(duration__any_number_of_seconds_has_a_text),
         cmocka_unit_test(explain__a_rule_is_told_once_and_both_probabilities_are_shown),
         cmocka_unit_test(explain__the_page_has_the_verdict_of_any_version),
+        cmocka_unit_test(explain__the_parts_of_a_score_add_up_to_it),
+        cmocka_unit_test(explain__other_ways_of_a_rule_are_told_by_what_differs),
+        cmocka_unit_test(explain__a_rule_of_one_step_says_its_conclusion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

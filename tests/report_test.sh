@@ -173,6 +173,16 @@ page 'explain --html makes a page with names escaped' explain.html '<i>new</i>' 
     'Correct in' 'Facts about' '95 % interval' 'if one is missing'
 grep -Eq '<(b|i)>(&|new)' explain.html
 report $((! $?)) 'names of the page are no markup' "$(grep -o '.\{40\}<b>&.\{9\}' explain.html | head -3)"
+python3 - >out 2>&1 <<'PYTHON'
+import re
+found = re.findall(r"Score ([−\d.]+) = ([^<]*)\.</p>", open("explain.html").read())
+number = lambda text: float(text.replace("−", "-"))
+assert len(found) == 3, found
+for score, parts in found:
+    total = sum(number(part) for part in re.findall(r"[+−][\d.]+", parts))
+    assert abs(number(score) - total) < .003, (score, parts)
+PYTHON
+report $? 'the parts of a score add up to it' "$(tail -1 out)"
 "$kith" explain lan --query 'p3 knows ?' --query 'p4 knows ?' --html two.html --threads 1 >/dev/null
 page 'explain --html takes several questions' two.html '2 questions' 'p3' 'p4'
 check 'predict has no page' 2 'html' "$kith" predict lan --query 'p3 knows ?' --html x.html

@@ -55,6 +55,17 @@ double number_of(const json_t *object, const char *key)
     return json_is_number(found) ? json_number_value(found) : NAN;
 }
 
+bool has_text(const json_t *list, const char *wanted)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(list, i, entry)
+        if (strcmp(json_string_value(entry), wanted) == 0)
+            return true;
+    return false;
+}
+
 json_t *json_read(const char *path, json_error_t *where)
 {
     FILE *in = kith__regular_open(path, false);

@@ -51,6 +51,8 @@ void lines_category(json_t *chart, const char *name);
 /* A string of a JSON object, or "" if it has none; and a number, or NAN if it has none. */
 const char *text_of(const json_t *object, const char *key);
 double number_of(const json_t *object, const char *key);
+/* Whether a list of strings has this one. */
+bool has_text(const json_t *list, const char *wanted);
 /* Text that may not be valid UTF-8, as a JSON string. */
 json_t *safe_string(const char *plain);
 json_t *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -108,43 +108,80 @@ static bool was_told(const json_t *reasons, size_t i)
     return false;
 }
 
+/* What a reason passes through that an earlier one of the same path does not: one entity, or for a
+ * rule of three steps perhaps both. */
+static json_t *difference(const json_t *from, const json_t *other, const kith_graph *graph)
+{
+    static const char *const keys[] = {"between", "between_second"};
+    text_buffer words = {0};
+
+    for (int i = 0; i < 2; i++)
+        if (strcmp(text_of(other, keys[i]), text_of(from, keys[i])) != 0)
+            text_add(&words, "%s" MARK_LTR "%s", words.at ? MARK_LTR " and then " : "",
+                     label_of(graph, text_of(other, keys[i])));
+    return taken(&words);
+}
+
 /* "; also through A, B and 3 others" */
 static void put_others(text_buffer *words, const json_t *reasons, size_t i, const kith_graph *graph)
 {
-    size_t count = 0;
+    const json_t *told = json_array_get(reasons, i);
+    json_t *names = json_array();
 
     for (size_t k = i + 1; k < json_array_size(reasons); k++) {
         const json_t *other = json_array_get(reasons, k);
-        if (!is_same_path(json_array_get(reasons, i), other))
-            continue;
-        if (count < NAMED)
-            text_add(words, "%s" MARK_LTR "%s", count == 0 ? "; also through " : ", ",
-                     label_of(graph, text_of(other, "between")));
-        count++;
+        json_t *name = is_same_path(told, other) ? difference(told, other, graph) : NULL;
+        if (name && json_string_length(name) > 0 && !has_text(names, json_string_value(name)))
+            json_array_append(names, name);
+        json_decref(name);
     }
+    size_t count = json_array_size(names);
+    for (size_t k = 0; k < count && k < NAMED; k++)
+        text_add(words, "%s%s", k == 0 ? "; also through " : ", ",
+                 json_string_value(json_array_get(names, k)));
     if (count > NAMED)
         text_add(words, MARK_LTR " and %zu other%s", count - NAMED, count > NAMED + 1 ? "s" : "");
+    json_decref(names);
+}
+
+/* One answer that is explained, and what is said about it. */
+typedef struct answer_told {
+    const json_t *one;    /* its entry in "contributions" */
+    const char *who;      /* the known entity */
+    const char *relation; /* that links the two */
+    bool inverse;         /* the answer is the subject */
+    const kith_graph *graph;
+} answer_told;
+
+/* A rule of one step is read as a fact unless its conclusion is said. */
+static void put_conclusion(text_buffer *words, const answer_told *a)
+{
+    text_add(words, MARK_LTR " \xe2\x87\x92 " MARK_LTR "%s", a->who);
+    put_step(words, a->relation, a->inverse, short_name(a->one, a->graph));
 }
 
 /* The facts that a rule applies to, as a path, and how often the rule was correct. */
-static json_t *reason_words(const json_t *reasons, size_t i, const char *who, const char *answer,
-                            const kith_graph *graph)
+static json_t *reason_words(const answer_told *a, size_t i)
 {
-    const json_t *reason = json_array_get(reasons, i);
     static const char *const keys[RULE_ATOMS] = {"first", "second", "third"};
+    const json_t *reasons = json_object_get(a->one, "reasons"),
+                 *reason = json_array_get(reasons, i);
+    const char *answer = short_name(a->one, a->graph);
     rule_form form = rule_form_of(kind_of(reason));
     text_buffer words = {0};
 
-    text_put(&words, form.body[0].from == 'o' ? answer : who);
+    text_put(&words, form.body[0].from == 'o' ? answer : a->who);
     for (size_t k = 0; k < form.count; k++) {
         char to = form.body[k].to;
-        const char *name = value_of(to, reason, who, answer);
+        const char *name = value_of(to, reason, a->who, answer);
         put_relation(&words, json_object_get(reason, keys[k]),
-                     to == 's' || to == 'o' ? name : label_of(graph, name));
+                     to == 's' || to == 'o' ? name : label_of(a->graph, name));
     }
-    put_others(&words, reasons, i, graph);
+    put_others(&words, reasons, i, a->graph);
     if (kind_of(reason) == KITH_PART_SHARED)
         text_put(&words, MARK_LTR ", which known answers have in common");
+    else if (form.count == 1)
+        put_conclusion(&words, a);
     text_add(&words, MARK_LTR ". Correct in %.0f of %.0f cases, confidence %.3f.",
              number_of(reason, "support"), number_of(reason, "body_count"),
              number_of(reason, "confidence"));
@@ -165,21 +202,21 @@ static json_t *path_words(const json_t *path, const char *who, const kith_graph 
 
 /* ---- blocks ---- */
 
-static json_t *reasons_list(const json_t *one, const char *who, const kith_graph *graph)
+static json_t *reasons_list(const answer_told *a)
 {
-    const json_t *reasons = json_object_get(one, "reasons"), *path = json_object_get(one, "path");
+    const json_t *reasons = json_object_get(a->one, "reasons");
+    const json_t *path = json_object_get(a->one, "path");
     json_t *items = json_array();
     size_t rules = 0;
 
     for (size_t i = 0; i < json_array_size(reasons); i++)
         if (!was_told(reasons, i) && rules++ < REASONS)
-            json_array_append_new(items,
-                                  reason_words(reasons, i, who, short_name(one, graph), graph));
+            json_array_append_new(items, reason_words(a, i));
     if (rules > REASONS)
         json_array_append_new(items, format_string("%zu more rule%s.", rules - REASONS,
                                                    rules > REASONS + 1 ? "s" : ""));
     if (json_array_size(path) > 1)
-        json_array_append_new(items, path_words(path, who, graph));
+        json_array_append_new(items, path_words(path, a->who, a->graph));
     if (json_array_size(items) == 0)
         json_array_append_new(items, json_string("No supporting rule."));
     return json_pack("{ss so}", "type", "list", "items", items);
@@ -191,9 +228,10 @@ static json_t *points(const json_t *one, const char *part)
     return format_string("%s %s%.3f", part, value < 0 ? "\xe2\x88\x92" : "+", fabs(value));
 }
 
+/* The parts add up to the score; "rest" is within "embedding". */
 static void add_score(json_t *document, const json_t *one)
 {
-    static const char *const parts[] = {"rules", "proximity", "prior", "embedding", "rest"};
+    static const char *const parts[] = {"rules", "proximity", "prior", "embedding"};
     text_buffer words = {0};
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -206,20 +244,33 @@ static void add_score(json_t *document, const json_t *one)
     text_release(&words);
 }
 
+/* Whether the answers are subjects of the explained relation. */
+static bool is_inverse_question(const json_t *explained)
+{
+    const json_t *first = json_array_get(json_object_get(explained, "answers"), 0);
+    const json_t *said = json_object_get(first, "is_subject");
+
+    if (said)
+        return json_is_true(said);
+    return known_entity(explained) != text_of(json_object_get(explained, "query"), "subject");
+}
+
 void explain_reasons(json_t *document, const json_t *explained, const kith_graph *graph)
 {
-    const char *who = label_of(graph, known_entity(explained));
-    const json_t *one;
+    answer_told a = {.who = label_of(graph, known_entity(explained)),
+                     .relation = text_of(explained, "explained"),
+                     .inverse = is_inverse_question(explained),
+                     .graph = graph};
     size_t i;
 
-    json_array_foreach(json_object_get(explained, "contributions"), i, one) {
-        if (i == EXPLAINED || json_array_size(json_object_get(one, "features")) == 0)
+    json_array_foreach(json_object_get(explained, "contributions"), i, a.one) {
+        if (i == EXPLAINED || json_array_size(json_object_get(a.one, "features")) == 0)
             break; /* without rules, the neighbourhood explains everything */
-        json_t *title = entity_title(one);
+        json_t *title = entity_title(a.one);
         json_t *heading = format_string("Why %s", json_string_value(title));
         document_heading(document, 3, json_string_value(heading));
-        add_score(document, one);
-        document_add(document, reasons_list(one, who, graph));
+        add_score(document, a.one);
+        document_add(document, reasons_list(&a));
         json_decref(heading);
         json_decref(title);
     }

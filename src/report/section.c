@@ -3,17 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-bool has_text(const json_t *list, const char *wanted)
-{
-    const json_t *entry;
-    size_t i;
-
-    json_array_foreach(list, i, entry)
-        if (strcmp(json_string_value(entry), wanted) == 0)
-            return true;
-    return false;
-}
-
 json_t *model_names(const json_t *experiment)
 {
     json_t *names = json_array();

@@ -19,7 +19,6 @@ json_t *model_names(const json_t *experiment);
 json_t *data_names(const json_t *experiment);
 /* The experiment's metrics, by default MRR and Hits; returns how many. */
 size_t chosen_metrics(metric out[METRICS], const json_t *experiment);
-bool has_text(const json_t *list, const char *wanted);
 /* The job of a cell. */
 const job *cell_job(const plan *p, const json_t *cell);
 json_t *real_or_null(double value);
