@@ -335,6 +335,11 @@ touch -d '2000-01-01' own/runs/people.sum.*/results.json
 "${own[@]}" >out 2>err </dev/null
 [ -z "$(find own/runs -name results.json -newermt 2001-01-01)" ] && ! grep -q 'sum.*done' err
 report $? 'finished runs are not repeated' "$(cat err)"
+sed 's/"name": "sum"/"name": "another name"/; s/"name": "people"/"name": "folk"/' elsewhere/mine.json >renamed.json
+"$kith" reproduce ./renamed.json --data data -o own --threads 1 >out 2>err </dev/null
+! grep -q 'another name.*done' err && ! ls own/runs | grep -q another-name &&
+    grep -q 'another name' own/report.md
+report $? 'nor if another experiment gives model and data other names' "$(cat err; ls own/runs)"
 sed -i 's/"dim": 8/"dim": 4/; s/400/2/' elsewhere/mine.json
 "${own[@]}" >out 2>err </dev/null
 grep -q 'sum, people, seed 1: done' err

@@ -1,10 +1,12 @@
 #include "report/plan.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/mem.h"
@@ -453,6 +455,53 @@ static kith_status add_experiment(plan *p, json_t *experiment, kith_error *error
     return KITH_OK;
 }
 
+/* ---- finished runs ---- */
+
+/* Takes over a folder of runs/ if it holds the finished results of the job. */
+static bool use_folder(job *j, const char *runs, const char *name)
+{
+    char *own = j->folder, *path = path_in(runs, name);
+    struct stat found;
+    json_t *results = NULL;
+
+    if (path && lstat(path, &found) == 0 && S_ISDIR(found.st_mode)) {
+        j->folder = path;
+        results = job_results(j);
+    }
+    j->folder = results ? path : own;
+    free(results ? own : path);
+    json_decref(results);
+    return results != NULL;
+}
+
+/* Another experiment may have run the same under another name: names differ, but folders end in the
+ * hash of the identity. */
+static bool is_done_elsewhere(job *j)
+{
+    const char *hash = strrchr(j->folder, '.');
+    char *runs = strndup(j->folder, (size_t)(strrchr(j->folder, '/') - j->folder));
+    DIR *entries = runs ? opendir(runs) : NULL;
+    bool done = false;
+
+    for (const struct dirent *e; entries && !done && (e = readdir(entries));) {
+        const char *end = strrchr(e->d_name, '.');
+        if (end && strcmp(end, hash) == 0)
+            done = use_folder(j, runs, e->d_name); /* if so, it has freed the hash */
+    }
+    if (entries)
+        closedir(entries);
+    free(runs);
+    return done;
+}
+
+static bool is_done(job *j)
+{
+    json_t *results = job_results(j);
+
+    json_decref(results);
+    return results || is_done_elsewhere(j);
+}
+
 /* ---- the plan ---- */
 
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error)
@@ -466,10 +515,8 @@ kith_status plan_make(plan *p, json_t *experiments, const plan_options *options,
         if (status == KITH_OK)
             status = add_experiment(p, experiment, error);
     for (size_t k = 0; status == KITH_OK && k < p->count; k++) {
-        json_t *results = job_results(&p->jobs[k]);
-        p->jobs[k].was_done = results != NULL;
-        p->jobs[k].state = results ? JOB_DONE : JOB_WAITING;
-        json_decref(results);
+        p->jobs[k].was_done = is_done(&p->jobs[k]);
+        p->jobs[k].state = p->jobs[k].was_done ? JOB_DONE : JOB_WAITING;
     }
     if (status != KITH_OK)
         plan_release(p);
