@@ -272,6 +272,40 @@ reproduced unseen 'len(e["runs"]) == 11 and len(e["missing"]) == 7' 'sampling ra
 reproduced cases 'len(e["results"]) >= 3 and len(e["results"][0]["models"]) == 2 and
     len(e["results"][0]["models"][0]["answers"]) >= 5' 'their weights in LAN' 'Correct by the test set'
 
+# The same run under another name, two seeds, two data sets, and a question that test does not answer.
+python3 - <<'PYTHON'
+import json
+experiment = json.load(open("tiny/cases.json"))
+model = experiment["models"][0]
+train = [line.split("\t") for line in open("data/fb15k/subject-10/train").read().splitlines()]
+test = [line.split("\t") for line in open("data/fb15k/subject-10/test").read().splitlines()]
+known = next(f for f in train if f[1] == "citizen_of")
+asked = next(f for f in test if f[1] == "citizen_of")
+json.dump({**experiment, "models": [{**model, "name": "renamed", "seeds": [1, 2]}],
+           "data": [*experiment["data"], {"path": "fb15k/object-10", "name": "Other"}],
+           "cases": {"questions": [[known[0], known[1], None], [asked[0], asked[1], None]]}},
+          open("renamed.json", "w"))
+json.dump([known, asked], open("asked.json", "w"))
+PYTHON
+"$kith" reproduce ./renamed.json --data data -o out-cases --threads 1 >out 2>err </dev/null
+python3 - >found 2>&1 <<'PYTHON'
+import json
+e = json.load(open("out-cases/report.json"))["experiments"][0]
+page = open("out-cases/report.md").read()
+known, asked = json.load(open("asked.json"))
+assert "| renamed, seed 1 | renamed, seed 2 |" in page and "weights in renamed, seed 1" in page, page
+assert "| LAN" not in page, page
+assert "The test set has no answer." in page and "test set: ." not in page, page
+assert "### Subject-10: " in page and "### Other: " in page, page
+assert len(e["runs"]) == 4 and "kith train data/fb15k/subject-10 " in page, e["runs"]
+first, second = e["results"][:2]
+for model in first["models"]:
+    assert not any(a["known"] or a["entity"] == known[2] for a in model["answers"]), model
+correct = lambda m: asked[2] in [a["entity"] for a in m["answers"][:5]]
+assert "rank " in page or all(correct(m) for r in e["results"] for m in r["models"]), page
+PYTHON
+report $? 'cases have the names of their experiment, new answers and ranks' "$(tail -3 found | cut -c1-3000) $(tail -3 err)"
+
 reproduced classification 'len(e["runs"]) == 12 and len(e["missing"]) == 6 and
     0 <= [r for r in e["results"] if r["model"] == "kith"][0]["accuracy"]["ours"] <= 100' 'Accuracy' \
     'Both-1000'

@@ -59,11 +59,30 @@ static json_t *name_or_null(const char *name)
 
 static json_t *question(const char *subject, const char *relation, const char *object)
 {
-    return json_pack("{so so so so s[]}", "subject", name_or_null(subject), "relation",
+    return json_pack("{so so so so s[] s[]}", "subject", name_or_null(subject), "relation",
                      name_or_null(relation), "object", name_or_null(object), "text",
                      format_string("%s\t%s\t%s", subject ? subject : "?", relation ? relation : "?",
                                    object ? object : "?"),
-                     "answers");
+                     "answers", "ranked");
+}
+
+/* Add an answer of test, and the fact whose verdict tells its rank: only seen entities are
+ * candidates, and a few ranks suffice. */
+static void add_answer(json_t *asked, const kith_graph *graph, const kith_triple *f,
+                       uint32_t answer)
+{
+    enum { MOST_RANKED = 5 };
+    const char *name = kith_graph_entity_name(graph, answer);
+    json_t *ranked = json_object_get(asked, "ranked");
+
+    json_array_append_new(json_object_get(asked, "answers"), safe_string(name));
+    if (is_unseen(graph, answer) || json_array_size(ranked) == MOST_RANKED)
+        return;
+    json_array_append_new(
+        ranked, json_pack("{so so}", "answer", safe_string(name), "text",
+                          format_string("%s\t%s\t%s", kith_graph_entity_name(graph, f->subject),
+                                        kith_graph_relation_name(graph, f->relation),
+                                        kith_graph_entity_name(graph, f->object))));
 }
 
 /* Add the answers that test has. */
@@ -80,8 +99,7 @@ static void add_answers(json_t *asked, const kith_graph *graph)
         if ((!test.truth || test.truth[i] == 1) &&
             strcmp(kith_graph_entity_name(graph, side), known) == 0 &&
             strcmp(kith_graph_relation_name(graph, f->relation), relation) == 0)
-            json_array_append_new(json_object_get(asked, "answers"),
-                                  safe_string(kith_graph_entity_name(graph, answer)));
+            add_answer(asked, graph, f, answer);
     }
 }
 

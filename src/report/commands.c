@@ -91,17 +91,22 @@ static void eval_command(command_line *c, const job *j)
         put_option(c, "on", j->on);
 }
 
+/* The questions, then the facts of test whose ranks the report shows. */
 static void explain_command(command_line *c, const plan *p, const job *j)
 {
-    const json_t *asked;
-    size_t i;
+    const json_t *questions = json_object_get(j->identity, "questions"), *asked, *fact;
+    size_t i, k;
 
     c->output = "explain.json";
     put_argument(c, "explain");
     put_path(c, NULL, &p->jobs[j->needs], "model");
     put_number(c, "top", 10);
-    json_array_foreach(json_object_get(j->identity, "questions"), i, asked)
+    put_argument(c, "--new-only");
+    json_array_foreach(questions, i, asked)
         put_option(c, "query", text_of(asked, "text"));
+    json_array_foreach(questions, i, asked)
+        json_array_foreach(json_object_get(asked, "ranked"), k, fact)
+            put_option(c, "query", text_of(fact, "text"));
 }
 
 static void stats_command(command_line *c, const job *j)

@@ -37,9 +37,7 @@ static const json_t *query_of(const json_t *explained)
     return json_object_get(explained, "query");
 }
 
-/* Where the keys of the verdict are, or NULL if the query is not a fact. Results of jobs that were
- * run by earlier versions have them in an object of their own. */
-static const json_t *verdict_of(const json_t *explained)
+const json_t *verdict_of(const json_t *explained)
 {
     const json_t *verdict = json_object_get(explained, "verdict");
 

@@ -8,6 +8,9 @@
 const char *label_of(const kith_graph *graph, const char *name);
 /* The label of an object with "entity" and "label". */
 const char *short_name(const json_t *object, const kith_graph *graph);
+/* Where the keys of the verdict are, or NULL if the query is not a fact. Results of jobs that were
+ * run by earlier versions have them in an object of their own. */
+const json_t *verdict_of(const json_t *explained);
 /* The entity whose facts explain the answers. */
 const char *known_entity(const json_t *explained);
 

@@ -28,11 +28,9 @@ static void runs_table(json_t *details, const plan *p, const json_t *experiment,
 
     json_array_foreach(json_object_get(experiment, "cells"), i, cell) {
         const job *j = cell_job(p, cell);
-        json_t *results = job_results(j);
-        if (!results || j->kind != JOB_TRAIN) {
-            json_decref(results);
+        json_t *results = job_results(j->kind == JOB_EXPLAIN ? &p->jobs[j->needs] : j);
+        if (!results)
             continue;
-        }
         json_t *row = table_row(table);
         char seed[64];
         row_text(row, "%s", text_of(cell, "model"));
