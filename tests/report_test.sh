@@ -132,6 +132,28 @@ assert sum(g["queries"] for g in o["runs"][1]["by_relation_kind"].values()) == 3
 assert sum(g["queries"] for g in o["runs"][1]["by_known_facts"].values()) == 30
 PYTHON
 report $? 'compare has the paired error of a plain computation' "$(tail -3 out)"
+# A run on another graph, in which the same entities have more facts and relations are of other kinds.
+cp -r graph richer
+python3 - <<'PYTHON'
+facts = [line.split("\t") for line in open("graph/aux").read().splitlines()]
+with open("richer/aux", "a") as out:
+    for s in sorted({f[0] for f in facts})[:20]:
+        out.writelines(f"{s}\tknows\tp{i}\n" for i in range(9))
+with open("richer/train", "a") as out:
+    for i in range(100):
+        out.writelines(f"p{i}\t{r}\t{o}\n" for r in ("citizen_of", "speaks") for o in ("italy", "french", "german"))
+PYTHON
+"$kith" train richer -o richer-rules --preset rules --quiet --threads 1 >/dev/null
+json 'groups of runs on different graphs are those of the first' \
+    'all([g["queries"] for g in o["runs"][0][by].values()] == [g["queries"] for g in o["runs"][1][by].values()]
+         for by in ("by_relation_kind", "by_known_facts"))' \
+    "$kith" compare rules richer-rules --json --threads 1
+"$kith" compare rules richer-rules --threads 1 >out 2>err
+! grep -q nan out
+report $? 'and no group of theirs is without a value' "$(cat out err)"
+mkdir one && cp -r rules one/model
+check 'the folder of a run of reproduce has its name from above' 0 '^ +rules +one *$' \
+    "$kith" compare rules one/model/ --threads 1
 json 'a run does not differ from itself' \
     'o["runs"][1]["mrr"]["difference"] == 0 and o["runs"][1]["mrr"]["significance"] == 0' \
     "$kith" compare lan lan --json --threads 1

@@ -89,6 +89,14 @@ static const char *stars(const estimate *difference)
     return level == 3 ? "**" : level == 2 ? "*" : "";
 }
 
+/* What is counted: queries, or facts that are classified. */
+static const char *counted(const comparison *c, size_t count)
+{
+    if (c->classification)
+        return count == 1 ? "fact" : "facts";
+    return count == 1 ? "query" : "queries";
+}
+
 /* "0.387" for the first run, "0.399 +0.012 (0.004)**" for the others. */
 static void print_value(const comparison *c, size_t run, metric m, grouping by, int group)
 {
@@ -108,18 +116,33 @@ static void print_value(const comparison *c, size_t run, metric m, grouping by, 
     say("  %8.*f %-*s", info->decimals, info->scale * e.mean, OTHERS - 11, text);
 }
 
+/* The length of a run's path without slashes at its end, and without the "/model" of `kith
+ * reproduce`. */
+static size_t name_length(const char *path)
+{
+    static const char model[] = "/model";
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t before = length > strlen(model) ? length - strlen(model) : 0;
+    return before > 0 && strncmp(path + before, model, strlen(model)) == 0 ? before : length;
+}
+
 /* If a name is too long, its end is shown, because the ends of paths differ. */
 static void print_names(const char *title, const arguments *a)
 {
     say("%-26s", title);
     for (size_t run = 0; run < a->common.operands.count; run++) {
-        int width = run == 0 ? FIRST : OTHERS - 3;
-        size_t length = strlen(a->common.operands.at[run]), most = (size_t)width - 1;
-        const char *name = a->common.operands.at[run] + (length > most ? length - most : 0);
+        const char *path = a->common.operands.at[run];
+        size_t width = run == 0 ? FIRST : OTHERS - 3, length = name_length(path), most = width - 1;
+        size_t cut = length > most ? length - most : 0;
+        char name[OTHERS];
+        snprintf(name, sizeof name, "%.*s", (int)(length - cut), path + cut);
         if (run == 0)
-            say("%*s", width, name);
+            say("%*s", (int)width, name);
         else
-            say("   %-*s", width, name);
+            say("   %-*s", (int)width, name);
     }
     putchar('\n');
 }
@@ -151,8 +174,7 @@ static void print_groups(const comparison *c, const arguments *a, grouping by, c
         size_t queries = outcomes_estimate(&c->of[0], m, by, group).queries;
         if (queries == 0)
             continue;
-        say("  %-6s%10s %-7s", group_name(by, group), grouped(text, queries),
-            queries == 1 ? "query" : "queries");
+        say("  %-6s%10s %-7s", group_name(by, group), grouped(text, queries), counted(c, queries));
         for (size_t run = 0; run < a->common.operands.count; run++)
             print_value(c, run, m, by, group);
         putchar('\n');
@@ -163,14 +185,15 @@ static void print_comparison(const comparison *c, const arguments *a)
 {
     say("%zu %s of %s that all runs have. Differences from the first run are paired, with\n"
         "their standard errors in brackets; * beyond two of them, ** beyond three.\n\n",
-        c->shared, c->classification ? "facts" : "queries", split_name(a));
+        c->shared, counted(c, c->shared), split_name(a));
     print_overall(c, a);
     print_groups(c, a, GROUP_KIND, "kind of relation");
     print_groups(c, a, GROUP_FACTS, "facts of the known entity");
     for (size_t run = 0; run < a->common.operands.count; run++)
         if (c->evaluated[run] > c->shared)
-            put(stderr, "kith: %s: %zu of its %zu queries are not in every run\n",
-                a->common.operands.at[run], c->evaluated[run] - c->shared, c->evaluated[run]);
+            put(stderr, "kith: %s: %zu of its %zu %s are not in every run\n",
+                a->common.operands.at[run], c->evaluated[run] - c->shared, c->evaluated[run],
+                counted(c, c->evaluated[run]));
 }
 
 /* ---- as JSON ---- */

@@ -230,9 +230,14 @@ size_t outcomes_intersect(outcomes *of, size_t count)
     of[0].count = kept;
     for (size_t k = 1; k < count; k++) {
         size_t stay = 0;
-        for (size_t i = 0; i < of[k].count; i++)
-            if (find(&of[0], of[k].at[i].key))
-                of[k].at[stay++] = of[k].at[i];
+        for (size_t i = 0; i < of[k].count; i++) {
+            const outcome *first = find(&of[0], of[k].at[i].key);
+            if (!first)
+                continue;
+            of[k].at[stay] = of[k].at[i];
+            of[k].at[stay].kind = first->kind;
+            of[k].at[stay++].facts = first->facts;
+        }
         of[k].count = stay;
     }
     return kept;

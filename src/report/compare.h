@@ -63,7 +63,8 @@ kith_status outcomes_of_eval(outcomes *o, const kith_eval *result, const kith_gr
 kith_status outcomes_read(outcomes *o, const char *path, kith_error *error);
 /* The mean over several runs, query by query, over the queries that all runs have. */
 kith_status outcomes_average(outcomes *mean, const outcomes *of, size_t count, kith_error *error);
-/* Keep only the queries that all have; returns their number. */
+/* Keep only the queries that all have; returns their number. Groups are those of the first, because
+ * in another graph the same relation may be of another kind. */
 size_t outcomes_intersect(outcomes *of, size_t count);
 
 /* Which queries: all, those of a kind of relation, or of a bucket of known facts. */
