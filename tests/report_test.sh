@@ -281,6 +281,20 @@ reproduced link 'len(e["runs"]) == 22 and
         for r in e["results"] if r["model"] == "MEAN") and len(e["comparisons"]) == 8' \
     'published 0.394' 'Training on Subject-10' 'MRR on dev' '3 seeds, 2 epochs' 'MRR on Object-10 by facts' 'Reliability: kith' 'max-neighbors' \
     'kith train data/fb15k/subject-10'
+python3 - >found 2>&1 <<'PYTHON'
+import glob, json
+chart = next(c for b in json.load(open("out-link/report.json"))["document"]["blocks"] if b["type"] == "figures"
+             for c in b["items"] if c["title"] == "MRR on Subject-10 by facts of the unseen entity")
+evals = [json.load(open(p))["eval"] for p in glob.glob("out-link/runs/subject-10.lan.*/results.json")]
+points = next(s for s in chart["series"] if s["name"] == "LAN")["points"]
+assert len(evals) == 3 and len(points) > 1, (evals, points)
+for x, mrr in points:
+    group = chart["categories"][int(x)]
+    found = [e["by_known_facts"][group] for e in evals]
+    assert abs(mrr - sum(g["mrr"] for g in found) / 3) < 1e-9, (group, mrr, found)
+    assert f"{group}: {found[0]['queries']}" in chart["note"], chart["note"]
+PYTHON
+report $? 'a point of a chart is the mean over seeds, and its queries are counted' "$(tail -1 found)"
 python3 - out-link/runs/*/results.json >found 2>&1 <<'PYTHON'
 import json, sys
 for path in sys.argv[1:]:

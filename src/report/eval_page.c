@@ -32,14 +32,36 @@ static double category_place(json_t *chart, const char *name)
     return (double)json_array_size(json_object_get(chart, "categories")) - 1;
 }
 
-void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name)
+static double mean_in_group(const json_t *evals, const char *group, metric m)
 {
-    json_t *points = lines_series(chart, name), *group;
+    const json_t *eval;
+    double sum = 0;
+    size_t i;
+
+    json_array_foreach(evals, i, eval)
+        sum += eval_metric(json_object_get(by_facts(eval), group), m);
+    return sum / (double)i;
+}
+
+void eval_add_facts_series(json_t *chart, const json_t *evals, const char *name)
+{
+    const json_t *first = by_facts(json_array_get(evals, 0));
+    json_t *points = NULL, *group;
+    text_buffer note = {0};
     const char *key;
 
-    json_object_foreach((json_t *)by_facts(eval), key, group)
-        if (eval_queries(group) > 0)
-            points_add(points, category_place(chart, key), eval_metric(group, METRIC_MRR));
+    json_object_foreach((json_t *)first, key, group) {
+        if (!(eval_queries(group) > 0))
+            continue;
+        points = points ? points : lines_series(chart, name);
+        points_add(points, category_place(chart, key), mean_in_group(evals, key, METRIC_MRR));
+        text_add(&note, "%s%s: %.0f",
+                 note.at ? ", " : "Means over seeds. Queries by known facts: ", key,
+                 eval_queries(group));
+    }
+    if (note.at && !json_object_get(chart, "note"))
+        json_object_set_new(chart, "note", format_string("%s.", note.at));
+    text_release(&note);
 }
 
 /* Results of version 0.1 use "probability" for what is now "predicted". */

@@ -10,9 +10,10 @@
 double eval_metric(const json_t *eval, metric m);
 /* The number of its queries, or of classified facts. */
 double eval_queries(const json_t *eval);
-/* MRR by group as a series of a chart; the chart's categories are the groups that
- * have queries. */
-void eval_add_facts_series(json_t *chart, const json_t *eval, const char *name);
+/* MRR by number of known facts as a series of a chart, the mean of several seeds' evaluations of
+ * the same queries. The chart's categories are the groups that have queries; its note says how many
+ * these are. Adds no series if there are no groups. */
+void eval_add_facts_series(json_t *chart, const json_t *evals, const char *name);
 /* A reliability diagram, or NULL if the evaluation has no probabilities. */
 json_t *eval_reliability(const json_t *eval, const char *title);
 

@@ -47,8 +47,15 @@ static void training_series(json_t *chart, const measurement *m, const plan *p, 
 
 static void facts_series(json_t *chart, const measurement *m, const plan *p, const char *model)
 {
+    const json_t *results;
+    json_t *evals = json_array();
+    size_t i;
+
     (void)p;
-    eval_add_facts_series(chart, measured_eval(m), model);
+    json_array_foreach(m->results, i, results)
+        json_array_append(evals, json_object_get(results, "eval"));
+    eval_add_facts_series(chart, evals, model);
+    json_decref(evals);
 }
 
 /* A model has the same colour in every chart, even if other models have no line there. */
@@ -169,13 +176,23 @@ static kith_status add_x_charts(section *s, json_t *figures, const json_t *model
     return status;
 }
 
-/* The metric that training evaluates on dev. */
-static metric dev_metric(const json_t *experiment)
+/* Whether the facts of a data set have labels: training then evaluates the accuracy on dev. */
+static bool is_classified(const section *s, const char *data)
 {
-    metric metrics[METRICS];
+    const json_t *cell;
+    size_t i;
 
-    chosen_metrics(metrics, experiment);
-    return metrics[0] == METRIC_ACCURACY ? METRIC_ACCURACY : METRIC_MRR;
+    json_array_foreach(json_object_get(s->experiment, "cells"), i, cell) {
+        if (strcmp(text_of(cell, "data"), data) != 0)
+            continue;
+        json_t *results = job_results(cell_job(s->p, cell));
+        bool labels =
+            strcmp(text_of(json_object_get(results, "eval"), "task"), "classification") == 0;
+        json_decref(results);
+        if (labels)
+            return true;
+    }
+    return false;
 }
 
 static kith_status add_data_charts(section *s, json_t *figures, const json_t *models,
@@ -187,8 +204,7 @@ static kith_status add_data_charts(section *s, json_t *figures, const json_t *mo
     if (has_text(charts, "training")) {
         json_t *title = format_string("Training on %s, first seed", data);
         json_t *chart = lines_new(json_string_value(title), "epoch",
-                                  dev_metric(s->experiment) == METRIC_ACCURACY ? "accuracy on dev"
-                                                                               : "MRR on dev");
+                                  is_classified(s, data) ? "accuracy on dev" : "MRR on dev");
         status = add_line_chart(s, figures, chart, models, data, training_series, error);
         json_decref(title);
     }
