@@ -464,6 +464,14 @@ done <<PATTERNS
 "cases":_unknown_key_"top" "data": [$set], "models": [$model], "cases": {"top": 3}
 "cases":_expected_a_whole_number "data": [$set], "models": [$model], "cases": {"count": 1.5}
 "questions",_entry_2:_expected_subject "data": [$set], "models": [$model], "cases": {"questions": [["p1", "knows", null], ["p1", "knows"]]}
+"charts":_found_"x",_but_no_data_set "data": [$set], "models": [$model], "charts": ["x"]
+"models",_entry_1:_found_2_in_"seeds"_a_second_time "data": [$set], "models": [{"name": "x", "seeds": [2, 1, 2]}]
+"models",_entry_1:_found_"seed"_in_"settings" "data": [$set], "models": [{"name": "x", "settings": {"seed": 2}}]
+"published",_entry_1:_unknown_key_"mmr" "data": [$set], "models": [$model], "published": [{"model": "x", "data": "a", "mmr": 0.3}]
+"published",_entry_1:_found_"b"_in_"data" "data": [$set], "models": [$model], "published": [{"model": "x", "data": "b", "mrr": 0.3}]
+"published",_entry_1:_expected_a_number_of_at_most_1_in_"mrr" "data": [$set], "models": [$model], "published": [{"model": "x", "data": "a", "mrr": 31}]
+"published",_entry_1:_expected_a_number_of_at_least_1_in_"mr" "data": [$set], "models": [$model], "published": [{"model": "x", "data": "a", "mr": 0.3}]
+"published",_entry_1:_"model"_is_missing "data": [$set], "models": [$model], "published": [{"data": "a", "mrr": 0.3}]
 expected_a_list_in_"charts" "data": [$set], "models": [$model], "charts": "facts"
 PATTERNS
 python3 - <<'PYTHON'

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,8 @@ static kith_status check_settings(const json_t *settings, const place *at, kith_
     const char *key;
     json_t *value;
 
+    if (json_object_get(settings, "seed"))
+        return wrong(at, "found \"seed\" in \"settings\", expected it in \"seeds\"", error);
     json_object_foreach((json_t *)settings, key, value)
         if (!json_is_string(value) && !json_is_number(value))
             return wrong(at, "a setting is neither text nor a number", error);
@@ -112,6 +115,21 @@ static kith_status check_data(const json_t *entry, const place *at, kith_error *
     return status;
 }
 
+static kith_status check_seeds_once(const json_t *seeds, const place *at, kith_error *error)
+{
+    char message[80];
+
+    for (size_t i = 0; i < json_array_size(seeds); i++)
+        for (size_t k = 0; k < i; k++)
+            if (json_equal(json_array_get(seeds, i), json_array_get(seeds, k))) {
+                snprintf(message, sizeof message,
+                         "found %" JSON_INTEGER_FORMAT " in \"seeds\" a second time",
+                         json_integer_value(json_array_get(seeds, i)));
+                return wrong(at, message, error);
+            }
+    return KITH_OK;
+}
+
 static kith_status check_seeds(const json_t *model, const place *at, kith_error *error)
 {
     const json_t *seeds = json_object_get(model, "seeds"), *seed;
@@ -122,7 +140,7 @@ static kith_status check_seeds(const json_t *model, const place *at, kith_error 
     json_array_foreach(seeds, i, seed)
         if (!json_is_integer(seed) || json_integer_value(seed) < 0)
             return wrong(at, "expected whole numbers from 0 in \"seeds\"", error);
-    return KITH_OK;
+    return check_seeds_once(seeds, at, error);
 }
 
 /* Check the estimated seconds per 100,000 facts. */
@@ -177,17 +195,47 @@ static kith_status check_model(const json_t *entry, const place *at, kith_error 
     return status;
 }
 
+/* The range of a published number; false for a key that is none of these. */
+static bool published_range(double *low, double *high, const char *key)
+{
+    static const char *const statistics[] = {"relations", "seen", "unseen", "min",
+                                             "max",       "mean", NULL};
+    metric m = metric_by_key(key);
+
+    *low = m == METRIC_MR ? 1 : 0;
+    *high = m == METRIC_MR || m == METRICS ? INFINITY : metric_table[m].scale;
+    return m < METRICS || is_one_of(key, statistics);
+}
+
 static kith_status check_published(const json_t *entry, const place *at, kith_error *error)
 {
+    static const char *const texts[] = {"model", "data", "source", NULL};
     const char *key;
     json_t *value;
+    double low, high;
+    char message[160] = "";
 
     if (!json_is_object(entry) || !*text_of(entry, "data"))
         return wrong(at, "expected an object with \"data\"", error);
-    json_object_foreach((json_t *)entry, key, value)
-        if (strcmp(key, "model") != 0 && strcmp(key, "data") != 0 && strcmp(key, "source") != 0 &&
-            !json_is_number(value))
-            return wrong(at, "a published result is not a number", error);
+    json_object_foreach((json_t *)entry, key, value) {
+        double number = json_number_value(value);
+        if (is_one_of(key, texts) && json_is_string(value))
+            continue;
+        if (is_one_of(key, texts))
+            snprintf(message, sizeof message, "expected text in \"%s\"", key);
+        else if (!published_range(&low, &high, key))
+            snprintf(message, sizeof message, "unknown key \"%.60s\"", key);
+        else if (!json_is_number(value))
+            snprintf(message, sizeof message, "a published result is not a number");
+        else if (number < low)
+            snprintf(message, sizeof message, "expected a number of at least %g in \"%s\"", low,
+                     key);
+        else if (number > high)
+            snprintf(message, sizeof message, "expected a number of at most %g in \"%s\"", high,
+                     key);
+        if (*message)
+            return wrong(at, message, error);
+    }
     return KITH_OK;
 }
 
@@ -351,6 +399,43 @@ static kith_status check_data_names(const json_t *names, const char *key, const 
     return KITH_OK;
 }
 
+/* Published results of another data set would not be shown, nor would those without a model,
+ * except statistics. */
+static kith_status check_published_names(const json_t *experiment, const char *path,
+                                         kith_error *error)
+{
+    bool statistics = strcmp(text_of(experiment, "kind"), "statistics") == 0;
+    const json_t *datas = json_object_get(experiment, "data"), *entry;
+    place at = {path, "published", 0};
+    char message[160];
+
+    json_array_foreach(json_object_get(experiment, "published"), at.index, entry) {
+        if (!statistics && !*text_of(entry, "model"))
+            return wrong(&at, "\"model\" is missing", error);
+        if (find_name(datas, text_of(entry, "data")) < json_array_size(datas))
+            continue;
+        snprintf(message, sizeof message,
+                 "found \"%.80s\" in \"data\", expected the name of a data set",
+                 text_of(entry, "data"));
+        return wrong(&at, message, error);
+    }
+    return KITH_OK;
+}
+
+/* The chart "x" has a point for every data set with an "x". */
+static kith_status check_x_chart(const json_t *experiment, const char *path, kith_error *error)
+{
+    bool wanted = has_text(json_object_get(experiment, "charts"), "x");
+    const json_t *data;
+    size_t i;
+
+    json_array_foreach(json_object_get(experiment, "data"), i, data)
+        wanted &= !json_object_get(data, "x");
+    return wanted ? wrong(&(place){path, "charts", NO_ENTRY},
+                          "found \"x\", but no data set has a number \"x\"", error)
+                  : KITH_OK;
+}
+
 /* To be called after missing names have been filled in. */
 static kith_status check_names(const json_t *experiment, const char *path, kith_error *error)
 {
@@ -361,6 +446,10 @@ static kith_status check_names(const json_t *experiment, const char *path, kith_
 
     if (status == KITH_OK)
         status = check_once(models, at, error);
+    if (status == KITH_OK)
+        status = check_published_names(experiment, path, error);
+    if (status == KITH_OK)
+        status = check_x_chart(experiment, path, error);
     json_array_foreach(models, at.index, model) {
         const json_t *quick = json_object_get(model, "quick");
         if (status == KITH_OK)
