@@ -83,22 +83,31 @@ static int print_list(const json_t *experiments, bool json)
 
 /* ---- missing data, and the plan ---- */
 
-static void tell_one(const json_t *missing, const char **form)
+static void tell_form(const json_t *missing, const char **form)
 {
-    const char *data = text_of(missing, "data"), *path = text_of(missing, "path");
-
-    if (json_is_true(json_object_get(missing, "optional"))) {
-        put(stderr, "kith: %s is not at %s and is skipped\n", data, path);
-        return;
-    }
-    put(stderr, "kith: %s is missing at %s\n", data, path);
     if (strcmp(*form, text_of(missing, "form")) != 0)
         put(stderr, "      expected %s\n      --data DIR says where data sets are\n",
             text_of(missing, "form"));
     *form = text_of(missing, "form");
 }
 
-/* Report each missing data set once; returns how many of them are required. */
+/* The form is said unless another optional data set is there to show it. */
+static void tell_one(const json_t *missing, const char **form, bool all_missing)
+{
+    const char *data = text_of(missing, "data"), *path = text_of(missing, "path");
+    bool optional = json_is_true(json_object_get(missing, "optional"));
+
+    if (*text_of(missing, "message"))
+        put(stderr, "kith: %s cannot be used: %s\n", data, text_of(missing, "message"));
+    else if (optional)
+        put(stderr, "kith: %s is not at %s and is skipped\n", data, path);
+    else
+        put(stderr, "kith: %s is missing at %s\n", data, path);
+    if (*text_of(missing, "form") && (!optional || all_missing))
+        tell_form(missing, form);
+}
+
+/* Report each data set that is missing or unusable once; returns how many of them are an error. */
 static size_t tell_missing(const plan *p)
 {
     json_t *told = json_object();
@@ -107,12 +116,13 @@ static size_t tell_missing(const plan *p)
     size_t i, k, count = 0;
 
     json_array_foreach(p->experiments, i, experiment) {
+        bool all_missing = json_array_size(json_object_get(experiment, "cells")) == 0;
         json_array_foreach(json_object_get(experiment, "missing"), k, missing) {
             const char *path = text_of(missing, "path");
             if (json_object_get(told, path))
                 continue;
             json_object_set_new(told, path, json_true());
-            tell_one(missing, &form);
+            tell_one(missing, &form, all_missing);
             count += !json_is_true(json_object_get(missing, "optional"));
         }
     }
@@ -173,7 +183,7 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
     if (failed > 0)
         say(", %zu failed", failed);
     if (missing > 0)
-        say(", %zu data set%s missing", missing, missing > 1 ? "s" : "");
+        say(", %zu data set%s missing or unusable", missing, missing > 1 ? "s" : "");
     say("; report: %s/report.html\n", a->output);
     return status;
 }
@@ -276,7 +286,7 @@ static int reproduce(const arguments *a)
     } else {
         size_t missing = tell_missing(&p);
         if (p.count == 0)
-            put(stderr, "kith: nothing can be run, as every data set is missing\n");
+            put(stderr, "kith: nothing can be run, as no data set can be used\n");
         else
             result = a->dry_run ? print_plan(&p, a) : run_plan(&p, a, missing);
         plan_release(&p);

@@ -121,7 +121,7 @@ static char *data_path(const plan *p, const char *path)
     return path[0] == '/' ? strdup(path) : path_in(p->options.data, path);
 }
 
-/* Hash, number of facts and task of a source, read once; NULL if it is missing. */
+/* Hash, numbers of facts and task of a source, read once; NULL if it is missing. */
 static kith_status look_at_source(const json_t **source, plan *p, const char *path,
                                   kith_error *error)
 {
@@ -136,9 +136,11 @@ static kith_status look_at_source(const json_t **source, plan *p, const char *pa
     if (status != KITH_OK)
         return status;
     snprintf(hash, sizeof hash, "%016" PRIx64, kith_graph_hash(graph));
-    json_t *made = json_pack("{ss sI sb}", "hash", hash, "facts",
-                             (json_int_t)kith_graph_facts(graph, KITH_TRAIN).count, "labels",
-                             kith_graph_facts(graph, KITH_DEV).truth != NULL);
+    json_t *made = json_pack("{ss sI sI sb sb}", "hash", hash, "facts",
+                             (json_int_t)kith_graph_facts(graph, KITH_TRAIN).count, "test",
+                             (json_int_t)kith_graph_facts(graph, KITH_TEST).count, "labels",
+                             kith_graph_facts(graph, KITH_DEV).truth != NULL, "test_labels",
+                             kith_graph_facts(graph, KITH_TEST).truth != NULL);
     kith_graph_free(graph);
     json_object_set_new(p->sources, path, made);
     *source = made;
@@ -159,6 +161,95 @@ static void note_missing(json_t *experiment, const json_t *data, const char *pat
                   safe_string(*form ? form
                                     : "a folder with train, dev, test and aux: one fact per line, "
                                       "subject, relation and object, separated by tabs")));
+}
+
+/* A data set that is there but cannot be used, even if it is optional. */
+static void note_unusable(json_t *experiment, const json_t *data, const char *path,
+                          const char *message)
+{
+    json_array_append_new(json_object_get(experiment, "missing"),
+                          json_pack("{so so sb so}", "data", safe_string(text_of(data, "name")),
+                                    "path", safe_string(path), "optional", 0, "message",
+                                    safe_string(message)));
+}
+
+/* Reads the source at one of a data set's paths. If that fails, the reason is noted, and the other
+ * data sets are still run. */
+static kith_status find_source(const json_t **source, plan *p, json_t *experiment,
+                               const json_t *data, const char *key, kith_error *error)
+{
+    char *path = data_path(p, text_of(data, key));
+    kith_status status = path ? look_at_source(source, p, path, error) : kith__no_memory(error);
+
+    if (status == KITH_OK && !*source) {
+        note_missing(experiment, data, path);
+    } else if (status != KITH_OK && status != KITH_ERR_MEMORY) {
+        note_unusable(experiment, data, path, error->message);
+        status = KITH_OK;
+    }
+    free(path);
+    return status;
+}
+
+/* Models are evaluated on test, and questions are sampled from it. */
+static bool needs_test(const json_t *experiment)
+{
+    return strcmp(text_of(experiment, "kind"), "statistics") != 0 &&
+           !json_object_get(json_object_get(experiment, "cases"), "questions");
+}
+
+/* Case studies do not use "on". */
+static const char *evaluated_key(const json_t *experiment, const json_t *data)
+{
+    bool cases = strcmp(text_of(experiment, "kind"), "cases") == 0;
+    return *text_of(data, "on") && !cases ? "on" : "path";
+}
+
+/* Whether the data set can be used. If not, the experiment has a note that says why. */
+static kith_status is_usable(bool *usable, plan *p, json_t *experiment, const json_t *data,
+                             kith_error *error)
+{
+    const char *evaluated = evaluated_key(experiment, data);
+    const json_t *source = NULL, *on = NULL;
+    kith_status status = find_source(&source, p, experiment, data, "path", error);
+
+    if (status == KITH_OK && *text_of(data, "on"))
+        status = find_source(&on, p, experiment, data, "on", error);
+    *usable = status == KITH_OK && source && (on || !*text_of(data, "on"));
+    if (*usable && needs_test(experiment) &&
+        !(number_of(strcmp(evaluated, "on") == 0 ? on : source, "test") > 0)) {
+        char *path = data_path(p, text_of(data, evaluated));
+        json_t *message =
+            format_string("%s has no test facts; make some with `kith split`", path ? path : "");
+        note_unusable(experiment, data, path ? path : "", json_string_value(message));
+        json_decref(message);
+        free(path);
+        *usable = false;
+    }
+    return status;
+}
+
+/* Whether evaluation classifies the facts of the data set instead of ranking their entities. */
+static bool is_classified(const plan *p, const json_t *experiment, const json_t *data)
+{
+    char *path = data_path(p, text_of(data, evaluated_key(experiment, data)));
+    const json_t *source = path ? json_object_get(p->sources, path) : NULL;
+
+    free(path);
+    return json_is_true(json_object_get(source, "test_labels"));
+}
+
+/* Labelled facts have an accuracy and no ranks, so that is their default. */
+static void choose_metrics(json_t *experiment, size_t used, size_t classified)
+{
+    static const char *const names[] = {"mrr", "hits1", "hits3", "hits10", "accuracy"};
+    json_t *metrics = json_array();
+
+    for (size_t i = used == classified ? 4 : 0; i < 5; i++)
+        json_array_append_new(metrics, json_string(names[i]));
+    if (classified > 0 && json_array_size(json_object_get(experiment, "metrics")) == 0)
+        json_object_set(experiment, "metrics", metrics);
+    json_decref(metrics);
 }
 
 /* ---- settings ---- */
@@ -260,8 +351,8 @@ static void set_estimate(job *j, const json_t *model, const json_t *source)
 }
 
 static kith_status add_training(size_t *index, plan *p, const json_t *experiment,
-                                const json_t *model, const json_t *data,
-                                const json_t *seed, kith_error *error)
+                                const json_t *model, const json_t *data, const json_t *seed,
+                                kith_error *error)
 {
     char *path = data_path(p, text_of(data, "path"));
     char *on = *text_of(data, "on") ? data_path(p, text_of(data, "on")) : NULL;
@@ -362,8 +453,8 @@ static kith_status add_cases(size_t *index, plan *p, json_t *experiment, const j
     return status;
 }
 
-static void add_cell(json_t *experiment, const char *model, const char *data,
-                     const json_t *seed, size_t index)
+static void add_cell(json_t *experiment, const char *model, const char *data, const json_t *seed,
+                     size_t index)
 {
     json_array_append_new(json_object_get(experiment, "cells"),
                           json_pack("{so so sO* sI}", "model", safe_string(model), "data",
@@ -411,36 +502,26 @@ static kith_status add_seeds(plan *p, json_t *experiment, const json_t *model, c
     return status == KITH_OK ? status : in_model(status, experiment, model, error);
 }
 
-static bool is_there(const plan *p, json_t *experiment, const json_t *data)
-{
-    const char *const keys[] = {"path", "on"};
-    bool there = true;
-
-    for (int i = 0; i < 2; i++) {
-        char *path = *text_of(data, keys[i]) ? data_path(p, text_of(data, keys[i])) : NULL;
-        if (path && access(path, F_OK) != 0) {
-            note_missing(experiment, data, path);
-            there = false;
-        }
-        free(path);
-    }
-    return there;
-}
-
 static kith_status add_experiment(plan *p, json_t *experiment, kith_error *error)
 {
     const json_t *wanted = experiment_choice(experiment, "only", p->options.quick);
     const json_t *data, *model;
     bool statistics = strcmp(text_of(experiment, "kind"), "statistics") == 0;
     kith_status status = KITH_OK;
-    size_t i, k, index;
+    size_t i, k, index, used = 0, classified = 0;
+    bool usable;
 
     json_object_set_new(experiment, "cells", json_array());
     json_object_set_new(experiment, "missing", json_array());
     json_array_foreach(json_object_get(experiment, "data"), i, data) {
-        if (!names_data(wanted, text_of(data, "name")) || !is_there(p, experiment, data))
+        if (!names_data(wanted, text_of(data, "name")))
             continue;
-        if (statistics) {
+        status = is_usable(&usable, p, experiment, data, error);
+        if (status == KITH_OK && !usable)
+            continue;
+        used++;
+        classified += is_classified(p, experiment, data);
+        if (status == KITH_OK && statistics) {
             status = add_statistics(&index, p, data, error);
             if (status == KITH_OK)
                 add_cell(experiment, "", text_of(data, "name"), NULL, index);
@@ -452,6 +533,7 @@ static kith_status add_experiment(plan *p, json_t *experiment, kith_error *error
         if (status != KITH_OK)
             return status;
     }
+    choose_metrics(experiment, used, classified);
     return KITH_OK;
 }
 

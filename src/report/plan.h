@@ -48,13 +48,16 @@ typedef struct plan_options {
 
 typedef struct plan {
     plan_options options;
-    json_t *experiments; /* with "cells": {"model", "data", "seed", "job"}, "missing": data sets */
+    /* with "cells": {"model", "data", "seed", "job"}, and "missing": data sets that are not there,
+     * or have a "message" about why they cannot be used */
+    json_t *experiments;
     job *jobs;
     size_t count, capacity;
-    json_t *sources; /* for each path: hash, facts, labels */
+    json_t *sources; /* for each path: hash, facts, test, labels, test_labels */
 } plan;
 
-/* Takes ownership of the experiments. Missing data sets are listed, not an error. */
+/* Takes ownership of the experiments. Data sets that are missing or cannot be used are listed, not
+ * an error. */
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error);
 void plan_release(plan *p);
 

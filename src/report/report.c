@@ -15,8 +15,12 @@ static void add_gaps(section *s)
     size_t i;
 
     json_array_foreach(json_object_get(s->experiment, "missing"), i, missing)
-        json_array_append_new(items, format_string("%s is not at %s", text_of(missing, "data"),
-                                                   text_of(missing, "path")));
+        json_array_append_new(
+            items,
+            *text_of(missing, "message")
+                ? format_string("%s: %s", text_of(missing, "data"), text_of(missing, "message"))
+                : format_string("%s is not at %s", text_of(missing, "data"),
+                                text_of(missing, "path")));
     json_array_foreach(json_object_get(s->experiment, "cells"), i, cell) {
         const job *j = cell_job(s->p, cell);
         if (j->state == JOB_DONE)
