@@ -304,7 +304,7 @@ PYTHON
 report $? 'finished runs are found again by the settings of the version before' "$(tail -1 found)"
 reproduced ablation 'len(e["runs"]) == 5' 'Logic Rules Only' 'published 0.375'
 reproduced decoders 'len(e["runs"]) == 8' 'LAN, Analogy'
-reproduced unseen 'len(e["runs"]) == 11 and len(e["missing"]) == 7' 'sampling rate R (%)'
+reproduced unseen 'len(e["runs"]) == 14 and len(e["missing"]) == 7' 'sampling rate R (%)'
 reproduced cases 'len(e["results"]) >= 3 and len(e["results"][0]["models"]) == 2 and
     len(e["results"][0]["models"][0]["answers"]) >= 5' 'their weights in LAN' 'Correct by the test set'
 
@@ -342,7 +342,7 @@ assert "rank " in page or all(correct(m) for r in e["results"] for m in r["model
 PYTHON
 report $? 'cases have the names of their experiment, new answers and ranks' "$(tail -3 found | cut -c1-3000) $(tail -3 err)"
 
-reproduced classification 'len(e["runs"]) == 12 and len(e["missing"]) == 6 and
+reproduced classification 'len(e["runs"]) == 15 and len(e["missing"]) == 6 and
     0 <= [r for r in e["results"] if r["model"] == "kith"][0]["accuracy"]["ours"] <= 100' 'Accuracy' \
     'Both-1000'
 "${reproduce[@]}" inductive -o out-inductive >out 2>err </dev/null
@@ -563,6 +563,13 @@ rm "long/runs/$run/ranks.tsv" && mkfifo "long/runs/$run/ranks.tsv"
 check 'reproduce: a pipe is not waited for when results are read' 1 'ranks.tsv: cannot read' \
     timeout 20 "$kith" reproduce ./long.json --data data -o long --threads 1
 
+echo '{"data": [{"path": "fb15k/subject-10"}], "models": [{"name": "mean", "preset": "release", "settings":
+    {"aggregator": "mean"}}, {"name": "lstm", "preset": "release", "settings": {"aggregator": "lstm"}},
+    {"name": "rules", "preset": "rules"}]}' >estimates.json
+json 'an estimate without seconds in the file goes by what is trained' \
+    '[round(r["estimate_seconds"] / o["runs"][2]["estimate_seconds"]) for r in o["runs"]][1] > 50 and
+     o["runs"][0]["estimate_seconds"] < o["runs"][1]["estimate_seconds"] / 5' \
+    "$kith" reproduce ./estimates.json --data data -o none --dry-run --json
 check 'an experiment that does not exist is named' 1 "no experiment 'nothing'" "$kith" reproduce nothing
 check 'and so is a file of an experiment' 1 '^kith: ./nowhere.json: cannot open: ' "$kith" reproduce ./nowhere.json
 mkdir folder.json
