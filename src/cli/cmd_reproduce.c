@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -190,17 +191,20 @@ static int tell_end(const plan *p, const arguments *a, size_t missing)
 
 /* ---- progress ---- */
 
+enum { MINUTES_BETWEEN = 5 }; /* lines about running jobs, unless stderr is a terminal */
+
 typedef struct job_display {
     bool terminal, quiet;
+    time_t next; /* when the next such line is due */
 } job_display;
 
-/* Show one line, cut at the edge of the terminal. */
-static void show_line(const plan *p, double left)
+/* "2 of 9 done, about 1:20 left: LAN, Subject-10, seed 1 40 %" */
+static void put_state(const plan *p, double left)
 {
     const char *mark = "";
     char text[32];
 
-    put(stderr, "\r\033[K\033[?7l%zu of %zu done", jobs_count(p, JOB_DONE), p->count);
+    put(stderr, "%zu of %zu done", jobs_count(p, JOB_DONE), p->count);
     if (jobs_count(p, JOB_FAILED) > 0)
         put(stderr, ", %zu failed", jobs_count(p, JOB_FAILED));
     put(stderr, ", about %s left: ", duration_text(text, left));
@@ -212,37 +216,73 @@ static void show_line(const plan *p, double left)
             json_decref(title);
             mark = "; ";
         }
-    put(stderr, "\033[?7h");
 }
 
-/* A jobs_show; its context is a job_display. On a terminal, it updates one status line. */
-static void show(void *context, const plan *p, const job *ended, double seconds)
+/* On a terminal, one line is updated, cut at the edge; in a file, a line is added now and then. */
+static void show_state(job_display *d, const plan *p, double left)
 {
-    job_display *d = context;
+    if (d->terminal) {
+        put(stderr, "\r\033[K\033[?7l");
+        put_state(p, left);
+        put(stderr, "\033[?7h");
+    } else if (!d->quiet && time(NULL) >= d->next) {
+        if (d->next > 0) {
+            put_state(p, left);
+            put(stderr, "\n");
+        }
+        d->next = time(NULL) + 60 * MINUTES_BETWEEN;
+    }
+}
+
+static void show_end(const job_display *d, const plan *p, const job *ended, double seconds,
+                     double left)
+{
+    json_t *title = job_title(ended);
     char text[32];
 
-    if (!ended) {
-        if (d->terminal)
-            show_line(p, seconds);
-        return;
-    }
-    json_t *title = job_title(ended);
     if (d->terminal)
         put(stderr, "\r\033[K");
-    if (ended->state == JOB_FAILED)
+    if (ended->state == JOB_FAILED) {
         put(stderr, "kith: %s failed: %s (see %s/log.txt)\n", json_string_value(title),
             ended->message ? ended->message : "", ended->folder);
-    else if (!d->quiet)
-        put(stderr, "%s: done in %s (%zu of %zu)\n", json_string_value(title),
+    } else if (!d->quiet) {
+        put(stderr, "%s: done in %s (%zu of %zu", json_string_value(title),
             duration_text(text, seconds), jobs_count(p, JOB_DONE), p->count);
+        if (left >= 1)
+            put(stderr, ", about %s left", duration_text(text, left));
+        put(stderr, ")\n");
+    }
     json_decref(title);
+}
+
+/* A jobs_show; its context is a job_display. The report has what is done so far. */
+static void show(void *context, const plan *p, const job *ended, double seconds, double left)
+{
+    kith_error error;
+
+    if (!ended) {
+        show_state(context, p, left);
+        return;
+    }
+    show_end(context, p, ended, seconds, left);
+    if (ended->state == JOB_DONE)
+        report_write(p, &error); /* if this fails, so does the last one, which reports it */
+}
+
+static void show_wait(void *context)
+{
+    const job_display *d = context;
+
+    if (!d->quiet)
+        put(stderr, "kith: waiting for another kith reproduce that uses this folder\n");
 }
 
 static int run_plan(plan *p, const arguments *a, size_t missing)
 {
     job_display d = {.terminal = isatty(STDERR_FILENO) && !is_quiet_run(a),
                      .quiet = is_quiet_run(a)};
-    jobs_options options = {.at_once = (unsigned)a->jobs, .show = show, .context = &d};
+    jobs_options options = {
+        .at_once = (unsigned)a->jobs, .show = show, .wait = show_wait, .context = &d};
     kith_error error;
     int number = 0;
     char text[32];
@@ -256,6 +296,7 @@ static int run_plan(plan *p, const arguments *a, size_t missing)
     if (status != KITH_OK)
         return failure(&error);
     if (number) {
+        report_write(p, &error);
         put(stderr, "kith: stopped; run the same command again to continue\n");
         return 128 + number;
     }

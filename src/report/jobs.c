@@ -92,9 +92,9 @@ static void become(const command_line *c, int output, int log, pid_t parent)
 static int open_output(const job *j, const char *name, int flags)
 {
     char *path = job_path(j, name);
-    int file = path ? open(path,
-                           O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0666)
-                    : -1;
+    int file =
+        path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0666)
+             : -1;
 
     free(path);
     return file;
@@ -127,10 +127,9 @@ static kith_status check_entries(const char *folder, const char *const *names, k
 
 static kith_status check_job_entries(const job *j, kith_error *error)
 {
-    static const char *const names[] = {"model/",    "train.json",   "eval.json",
-                                        "log.txt",   "stats.json",   "explain.json",
-                                        "ranks.tsv", "results.json", "commands.json",
-                                        NULL};
+    static const char *const names[] = {
+        "model/",       "train.json", "eval.json",    "log.txt",       "stats.json",
+        "explain.json", "ranks.tsv",  "results.json", "commands.json", NULL};
     const char *name = strrchr(j->folder, '/') + 1; /* the NAME in OUTPUT/runs/NAME */
     char *parent = strndup(j->folder, (size_t)(name - 1 - j->folder)), *own = path_in(name, "");
     const char *const folders[] = {own, NULL};
@@ -244,7 +243,8 @@ static void finish_job(plan *p, job *j)
     static const char *const outputs[] = {
         [JOB_TRAIN] = "eval", [JOB_STATISTICS] = "stats", [JOB_EXPLAIN] = "explain"};
     /* A resumed training took longer than this process has been running. */
-    double epochs, training = history_seconds(j, &epochs), passed = now() - j->began;
+    double epochs, training = fmax(history_seconds(j, &epochs), j->trained);
+    double passed = now() - j->began;
     json_t *name = format_string("%s.json", outputs[j->kind]);
     json_t *output = load_output(j, json_string_value(name));
     json_t *results =
@@ -308,6 +308,7 @@ static void end_step(plan *p, job *j, int status)
     } else if (status != 0) {
         fail_with_log(j);
     } else if (j->kind == JOB_TRAIN && j->step == 0) {
+        j->trained = now() - j->began;
         j->step++;
         start_step(p, j);
     } else {
@@ -402,7 +403,8 @@ size_t jobs_count(const plan *p, job_state state)
 
 /* A lock held by this process and its commands, so that only one `kith reproduce` works in a
  * folder, even if an earlier one was killed and its commands are still ending. */
-static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
+static kith_status lock_folder(int *lock, const char *folder, const jobs_options *options,
+                               kith_error *error)
 {
     enum { WAIT_SECONDS = 30 };
     static const char *const names[] = {"lock",      "runs/",       "report.html",
@@ -425,6 +427,8 @@ static kith_status lock_folder(int *lock, const char *folder, kith_error *error)
     for (int tries = 0; tries < WAIT_SECONDS * 10; tries++) {
         if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
             return KITH_OK;
+        if (tries == 0 && options->wait)
+            options->wait(options->context);
         usleep(100000);
     }
     close(*lock);
@@ -459,7 +463,7 @@ static void note_commands(plan *p, job *j)
     free(path);
 }
 
-static void start_jobs(plan *p, const jobs_options *options)
+static void start_jobs(plan *p, const pace *to, const jobs_options *options)
 {
     for (size_t i = 0; i < p->count && jobs_count(p, JOB_RUNNING) < options->at_once; i++)
         if (is_startable(p, &p->jobs[i])) {
@@ -468,7 +472,7 @@ static void start_jobs(plan *p, const jobs_options *options)
             note_commands(p, &p->jobs[i]);
             start_step(p, &p->jobs[i]);
             if (p->jobs[i].state == JOB_FAILED)
-                options->show(options->context, p, &p->jobs[i], 0);
+                options->show(options->context, p, &p->jobs[i], 0, seconds_left(p, to));
         }
 }
 
@@ -491,7 +495,7 @@ static void collect(plan *p, pace *to, const jobs_options *options)
             continue;
         to->spent += now() - j->began;
         to->estimated += j->estimate * (1 - j->before);
-        options->show(options->context, p, j, now() - j->began);
+        options->show(options->context, p, j, now() - j->began, seconds_left(p, to));
     }
 }
 
@@ -502,22 +506,23 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal_number, k
     int lock = -1;
     int told = 0;
     double next = 0;
-    kith_status status = lock_folder(&lock, p->options.output, error);
+    kith_status status = lock_folder(&lock, p->options.output, options, error);
 
     if (status != KITH_OK)
         return status;
+    plan_update(p);
     received = signals = 0;
     sigaction(SIGINT, &action, &old[0]);
     sigaction(SIGTERM, &action, &old[1]);
     for (;;) {
         if (!received)
-            start_jobs(p, options);
+            start_jobs(p, &to, options);
         for (; told < signals; told++)
             stop_jobs(p);
         if (jobs_count(p, JOB_RUNNING) == 0)
             break;
         if (now() >= next) { /* histories are read rarely, because that takes time */
-            options->show(options->context, p, NULL, seconds_left(p, &to));
+            options->show(options->context, p, NULL, 0, seconds_left(p, &to));
             next = now() + 1;
         }
         usleep(50000);

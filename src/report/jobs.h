@@ -5,12 +5,16 @@
 #include "report/plan.h"
 
 /* Called while jobs run: when a job has ended, with the job and its duration in seconds; and every
- * second, with NULL and the estimated remaining seconds. */
-typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds);
+ * second, with NULL. `left` are the estimated remaining seconds. */
+typedef void (*jobs_show)(void *context, const plan *p, const job *ended, double seconds,
+                          double left);
+/* Called if another process uses the folder, before waiting for it. */
+typedef void (*jobs_wait)(void *context);
 
 typedef struct jobs_options {
     unsigned at_once;
     jobs_show show;
+    jobs_wait wait; /* or NULL */
     void *context;
 } jobs_options;
 

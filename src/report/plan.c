@@ -609,6 +609,14 @@ static bool is_done(job *j)
 
 /* ---- the plan ---- */
 
+void plan_update(plan *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        p->jobs[i].was_done = is_done(&p->jobs[i]);
+        p->jobs[i].state = p->jobs[i].was_done ? JOB_DONE : JOB_WAITING;
+    }
+}
+
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error)
 {
     json_t *experiment;
@@ -619,10 +627,8 @@ kith_status plan_make(plan *p, json_t *experiments, const plan_options *options,
     json_array_foreach(experiments, i, experiment)
         if (status == KITH_OK)
             status = add_experiment(p, experiment, error);
-    for (size_t k = 0; status == KITH_OK && k < p->count; k++) {
-        p->jobs[k].was_done = is_done(&p->jobs[k]);
-        p->jobs[k].state = p->jobs[k].was_done ? JOB_DONE : JOB_WAITING;
-    }
+    if (status == KITH_OK)
+        plan_update(p);
     if (status != KITH_OK)
         plan_release(p);
     return status;

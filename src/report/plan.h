@@ -36,6 +36,7 @@ typedef struct job {
     pid_t pid;
     int step;
     double began;
+    double trained;   /* seconds of its training step in this start */
     double before;    /* the fraction done in earlier starts, 0 to 1 */
     json_t *commands; /* as a user would type them */
 } job;
@@ -59,6 +60,8 @@ typedef struct plan {
 /* Takes ownership of the experiments. Data sets that are missing or cannot be used are listed, not
  * an error. */
 kith_status plan_make(plan *p, json_t *experiments, const plan_options *options, kith_error *error);
+/* Look again at which jobs are done. */
+void plan_update(plan *p);
 void plan_release(plan *p);
 
 /* The results of a finished job; NULL if it is not finished. */

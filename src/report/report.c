@@ -125,6 +125,21 @@ static bool has_measurements(const plan *p)
     return false;
 }
 
+/* Whether --quick changed anything. */
+static bool is_quicker(const plan *p)
+{
+    const json_t *experiment, *model;
+    bool found = false;
+    size_t i, k;
+
+    json_array_foreach(p->experiments, i, experiment) {
+        found |= json_object_get(experiment, "quick") != NULL;
+        json_array_foreach(json_object_get(experiment, "models"), k, model)
+            found |= json_object_get(model, "quick") != NULL;
+    }
+    return p->options.quick && found;
+}
+
 static json_t *subtitle(const plan *p, const json_t *machine)
 {
     time_t today = time(NULL);
@@ -135,7 +150,7 @@ static json_t *subtitle(const plan *p, const json_t *machine)
         strftime(date, sizeof date, "%Y-%m-%d", &day);
     return format_string("kith %s, %s, on %s with %.0f cores%s", kith_version(), date,
                          text_of(machine, "processor"), number_of(machine, "cores"),
-                         p->options.quick && has_measurements(p)
+                         is_quicker(p) && has_measurements(p)
                              ? ". Quick runs: few epochs, to show the shape; the "
                                "published results are from full training"
                              : "");

@@ -1,3 +1,4 @@
+#include "report/jobs.h"
 #include "report/section.h"
 
 static void add_machine(json_t *row, const json_t *results)
@@ -12,17 +13,23 @@ static void add_machine(json_t *row, const json_t *results)
         row_text(row, "%s, %.0f cores", text_of(machine, "processor"), number_of(machine, "cores"));
 }
 
-static void add_command(json_t *row, const json_t *results)
+/* The commands in the order in which they were run. */
+static void add_commands(json_t *row, const json_t *results)
 {
-    const char *train = json_string_value(json_array_get(json_object_get(results, "commands"), 0));
-    json_array_append_new(row,
-                          json_pack("{so sb}", "text", safe_string(train ? train : ""), "code", 1));
+    const json_t *command;
+    text_buffer line = {0};
+    size_t i;
+
+    json_array_foreach(json_object_get(results, "commands"), i, command)
+        text_add(&line, "%s%s", i > 0 ? "; " : "", json_string_value(command));
+    json_array_append_new(
+        row, json_pack("{so sb}", "text", safe_string(line.at ? line.at : ""), "code", 1));
+    text_release(&line);
 }
 
 static void runs_table(json_t *details, const plan *p, const json_t *experiment, json_t *runs)
 {
-    json_t *table = table_new(
-        "", "model|data|#seed|#epochs|#training (minutes)|#in all (minutes)|machine|command");
+    json_t *table = table_new("", "model|data|#seed|#epochs|#training|#in all|machine|commands");
     const json_t *cell;
     size_t i;
 
@@ -32,15 +39,15 @@ static void runs_table(json_t *details, const plan *p, const json_t *experiment,
         if (!results)
             continue;
         json_t *row = table_row(table);
-        char seed[64];
+        char seed[64], time[32];
         row_text(row, "%s", text_of(cell, "model"));
         row_text(row, "%s", text_of(cell, "data"));
         row_text(row, "%s", value_text(seed, json_object_get(cell, "seed")));
         row_text(row, "%.0f", number_of(results, "epochs"));
-        row_text(row, "%.1f", number_of(results, "training_seconds") / 60);
-        row_text(row, "%.1f", number_of(results, "seconds") / 60);
+        row_text(row, "%s", duration_text(time, number_of(results, "training_seconds")));
+        row_text(row, "%s", duration_text(time, number_of(results, "seconds")));
         add_machine(row, results);
-        add_command(row, results);
+        add_commands(row, results);
         json_array_append_new(runs, json_pack("{sO* sO* sO* sO* sO* sO* sO* sO* sO*}", "identity",
                                               json_object_get(results, "identity"), "model",
                                               json_object_get(cell, "model"), "data",
