@@ -374,17 +374,42 @@ static void svg__a_series_has_the_colour_of_its_place_among_all_models(void **st
     figures_add(figures, chart);
     document_add(document, figures);
     html_put(&page, document);
-    assert_contains(page.at, "<path class=\"line c0\"");
-    assert_contains(page.at, "<path class=\"line c2\"");
-    assert_contains(page.at, "<i class=\"c2\"></i>c<");
-    assert_null(strstr(page.at, "<path class=\"line c1\""));
+    assert_contains(page.at, "<path class=\"line c0 d0\"");
+    assert_contains(page.at, "<path class=\"line c2 d2\"");
+    assert_contains(strstr(page.at, "class=\"legend\""), "line c2 d2");
+    assert_null(strstr(page.at, "<path class=\"line c1"));
     text_release(&page);
     json_decref(document);
 }
 
+static void svg__no_two_of_many_lines_look_the_same(void **state)
+{
+    enum { LINES = 32 };
+    json_t *chart = lines_new("t", "x", "y");
+    char *seen[LINES];
+    text_buffer out = {0};
+
+    (void)state;
+    for (int i = 0; i < LINES; i++) {
+        points_add(lines_series(chart, format("m%d", i)), 0, .1);
+        lines_color(chart, (size_t)i);
+    }
+    svg_put(&out, chart);
+    char *at = out.at;
+    for (int i = 0; i < LINES; i++) {
+        at = strstr(at + 1, "class=\"line");
+        assert_non_null(at);
+        seen[i] = at;
+        for (int k = 0; k < i; k++)
+            assert_int_not_equal(strncmp(seen[k], seen[i], strlen("class=\"line c0 d0\"")), 0);
+    }
+    text_release(&out);
+    json_decref(chart);
+}
+
 static void svg__names_are_cut_by_their_width(void **state)
 {
-    /* Twelve characters of double width are as wide as 24 letters; a place has 22. */
+    /* Twelve characters of double width are as wide as 24 letters; a place has 19. */
     static const char twelve[] = "\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1"
                                  "\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1"
                                  "\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1\xe6\x9d\xb1";
@@ -443,6 +468,7 @@ static void explain__the_fact_behind_a_rule_is_the_thickest(void **state)
     assert_int_equal(json_array_size(edges), 2);
     assert_string_equal(text_of(json_array_get(edges, 0), "entity"), "m");
     assert_near(number_of(json_array_get(edges, 0), "weight"), .7);
+    assert_contains(text_of(json_array_get(edges, 0), "note"), "confidence of the rule 0.7");
     assert_near(number_of(json_array_get(edges, 1), "weight"), 0);
     json_decref(chart);
     json_decref(question);
@@ -590,6 +616,7 @@ int main(void)
         cmocka_unit_test(svg__an_empty_chart_is_still_a_chart),
         cmocka_unit_test(svg__an_axis_ends_whatever_the_values),
         cmocka_unit_test(svg__a_series_has_the_colour_of_its_place_among_all_models),
+        cmocka_unit_test(svg__no_two_of_many_lines_look_the_same),
         cmocka_unit_test(svg__names_are_cut_by_their_width),
         cmocka_unit_test(svg__bars_show_errors_up_to_the_largest_mean),
         cmocka_unit_test(explain__the_fact_behind_a_rule_is_the_thickest),

@@ -72,8 +72,10 @@ typedef struct put_kind {
 } put_kind;
 /* Write the value according to its "type"; does nothing if the list lacks the type. */
 void put_by_type(text_buffer *out, const json_t *value, const put_kind *kinds);
-/* The index of a series' colour. */
-size_t series_color(const json_t *series, size_t otherwise);
+/* The index of a series among all of them, which gives it its colour, dashes and marks. */
+size_t series_place(const json_t *series, size_t otherwise);
+/* A piece of its line, for the legend. */
+void svg_put_sample(text_buffer *out, size_t place);
 /* One chart as an <svg> element. */
 void svg_put(text_buffer *out, const json_t *chart);
 

@@ -73,10 +73,9 @@ static void add_verdict(json_t *document, const json_t *verdict)
     json_t *words = isfinite(probability)
                         ? format_string(", probability %.1f %%", 100 * probability)
                         : json_string("");
-    json_t *interval = isfinite(low)
-                           ? format_string(" (95 %% interval %.1f\xe2\x80\x93%.1f %%)", 100 * low,
-                                           100 * number_of(verdict, "high"))
-                           : json_string("");
+    json_t *interval = isfinite(low) ? format_string(" (95 %% interval %.1f\xe2\x80\x93%.1f %%)",
+                                                     100 * low, 100 * number_of(verdict, "high"))
+                                     : json_string("");
 
     if (verdict)
         document_text(document, "Verdict: %s%s%s; rank %.0f of %.0f candidates.",
@@ -193,15 +192,32 @@ static double weight_of(const json_t *explained, const json_t *n)
     return isfinite(weight) ? weight : rule_weight(explained, n);
 }
 
+/* "a r b, weight 0.512" */
+static json_t *edge_note(const weighed *w, const char *center, const char *entity)
+{
+    bool inverse = json_is_true(json_object_get(w->neighbor, "inverse"));
+    bool ruled = !json_object_get(w->neighbor, "weight") && !json_object_get(w->neighbor, "wins");
+    const char *relation = text_of(w->neighbor, "relation");
+    json_t *weight = json_string("");
+
+    if (isfinite(w->weight) && !(ruled && w->weight == 0)) {
+        json_decref(weight);
+        weight = format_string(", %s %.4g", ruled ? "confidence of the rule" : "weight", w->weight);
+    }
+    json_t *note = format_string("%s %s %s%s", inverse ? entity : center, relation,
+                                 inverse ? center : entity, json_string_value(weight));
+    json_decref(weight);
+    return note;
+}
+
 static json_t *edge_json(const weighed *w, const char *center, const kith_graph *graph)
 {
     bool inverse = json_is_true(json_object_get(w->neighbor, "inverse"));
     const char *entity = short_name(w->neighbor, graph);
     const char *relation = text_of(w->neighbor, "relation");
-    json_t *edge = json_pack(
-        "{so so sb so}", "relation", safe_string(relation), "entity", safe_string(entity),
-        "inverse", inverse, "note",
-        format_string("%s %s %s", inverse ? entity : center, relation, inverse ? center : entity));
+    json_t *edge =
+        json_pack("{so so sb so}", "relation", safe_string(relation), "entity", safe_string(entity),
+                  "inverse", inverse, "note", edge_note(w, center, entity));
 
     if (isfinite(w->weight))
         json_object_set_new(edge, "weight", json_real(w->weight));

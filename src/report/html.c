@@ -74,15 +74,17 @@ static const char style[] =
     "svg .against{stroke:var(--c1)}svg .arrow{fill:var(--c0)}\n"
     ".legend{display:flex;flex-wrap:wrap;gap:.15rem 1.1rem;list-style:none;padding:0;\n"
     "margin:.35rem 0 0;font-size:.84rem;max-width:none}\n"
-    ".legend li{margin:0}.legend i{display:inline-block;width:1.1rem;height:.22rem;\n"
-    "border-radius:.1rem;vertical-align:middle;margin-right:.4rem}\n"
+    ".legend li{margin:0}svg.sample{display:inline-block;width:2.1rem;height:.75rem;\n"
+    "vertical-align:middle;margin-right:.4rem}\n"
+    "svg .d1{stroke-dasharray:8 5}svg .d2{stroke-dasharray:1.5 5}\n"
+    "svg .d3{stroke-dasharray:10 5 1.5 5}\n"
     "details{margin:1rem 0}summary{cursor:pointer;color:var(--accent);font-size:.92rem}\n"
     "@media(max-width:32rem){main{padding-top:1.5rem}th,td{padding-right:.8rem}\n"
-    "td{max-width:11rem;overflow-wrap:anywhere}td:not(.n){min-width:5.5rem}th.n{white-space:normal}"
+    "td{max-width:11rem;overflow-wrap:anywhere}td:not(.n){min-width:5.8rem}th.n{white-space:normal}"
     "\n"
     ".meter{display:block;width:5rem;max-width:none;margin:.2rem 0}.share{text-align:left}\n"
-    "svg.chart text{font-size:13.5px}svg.graph text{font-size:12px}\n"
-    "svg.graph .relation{font-size:10.5px}}\n"
+    "svg.chart text{font-size:13.5px}svg.graph text{font-size:13px}\n"
+    "svg.graph .relation,svg.graph .inside{font-size:12px}}\n"
     "@media print{body{background:#fff}main{max-width:none;padding:0}figure,tr{\n"
     "break-inside:avoid}}\n";
 
@@ -91,9 +93,8 @@ static void put_style(text_buffer *out)
     text_add(out, "<style>\n%s", style);
     for (int i = 0; i < 8; i++)
         text_add(out,
-                 "svg .line.c%d,svg .error.c%d{stroke:var(--c%d)}svg .dot.c%d{fill:var(--c%d)}"
-                 ".legend .c%d{background:var(--c%d)}\n",
-                 i, i, i, i, i, i, i);
+                 "svg .line.c%d,svg .error.c%d{stroke:var(--c%d)}svg .dot.c%d{fill:var(--c%d)}\n",
+                 i, i, i, i, i);
     text_put(out, "</style>\n");
 }
 
@@ -198,7 +199,8 @@ static void put_legend(text_buffer *out, const json_t *series)
         return;
     text_put(out, "<ul class=\"legend\">");
     json_array_foreach(series, i, one) {
-        text_add(out, "<li><i class=\"c%zu\"></i>", series_color(one, i));
+        text_put(out, "<li>");
+        svg_put_sample(out, series_place(one, i));
         text_put_html(out, text_of(one, "name"));
         text_put(out, "</li>");
     }

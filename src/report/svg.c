@@ -10,11 +10,11 @@
 
 enum {
     WIDTH = 420,
-    HEIGHT = 270,
-    LEFT = 46,
+    HEIGHT = 274,
+    LEFT = 60,
     RIGHT = 12,
     TOP = 10,
-    BOTTOM = 42,
+    BOTTOM = 46,
     COLORS = 8,
     MOST_BAR = 56,   /* maximum width of a bar */
     MOST_MARKED = 60 /* maximum number of points for which each gets a dot */
@@ -101,9 +101,9 @@ static void put_y_axis(text_buffer *out, const axis *y, const char *name)
         double v = y->low + i * y->step, at = y_of(y, v);
         text_add(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, at, WIDTH - RIGHT);
         tick_label(label, v, y->step);
-        put_label(out, LEFT - 6, at + 4, "tick end", label);
+        put_label(out, LEFT - 8, at + 4, "tick end", label);
     }
-    text_add(out, "<text transform=\"translate(11 %d) rotate(-90)\" class=\"name middle\">",
+    text_add(out, "<text transform=\"translate(13 %d) rotate(-90)\" class=\"name middle\">",
              (TOP + HEIGHT - BOTTOM) / 2);
     text_put_html(out, name);
     text_put(out, "</text>\n");
@@ -121,7 +121,7 @@ static void put_x_axis(text_buffer *out, const axis *x, const char *name)
     for (int i = 0; i <= tick_count(x); i++) {
         double v = x->low + i * x->step;
         tick_label(label, v, x->step);
-        put_label(out, x_of(x, v), HEIGHT - BOTTOM + 16, "tick middle", label);
+        put_label(out, x_of(x, v), HEIGHT - BOTTOM + 18, "tick middle", label);
     }
     put_x_name(out, name);
 }
@@ -154,14 +154,60 @@ static axis y_axis(axis found)
     return axis_over(found.low, found.high, 5);
 }
 
-static void put_series(text_buffer *out, const json_t *one, size_t color, const axis *x,
+/* Colours repeat, so lines also differ in dashes and marks; lines that lie on each other are told
+ * apart by these. */
+enum { STYLES = 4 };
+
+static size_t style_of(size_t place)
+{
+    return (place + place / COLORS) % STYLES;
+}
+
+/* A mark around a point, with a title if it has one. */
+static void put_mark(text_buffer *out, size_t place, double x, double y, const char *title)
+{
+    static const char *const shapes[STYLES] = {"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
+                                               "m-3 -3h6v6h-6z", "m0 -4l4 7h-8z",
+                                               "m0 -4l4 4l-4 4l-4 -4z"};
+
+    text_add(out, "<path class=\"dot c%zu\" d=\"M%.1f %.1f%s\">", place % COLORS, x, y,
+             shapes[style_of(place)]);
+    if (*title) {
+        text_put(out, "<title>");
+        text_put_html(out, title);
+        text_put(out, "</title>");
+    }
+    text_put(out, "</path>\n");
+}
+
+static void begin_line(text_buffer *out, size_t place)
+{
+    text_add(out, "<path class=\"line c%zu d%zu\" d=\"", place % COLORS, style_of(place));
+}
+
+void svg_put_sample(text_buffer *out, size_t place)
+{
+    text_put(out, "<svg class=\"sample\" viewBox=\"0 0 34 12\" aria-hidden=\"true\">");
+    begin_line(out, place);
+    text_put(out, "M1 6H33\"/>");
+    put_mark(out, place, 17, 6, "");
+    text_put(out, "</svg>");
+}
+
+static json_t *point_title(const char *name, const char *category, double x, double y)
+{
+    return category ? format_string("%s, %s: %.4g", name, category, y)
+                    : format_string("%s, %.6g: %.4g", name, x, y);
+}
+
+static void put_series(text_buffer *out, const json_t *one, size_t where, const axis *x,
                        const axis *y, const json_t *categories)
 {
     const json_t *points = json_object_get(one, "points"), *point;
     bool marked = json_array_size(points) <= MOST_MARKED;
     size_t i;
 
-    text_add(out, "<path class=\"line c%zu\" d=\"", color);
+    begin_line(out, where);
     json_array_foreach(points, i, point)
         text_add(out, "%c%.1f %.1f", i == 0 ? 'M' : 'L',
                  x_of(x, json_number_value(json_array_get(point, 0))),
@@ -172,25 +218,18 @@ static void put_series(text_buffer *out, const json_t *one, size_t color, const 
         double py = json_number_value(json_array_get(point, 1));
         if (!marked && i + 1 < json_array_size(points))
             continue;
-        text_add(out, "<circle class=\"dot c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>", color,
-                 x_of(x, px), y_of(y, py));
-        text_put_html(out, text_of(one, "name"));
         const char *category =
             categories ? json_string_value(json_array_get(categories, (size_t)px)) : NULL;
-        if (category) {
-            text_put(out, ", ");
-            text_put_html(out, category);
-            text_add(out, ": %.4g</title></circle>\n", py);
-        } else {
-            text_add(out, ", %.6g: %.4g</title></circle>\n", px, py);
-        }
+        json_t *title = point_title(text_of(one, "name"), category, px, py);
+        put_mark(out, where, x_of(x, px), y_of(y, py), json_string_value(title));
+        json_decref(title);
     }
 }
 
-size_t series_color(const json_t *one, size_t otherwise)
+size_t series_place(const json_t *one, size_t otherwise)
 {
     double place = number_of(one, "color");
-    return (isfinite(place) ? (size_t)place : otherwise) % COLORS;
+    return isfinite(place) ? (size_t)place : otherwise;
 }
 
 static void put_lines(text_buffer *out, const json_t *chart)
@@ -211,7 +250,7 @@ static void put_lines(text_buffer *out, const json_t *chart)
         size_t count = json_array_size(categories);
         x = (axis){-.3, (double)count - .7, 1};
         json_array_foreach(categories, i, name)
-            put_label(out, x_of(&x, (double)i), HEIGHT - BOTTOM + 16, "tick middle",
+            put_label(out, x_of(&x, (double)i), HEIGHT - BOTTOM + 18, "tick middle",
                       json_string_value(name));
         put_x_name(out, text_of(chart, "x"));
     } else {
@@ -226,7 +265,7 @@ static void put_lines(text_buffer *out, const json_t *chart)
         put_x_axis(out, &x, text_of(chart, "x"));
     }
     json_array_foreach(series, i, one)
-        put_series(out, one, series_color(one, i), &x, &y, categories);
+        put_series(out, one, series_place(one, i), &x, &y, categories);
 }
 
 /* ---- bars ---- */
@@ -281,7 +320,7 @@ static void put_bars(text_buffer *out, const json_t *chart)
         text_put(out, "</title></rect>\n");
         if (error_of(bar) > 0)
             put_whisker(out, &y, at + step / 2, bar);
-        put_label(out, at + step / 2, HEIGHT - BOTTOM + 16, "tick middle", text_of(bar, "name"));
+        put_label(out, at + step / 2, HEIGHT - BOTTOM + 18, "tick middle", text_of(bar, "name"));
     }
 }
 
@@ -332,7 +371,17 @@ static void put_reliability(text_buffer *out, const json_t *chart)
 
 /* ---- neighbourhoods ---- */
 
-enum { GRAPH_WIDTH = 420, ROW = 34, BOX = 150, MOST_EDGES = 14 };
+/* Names fit in the font of phones, which is the largest (html.c). */
+enum {
+    GRAPH_WIDTH = 420,
+    ROW = 34,
+    BOX = 164,   /* width of the names on the right */
+    PILL = 104,  /* width of the name in the middle */
+    ENTITY = 19, /* the letters that fit there, in small ones */
+    RELATION = 15,
+    CENTER = 10,
+    MOST_EDGES = 14
+};
 
 /* The code point at a position in UTF-8 text, and its number of bytes. */
 static unsigned code_point(const char *at, size_t *bytes)
@@ -399,14 +448,14 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
     bool inverse = json_is_true(json_object_get(edge, "inverse"));
     double thick = .8 + 4.7 * (isfinite(weight) && most > 0 ? fabs(weight) / most : 0);
     double head = 6 + thick * 1.1, half = 3 + thick * .9; /* size of the arrow head */
-    double from = 96, bend = from + 60, to = GRAPH_WIDTH - BOX - 2;
+    double from = PILL + 2, bend = from + 46, to = GRAPH_WIDTH - BOX - 2;
 
     text_put(out, "<g><title>");
     text_put_html(out, text_of(edge, "note"));
     text_add(out,
              "</title><path class=\"edge%s\" stroke-width=\"%.2f\" "
              "d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f",
-             weight < 0 ? " against" : "", thick, from, middle, from + 32, middle, bend - 28, y,
+             weight < 0 ? " against" : "", thick, from, middle, from + 26, middle, bend - 22, y,
              bend, y);
     /* The arrow points to the object, which may be the entity in the middle. */
     if (inverse)
@@ -416,8 +465,8 @@ static void put_edge(text_buffer *out, const json_t *edge, size_t i, double midd
         text_add(out, "H%.1f\"/><path class=\"arrow\" d=\"M%.1f %.1fl%.1f %.1fv%.1fz\"/>",
                  to - head + 1, to, y, -head, -half, 2 * half);
     put_cut(out, (bend + to) / 2, y - 8, "relation middle", last_part(text_of(edge, "relation")),
-            18);
-    put_cut(out, GRAPH_WIDTH - BOX + 6, y + 4, "entity", text_of(edge, "entity"), 22);
+            RELATION);
+    put_cut(out, GRAPH_WIDTH - BOX + 6, y + 4, "entity", text_of(edge, "entity"), ENTITY);
     text_put(out, "</g>\n");
 }
 
@@ -438,10 +487,10 @@ static void put_graph(text_buffer *out, const json_t *chart)
     text_add(out, "<g><title>");
     text_put_html(out, text_of(chart, "center"));
     text_add(out,
-             "</title><rect class=\"center\" x=\"2\" y=\"%.1f\" width=\"94\" height=\"30\" "
+             "</title><rect class=\"center\" x=\"2\" y=\"%.1f\" width=\"%d\" height=\"30\" "
              "rx=\"15\"/>",
-             middle - 15);
-    put_cut(out, 49, middle + 4, "middle inside", text_of(chart, "center"), 11);
+             middle - 15, PILL);
+    put_cut(out, 2 + PILL / 2.0, middle + 4, "middle inside", text_of(chart, "center"), CENTER);
     text_put(out, "</g>\n");
 }
 
