@@ -94,7 +94,7 @@ json_t *eval_reliability(const json_t *eval, const char *title)
     return reliability_chart(json_object_get(eval, "reliability"), title);
 }
 
-/* ---- the page ---- */
+/* ---- ranks ---- */
 
 /* The outcomes of a group of queries; `of` is NULL if they do not have this group. */
 typedef struct sample {
@@ -251,6 +251,64 @@ static void add_ranking(json_t *page, const json_t *eval, const outcomes *of)
     document_add(page, table);
 }
 
+/* ---- labelled facts ---- */
+
+static const char *group_name(grouping by, int group)
+{
+    return by == GROUP_KIND ? kith_eval_kind_name(group) : kith_eval_bucket_name(group);
+}
+
+/* The accuracy of each group, as bars and as rows of a table. */
+static void add_accuracies(json_t *bars, json_t *table, const outcomes *of, grouping by)
+{
+    for (int group = 0; group_name(by, group); group++) {
+        estimate e = outcomes_estimate(of, METRIC_ACCURACY, by, group);
+        if (e.queries == 0)
+            continue;
+        json_t *row = table_row(table);
+        row_text(row, "%s", group_name(by, group));
+        row_text(row, "%zu", e.queries);
+        row_text(row, isfinite(e.error) ? "%.1f \xc2\xb1 %.1f" : "%.1f", 100 * e.mean,
+                 100 * e.error);
+        json_t *bar =
+            json_pack("{ss sf so}", "name", group_name(by, group), "value", e.mean, "note",
+                      format_string("%zu fact%s", e.queries, e.queries == 1 ? "" : "s"));
+        if (isfinite(e.error))
+            json_object_set_new(bar, "error", json_real(e.error));
+        json_array_append_new(bars, bar);
+    }
+}
+
+static void add_classification(json_t *page, const json_t *eval, const outcomes *of)
+{
+    static const struct {
+        grouping by;
+        const char *title, *x;
+    } groups[] = {{GROUP_FACTS, "Accuracy by facts of the known entity", "known facts"},
+                  {GROUP_KIND, "Accuracy by kind of relation", "kind of relation"}};
+    double accuracy = eval_metric(eval, METRIC_ACCURACY), facts = eval_queries(eval);
+    json_t *figures = figures_new(), *tables[2];
+
+    document_text(page,
+                  "Triplet classification: accuracy %.2f %% over %.0f labelled facts, "
+                  "with a standard error of %.2f points.",
+                  100 * accuracy, facts, 100 * sqrt(accuracy * (1 - accuracy) / facts));
+    for (int i = 0; i < 2; i++) {
+        json_t *bars = json_array();
+        tables[i] = table_new(groups[i].title, "|#facts|#Accuracy (%)");
+        add_accuracies(bars, tables[i], of, groups[i].by);
+        figures_add(figures, json_pack("{ss ss ss ss ss so}", "type", "bars", "title",
+                                       groups[i].title, "x", groups[i].x, "y", "accuracy", "note",
+                                       "Lines: two standard errors up and down.", "bars", bars));
+    }
+    document_add(page, figures);
+    document_heading(page, 2, "All metrics");
+    for (int i = 0; i < 2; i++)
+        document_add(page, tables[i]);
+}
+
+/* ---- the page ---- */
+
 json_t *eval_page(const json_t *eval, const char *run, const outcomes *of)
 {
     json_t *title = format_string("%s on %s", run, text_of(eval, "split"));
@@ -259,12 +317,7 @@ json_t *eval_page(const json_t *eval, const char *run, const outcomes *of)
     json_t *page = document_new(json_string_value(title), json_string_value(subtitle));
 
     if (strcmp(text_of(eval, "task"), "classification") == 0)
-        document_text(page,
-                      "Triplet classification: accuracy %.2f %% over %.0f labelled facts, "
-                      "with a standard error of %.2f points.",
-                      100 * eval_metric(eval, METRIC_ACCURACY), eval_queries(eval),
-                      100 * sqrt(eval_metric(eval, METRIC_ACCURACY) *
-                                 (1 - eval_metric(eval, METRIC_ACCURACY)) / eval_queries(eval)));
+        add_classification(page, eval, of);
     else
         add_ranking(page, eval, of);
     json_decref(title);

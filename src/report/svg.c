@@ -415,23 +415,32 @@ static unsigned character_width(unsigned code)
     return code < 0x80 && strchr(" ijltfr.,:;'|!()[]-", (int)code) ? 6 : 10;
 }
 
-/* Draw a name, cut to the width of `most` small letters; the title has the whole name. */
-static void put_cut(text_buffer *out, double x, double y, const char *class, const char *name,
-                    unsigned most)
+/* The bytes of a name that are as wide as `most` small letters. */
+static size_t bytes_within(const char *name, unsigned most)
 {
-    char cut[512];
     size_t end = 0, bytes;
     unsigned wide = 0;
 
     while (name[end]) {
-        unsigned more = character_width(code_point(name + end, &bytes));
-        if (wide + more > 10 * most || end + bytes > sizeof cut - 8)
+        wide += character_width(code_point(name + end, &bytes));
+        if (wide > 10 * most)
             break;
-        wide += more;
         end += bytes;
     }
-    snprintf(cut, sizeof cut, "%.*s%s", (int)end, name, name[end] ? "\xe2\x80\xa6" : "");
-    put_label(out, x, y, class, cut);
+    return end;
+}
+
+/* Draw a name, cut to the width of `most` small letters unless the dots would be as wide as what
+ * they replace; the title has the whole name. */
+static void put_cut(text_buffer *out, double x, double y, const char *class, const char *name,
+                    unsigned most)
+{
+    bool whole = !name[bytes_within(name, most + 1)];
+    size_t end = whole ? strlen(name) : bytes_within(name, most);
+    json_t *cut = format_string("%.*s%s", (int)end, name, whole ? "" : "\xe2\x80\xa6");
+
+    put_label(out, x, y, class, json_string_value(cut));
+    json_decref(cut);
 }
 
 /* Relations of some graphs are paths or addresses, whose last part is the most informative. */
