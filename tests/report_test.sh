@@ -343,7 +343,8 @@ assert "rank " in page or all(correct(m) for r in e["results"] for m in r["model
 PYTHON
 report $? 'cases have the names of their experiment, new answers and ranks' "$(tail -3 found | cut -c1-3000) $(tail -3 err)"
 
-reproduced classification 'len(e["runs"]) == 15 and len(e["missing"]) == 6 and
+reproduced classification 'len(e["runs"]) == 15 and len(e["comparisons"]) == 12 and
+    all(abs(c["difference"]) <= 1 for c in e["comparisons"]) and len(e["missing"]) == 6 and
     0 <= [r for r in e["results"] if r["model"] == "kith"][0]["accuracy"]["ours"] <= 100' 'Accuracy' \
     'Both-1000'
 "${reproduce[@]}" inductive -o out-inductive >out 2>err </dev/null

@@ -234,9 +234,8 @@ static const char *needs_split(const arguments *a)
 /* Suggest how to get facts to test on. */
 static void tell_split(const arguments *a, const kith_model *model)
 {
-    char *graph = NULL, *word = asprintf(&graph, "%s/graph", a->common.operand) < 0
-                                    ? NULL
-                                    : shell_word(graph);
+    char *graph = NULL,
+         *word = asprintf(&graph, "%s/graph", a->common.operand) < 0 ? NULL : shell_word(graph);
 
     if (kith_graph_facts(kith_model_graph(model), a->split ? KITH_DEV : KITH_TEST).count > 0)
         say("\n  The run has %s facts: --split %s measures on them.\n", a->split ? "dev" : "test",
@@ -292,14 +291,13 @@ static int evaluate(const arguments *a)
         kith_graph_facts(kith_model_graph(model), options.split).count == 0) {
         status = report_held_out(a, model);
     } else if (!opened || kith_evaluate(&found.eval, model, &options, &error) != KITH_OK ||
-        measure_overall(&found, model, a, &error) != KITH_OK) {
+               measure_overall(&found, model, a, &error) != KITH_OK) {
         status = failure(&error);
     } else {
-        if ((a->ranks || a->filter) && found.eval->classification)
-            note("facts with labels are classified, so there are no ranks%s\n",
-                 a->filter ? " to filter" : "");
-        else if (a->ranks && kith_eval_write_ranks(found.eval, kith_model_graph(model), a->ranks,
-                                                   &work, &error) != KITH_OK)
+        if (a->filter && found.eval->classification)
+            note("facts with labels are classified, so there are no ranks to filter\n");
+        if (a->ranks && kith_eval_write_ranks(found.eval, kith_model_graph(model), a->ranks, &work,
+                                              &error) != KITH_OK)
             status = failure(&error);
         if (a->html && status == EXIT_SUCCESS)
             status = write_page(&found, model, a);
@@ -335,8 +333,9 @@ static const option_row options[] = {
     OPTION_COLUMNS,
     {"filter", 0, "SOURCE", "additional true facts to filter by", OPTION_TEXT,
      offsetof(arguments, filter)},
-    {"ranks", 0, "FILE", "write every query with its ranks as TSV", OPTION_TEXT,
-     offsetof(arguments, ranks)},
+    {"ranks", 0, "FILE",
+     "write every query with its ranks, or every labelled fact with its result, as TSV",
+     OPTION_TEXT, offsetof(arguments, ranks)},
     {"newcomers", 0, "N",
      "measure the calibration of probabilities on N unseen entities; 0: skip this", OPTION_INTEGER,
      offsetof(arguments, newcomers), "500", .high = 1e9},

@@ -9,10 +9,10 @@
 #include "core/numbers.h"
 #include "core/options.h"
 #include "core/rng.h"
-#include "model/classify.h"
-#include "model/entity_encoder.h"
 #include "eval/metrics.h"
 #include "eval/rank.h"
+#include "model/classify.h"
+#include "model/entity_encoder.h"
 
 enum { RELATION_KINDS = 4, FACT_BUCKETS = 7 };
 
@@ -42,8 +42,7 @@ const char *kith_eval_kind_name(int kind)
 
 const char *kith_eval_bucket_name(int bucket)
 {
-    static const char *const names[FACT_BUCKETS] = {"0",    "1",     "2",   "3-5",
-                                                         "6-10", "11-50", "51+"};
+    static const char *const names[FACT_BUCKETS] = {"0", "1", "2", "3-5", "6-10", "11-50", "51+"};
     return bucket >= 0 && bucket < FACT_BUCKETS ? names[bucket] : NULL;
 }
 
@@ -257,8 +256,7 @@ static kith_status rank_split(evaluation *e, kith_model *model, const kith_tripl
     double began = now();
     TRY(kith__watch_begin(kith__pool_watch(model->pool), "ranking", made, error));
     if (made > 0)
-        TRY(kith__rank_all(e->ranks[0], model, queries, made, &among, options,
-                           error));
+        TRY(kith__rank_all(e->ranks[0], model, queries, made, &among, options, error));
     e->shown.seconds = now() - began;
     TRY(sum_up(e, model, error));
 cleanup:
@@ -412,8 +410,7 @@ kith_status kith_evaluate(kith_eval **out, const kith_model *shown, const kith_e
     kith__watch watch;
 
     kith_eval_options_init(&options);
-    kith_status status =
-        kith__options_copy(&options, sizeof options, sizeof options, given, error);
+    kith_status status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
     if (status != KITH_OK)
         return status;
     kith__watch_init(&watch, options.watch, options.context);
@@ -452,25 +449,34 @@ static void write_rank(FILE *out, const kith_rank *r, const kith_graph *graph)
     fprintf(out, "%s\t%s\t%s\t%s\t%u\t%u\t%.1f\t%u\n",
             kith_graph_entity_name(graph, r->fact.subject),
             kith_graph_relation_name(graph, r->fact.relation),
-            kith_graph_entity_name(graph, r->fact.object),
-            r->subject_hidden ? "subject" : "object", r->optimistic, r->pessimistic, r->realistic,
-            r->candidates);
+            kith_graph_entity_name(graph, r->fact.object), r->subject_hidden ? "subject" : "object",
+            r->optimistic, r->pessimistic, r->realistic, r->candidates);
+}
+
+static void write_verdict(FILE *out, const kith_rank *r, const kith_graph *graph)
+{
+    fprintf(out, "%s\t%s\t%s\t%d\n", kith_graph_entity_name(graph, r->fact.subject),
+            kith_graph_relation_name(graph, r->fact.relation),
+            kith_graph_entity_name(graph, r->fact.object), r->correct != 0);
 }
 
 static kith_status write_ranks(FILE *out, const kith_eval *result, const kith_graph *graph,
                                kith__watch *watch, kith_error *error)
 {
-    size_t count = result->classification ? 0 : result->rank_count;
+    size_t count = result->rank_count;
     locale_t before;
     kith_status status = kith__watch_begin(watch, "writing ranks", count, error);
 
     if (status != KITH_OK)
         return status;
-    fputs("subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
-          out);
+    fputs(
+        result->classification
+            ? "subject\trelation\tobject\tcorrect\n"
+            : "subject\trelation\tobject\thidden\toptimistic\tpessimistic\trealistic\tcandidates\n",
+        out);
     before = kith__plain_numbers();
     for (size_t i = 0; i < count && !kith__watch_add(watch, 1); i++)
-        write_rank(out, result->ranks[i], graph);
+        (result->classification ? write_verdict : write_rank)(out, result->ranks[i], graph);
     kith__usual_numbers(before);
     return kith__watch_status(watch, error);
 }
@@ -485,8 +491,7 @@ kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *gra
     kith_work_options options = {0};
     kith__new_file file = {0};
     kith__watch watch;
-    kith_status status =
-        kith__options_copy(&options, sizeof options, sizeof options, given, error);
+    kith_status status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
 
     kith__watch_init(&watch, options.watch, options.context);
     TRY(status);

@@ -154,35 +154,69 @@ static int column_of(char *const *names, size_t count, const char *wanted)
     return -1;
 }
 
+/* The columns that are needed, of a table of ranks or of classified facts. */
+typedef struct rank_columns {
+    int subject, relation, object, hidden, realistic, correct; /* -1: missing */
+    size_t count;
+} rank_columns;
+
+static kith_status read_header(rank_columns *c, char *const *names, size_t count, const char *path,
+                               kith_error *error)
+{
+    *c = (rank_columns){column_of(names, count, "subject"),
+                        column_of(names, count, "relation"),
+                        column_of(names, count, "object"),
+                        column_of(names, count, "hidden"),
+                        column_of(names, count, "realistic"),
+                        column_of(names, count, "correct"),
+                        count};
+    const char *missing = c->subject < 0                       ? "subject"
+                          : c->relation < 0                    ? "relation"
+                          : c->object < 0                      ? "object"
+                          : c->correct < 0 && c->hidden < 0    ? "hidden"
+                          : c->correct < 0 && c->realistic < 0 ? "realistic"
+                                                               : NULL;
+
+    return missing ? kith__fail(error, KITH_ERR_INPUT, "%s: line 1: found no column '%s'", path,
+                                missing)
+                   : KITH_OK;
+}
+
+/* Adds a row; false if its number is wrong. */
+static bool read_row(kith_status *status, outcomes *o, char *const *f, size_t count,
+                     const rank_columns *c, kith_error *error)
+{
+    bool verdict = c->correct >= 0;
+    char *end;
+
+    if (count != c->count)
+        return false;
+    uint64_t key =
+        outcome_key(f[c->subject], f[c->relation], f[c->object], verdict ? "" : f[c->hidden]);
+    double value = strtod(f[verdict ? c->correct : c->realistic], &end);
+    if (*end || !(verdict ? value == 0 || value == 1 : value >= 1))
+        return false;
+    *status = verdict ? outcomes_add_verdict(o, key, value == 1, -1, -1, error)
+                      : outcomes_add_rank(o, key, value, -1, -1, error);
+    return true;
+}
+
 static kith_status read_rows(outcomes *o, FILE *in, const char *path, kith_error *error)
 {
-    static const char *const wanted[] = {"subject", "relation", "object", "hidden", "realistic"};
-    enum { WANTED = sizeof wanted / sizeof *wanted };
-    char *line = NULL, *f[COLUMNS], *end;
-    size_t room = 0, columns = 0, number = 0, at[WANTED] = {0};
+    char *line = NULL, *f[COLUMNS];
+    size_t room = 0, number = 0;
+    rank_columns columns = {0};
     kith_status status = KITH_OK;
 
     while (status == KITH_OK && getline(&line, &room, in) > 0) {
         size_t count = cut_at_tabs(line, f);
-        if (number++ == 0) {
-            columns = count;
-            for (int i = 0; i < WANTED; i++) {
-                int column = column_of(f, count, wanted[i]);
-                if (column < 0)
-                    TRY(kith__fail(error, KITH_ERR_INPUT, "%s: line 1: found no column '%s'", path,
-                                   wanted[i]));
-                at[i] = (size_t)column;
-            }
-            continue;
-        }
-        double rank = count == columns ? strtod(f[at[4]], &end) : 0;
-        if (!(rank >= 1) || *end)
-            TRY(kith__fail(error, KITH_ERR_INPUT, "%s: line %zu: expected %zu columns with a rank",
-                           path, number, columns));
-        status = outcomes_add_rank(o, outcome_key(f[at[0]], f[at[1]], f[at[2]], f[at[3]]), rank, -1,
-                                   -1, error);
+        if (number++ == 0)
+            status = read_header(&columns, f, count, path, error);
+        else if (!read_row(&status, o, f, count, &columns, error))
+            status =
+                kith__fail(error, KITH_ERR_INPUT, "%s: line %zu: expected %zu columns with a rank",
+                           path, number, columns.count);
     }
-cleanup:
     free(line);
     return status;
 }

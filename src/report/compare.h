@@ -59,7 +59,8 @@ void outcomes_release(outcomes *o);
 /* The results of kith_evaluate, by the names of the model's graph. */
 kith_status outcomes_of_eval(outcomes *o, const kith_eval *result, const kith_graph *graph,
                              kith_error *error);
-/* Read the TSV that `kith eval --ranks` writes; it has neither kinds nor buckets. */
+/* Read the TSV of ranks, or of classified facts, that `kith eval --ranks` writes; it has neither
+ * kinds nor buckets. */
 kith_status outcomes_read(outcomes *o, const char *path, kith_error *error);
 /* The mean over several runs, query by query, over the queries that all runs have. */
 kith_status outcomes_average(outcomes *mean, const outcomes *of, size_t count, kith_error *error);

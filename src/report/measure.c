@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "report/pages.h"
@@ -13,7 +14,8 @@ static bool is_cell(const json_t *cell, const char *model, const char *data)
     return strcmp(text_of(cell, "model"), model) == 0 && strcmp(text_of(cell, "data"), data) == 0;
 }
 
-/* Read the ranks of one run; there are none for labelled facts. */
+/* Read the ranks of one run, or the results of its labelled facts, which runs of earlier versions
+ * do not have. */
 static kith_status read_outcomes(outcomes *o, const job *j, const json_t *results,
                                  kith_error *error)
 {
@@ -22,7 +24,7 @@ static kith_status read_outcomes(outcomes *o, const job *j, const json_t *result
     kith_status status = KITH_OK;
 
     *o = (outcomes){0};
-    if (ranked && path)
+    if (path && (ranked || access(path, F_OK) == 0))
         status = outcomes_read(o, path, error);
     free(path);
     return status;

@@ -26,7 +26,7 @@ json_t *real_or_null(double value);
 /* Measured and published results, by model. */
 kith_status section_tables(section *s, const json_t *models, const json_t *datas,
                            kith_error *error);
-/* MRR of each model compared with the first, over the same queries. */
+/* MRR, or accuracy, of each model compared with the first, over the same queries. */
 kith_status section_pairs(section *s, const json_t *models, const json_t *datas, json_t *figures,
                           kith_error *error);
 kith_status section_charts(section *s, const json_t *models, const json_t *datas,

@@ -216,15 +216,18 @@ static void pair_cell(json_t *row, json_t *figures, const measurement *first,
                       const measurement *other, const char *model, const char *data)
 {
     static const char *const marks[] = {"", "", "*", "**"};
-    estimate d = outcomes_difference(&first->of, &other->of, METRIC_MRR, GROUP_ALL, 0);
+    const char *task = text_of(measured_eval(first), "task");
+    metric m = strcmp(task, "classification") == 0 ? METRIC_ACCURACY : METRIC_MRR;
+    const metric_info *info = &metric_table[m];
+    estimate d = outcomes_difference(&first->of, &other->of, m, GROUP_ALL, 0);
 
     if (!isfinite(d.mean)) {
         row_text(row, "%s", "\xe2\x80\x93");
         return;
     }
-    json_t *by = signed_text(d.mean, 3), *small = json_array();
+    json_t *by = signed_text(info->scale * d.mean, info->decimals), *small = json_array();
     if (isfinite(d.error))
-        json_array_append_new(small, error_text(d.error, 3));
+        json_array_append_new(small, error_text(info->scale * d.error, info->decimals));
     json_array_append_new(
         row, json_pack("{so so}", "text",
                        format_string("%s%s", json_string_value(by), marks[significance(&d)]),
@@ -241,9 +244,11 @@ kith_status section_pairs(section *s, const json_t *models, const json_t *datas,
                           kith_error *error)
 {
     const char *first = json_string_value(json_array_get(models, 0));
-    json_t *caption = format_string("MRR against %s over the same queries, with paired standard "
-                                    "errors; * beyond two of them, ** beyond three",
-                                    first);
+    bool classified = has_text(json_object_get(s->experiment, "metrics"), "accuracy");
+    json_t *caption =
+        format_string("%s against %s over the same %s, with paired standard "
+                      "errors; * beyond two of them, ** beyond three",
+                      classified ? "Accuracy (%)" : "MRR", first, classified ? "facts" : "queries");
     json_t *table = table_new(json_string_value(caption), "model");
     const json_t *model, *data;
     kith_status status = KITH_OK;
