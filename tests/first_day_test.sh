@@ -134,6 +134,8 @@ check 'a mistyped prefix name gets a suggestion' 1 "did you mean 'wd:Q208'|did y
     "$kith" predict a/b/wikidata --query 'wd:Q2088 wdt:P551 ?'
 check 'a mistyped relation, too' 1 "did you mean .*'wdt:P551'" "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P5511 ?'
 check 'a mistyped label, too' 1 "did you mean 'wd:Q208'" "$kith" predict a/b/wikidata --query '"Plaver 8" wdt:P551 ?'
+check 'with its label' 1 "did you mean 'wd:Q208' .Player 8." \
+    "$kith" predict a/b/wikidata --query '"Plaver 8" wdt:P551 ?'
 check 'a mistyped command gets a suggestion' 2 "did you mean 'train'" "$kith" trian wikidata.csv -o x
 check 'a mistyped option gets a suggestion' 2 "did you mean '--columns'" "$kith" stats wikidata.csv --colums 1,2,3
 
@@ -149,6 +151,18 @@ report $? 'and keeps what is in it' "$(ls own)"
 echo mine >a/b/wikidata/notes
 check 'nor is a run with a file of the user' 2 'notes: is not part of a run' \
     "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
+
+# ---- two things with one label ----
+
+mkdir springfield
+printf 'a%d\tlives_in\tm1\n' {1..9} >springfield/train
+printf 'b%d\tlives_in\tm2\n' {1..9} >>springfield/train
+printf 'm1\tSpringfield\nm2\tSpringfield\n' >springfield/entity_name.txt
+"$kith" train springfield -o twice --preset rules -q >/dev/null 2>&1
+check 'a label of two entities is refused' 1 "label of 2 entities: 'm1', 'm2'; give one of these" \
+    "$kith" predict twice --query '? lives_in Springfield'
+[ "$(grep -c Springfield err)" = 1 ]
+report $? 'with one message' "$(cat err)"
 
 # ---- header rows ----
 

@@ -1978,6 +1978,45 @@ static void suggestions__go_by_letters_beginnings_and_labels(void **state)
     kith_graph_free(graph);
 }
 
+/* The names suggested for a text, in order. */
+static const char *suggested(const kith_graph *graph, const char *text)
+{
+    static char list[512];
+    uint32_t ids[4];
+    size_t count = kith_graph_suggest_entities(ids, 4, graph, text), used = 0;
+
+    list[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? " " : "",
+                                 name(graph, ids[i]));
+    return list;
+}
+
+static void suggestions__the_word_itself_comes_before_names_that_contain_it(void **state)
+{
+    const char *folder = new_folder();
+
+    (void)state;
+    put(folder, "train",
+        "dog_paddle.n.01\tis\tthing.n.01\ndog-ear.v.01\tis\tthing.n.01\n"
+        "dog.n.02\tis\tthing.n.01\ndog.n.01\tis\tthing.n.01\n"
+        "__big_cat_1\tis\tthing.n.01\n__cat_2\tis\tthing.n.01\n"
+        "pkg:python3-apt\tis\tthing.n.01\npkg:python3\tis\tthing.n.01\n"
+        "hotdog.n.01\tis\tthing.n.01\nAnna Maria Karlsson\tis\tthing.n.01\n");
+    put(folder, "aux", "newt.n.01\tis\tthing.n.01\n");
+    put(folder, "test", "unheard.n.01\tis\tthing.n.01\nnewt.n.01\tis\tdog.n.01\n");
+    kith_graph *graph = opened(folder);
+    assert_string_equal(suggested(graph, "dog"), "dog.n.01 dog.n.02 dog-ear.v.01 dog_paddle.n.01");
+    assert_string_equal(suggested(graph, "cat"), "__cat_2 __big_cat_1");
+    assert_string_equal(suggested(graph, "__cat"), "__cat_2");
+    assert_string_equal(suggested(graph, "python3"), "pkg:python3 pkg:python3-apt");
+    assert_string_equal(suggested(graph, "hot dog"), "hotdog.n.01");
+    assert_string_equal(suggested(graph, "Karlson"), "Anna Maria Karlsson");
+    assert_string_equal(suggested(graph, "newt"), "newt.n.01"); /* it has support facts */
+    assert_string_equal(suggested(graph, "unheard"), "");       /* it has no facts */
+    kith_graph_free(graph);
+}
+
 /* ---- memory ---- */
 
 /* Everything that a session does, with the n-th allocation failing. */
@@ -2151,6 +2190,7 @@ int main(void)
         cmocka_unit_test(sharing__sessions_on_many_threads_give_the_same_answers),
         cmocka_unit_test(sharing__the_cache_keeps_to_its_bytes),
         cmocka_unit_test(suggestions__go_by_letters_beginnings_and_labels),
+        cmocka_unit_test(suggestions__the_word_itself_comes_before_names_that_contain_it),
         cmocka_unit_test(hub__a_session_counts_its_pairs_once_and_in_bounded_memory),
         cmocka_unit_test(memory__any_allocation_may_fail),
     };

@@ -242,6 +242,10 @@ check 'a word of a name' 1 "did you mean .*'New York'" "$kith" predict rules --q
 check 'names of the session are suggested' 1 "did you mean 'zebulon'" \
     "$kith" predict rules --fact 'zebulon knows p1' --query 'zebulo lives_in ?'
 
+check 'a word of a relation' 1 "did you mean 'lives_in'" "$kith" predict rules --query 'p1 livse ?'
+check 'a name of the session wins a tie' 1 "did you mean 'p1z'" \
+    "$kith" predict rules --fact 'p1z knows p1' --query 'p1y lives_in ?'
+
 # ---- the shell asks every kind of question ----
 
 ask_shell() { # lines: into out and err

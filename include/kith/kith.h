@@ -229,7 +229,8 @@ KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_
 
 /* Names similar to `text`, which may be mistyped: with the same label, differing in a letter or
  * two, or beginning with it; most likely first. Writes at most `most` ids and never more than 16,
- * only of entities or relations in train, and returns their number. */
+ * only of relations in train and of entities with facts in train or aux, and returns their
+ * number. */
 KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
                                             const kith_graph *graph, const char *text);
 KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,

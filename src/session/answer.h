@@ -133,8 +133,8 @@ kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *ca
 kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *options,
                               kith_error *error);
 
-/* "; did you mean 'a' or 'b'?", or nothing. */
-#define KITH__MEANT 400
+/* "; did you mean 'a' or 'b'?", or nothing; names with a label have it in brackets. */
+#define KITH__MEANT 640
 const char *kith__did_you_mean(char out[KITH__MEANT], const kith_session *session,
                                const char *text, bool relation);
 

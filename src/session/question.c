@@ -3,12 +3,31 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
+typedef kith_status (*resolver)(uint32_t *id, const kith_graph *graph, const char *text,
+                                kith_error *error);
+
+/* Whether a name that does not exist is a label of several entities or relations, with a message
+ * that lists them. */
+static bool is_ambiguous(resolver resolve, const kith_session *s, const char *name,
+                         kith_error *error)
+{
+    uint32_t id;
+    kith_error found;
+
+    if (s->no_suggestions || resolve(&id, s->model->graph, name, &found) != KITH_ERR_ARGUMENT)
+        return false;
+    kith__fail(error, KITH_ERR_NOT_FOUND, "%s; give one of these names to mean it", found.message);
+    return true;
+}
+
 static kith_status find_entity(uint32_t *entity, const kith_session *s, const char *name,
                                kith_error *error)
 {
     char text[KITH__QUOTED], meant[KITH__MEANT];
 
     *entity = kith__session_find(s, name);
+    if (*entity == KITH__NO_ID && is_ambiguous(kith_graph_resolve_entity, s, name, error))
+        return KITH_ERR_NOT_FOUND;
     if (*entity == KITH__NO_ID)
         return kith__fail(error, KITH_ERR_NOT_FOUND,
                           "nothing is known about %s: neither the graph nor any given fact "
@@ -56,6 +75,8 @@ kith_status kith__resolve_relation(uint32_t *relation, const kith_session *s, co
 
     if (kith_graph_find_relation(relation, g, name) == KITH_OK && *relation < g->seen_relations)
         return KITH_OK;
+    if (is_ambiguous(kith_graph_resolve_relation, s, name, error))
+        return KITH_ERR_NOT_FOUND;
     return kith__fail(error, KITH_ERR_NOT_FOUND, "training has no fact with the relation %s%s",
                       kith__quote(text, name, strlen(name)),
                       kith__did_you_mean(meant, s, name, true));
