@@ -172,6 +172,14 @@ check 'also with columns by number' 0 '^  train +3' "$kith" stats dishes.csv --c
 printf 'Pizza,property,Italian\nPasta,cuisine,Italian\nTaco,cuisine,Mexican\n' >dishes.csv
 check 'a name that is used again is none' 0 'no header row' "$kith" stats dishes.csv
 
+{ echo 'Person,worin,Ort'; printf 'p%d,wohnt in,o1\np%d,arbeitet in,o1\n' {1..8}; } >orte.csv
+"$kith" train orte.csv -o orte --preset rules >out 2>err
+grep -q 'orte.csv: file of triples in columns, separated by commas, no header row' err
+report $? 'train says what it found' "$(cat err)"
+grep -q "occur nowhere else; if it is a header row, name the columns: --columns 'Person,worin,Ort'" err
+report $? 'and that the first row may be a header' "$(cat err)"
+check 'the columns can be named' 0 '^  train +8' "$kith" stats orte.csv --columns Person,worin,Ort
+
 # ---- something else ----
 
 check 'JSON is refused with the way out' 1 'found JSON.*jq -r' "$kith" stats facts.json

@@ -74,6 +74,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
+    if (status == KITH_OK && !a->common.json)
+        note("%s: %s\n", a->common.operand, kith_graph_layout(graph));
     if (status == KITH_OK && a->from)
         status = settings_to_start_from(&settings, a, error);
     else if (status == KITH_OK && !a->preset)
