@@ -1918,6 +1918,40 @@ static void columns__bad_rows_are_told_with_their_line(void **state)
             NULL);
 }
 
+static int note_row(void *context, const kith_row *row)
+{
+    char *list = context;
+    size_t used = strlen(list);
+
+    if (row->problem)
+        snprintf(list + used, 512 - used, "%zu:!%.*s|", row->line, (int)row->whole_length,
+                 row->whole);
+    else
+        snprintf(list + used, 512 - used, "%zu:%.*s|", row->line, (int)row->length[2],
+                 row->text[2]);
+    return row->line == 7;
+}
+
+static void columns__each_row_is_passed_on(void **state)
+{
+    char list[512] = "";
+    const kith_open_options options = {.skip_bad = 1, .row = note_row, .row_context = list};
+    kith_graph *graph = NULL;
+    kith_error error = {KITH_OK, ""};
+    const char *path = file("g.csv", "subject,relation,object\na,likes,b\n\na,likes,b\na,likes\n"
+                                     "a,likes,\"\"\"c\"\"\"");
+
+    (void)state;
+    assert_int_equal(kith_graph_open(&graph, path, &options, &error), KITH_OK);
+    assert_string_equal(list, "2:b|4:b|5:!a,likes|6:\"c\"|");
+    assert_string_equal(facts(graph, KITH_TRAIN), "a likes b;a likes \"c\";");
+    kith_graph_free(graph);
+    graph = NULL;
+    path = file("g.csv", "a,b,c\na,b,c\na,b,c\na,b,c\na,b,c\na,b,c\na,b,c\na,b,c\n");
+    assert_int_equal(kith_graph_open(&graph, path, &options, &error), KITH_ERR_STOPPED);
+    assert_null(graph);
+}
+
 static void columns__labels_beside_names_are_labels(void **state)
 {
     kith_graph *graph = opened(file("g.csv", "item,itemLabel,property,value,valueLabel\n"
@@ -2161,6 +2195,7 @@ int main(void)
         cmocka_unit_test(columns__semicolons_are_told_from_commas),
         cmocka_unit_test(columns__a_header_row_is_recognised),
         cmocka_unit_test(columns__a_first_fact_is_never_taken_for_a_header),
+        cmocka_unit_test(columns__each_row_is_passed_on),
         cmocka_unit_test(columns__headers_of_other_programs_are_recognised),
         cmocka_unit_test(columns__facts_like_such_headers_are_kept),
         cmocka_unit_test(columns__are_chosen_by_name_or_number),

@@ -138,6 +138,19 @@ typedef struct kith_neighborhoods {
 
 typedef struct kith_graph kith_graph;
 
+/* A line of a file in columns: the three names, or `problem` if it is not a fact, else NULL. Names
+ * and text do not end with a NUL, and are valid during the call. */
+typedef struct kith_row {
+    size_t line; /* from 1 */
+    const char *text[3];
+    size_t length[3];
+    const char *whole; /* the line as it is */
+    size_t whole_length;
+    const char *problem;
+} kith_row;
+/* Returns 0 to continue, another value to stop with KITH_ERR_STOPPED. */
+typedef int (*kith_row_call)(void *context, const kith_row *row);
+
 typedef struct kith_open_options {
     size_t size;
     int skip_bad;     /* skip and count bad lines, instead of stopping at the first */
@@ -147,6 +160,10 @@ typedef struct kith_open_options {
     /* For a file in columns: the columns of subject, relation and object, by their names in the
      * header row or by number from 1, separated by commas. NULL: a header row is detected. */
     const char *columns;
+    /* For a single file in columns: called for each line in order, also for those of repeated facts
+     * and, with skip_bad, for bad ones. The file is then read by one thread. NULL: none */
+    kith_row_call row;
+    void *row_context;
 } kith_open_options;
 
 /* All zero. */
