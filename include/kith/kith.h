@@ -980,7 +980,7 @@ typedef struct kith_ask_options {
     unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
-    /* omit answers whose probability is below this or NAN; 0: omit none */
+    /* omit answers that are not known and whose probability is below this or NAN; 0: omit none */
     double min_probability;
     kith_watch_call watch;  /* NULL: none */
     void *context;          /* for watch */
@@ -999,18 +999,20 @@ typedef struct kith_answer {
     float score;
     /* The probability that the answer is true, computed from `probability_if_any`, the probability
      * that there is an answer that is not known yet, and the number of known answers and facts. NAN
-     * if the model has no such probability. */
+     * if the answer is known, or if the model has no such probability. The first answer of the
+     * explanation of a fact has one, computed with the fact hidden. */
     double probability;
-    /* The probability that it is true if exactly one answer is missing; NAN if the model has no
-     * such probability. */
+    /* The probability that it is true if exactly one answer is missing; NAN as above. */
     double probability_if_any;
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
-    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured */
+    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured, NAN if there is
+     * no probability */
     double low, high;
 } kith_answer;
 
-/* Best first; equal scores in the order of ids. */
+/* Best first; equal scores in the order of ids. Known pairs come after the others, known relations
+ * between two entities before them. */
 typedef struct kith_answers {
     const kith_answer *const *at;
     size_t count;

@@ -93,7 +93,7 @@ void print_interval(double low, double high)
  * missing; it is omitted if it is lower, since several answers may then be missing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
-    if (a->known && !isnan(a->probability)) { /* the probability is that of unknown answers */
+    if (a->known) {
         say("%9s", "");
         return;
     }

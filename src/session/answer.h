@@ -87,6 +87,10 @@ typedef struct kith__answer_list {
 } kith__answer_list;
 kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
                                        const kith_ask_options *options);
+/* One answer, without probabilities if it is known: these are of answers that are not. */
+void kith__answer_of(kith_answer *answer, const kith__workspace *workspace,
+                     const kith__shares *shares, float score, uint32_t entity, double has,
+                     uint32_t query);
 /* Add the best answers by one row of scores for a query. `has` is P(has r), or NAN. The score of a
  * pair is the logarithm of its overall probability if there is one; `shift` is added to other
  * scores. */
