@@ -133,6 +133,17 @@ printf 'a\tr\tb\n' >one.tsv
 report $? 'a run of one fact is made' "$(cat err)"
 check 'and where it is explained' 0 '^a  r  new$' "$kith" explain one --fact 'new r b' --query '? r ?'
 
+# ---- what is known has no probability ----
+
+json 'known answers have no probability, and stay' \
+    '[a["known"] for a in o["results"][0]["answers"]].count(True) == 1 and all(("probability" in a) != a["known"] and ("low" in a) != a["known"] and ("probability_if_any" in a) != a["known"] for r in o["results"] for a in r["answers"])' \
+    "$kith" predict rules --query 'p0 lives_in ?' --query 'p0 ? ?' --query 'p0 ? Chicago' --min-probability 0.01 --json
+json 'of pairs, they come last' \
+    'sorted(a["known"] for a in o["results"][0]["answers"]) == [a["known"] for a in o["results"][0]["answers"]]' \
+    "$kith" predict rules --query 'p0 ? ?' --top 1000 --json
+json 'of relations, first' 'o["results"][0]["answers"][0]["relation"] == "lives_in" and o["results"][0]["answers"][0]["known"]' \
+    "$kith" predict rules --query 'p0 ? Chicago' --json
+
 # ---- what is not known is shown ----
 
 printf 'a\tr\tb\nb\tr\tc\nc\tr\ta\nc\ts\td\n' >tiny.tsv
@@ -156,11 +167,12 @@ printf 'p8 lives_in ?\nnobody lives_in ?\np8 lives_in Chicago\nnonsense\np8 ? Bo
 "$kith" predict rules --queries questions --format tsv --top 2 >out 2>err
 [ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
 rows = [line.rstrip("\n").split("\t") for line in open("out")]
-assert rows[0] == "question rank subject relation object probability probability_if_any known status".split(), rows[0]
+assert rows[0] == "question rank subject relation object probability low high probability_if_any known verdict status".split(), rows[0]
 assert [r[0] for r in rows[1:]] == list("1123455"), rows
-assert all(len(r) == 9 for r in rows), rows
-assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5 and 0 < float(rows[1][6]) < 1
-assert "nothing is known about 'nobody'" in rows[3][8] and "found 1 field" in rows[5][8], rows
+assert all(len(r) == 12 for r in rows), rows
+assert rows[1][2:5] == ["p8", "lives_in", "Chicago"] and float(rows[1][5]) > .5 and 0 < float(rows[1][8]) < 1
+assert float(rows[1][6]) < float(rows[1][5]) < float(rows[1][7]) and rows[4][10] == "likely", rows
+assert "nothing is known about 'nobody'" in rows[3][11] and "found 1 field" in rows[5][11], rows
 PYTHON
 report $? 'a question that fails does not stop the others' "$(cat said out err)"
 "$kith" predict rules --queries - --format jsonl --min-probability 0.5 <questions >out 2>err
@@ -171,6 +183,15 @@ assert len(lines) == 5 and ["error" in l for l in lines] == [False, True, False,
 assert [a["entity"] for a in lines[0]["answers"]] == ["Chicago"] and lines[4]["answers"] == [], lines
 PYTHON
 report $? 'as JSON lines, without unlikely answers' "$(cat said out err)"
+printf 'p8 lives_in Boston\np8 lives_in Chicago\np0 lives_in Chicago\nChicago lives_in ?\n' >likely
+"$kith" predict rules --queries likely --format tsv --min-probability 0.5 >out 2>err
+cut -f 1,2,5,11,12 out | tr '\t' ' ' | tail -n +2 >said
+printf '1  Boston  no answer\n2 1 Chicago likely ok\n3 1 Chicago known ok\n4  ?  no answer\n' | cmp - said >>err
+report $? 'unlikely facts are omitted, and a question without an answer has a row' "$(cat said err out)"
+printf 'about p8\nabout "team Boston"\n' >about
+"$kith" predict rules --queries about >out 2>err &&
+    grep -q '^p8  ?  ?$' out && grep -q '^team Boston  ?  ?$' out && grep -q 'team Boston$' out
+report $? 'a line may ask about an entity' "$(cat out err)"
 printf 'n1\tplays_for\tteam Boston\nn2\tplays_for\tteam Chicago\nn3\tdances\tp1\n' >new.tsv
 printf 'p8 lives_in ?\n* lives_in ?\nnobody lives_in ?\n? knows *\n"*" lives_in ?\n* knows *\n' >stars
 "$kith" predict rules --facts new.tsv --queries stars --format jsonl --top 1 >out 2>err
@@ -219,16 +240,17 @@ printf 'p8\tlives_in\tChicago\np8\tlives_in\tBoston\nzzz\tlives_in\tBoston\nnons
 "$kith" check rules facts >out 2>err
 [ $? = 1 ] && python3 - <<'PYTHON' >said 2>&1
 rows = [line.rstrip("\n").split("\t") for line in open("out")]
-assert rows[0] == "subject relation object probability rank verdict status".split(), rows
-assert [r[5] for r in rows[1:]] == ["likely", "unlikely", "", ""], rows
-assert rows[1][6] == "ok" and "zzz" in rows[3][6] and all(len(r) == 7 for r in rows), rows
+assert rows[0] == "subject relation object probability low high rank verdict status".split(), rows
+assert [r[7] for r in rows[1:]] == ["likely", "unlikely", "", ""], rows
+assert float(rows[1][4]) < float(rows[1][3]) < float(rows[1][5]), rows
+assert rows[1][8] == "ok" and "zzz" in rows[3][8] and all(len(r) == 9 for r in rows), rows
 PYTHON
 report $? 'facts of a file get probabilities, and what is wrong with a line' "$(cat said out err)"
 json 'the wrong home is the least plausible one of the graph' \
     '[(f["subject"], f["object"], f["verdict"], f["known"]) for f in o["results"] if f["relation"] == "lives_in"][0] == ("p20", "New York", "unlikely", True) and len(o["results"]) == 5 and o["checked"] == 183' \
     "$kith" check rules --graph --top 5 --json
 json 'so many facts drawn at random' 'o["checked"] == 20' "$kith" check rules --graph --sample 20 --json
-check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+		[0-9]+	unknown	ok$' \
+check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+				[0-9]+	unknown	ok$' \
     "$kith" check lan --graph --top 3
 check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
 check 'both' 2 'expected one of them' "$kith" check rules facts --graph
@@ -304,7 +326,7 @@ report $? 'a question that fails is named by its line' "$(cat err)"
 printf '\xef\xbb\xbfp8 lives_in ?\n' >marked
 check 'questions after a byte order mark' 0 '^p8  lives_in' "$kith" predict rules --queries marked
 printf '\xef\xbb\xbfp8\tlives_in\tChicago\np0\tlives_in\tBoston\n' >marked.tsv
-rows="^p8${tab}lives_in${tab}Chicago${tab}0[.][0-9]+${tab}1${tab}likely${tab}ok\$"
+rows="^p8${tab}lives_in${tab}Chicago${tab}0[.][0-9]+${tab}0[.][0-9]+${tab}[01].*${tab}1${tab}likely${tab}ok\$"
 gzip -c marked.tsv >packed.tsv.gz
 check 'facts after a byte order mark are checked' 0 "$rows" "$kith" check rules marked.tsv
 check 'and those of a compressed file' 0 "$rows" "$kith" check rules packed.tsv.gz

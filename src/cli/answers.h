@@ -151,6 +151,7 @@ typedef struct result {
     kith_error error; /* KITH_OK if there is a result */
     const kith_answers *answers;
     const kith_verdict *verdict;
+    bool omitted; /* the verdict is below --min-probability */
     kith_missing *missing;
     kith_answers *own;         /* the answers, if the question was asked on its own */
     kith_verdict *own_verdict; /* the verdict, if the question was asked on its own */

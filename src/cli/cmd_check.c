@@ -331,20 +331,28 @@ static const char *reason_of(const kith_question *q, const kith_error *error)
     return !q->relation && q->subject ? q->subject + strlen(q->subject) + 1 : error->message;
 }
 
+static void print_number(double number)
+{
+    if (!isnan(number))
+        say("%.6g", number);
+    say("\t");
+}
+
 static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
                       const kith_error *error)
 {
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
-        say("\t\t\t%s\n", reason_of(q, error));
+        say("\t\t\t\t\t%s\n", reason_of(q, error));
         return;
     }
-    if (!isnan(v->probability))
-        say("%.6g", v->probability);
-    if (v->candidates == 0)
-        say("\t\t%s\tok\n", word_of(c, v));
-    else
-        say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
+    bool measured = !isnan(v->probability) && !v->classified;
+    print_number(v->probability);
+    print_number(measured ? v->low : NAN);
+    print_number(measured ? v->high : NAN);
+    if (v->candidates > 0)
+        say("%zu", v->rank);
+    say("\t%s\tok\n", word_of(c, v));
 }
 
 static json_t *row_json(const checking *c, const kith_question *q, const kith_verdict *v,
@@ -367,7 +375,7 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
     json_t *list = c->a.common.json ? json_array() : NULL;
 
     if (!list)
-        say("subject\trelation\tobject\tprobability\trank\tverdict\tstatus\n");
+        say("subject\trelation\tobject\tprobability\tlow\thigh\trank\tverdict\tstatus\n");
     for (size_t i = 0; i < shown; i++) {
         size_t at = order[i].fact;
         if (list)

@@ -73,6 +73,9 @@ static int show_missing(void *context, const kith_missing_fact *fact)
 
 static void end_missing(const showing *s, const kith_missing *missing)
 {
+    if (s->a->format == FORMAT_TSV && s->shown == 0)
+        print_rows(&(result){.missing = (kith_missing *)(uintptr_t)missing}, s->question, s->number,
+                   kith_model_graph(s->a->model));
     if (s->shown == 0)
         begin_missing(s);
     if (s->a->format == FORMAT_TEXT)
@@ -198,6 +201,7 @@ typedef struct {
     result *results; /* AT_ONCE results, parallel to the lines */
     question_line *lines;
     size_t done, failed;
+    bool both; /* the questions ask about an entity in both directions */
 } batch;
 
 /* The result of a line, with the reason if it could not be asked. */
@@ -232,7 +236,7 @@ static int flush_batch(batch *b)
     int status = EXIT_SUCCESS;
     kith_error error;
 
-    b->q.about = b->q.count;
+    b->q.about = b->both ? 0 : b->q.count;
     bool together = can_ask_together(&b->q);
     memset(b->results, 0, b->q.count * sizeof *b->results);
     if (together && ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
@@ -281,6 +285,44 @@ static int add_questions(batch *b, fields f, int star, kith_question question, s
     return status;
 }
 
+/* "about ENTITY", as in the shell, unless the line is a question about an entity "about". */
+#define ABOUT "about "
+static bool is_about(const query_arguments *a, const char *text)
+{
+    fields f = {0};
+    char why[256];
+    uint32_t entity;
+
+    if (strncmp(text, ABOUT, strlen(ABOUT)) != 0 || !text[strspn(text + 6, " ") + 6])
+        return false;
+    if (!cut_any_question(&f, text, why))
+        return true;
+    bool open = !f.name[1] || !f.name[2];
+    free(f.copy);
+    return !open && kith_graph_find_entity(&entity, kith_model_graph(a->model), "about") != KITH_OK;
+}
+
+/* Questions about an entity in both directions are a batch of their own. */
+static int add_about(batch *b, const char *name, size_t number)
+{
+    fields f;
+    int status = b->q.count > 0 ? flush_batch(b) : EXIT_SUCCESS;
+
+    if (status != EXIT_SUCCESS)
+        return status;
+    if (!cut_name(&f, name + strspn(name, " ")))
+        return out_of_memory();
+    kith_question question = meant_question(kith_model_graph(b->a->model), &f);
+    int star = star_of(b->a, &f);
+    b->both = true;
+    status = star < 0 ? add_question(b, f, question, number, "")
+                      : add_questions(b, f, star, question, number);
+    if (status == EXIT_SUCCESS && b->q.count > 0)
+        status = flush_batch(b);
+    b->both = false;
+    return status;
+}
+
 /* A line that is not a question keeps its place in the output: it is added as an empty question
  * with an error. */
 static int add_line(batch *b, const char *text, size_t number)
@@ -288,6 +330,8 @@ static int add_line(batch *b, const char *text, size_t number)
     fields f = {0};
     char why[256];
 
+    if (is_about(b->a, text))
+        return add_about(b, text + strlen(ABOUT), number);
     if (!cut_any_question(&f, text, why)) {
         f = (fields){.copy = strdup(text)};
         return f.copy ? add_question(b, f, (kith_question){f.copy, "", ""}, number, why)
@@ -381,13 +425,14 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "queries from a file, one per line, as --query takes them; - for standard input. A query "
+     "queries from a file, one per line, as --query takes them, or 'about ENTITY'; - for standard "
+     "input. A query "
      "that fails does not stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per query",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "omit answers whose probability is below P", OPTION_NUMBER,
+    {"min-probability", 0, "P", "omit answers and verdicts whose probability is below P, but not known facts", OPTION_NUMBER,
      offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
