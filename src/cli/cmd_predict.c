@@ -299,7 +299,8 @@ static bool is_about(const query_arguments *a, const char *text)
         return true;
     bool open = !f.name[1] || !f.name[2];
     free(f.copy);
-    return !open && kith_graph_find_entity(&entity, kith_model_graph(a->model), "about") != KITH_OK;
+    return !open &&
+           kith_graph_find_entity(&entity, kith_model_graph(a->model), "about") != KITH_OK;
 }
 
 /* Questions about an entity in both directions are a batch of their own. */
