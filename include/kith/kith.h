@@ -1006,8 +1006,8 @@ typedef struct kith_answer {
     double probability_if_any;
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
-    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured, NAN if there is
-     * no probability */
+    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured, NAN if there
+     * is no probability */
     double low, high;
 } kith_answer;
 
@@ -1135,6 +1135,7 @@ typedef struct kith_missing_options {
     void *context;
     kith_missing_call found; /* NULL: none */
     void *found_context;
+    kith_candidate_set candidates; /* which entities may be objects */
 } kith_missing_options;
 /* All zero. */
 KITH_API void kith_missing_options_init(kith_missing_options *options, size_t size);
@@ -1144,7 +1145,7 @@ typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
     size_t asked;    /* queries S r ? that were made */
-    size_t possible; /* queries that could be made: entities of train times relations */
+    size_t possible; /* queries that could be made: entities times relations of train */
     int complete;    /* no other query can have a likelier answer than those listed */
 } kith_missing;
 

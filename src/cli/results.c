@@ -21,6 +21,7 @@ kith_status find_missing(kith_missing **missing, query_arguments *a, const char 
     options.queries = (size_t)a->questions;
     options.min_probability = a->min_probability > 0 ? a->min_probability : 0;
     options.threads = a->ask.threads;
+    options.candidates = a->ask.candidates;
     options.watch = a->ask.watch;
     options.context = a->ask.context;
     options.found = found;

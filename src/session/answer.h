@@ -33,6 +33,8 @@ typedef struct kith__resolved {
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
                           const kith_question *question, kith_candidate_set set,
                           kith_error *error);
+/* Whether an entity has the facts that a query needs. */
+bool kith__has_facts(const kith_session *session, uint32_t entity);
 /* A fact: a query and one candidate for it. */
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
                                const kith_question *fact, kith_candidate_set set,

@@ -38,7 +38,7 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
 
 /* Whether an entity has the facts that a query needs; an embedding without rules needs a seen
  * entity nearby. */
-static bool has_facts(const kith_session *s, uint32_t entity)
+bool kith__has_facts(const kith_session *s, uint32_t entity)
 {
     const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
@@ -59,7 +59,7 @@ static kith_status check_facts(const kith_session *s, uint32_t entity, kith_erro
     char text[KITH__QUOTED];
     const char *name = kith__session_name(s, entity);
 
-    if (!has_facts(s, entity))
+    if (!kith__has_facts(s, entity))
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "no usable fact tells about %s; a usable one has a relation%s that "
                           "training has seen", kith__quote(text, name, strlen(name)),
@@ -93,7 +93,7 @@ static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, u
                                 uint32_t other)
 {
     return entity >= s->model->candidates && kith__model_answers_unseen(s->model) &&
-           set != KITH_ANSWERS_SEEN && entity != other && has_facts(s, entity);
+           set != KITH_ANSWERS_SEEN && entity != other && kith__has_facts(s, entity);
 }
 
 /* Which of two entities is queried: the other must be a candidate, a seen one if possible. */
