@@ -185,6 +185,12 @@ check 'the columns can be named' 0 '^  train +8' "$kith" stats orte.csv --column
 check 'JSON is refused with the way out' 1 'found JSON.*jq -r' "$kith" stats facts.json
 check 'UTF-16 is refused with the way out' 1 'iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv' \
     "$kith" train utf16.csv -o x
+gzip -k utf16.csv
+check 'also of a compressed file' 1 'zcat utf16.csv.gz . iconv -f UTF-16 -t UTF-8 > utf8-utf16.csv' "$kith" stats utf16.csv.gz
+printf 'M\xfcller,knows,Anna\n' >latin.csv
+check 'Latin-1, too' 1 'if it is Latin-1, convert it with: iconv -f WINDOWS-1252' "$kith" stats latin.csv
+printf 'a,r,\na,r,b\n' >empty.csv
+check 'an empty cell' 1 'found an empty object .*--skip-bad skips such lines' "$kith" stats empty.csv
 iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv
 check 'which works' 0 'header row: subject, relation, object' "$kith" stats utf8-utf16.csv
 check 'columns are chosen by name' 0 '^  train +123' "$kith" stats wikidata.csv --columns valueLabel,property,itemLabel

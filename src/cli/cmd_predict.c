@@ -179,8 +179,23 @@ static int answer_in_turn(query_arguments *a, const questions *q)
     return status != EXIT_SUCCESS ? status : told;
 }
 
+/* Without rules, runs have no probability to compare. */
+static void note_no_probability(const query_arguments *a)
+{
+    kith_fusion_info *info = NULL;
+    kith_error error;
+
+    if (!(a->min_probability > 0) || !a->model)
+        return;
+    if (kith_model_fusion(&info, a->model, &error) == KITH_OK && !info->fused)
+        note("the run has no probability that --min-probability could compare, so it omits all "
+             "answers that are not known\n");
+    kith_fusion_info_free(info);
+}
+
 static int answer(query_arguments *a, const questions *q)
 {
+    note_no_probability(a);
     if (a->format == FORMAT_TSV)
         print_table_head();
     print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
@@ -344,6 +359,12 @@ static int add_line(batch *b, const char *text, size_t number)
                     : add_questions(b, f, star, question, number);
 }
 
+/* By its byte order mark. */
+static bool is_utf16(const char *text)
+{
+    return strncmp(text, "\xff\xfe", 2) == 0 || strncmp(text, "\xfe\xff", 2) == 0;
+}
+
 static int answer_lines(batch *b, FILE *in)
 {
     char *line = NULL;
@@ -351,6 +372,12 @@ static int answer_lines(batch *b, FILE *in)
     int status = EXIT_SUCCESS, failed_read = 0;
 
     while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
+        if (number == 0 && is_utf16(line)) {
+            put(stderr, "kith: %s: found UTF-16 text, expected UTF-8; convert it with: iconv -f "
+                "UTF-16 -t UTF-8\n", source_path(b->a->query_file));
+            status = EXIT_FAILED;
+            break;
+        }
         char *text = number++ == 0 ? after_byte_order_mark(line) : line;
         text[strcspn(text, "\r\n")] = '\0';
         if (text[0] && text[0] != '#')
@@ -417,6 +444,7 @@ static int run(const command *self, void *arguments)
     if (a->common.json)
         a->format = FORMAT_JSONL;
     int status = begin_queries(a, self);
+    note_no_probability(a);
     if (status == EXIT_SUCCESS)
         status = answer_file(a);
     end_queries(a);
@@ -433,7 +461,8 @@ static const option_row options[] = {
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per query",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "omit answers and verdicts whose probability is below P, but not known facts", OPTION_NUMBER,
+    {"min-probability", 0, "P",
+     "omit answers and verdicts whose probability is below P, but not known facts", OPTION_NUMBER,
      offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
@@ -453,7 +482,10 @@ const command cmd_predict = {
         "  'S ? ?', '? ? O'   what else is likely about an entity? (--about S: both)\n"
         "  'S ? O'            which relation?\n"
         "  'S R O'            is it true?\n"
-        "  '? R ?', '? ? ?'   which facts does the graph most likely lack?",
+        "  '? R ?', '? ? ?'   which facts does the graph most likely lack?\n\n"
+        "N % beside an answer is the probability that it is true; [low-high %] is its 95 %\n"
+        "confidence interval, shown if it is wide. (N % if any) would be the probability if\n"
+        "exactly one answer were missing; a run without rules has only this one.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict run --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"

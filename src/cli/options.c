@@ -222,6 +222,19 @@ static int take_option(common_arguments *a, const command *self, int option, int
     return take_value((char *)a + row->to, row, optarg, argc) ? -1 : bad_value(self, row, optarg);
 }
 
+/* Whether the arguments have a query, of which a shell may have made several. */
+static bool asks(const command *self, int argc, char **argv)
+{
+    bool has_query = false;
+
+    for (size_t i = 0; i < self->option_count; i++)
+        has_query |= strcmp(self->options[i].name, "query") == 0;
+    for (int i = 1; has_query && i < argc; i++)
+        if (strncmp(argv[i], "--query", 7) == 0)
+            return true;
+    return false;
+}
+
 /* Take as many operands as the command expects. 0: none or one; negative: any number. */
 static int take_operands(common_arguments *a, const command *self, int argc, char **argv)
 {
@@ -229,6 +242,9 @@ static int take_operands(common_arguments *a, const command *self, int argc, cha
 
     if (count == 0 && most > 0)
         return usage_error(self, "missing %s", self->operand);
+    if (most == 1 && count > 1 && asks(self, argc, argv))
+        return usage_error(self, "found %d arguments, expected %s; put the whole query in single "
+                           "quotes: --query 'S R ?'", count, self->operand);
     if ((most >= 0 && count > (most ? most : 1)) || (most > 1 && count < 2))
         return usage_error(self, "found %d arguments, expected %s", count,
                            most > 1 ? "two or more runs" : self->operand);

@@ -137,7 +137,8 @@ static bool check_text(piece *p, kith__field line)
     if (memchr(line.text, '\0', line.length))
         return bad(p, "found a NUL byte in %s, expected text",
                    kith__quote(quoted, line.text, line.length));
-    return bad(p, "found bytes that are not UTF-8 in %s, expected UTF-8 text",
+    return bad(p, "found bytes that are not UTF-8 in %s, expected UTF-8 text; if it is Latin-1, "
+               "convert it with: iconv -f WINDOWS-1252 -t UTF-8",
                kith__quote(quoted, line.text, line.length));
 }
 
@@ -148,8 +149,8 @@ static bool check_names(const row *r, piece *p, kith__field line)
 
     for (int i = 0; i < 3; i++)
         if (r->text[i].length == 0)
-            return bad(p, "found an empty %s in %s, expected a name", nouns[i],
-                       kith__quote(quoted, line.text, line.length));
+            return bad(p, "found an empty %s in %s, expected a name; --skip-bad skips such lines",
+                       nouns[i], kith__quote(quoted, line.text, line.length));
     return true;
 }
 
