@@ -128,10 +128,14 @@ json 'a new entity in a missing fact has its name' \
     '"club" in {f["object"] for f in o["results"][0]["missing"]}' "$kith" predict rules "${home[@]}" --json
 check 'in a table too' 0 "^1${tab}[0-9]+${tab}p[0-9]+${tab}plays_for${tab}club${tab}" \
     "$kith" predict rules "${home[@]}" --format tsv
+check 'a new entity may be the subject of a missing fact' 0 "^1${tab}[0-9]+${tab}fresh${tab}lives_in${tab}Boston${tab}" \
+    "$kith" predict rules --fact "fresh${tab}plays_for${tab}team Boston" --query '? lives_in ?' --top 500 --format tsv
+json 'candidates are those of missing facts too' '{f["object"] for f in o["results"][0]["missing"]} == {"club"}' \
+    "$kith" predict rules "${home[@]}" --candidates new --json
 printf 'a\tr\tb\n' >one.tsv
 "$kith" train one.tsv -o one --preset rules --quiet >/dev/null 2>err
 report $? 'a run of one fact is made' "$(cat err)"
-check 'and where it is explained' 0 '^a  r  new$' "$kith" explain one --fact 'new r b' --query '? r ?'
+check 'and where it is explained' 0 '^(a  r  new|new  r  a)$' "$kith" explain one --fact 'new r b' --query '? r ?'
 
 # ---- what is known has no probability ----
 
@@ -255,6 +259,30 @@ check 'a run without probabilities checks by rank' 0 '^[^	]+	[^	]+	[^	]+				[0-9
 check 'neither a file nor the graph' 2 'expected RUN and FILE' "$kith" check rules
 check 'both' 2 'expected one of them' "$kith" check rules facts --graph
 check 'facts that are not there' 1 'cannot open' "$kith" check rules nowhere
+
+# ---- what to do ----
+
+check 'explain names what ranks above a fact, whatever --top is' 0 'against: .* ranks above it' \
+    "$kith" explain tiny --query 'a r d' --top 1
+check 'a query in several arguments' 2 'put the whole query in single quotes' \
+    "$kith" predict rules --query p8 'lives in' '?'
+printf 'p8 lives_in ?\n' | iconv -f UTF-8 -t UTF-16 >wide
+check 'queries in UTF-16 are refused with the way out' 1 'wide: found UTF-16 text.*iconv -f UTF-16' \
+    "$kith" predict rules --queries wide
+"$kith" predict lan --query 'p8 ? ?' --min-probability 0.5 >out 2>err
+grep -q 'the run has no probability that --min-probability' err
+report $? 'a run without probabilities says so' "$(cat out err)"
+mkdir partly
+cp one.tsv partly/train
+printf 'c\tr\tb\nb\tr\ta\n' >>partly/train
+printf 'c\tr\ta\t1\na\tr\tc\t0\n' >partly/test
+"$kith" train partly -o unfitted --preset rules --quiet >out 2>err
+[ $? = 0 ] && grep -q "to query it: kith predict unfitted --query 'a r ?'" out
+report $? 'labels without a classifier: train suggests a query' "$(cat out err)"
+printf 'x\\y\tr\\s\tz\\w\nz\\w\tr\\s\tx\\y\n' >odd.tsv
+"$kith" train odd.tsv -o odd --preset rules --quiet >out 2>err
+[ $? = 0 ] && grep -q "kith predict odd --query '? ? ?'" out
+report $? 'and where no name can be typed, one without names' "$(cat out err)"
 
 # ---- suggestions ----
 

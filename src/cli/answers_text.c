@@ -97,8 +97,8 @@ static void print_probability(const kith_answer *a, const kith_question *q)
         say("%9s", "");
         return;
     }
-    if (isnan(a->probability)) {
-        if (!isnan(a->probability_if_any))
+    if (isnan(a->probability)) { /* pairs are not in its order, so it would confuse */
+        if (q->relation && !isnan(a->probability_if_any))
             say("  %5.1f %% if any", 100 * a->probability_if_any);
         return;
     }

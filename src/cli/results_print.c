@@ -76,7 +76,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
             continue;
         char *entity = readable_entity(graph, a->entity);
         say("  against: %s ranks above it", entity ? entity : "");
-        if (!isnan(a->probability)) {
+        if (!isnan(a->probability) && !v->classified) { /* which is not of the classifier */
             say(", %.1f %%", 100 * a->probability);
             print_interval(a->low, a->high);
         }
