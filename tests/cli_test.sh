@@ -54,6 +54,8 @@ check 'a mistyped option' 2 "unknown option '--thrads'" \
     "$kith" stats folder --thrads 2
 grep -q "did you mean '--threads'" err
 report $? 'gets the nearest one' "$(cat err)"
+check 'a command that goes on' 2 "did you mean 'eval'" "$kith" evaluate
+check 'a long option with one dash' 2 "unknown option '-query' .did you mean '--query'" "$kith" predict x -query 'a b ?'
 check 'a mistyped setting' 2 "unknown option '--dims' .did you mean '--dim'" "$kith" train folder -o x --dims 4
 check 'short forms of shared options' 0 'e1|r' "$kith" rules single.tsv -n 2 -j 1 -q
 check 'a short form without its value' 2 "option '-j' needs a value" "$kith" stats folder -j

@@ -134,6 +134,8 @@ check 'a mistyped prefix name gets a suggestion' 1 "did you mean 'wd:Q208'|did y
     "$kith" predict a/b/wikidata --query 'wd:Q2088 wdt:P551 ?'
 check 'a mistyped relation, too' 1 "did you mean .*'wdt:P551'" "$kith" predict a/b/wikidata --query 'wd:Q208 wdt:P5511 ?'
 check 'a mistyped label, too' 1 "did you mean 'wd:Q208'" "$kith" predict a/b/wikidata --query '"Plaver 8" wdt:P551 ?'
+check 'with its label' 1 "did you mean 'wd:Q208' .Player 8." \
+    "$kith" predict a/b/wikidata --query '"Plaver 8" wdt:P551 ?'
 check 'a mistyped command gets a suggestion' 2 "did you mean 'train'" "$kith" trian wikidata.csv -o x
 check 'a mistyped option gets a suggestion' 2 "did you mean '--columns'" "$kith" stats wikidata.csv --colums 1,2,3
 
@@ -150,6 +152,18 @@ echo mine >a/b/wikidata/notes
 check 'nor is a run with a file of the user' 2 'notes: is not part of a run' \
     "$kith" train wikidata.csv -o a/b/wikidata --preset rules --force -q
 
+# ---- two things with one label ----
+
+mkdir springfield
+printf 'a%d\tlives_in\tm1\n' {1..9} >springfield/train
+printf 'b%d\tlives_in\tm2\n' {1..9} >>springfield/train
+printf 'm1\tSpringfield\nm2\tSpringfield\n' >springfield/entity_name.txt
+"$kith" train springfield -o twice --preset rules -q >/dev/null 2>&1
+check 'a label of two entities is refused' 1 "label of 2 entities: 'm1', 'm2'; give one of these" \
+    "$kith" predict twice --query '? lives_in Springfield'
+[ "$(grep -c Springfield err)" = 1 ]
+report $? 'with one message' "$(cat err)"
+
 # ---- header rows ----
 
 printf 'dish,property,value\nPizza,cuisine,Italian\nPasta,cuisine,Italian\nTaco,cuisine,Mexican\n' >dishes.csv
@@ -158,11 +172,25 @@ check 'also with columns by number' 0 '^  train +3' "$kith" stats dishes.csv --c
 printf 'Pizza,property,Italian\nPasta,cuisine,Italian\nTaco,cuisine,Mexican\n' >dishes.csv
 check 'a name that is used again is none' 0 'no header row' "$kith" stats dishes.csv
 
+{ echo 'Person,worin,Ort'; printf 'p%d,wohnt in,o1\np%d,arbeitet in,o1\n' {1..8}; } >orte.csv
+"$kith" train orte.csv -o orte --preset rules >out 2>err
+grep -q 'orte.csv: file of triples in columns, separated by commas, no header row' err
+report $? 'train says what it found' "$(cat err)"
+grep -q "occur nowhere else; if it is a header row, name the columns: --columns 'Person,worin,Ort'" err
+report $? 'and that the first row may be a header' "$(cat err)"
+check 'the columns can be named' 0 '^  train +8' "$kith" stats orte.csv --columns Person,worin,Ort
+
 # ---- something else ----
 
 check 'JSON is refused with the way out' 1 'found JSON.*jq -r' "$kith" stats facts.json
 check 'UTF-16 is refused with the way out' 1 'iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv' \
     "$kith" train utf16.csv -o x
+gzip -k utf16.csv
+check 'also of a compressed file' 1 'zcat utf16.csv.gz . iconv -f UTF-16 -t UTF-8 > utf8-utf16.csv' "$kith" stats utf16.csv.gz
+printf 'M\xfcller,knows,Anna\n' >latin.csv
+check 'Latin-1, too' 1 'if it is Latin-1, convert it with: iconv -f WINDOWS-1252' "$kith" stats latin.csv
+printf 'a,r,\na,r,b\n' >empty.csv
+check 'an empty cell' 1 'found an empty object .*--skip-bad skips such lines' "$kith" stats empty.csv
 iconv -f UTF-16 -t UTF-8 utf16.csv > utf8-utf16.csv
 check 'which works' 0 'header row: subject, relation, object' "$kith" stats utf8-utf16.csv
 check 'columns are chosen by name' 0 '^  train +123' "$kith" stats wikidata.csv --columns valueLabel,property,itemLabel

@@ -1831,6 +1831,47 @@ static void columns__a_first_fact_is_never_taken_for_a_header(void **state)
                 "item value price;a likes b;");
 }
 
+static void columns__headers_of_other_programs_are_recognised(void **state)
+{
+    static const char *const headers[] = {
+        "Source;Type;Target", "from;type;to", "subject_id;predicate_id;object_id",
+        "node1;label;node2", "head_name;relationship_type;tail_name", "from;was;to",
+        "person;verb;thing", "staff;relation_type;boss"};
+    char text[200], header[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        snprintf(header, sizeof header, "header row: %.4s", headers[i]);
+        snprintf(text, sizeof text, "%s\na;likes;b\nb;likes;c\n", headers[i]);
+        check_facts(file("g.csv", text), header, "a likes b;b likes c;");
+    }
+    check_facts(file("g.csv", "subject,relation,object,type\na,likes,b,x\n"),
+                "header row: subject, relation, object", "a likes b;");
+    check_facts(file("g.csv", "id,to,type,from\n1,b,likes,a\n"), "header row: from, type, to",
+                "a likes b;");
+    check_facts(file("g.tsv", "subject_name\tverb\tobject_name\na\tlikes\tb\n"),
+                "header row: subject_name", "a likes b;");
+}
+
+static void columns__facts_like_such_headers_are_kept(void **state)
+{
+    (void)state;
+    /* a relation that is used once, in a file of many relations */
+    check_facts(file("g.csv", "Plato,type,human\nKant,born in,Prussia\n"), "no header row",
+                "Plato type human;Kant born in Prussia;");
+    /* names that occur elsewhere */
+    check_facts(file("g.csv", "Plato,type,human\nKant,is,human\nHume,is,human\n"), "no header",
+                "Plato type human;Kant is human;Hume is human;");
+    check_facts(file("g.csv", "Plato,label,X\nKant,knew,Hume\nHume,knew,Plato\n"), "no header",
+                "Plato label X;Kant knew Hume;Hume knew Plato;");
+    check_facts(file("g.csv", "from,type,to\na,type,b\nb,type,c\n"), "no header",
+                "from type to;a type b;b type c;");
+    check_facts(file("g.csv", "source,feeds,target\ntarget,eats,c\nc,eats,d\n"), "no header",
+                "source feeds target;target eats c;c eats d;");
+    check_facts(file("g.tsv", "dog type animal\ncat likes milk\nbat likes milk\n"),
+                "file of triples", "dog type animal;cat likes milk;bat likes milk;");
+}
+
 static void columns__are_chosen_by_name_or_number(void **state)
 {
     const char *path = file("g.csv", "wer,\"wo, wann\",was,wen\na,x,likes,b\nb,y,likes,c\n");
@@ -1875,6 +1916,40 @@ static void columns__bad_rows_are_told_with_their_line(void **state)
     refused(file("g.csv", "a,\"li\tkes\",b\n"), KITH_ERR_INPUT, "g.csv:1:", "found", NULL);
     refused(file("g.csv", "a,b,c\na,\"li\tkes\",b\n"), KITH_ERR_INPUT, "g.csv:2:", "found a tab",
             NULL);
+}
+
+static int note_row(void *context, const kith_row *row)
+{
+    char *list = context;
+    size_t used = strlen(list);
+
+    if (row->problem)
+        snprintf(list + used, 512 - used, "%zu:!%.*s|", row->line, (int)row->whole_length,
+                 row->whole);
+    else
+        snprintf(list + used, 512 - used, "%zu:%.*s|", row->line, (int)row->length[2],
+                 row->text[2]);
+    return row->line == 7;
+}
+
+static void columns__each_row_is_passed_on(void **state)
+{
+    char list[512] = "";
+    const kith_open_options options = {.skip_bad = 1, .row = note_row, .row_context = list};
+    kith_graph *graph = NULL;
+    kith_error error = {KITH_OK, ""};
+    const char *path = file("g.csv", "subject,relation,object\na,likes,b\n\na,likes,b\na,likes\n"
+                                     "a,likes,\"\"\"c\"\"\"");
+
+    (void)state;
+    assert_int_equal(kith_graph_open(&graph, path, &options, &error), KITH_OK);
+    assert_string_equal(list, "2:b|4:b|5:!a,likes|6:\"c\"|");
+    assert_string_equal(facts(graph, KITH_TRAIN), "a likes b;a likes \"c\";");
+    kith_graph_free(graph);
+    graph = NULL;
+    path = file("g.csv", "a,b,c\na,b,c\na,b,c\na,b,c\na,b,c\na,b,c\na,b,c\na,b,c\n");
+    assert_int_equal(kith_graph_open(&graph, path, &options, &error), KITH_ERR_STOPPED);
+    assert_null(graph);
 }
 
 static void columns__labels_beside_names_are_labels(void **state)
@@ -2120,6 +2195,9 @@ int main(void)
         cmocka_unit_test(columns__semicolons_are_told_from_commas),
         cmocka_unit_test(columns__a_header_row_is_recognised),
         cmocka_unit_test(columns__a_first_fact_is_never_taken_for_a_header),
+        cmocka_unit_test(columns__each_row_is_passed_on),
+        cmocka_unit_test(columns__headers_of_other_programs_are_recognised),
+        cmocka_unit_test(columns__facts_like_such_headers_are_kept),
         cmocka_unit_test(columns__are_chosen_by_name_or_number),
         cmocka_unit_test(columns__that_are_not_there_are_refused),
         cmocka_unit_test(columns__bad_rows_are_told_with_their_line),

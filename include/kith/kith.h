@@ -138,6 +138,19 @@ typedef struct kith_neighborhoods {
 
 typedef struct kith_graph kith_graph;
 
+/* A line of a file in columns: the three names, or `problem` if it is not a fact, else NULL. Names
+ * and text do not end with a NUL, and are valid during the call. */
+typedef struct kith_row {
+    size_t line; /* from 1 */
+    const char *text[3];
+    size_t length[3];
+    const char *whole; /* the line as it is */
+    size_t whole_length;
+    const char *problem;
+} kith_row;
+/* Returns 0 to continue, another value to stop with KITH_ERR_STOPPED. */
+typedef int (*kith_row_call)(void *context, const kith_row *row);
+
 typedef struct kith_open_options {
     size_t size;
     int skip_bad;     /* skip and count bad lines, instead of stopping at the first */
@@ -147,6 +160,10 @@ typedef struct kith_open_options {
     /* For a file in columns: the columns of subject, relation and object, by their names in the
      * header row or by number from 1, separated by commas. NULL: a header row is detected. */
     const char *columns;
+    /* For a single file in columns: called for each line in order, also for those of repeated facts
+     * and, with skip_bad, for bad ones. The file is then read by one thread. NULL: none */
+    kith_row_call row;
+    void *row_context;
 } kith_open_options;
 
 /* All zero. */
@@ -229,7 +246,8 @@ KITH_API kith_status kith_graph_resolve_relation(uint32_t *relation, const kith_
 
 /* Names similar to `text`, which may be mistyped: with the same label, differing in a letter or
  * two, or beginning with it; most likely first. Writes at most `most` ids and never more than 16,
- * only of entities or relations in train, and returns their number. */
+ * only of relations in train and of entities with facts in train or aux, and returns their
+ * number. */
 KITH_API size_t kith_graph_suggest_entities(uint32_t *entities, size_t most,
                                             const kith_graph *graph, const char *text);
 KITH_API size_t kith_graph_suggest_relations(uint32_t *relations, size_t most,
@@ -963,7 +981,7 @@ typedef struct kith_ask_options {
     unsigned threads; /* for many questions; 0: one per core */
     int both;         /* pairs: the entity's facts in both directions, as subject and as object */
     kith_candidate_set candidates;
-    /* omit answers whose probability is below this or NAN; 0: omit none */
+    /* omit answers that are not known and whose probability is below this or NAN; 0: omit none */
     double min_probability;
     kith_watch_call watch;  /* NULL: none */
     void *context;          /* for watch */
@@ -982,18 +1000,20 @@ typedef struct kith_answer {
     float score;
     /* The probability that the answer is true, computed from `probability_if_any`, the probability
      * that there is an answer that is not known yet, and the number of known answers and facts. NAN
-     * if the model has no such probability. */
+     * if the answer is known, or if the model has no such probability. The first answer of the
+     * explanation of a fact has one, computed with the fact hidden. */
     double probability;
-    /* The probability that it is true if exactly one answer is missing; NAN if the model has no
-     * such probability. */
+    /* The probability that it is true if exactly one answer is missing; NAN as above. */
     double probability_if_any;
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
-    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured */
+    /* 95 % confidence interval of the probability; 0 and 1 if that was not measured, NAN if there
+     * is no probability */
     double low, high;
 } kith_answer;
 
-/* Best first; equal scores in the order of ids. */
+/* Best first; equal scores in the order of ids. Known pairs come after the others, known relations
+ * between two entities before them. */
 typedef struct kith_answers {
     const kith_answer *const *at;
     size_t count;
@@ -1116,6 +1136,7 @@ typedef struct kith_missing_options {
     void *context;
     kith_missing_call found; /* NULL: none */
     void *found_context;
+    kith_candidate_set candidates; /* which entities may be objects */
 } kith_missing_options;
 /* All zero. */
 KITH_API void kith_missing_options_init(kith_missing_options *options, size_t size);
@@ -1125,7 +1146,7 @@ typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
     size_t asked;    /* queries S r ? that were made */
-    size_t possible; /* queries that could be made: entities of train times relations */
+    size_t possible; /* queries that could be made: entities times relations of train */
     int complete;    /* no other query can have a likelier answer than those listed */
 } kith_missing;
 

@@ -35,6 +35,9 @@ const char *relation_text(const kith_graph *graph, uint32_t relation);
 const char *relation_name_text(const kith_graph *graph, const char *name);
 /* Resolve the fields to names of the graph: prefixed names and labels are replaced, NULL stays. */
 kith_question meant_question(const kith_graph *graph, const fields *f);
+/* The same for a fact to be added, which may be about a new entity: a label of several entities is
+ * noted. A question with one fails when it is asked. */
+kith_question meant_fact(const kith_graph *graph, const fields *f);
 
 /* The arguments of predict, explain and shell, and the objects they open. */
 typedef struct query_arguments {
@@ -148,6 +151,7 @@ typedef struct result {
     kith_error error; /* KITH_OK if there is a result */
     const kith_answers *answers;
     const kith_verdict *verdict;
+    bool omitted; /* the verdict is below --min-probability */
     kith_missing *missing;
     kith_answers *own;         /* the answers, if the question was asked on its own */
     kith_verdict *own_verdict; /* the verdict, if the question was asked on its own */

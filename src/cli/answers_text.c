@@ -93,12 +93,12 @@ void print_interval(double low, double high)
  * missing; it is omitted if it is lower, since several answers may then be missing. */
 static void print_probability(const kith_answer *a, const kith_question *q)
 {
-    if (a->known && !isnan(a->probability)) { /* the probability is that of unknown answers */
+    if (a->known) {
         say("%9s", "");
         return;
     }
-    if (isnan(a->probability)) {
-        if (!isnan(a->probability_if_any))
+    if (isnan(a->probability)) { /* pairs are not in its order, so it would confuse */
+        if (q->relation && !isnan(a->probability_if_any))
             say("  %5.1f %% if any", 100 * a->probability_if_any);
         return;
     }

@@ -25,6 +25,7 @@ typedef struct {
     kith_question *at;
     fields *held; /* NULL for facts of the graph */
     size_t count, capacity;
+    size_t skipped; /* lines that could not be read, and are not among the facts */
 } facts;
 
 /* ---- facts ---- */
@@ -42,7 +43,31 @@ static bool grow(facts *f)
     return held != NULL;
 }
 
-/* A line that is not a fact is kept without relation and object, and reported like other errors. */
+static bool add_cut(facts *f, fields cut, kith_question question)
+{
+    if (!cut.copy || (f->count == f->capacity && !grow(f))) {
+        free(cut.copy);
+        return false;
+    }
+    f->held[f->count] = cut;
+    f->at[f->count++] = question;
+    return true;
+}
+
+/* A line that is not a fact is kept without relation and object, and reported like other errors.
+ * The reason stands after its text. */
+static bool add_bad(facts *f, const char *line, size_t length, const char *why)
+{
+    fields cut = {.copy = malloc(length + strlen(why) + 2)};
+
+    if (cut.copy) {
+        memcpy(cut.copy, line, length);
+        cut.copy[length] = '\0';
+        strcpy(cut.copy + length + 1, why);
+    }
+    return add_cut(f, cut, (kith_question){.subject = cut.copy});
+}
+
 static bool add_line(facts *f, char *line, const kith_graph *graph)
 {
     char why[256];
@@ -52,16 +77,34 @@ static bool add_line(facts *f, char *line, const kith_graph *graph)
     line[length > 0 && line[length - 1] == '\r' ? length - 1 : length] = '\0';
     if (!line[0] || line[0] == '#')
         return true;
-    if (f->count == f->capacity && !grow(f))
-        return false;
     if (!cut_fields(&cut, line, why))
-        cut = (fields){.copy = strdup(line)};
-    if (!cut.copy)
-        return false;
-    f->held[f->count] = cut;
-    f->at[f->count++] =
-        cut.name[0] ? meant_question(graph, &cut) : (kith_question){.subject = cut.copy};
-    return true;
+        return add_bad(f, line, strlen(line), why);
+    return add_cut(f, cut, meant_question(graph, &cut));
+}
+
+/* The rows of a file that is opened, and the graph that knows their names. */
+typedef struct {
+    facts *f;
+    const kith_graph *graph;
+} rows;
+
+static int add_row(void *context, const kith_row *row)
+{
+    rows *r = context;
+    fields cut = {0};
+    char *at;
+
+    if (row->problem && row->whole_length > 0 && row->whole[0] == '#')
+        return 0;
+    if (row->problem)
+        return !add_bad(r->f, row->whole, row->whole_length, row->problem);
+    at = cut.copy = malloc(row->length[0] + row->length[1] + row->length[2] + 3);
+    for (int i = 0; at && i < 3; i++) {
+        cut.name[i] = at;
+        at = mempcpy(at, row->text[i], row->length[i]);
+        *at++ = '\0';
+    }
+    return !cut.copy || !add_cut(r->f, cut, meant_question(r->graph, &cut));
 }
 
 static bool add_named(facts *f, const kith_graph *graph, kith_triple t)
@@ -72,25 +115,21 @@ static bool add_named(facts *f, const kith_graph *graph, kith_triple t)
     fields held = {0};
     char *at;
 
-    if (f->count == f->capacity && !grow(f))
-        return false;
     at = held.copy = malloc(strlen(names[0]) + strlen(names[1]) + strlen(names[2]) + 3);
     for (int i = 0; at && i < 3; i++) {
         held.name[i] = at;
         at = stpcpy(at, names[i]) + 1;
     }
-    f->held[f->count] = held;
-    f->at[f->count] = (kith_question){held.name[0], held.name[1], held.name[2]};
-    f->count += held.copy != NULL;
-    return held.copy != NULL;
+    return add_cut(f, held, (kith_question){held.name[0], held.name[1], held.name[2]});
 }
 
-/* A file that needs more than splitting at tabs or spaces, such as CSV or RDF, is read as a
- * source. */
+/* Of a source that is not in columns, such as RDF, only the facts are known. */
 static int read_source(facts *f, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     bool good = true;
+
+    f->skipped = kith_graph_report(graph)->bad_lines;
 
     for (size_t i = 0; i < train.count && good; i++)
         good = add_named(f, graph, train.at[i]);
@@ -170,12 +209,24 @@ static bool can_read_lines(const char *path)
            !(count == 4 && memcmp(first, magic[1], 4) == 0);
 }
 
-/* Every line of a plain file is reported, including bad and repeated ones. In other files, lines
- * that cannot be read are skipped, with a note. */
+static void clear_facts(facts *f)
+{
+    for (size_t i = 0; f->held && i < f->count; i++)
+        free(f->held[i].copy);
+    f->count = 0;
+}
+
+/* Every line of a file in columns is reported, including bad and repeated ones. Without commas or a
+ * header row, lines are cut as facts of the command line are, so that quotes and \t work. In other
+ * files, lines that cannot be read are skipped, and count as failed. */
 static int read_file(facts *f, const char *path, const common_arguments *a, const kith_graph *known)
 {
-    const kith_open_options options = {
-        .skip_bad = 1, .threads = (unsigned)a->threads, .columns = a->columns};
+    rows r = {f, known};
+    const kith_open_options options = {.skip_bad = 1,
+                                       .threads = (unsigned)a->threads,
+                                       .columns = a->columns,
+                                       .row = add_row,
+                                       .row_context = &r};
     kith_graph *graph = NULL;
     kith_error error;
     int status = EXIT_SUCCESS;
@@ -187,8 +238,9 @@ static int read_file(facts *f, const char *path, const common_arguments *a, cons
         return failure(&error);
     if (can_read_lines(path) &&
         strcmp(kith_graph_layout(graph), "file of triples in columns") == 0) {
+        clear_facts(f);
         status = read_lines(f, path, known);
-    } else {
+    } else if (f->count == 0) {
         note_report(graph);
         status = read_source(f, graph);
     }
@@ -222,8 +274,7 @@ static int read_graph(facts *f, const kith_graph *graph, size_t sample, uint64_t
 
 static void free_facts(facts *f)
 {
-    for (size_t i = 0; f->held && i < f->count; i++)
-        free(f->held[i].copy);
+    clear_facts(f);
     free(f->held);
     free(f->at);
 }
@@ -274,43 +325,43 @@ static const char *word_of(const checking *c, const kith_verdict *v)
     return c->graph ? likely_word(v) : verdict_word(v);
 }
 
-/* What is wrong with a line that is not a fact. */
-static const char *reason_of(char why[256], const kith_question *q, const kith_error *error)
+/* What is wrong with a line that is not a fact: see add_bad. */
+static const char *reason_of(const kith_question *q, const kith_error *error)
 {
-    fields cut = {0};
+    return !q->relation && q->subject ? q->subject + strlen(q->subject) + 1 : error->message;
+}
 
-    if (!q->relation && q->subject && !cut_fields(&cut, q->subject, why))
-        return why;
-    free(cut.copy);
-    return error->message;
+static void print_number(double number)
+{
+    if (!isnan(number))
+        say("%.6g", number);
+    say("\t");
 }
 
 static void print_row(const checking *c, const kith_question *q, const kith_verdict *v,
                       const kith_error *error)
 {
-    char why[256];
-
     say("%s\t%s\t%s\t", q->subject, q->relation ? q->relation : "", q->object ? q->object : "");
     if (error) {
-        say("\t\t\t%s\n", reason_of(why, q, error));
+        say("\t\t\t\t\t%s\n", reason_of(q, error));
         return;
     }
-    if (!isnan(v->probability))
-        say("%.6g", v->probability);
-    if (v->candidates == 0)
-        say("\t\t%s\tok\n", word_of(c, v));
-    else
-        say("\t%zu\t%s\tok\n", v->rank, word_of(c, v));
+    bool measured = !isnan(v->probability) && !v->classified;
+    print_number(v->probability);
+    print_number(measured ? v->low : NAN);
+    print_number(measured ? v->high : NAN);
+    if (v->candidates > 0)
+        say("%zu", v->rank);
+    say("\t%s\tok\n", word_of(c, v));
 }
 
 static json_t *row_json(const checking *c, const kith_question *q, const kith_verdict *v,
                         const kith_error *error)
 {
     json_t *object = question_json(q);
-    char why[256];
 
     if (error)
-        json_object_set_new(object, "error", text_json(reason_of(why, q, error)));
+        json_object_set_new(object, "error", text_json(reason_of(q, error)));
     else
         json_object_update_new(object, verdict_json(v));
     if (!error)
@@ -324,7 +375,7 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
     json_t *list = c->a.common.json ? json_array() : NULL;
 
     if (!list)
-        say("subject\trelation\tobject\tprobability\trank\tverdict\tstatus\n");
+        say("subject\trelation\tobject\tprobability\tlow\thigh\trank\tverdict\tstatus\n");
     for (size_t i = 0; i < shown; i++) {
         size_t at = order[i].fact;
         if (list)
@@ -337,8 +388,8 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
         return EXIT_SUCCESS;
     return print_json(json_pack(
         "{so sI sI so so}", "results", list, "checked", (json_int_t)(f->count - verdicts->failed),
-        "failed", (json_int_t)verdicts->failed, "ignored", ignored_json(c->a.session),
-        "warnings", warnings_json(c->a.model)));
+        "failed", (json_int_t)(verdicts->failed + f->skipped), "ignored",
+        ignored_json(c->a.session), "warnings", warnings_json(c->a.model)));
 }
 
 static int check_facts(checking *c, const facts *f)
@@ -358,12 +409,12 @@ static int check_facts(checking *c, const facts *f)
                                                          &options, &error) != KITH_OK)
         status = failure(&error);
     if (status == EXIT_SUCCESS) {
-        failed = verdicts->failed;
+        failed = verdicts->failed + f->skipped;
         size_t shown = order_facts(order, c, f, verdicts);
         status = print_checked(c, f, order, shown, verdicts);
     }
     if (failed > 0)
-        note("%zu of %zu facts cannot be checked\n", failed, f->count);
+        note("%zu of %zu facts cannot be checked\n", failed, f->count + f->skipped);
     kith_verdicts_free(verdicts);
     free(order);
     return status == EXIT_SUCCESS && failed > 0 ? EXIT_FAILED : status;

@@ -104,6 +104,9 @@ const command cmd_explain = {
     .about =
         "Gives the same answers as kith predict, with explanations. Queries are described in kith\n"
         "help predict.\n\n"
+        "N % beside an answer is the probability that it is true; [low-high %] is its 95 %\n"
+        "confidence interval, shown if it is wide. (N % if any) would be the probability if\n"
+        "exactly one answer were missing; a run without rules has only this one.\n\n"
         "If the run has rules, splits the scores of the best answers into contributions of rules,\n"
         "proximity, prior and embedding. Lists the supporting rules, strongest first, each with\n"
         "its confidence, kind (see kith help rules), how often it was correct, and the facts it\n"

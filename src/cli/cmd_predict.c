@@ -73,6 +73,9 @@ static int show_missing(void *context, const kith_missing_fact *fact)
 
 static void end_missing(const showing *s, const kith_missing *missing)
 {
+    if (s->a->format == FORMAT_TSV && s->shown == 0)
+        print_rows(&(result){.missing = (kith_missing *)(uintptr_t)missing}, s->question, s->number,
+                   kith_model_graph(s->a->model));
     if (s->shown == 0)
         begin_missing(s);
     if (s->a->format == FORMAT_TEXT)
@@ -176,8 +179,23 @@ static int answer_in_turn(query_arguments *a, const questions *q)
     return status != EXIT_SUCCESS ? status : told;
 }
 
+/* Without rules, runs have no probability to compare. */
+static void note_no_probability(const query_arguments *a)
+{
+    kith_fusion_info *info = NULL;
+    kith_error error;
+
+    if (!(a->min_probability > 0) || !a->model)
+        return;
+    if (kith_model_fusion(&info, a->model, &error) == KITH_OK && !info->fused)
+        note("the run has no probability that --min-probability could compare, so it omits all "
+             "answers that are not known\n");
+    kith_fusion_info_free(info);
+}
+
 static int answer(query_arguments *a, const questions *q)
 {
+    note_no_probability(a);
     if (a->format == FORMAT_TSV)
         print_table_head();
     print_ignored(a->session, kith_model_graph(a->model), 0, JSON_NAMES_ALL);
@@ -198,6 +216,7 @@ typedef struct {
     result *results; /* AT_ONCE results, parallel to the lines */
     question_line *lines;
     size_t done, failed;
+    bool both; /* the questions ask about an entity in both directions */
 } batch;
 
 /* The result of a line, with the reason if it could not be asked. */
@@ -232,7 +251,7 @@ static int flush_batch(batch *b)
     int status = EXIT_SUCCESS;
     kith_error error;
 
-    b->q.about = b->q.count;
+    b->q.about = b->both ? 0 : b->q.count;
     bool together = can_ask_together(&b->q);
     memset(b->results, 0, b->q.count * sizeof *b->results);
     if (together && ask_questions(b->results, b->a, &b->q, &error) != KITH_OK)
@@ -281,6 +300,45 @@ static int add_questions(batch *b, fields f, int star, kith_question question, s
     return status;
 }
 
+/* "about ENTITY", as in the shell, unless the line is a question about an entity "about". */
+#define ABOUT "about "
+static bool is_about(const query_arguments *a, const char *text)
+{
+    fields f = {0};
+    char why[256];
+    uint32_t entity;
+
+    if (strncmp(text, ABOUT, strlen(ABOUT)) != 0 || !text[strspn(text + 6, " ") + 6])
+        return false;
+    if (!cut_any_question(&f, text, why))
+        return true;
+    bool open = !f.name[1] || !f.name[2];
+    free(f.copy);
+    return !open &&
+           kith_graph_find_entity(&entity, kith_model_graph(a->model), "about") != KITH_OK;
+}
+
+/* Questions about an entity in both directions are a batch of their own. */
+static int add_about(batch *b, const char *name, size_t number)
+{
+    fields f;
+    int status = b->q.count > 0 ? flush_batch(b) : EXIT_SUCCESS;
+
+    if (status != EXIT_SUCCESS)
+        return status;
+    if (!cut_name(&f, name + strspn(name, " ")))
+        return out_of_memory();
+    kith_question question = meant_question(kith_model_graph(b->a->model), &f);
+    int star = star_of(b->a, &f);
+    b->both = true;
+    status = star < 0 ? add_question(b, f, question, number, "")
+                      : add_questions(b, f, star, question, number);
+    if (status == EXIT_SUCCESS && b->q.count > 0)
+        status = flush_batch(b);
+    b->both = false;
+    return status;
+}
+
 /* A line that is not a question keeps its place in the output: it is added as an empty question
  * with an error. */
 static int add_line(batch *b, const char *text, size_t number)
@@ -288,6 +346,8 @@ static int add_line(batch *b, const char *text, size_t number)
     fields f = {0};
     char why[256];
 
+    if (is_about(b->a, text))
+        return add_about(b, text + strlen(ABOUT), number);
     if (!cut_any_question(&f, text, why)) {
         f = (fields){.copy = strdup(text)};
         return f.copy ? add_question(b, f, (kith_question){f.copy, "", ""}, number, why)
@@ -299,6 +359,12 @@ static int add_line(batch *b, const char *text, size_t number)
                     : add_questions(b, f, star, question, number);
 }
 
+/* By its byte order mark. */
+static bool is_utf16(const char *text)
+{
+    return strncmp(text, "\xff\xfe", 2) == 0 || strncmp(text, "\xfe\xff", 2) == 0;
+}
+
 static int answer_lines(batch *b, FILE *in)
 {
     char *line = NULL;
@@ -306,6 +372,12 @@ static int answer_lines(batch *b, FILE *in)
     int status = EXIT_SUCCESS, failed_read = 0;
 
     while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
+        if (number == 0 && is_utf16(line)) {
+            put(stderr, "kith: %s: found UTF-16 text, expected UTF-8; convert it with: iconv -f "
+                "UTF-16 -t UTF-8\n", source_path(b->a->query_file));
+            status = EXIT_FAILED;
+            break;
+        }
         char *text = number++ == 0 ? after_byte_order_mark(line) : line;
         text[strcspn(text, "\r\n")] = '\0';
         if (text[0] && text[0] != '#')
@@ -372,6 +444,7 @@ static int run(const command *self, void *arguments)
     if (a->common.json)
         a->format = FORMAT_JSONL;
     int status = begin_queries(a, self);
+    note_no_probability(a);
     if (status == EXIT_SUCCESS)
         status = answer_file(a);
     end_queries(a);
@@ -381,13 +454,15 @@ static int run(const command *self, void *arguments)
 static const option_row options[] = {
     QUERY_OPTIONS,
     {"queries", 0, "FILE",
-     "queries from a file, one per line, as --query takes them; - for standard input. A query "
+     "queries from a file, one per line, as --query takes them, or 'about ENTITY'; - for standard "
+     "input. A query "
      "that fails does not stop the others, but makes the exit status 1",
      OPTION_TEXT, offsetof(query_arguments, query_file)},
     {"format", 0, "text|tsv|jsonl",
      "print answers as text, as a table with a row per answer, or as one JSON object per query",
      OPTION_CHOICE, offsetof(query_arguments, format), "text"},
-    {"min-probability", 0, "P", "omit answers whose probability is below P", OPTION_NUMBER,
+    {"min-probability", 0, "P",
+     "omit answers and verdicts whose probability is below P, but not known facts", OPTION_NUMBER,
      offsetof(query_arguments, min_probability), .low = 0, .high = 1,
      .expected = "a number from 0 to 1"},
 };
@@ -407,7 +482,10 @@ const command cmd_predict = {
         "  'S ? ?', '? ? O'   what else is likely about an entity? (--about S: both)\n"
         "  'S ? O'            which relation?\n"
         "  'S R O'            is it true?\n"
-        "  '? R ?', '? ? ?'   which facts does the graph most likely lack?",
+        "  '? R ?', '? ? ?'   which facts does the graph most likely lack?\n\n"
+        "N % beside an answer is the probability that it is true; [low-high %] is its 95 %\n"
+        "confidence interval, shown if it is wide. (N % if any) would be the probability if\n"
+        "exactly one answer were missing; a run without rules has only this one.",
     OPTIONS(options),
     .arguments_size = sizeof(query_arguments),
     .examples = "  kith predict run --fact 'dee plays_for Bulls' --query 'dee lives_in ?'\n"

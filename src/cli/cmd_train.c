@@ -74,6 +74,8 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     status = make_settings(&settings, a->preset ? a->preset : "kith", &a->common.settings, error);
     if (status == KITH_OK)
         status = open_source(&graph, a->common.operand, &a->common, error);
+    if (status == KITH_OK && !a->common.json)
+        note("%s: %s\n", a->common.operand, kith_graph_layout(graph));
     if (status == KITH_OK && a->from)
         status = settings_to_start_from(&settings, a, error);
     else if (status == KITH_OK && !a->preset)
@@ -89,12 +91,14 @@ static kith_status train(kith_train_end *end, const arguments *a, const kith_tra
     return status;
 }
 
-/* Suggest a next command that works: eval if there are test facts, otherwise a query about the
- * graph. */
+/* Suggest a next command that works: eval if there are test facts that it can evaluate, otherwise a
+ * query about the graph. */
 static void tell_next(const char *folder)
 {
-    char *run = shell_word(folder), *question = has_test(folder) ? NULL : example_question(folder);
+    char *run = shell_word(folder), *question = NULL;
 
+    if (!can_evaluate(folder))
+        question = example_question(folder);
     if (question)
         say("%s: finished; to query it: kith predict %s --query %s\n", folder, run ? run : "",
             question);
@@ -123,6 +127,10 @@ static int tell_end(kith_train_end end, const arguments *a)
     else if (end == KITH_TRAIN_FINISHED)
         tell_next(folder);
     long long fitted = end == KITH_TRAIN_FINISHED ? facts_fitted_on(folder) : -1;
+    long long calibrated = end == KITH_TRAIN_FINISHED ? facts_calibrated_on(folder) : -1;
+    if (calibrated >= 0 && calibrated < FEW)
+        say("The validation set is small: probabilities were fitted on %lld fact%s, so they are "
+            "rough estimates.\n", calibrated, calibrated == 1 ? "" : "s");
     if (fitted >= 0 && fitted < FEW)
         say("The graph is small: the weights were fitted on %lld fact%s of held-out entities, so "
             "probabilities are rough estimates.\n",

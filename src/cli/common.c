@@ -210,6 +210,41 @@ static void note_many_relations(const kith_graph *graph)
              relations, facts);
 }
 
+/* Whether the graph is a file in columns without a header row, of which the first fact has three
+ * names that no other fact of train has. */
+static bool begins_apart(const kith_graph *graph)
+{
+    const char *layout = kith_graph_layout(graph);
+    kith_facts facts = kith_graph_facts(graph, KITH_TRAIN);
+    bool columns = strncmp(layout, "file of triples in columns", 26) == 0;
+
+    if (!columns || strstr(layout, ", header row") || facts.count < 3)
+        return false;
+    kith_triple first = facts.at[0];
+    for (size_t i = 1; i < facts.count; i++) {
+        kith_triple t = facts.at[i];
+        if (t.relation == first.relation || t.subject == first.subject ||
+            t.object == first.object || t.subject == first.object || t.object == first.subject)
+            return false;
+    }
+    return true;
+}
+
+static void note_first_row(const kith_graph *graph)
+{
+    if (!begins_apart(graph))
+        return;
+    kith_triple first = kith_graph_facts(graph, KITH_TRAIN).at[0];
+    note("the names of the first row, '%.60s', '%.60s' and '%.60s', occur nowhere else; if it is a "
+         "header row, name the columns: --columns '%.60s,%.60s,%.60s'\n",
+         kith_graph_entity_name(graph, first.subject),
+         kith_graph_relation_name(graph, first.relation),
+         kith_graph_entity_name(graph, first.object),
+         kith_graph_entity_name(graph, first.subject),
+         kith_graph_relation_name(graph, first.relation),
+         kith_graph_entity_name(graph, first.object));
+}
+
 const char *source_path(const char *given)
 {
     return strcmp(given, "-") == 0 ? "/dev/stdin" : given;
@@ -242,6 +277,7 @@ kith_status open_source(kith_graph **graph, const char *path, const common_argum
     if (status == KITH_OK) {
         note_report(*graph);
         note_many_relations(*graph);
+        note_first_row(*graph);
     }
     return status;
 }

@@ -27,6 +27,7 @@ static kith_status likeliest_missing(kith_question *fact, query_arguments *a,
 kith_status explain_question(explained *out, query_arguments *a, kith_question q, bool both,
                              kith_error *error)
 {
+    enum { COMPARED = 4 }; /* the entity of a fact, and answers that may rank above it */
     kith_ask_options ask = a->ask;
     kith_status status = KITH_OK;
 
@@ -36,6 +37,8 @@ kith_status explain_question(explained *out, query_arguments *a, kith_question q
         status = likeliest_missing(&out->question, a, &q, error);
     if (status == KITH_OK && kind_of(&out->question) == ASKS_TRUTH)
         status = kith_session_judge(&out->verdict, a->session, &out->question, error);
+    if (out->verdict && ask.top > 0 && ask.top < COMPARED)
+        ask.top = COMPARED;
     if (status == KITH_OK)
         status = kith_session_explain(&out->why, a->session, &out->question, &ask, error);
     if (status != KITH_OK)

@@ -43,8 +43,8 @@ const char *relation_name_text(const kith_graph *graph, const char *name)
 /* ---- resolving names ---- */
 
 /* The entity that a user means. A name that the graph does not have is returned unchanged: it may
- * be that of a new entity. */
-static const char *meant_entity(const kith_graph *graph, const char *name)
+ * be that of a new entity. A label of several entities is noted if `tell`. */
+static const char *meant_entity(const kith_graph *graph, const char *name, bool tell)
 {
     uint32_t entity;
     kith_error error;
@@ -52,12 +52,12 @@ static const char *meant_entity(const kith_graph *graph, const char *name)
 
     if (status == KITH_OK)
         return kith_graph_entity_name(graph, entity);
-    if (status == KITH_ERR_ARGUMENT)
+    if (status == KITH_ERR_ARGUMENT && tell)
         note("%s; give one of these names to mean it\n", error.message);
     return name;
 }
 
-static const char *meant_relation(const kith_graph *graph, const char *name)
+static const char *meant_relation(const kith_graph *graph, const char *name, bool tell)
 {
     uint32_t relation;
     kith_error error;
@@ -65,7 +65,7 @@ static const char *meant_relation(const kith_graph *graph, const char *name)
 
     if (status == KITH_OK)
         return kith_graph_relation_name(graph, relation);
-    if (status == KITH_ERR_ARGUMENT)
+    if (status == KITH_ERR_ARGUMENT && tell)
         note("%s; give one of these names to mean it\n", error.message);
     return name;
 }
@@ -96,9 +96,19 @@ bool find_train_relation(uint32_t *relation, const kith_graph *graph, const char
     return false;
 }
 
+static kith_question meant(const kith_graph *graph, const fields *f, bool tell)
+{
+    return (kith_question){f->name[0] ? meant_entity(graph, f->name[0], tell) : NULL,
+                           f->name[1] ? meant_relation(graph, f->name[1], tell) : NULL,
+                           f->name[2] ? meant_entity(graph, f->name[2], tell) : NULL};
+}
+
 kith_question meant_question(const kith_graph *graph, const fields *f)
 {
-    return (kith_question){f->name[0] ? meant_entity(graph, f->name[0]) : NULL,
-                           f->name[1] ? meant_relation(graph, f->name[1]) : NULL,
-                           f->name[2] ? meant_entity(graph, f->name[2]) : NULL};
+    return meant(graph, f, false);
+}
+
+kith_question meant_fact(const kith_graph *graph, const fields *f)
+{
+    return meant(graph, f, true);
 }

@@ -165,6 +165,19 @@ static struct option *getopt_table(const command *self, char *letters)
     return table;
 }
 
+/* The long option that a word with one dash may mean, such as --query for -query. getopt_long reads
+ * it as several letters, and has not passed it yet unless the last one is wrong. */
+static const char *meant_long(const command *self, const char **word, char **argv)
+{
+    for (int back = 0; back < 2; back++) {
+        *word = argv[optind - back];
+        if (*word && (*word)[0] == '-' && (*word)[1] != '-' && strlen(*word) > 3 &&
+            strchr(*word, optopt))
+            return nearest_name(*word + 1, option_at, self);
+    }
+    return NULL;
+}
+
 static int bad_option(const command *self, int option, char **argv)
 {
     const char *given = argv[optind - 1];
@@ -182,7 +195,11 @@ static int bad_option(const command *self, int option, char **argv)
     if (strncmp(given, "--", 2) == 0 && row && strchr(given, '='))
         return usage_error(self, "option '%s' takes no value", shown_name(name, row));
     text[strcspn(text, "=")] = '\0';
-    const char *near = strncmp(text, "--", 2) == 0 ? nearest_name(text + 2, option_at, self) : NULL;
+    const char *near = NULL, *word;
+    if (strncmp(text, "--", 2) == 0)
+        near = nearest_name(text + 2, option_at, self);
+    else if ((near = meant_long(self, &word, argv)))
+        snprintf(text, sizeof text, "%.200s", word);
     if (near)
         return usage_error(self, "unknown option '%s' (did you mean '--%s'?)", text, near);
     return usage_error(self, "unknown option '%s'", text);
@@ -205,6 +222,19 @@ static int take_option(common_arguments *a, const command *self, int option, int
     return take_value((char *)a + row->to, row, optarg, argc) ? -1 : bad_value(self, row, optarg);
 }
 
+/* Whether the arguments have a query, of which a shell may have made several. */
+static bool asks(const command *self, int argc, char **argv)
+{
+    bool has_query = false;
+
+    for (size_t i = 0; i < self->option_count; i++)
+        has_query |= strcmp(self->options[i].name, "query") == 0;
+    for (int i = 1; has_query && i < argc; i++)
+        if (strncmp(argv[i], "--query", 7) == 0)
+            return true;
+    return false;
+}
+
 /* Take as many operands as the command expects. 0: none or one; negative: any number. */
 static int take_operands(common_arguments *a, const command *self, int argc, char **argv)
 {
@@ -212,6 +242,9 @@ static int take_operands(common_arguments *a, const command *self, int argc, cha
 
     if (count == 0 && most > 0)
         return usage_error(self, "missing %s", self->operand);
+    if (most == 1 && count > 1 && asks(self, argc, argv))
+        return usage_error(self, "found %d arguments, expected %s; put the whole query in single "
+                           "quotes: --query 'S R ?'", count, self->operand);
     if ((most >= 0 && count > (most ? most : 1)) || (most > 1 && count < 2))
         return usage_error(self, "found %d arguments, expected %s", count,
                            most > 1 ? "two or more runs" : self->operand);
@@ -383,14 +416,16 @@ static size_t distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* The distance between two names. A name that begins with the text, or whose part after the last
- * '-' is the text, has distance 1. */
+/* The distance between two names. A name that begins with the text or the other way round, or whose
+ * part after the last '-' is the text, has distance 1. */
 static size_t how_far(const char *text, const char *name)
 {
-    size_t length = strlen(text);
+    size_t length = strlen(text), own = strlen(name);
     const char *dash = strrchr(name, '-');
 
-    if (length >= 3 && (strncmp(name, text, length) == 0 || (dash && strcmp(dash + 1, text) == 0)))
+    if (length >= 3 && own >= 3 && strncmp(name, text, length < own ? length : own) == 0)
+        return 1;
+    if (length >= 3 && dash && strcmp(dash + 1, text) == 0)
         return 1;
     return distance(text, name);
 }

@@ -109,7 +109,7 @@ static int say_facts(query_arguments *a, const command *self)
         fields f;
         if (!cut_fields(&f, a->facts.at[i], why))
             return usage_error(self, "fact %zu, '%.200s': %s", i + 1, a->facts.at[i], why);
-        kith_question q = meant_question(kith_model_graph(a->model), &f);
+        kith_question q = meant_fact(kith_model_graph(a->model), &f);
         kith_status status =
             kith_session_add(NULL, a->session, q.subject, q.relation, q.object, &error);
         free(f.copy);

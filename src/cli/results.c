@@ -21,11 +21,20 @@ kith_status find_missing(kith_missing **missing, query_arguments *a, const char 
     options.queries = (size_t)a->questions;
     options.min_probability = a->min_probability > 0 ? a->min_probability : 0;
     options.threads = a->ask.threads;
+    options.candidates = a->ask.candidates;
     options.watch = a->ask.watch;
     options.context = a->ask.context;
     options.found = found;
     options.found_context = context;
     return kith_session_find_missing(missing, a->session, relation, &options, error);
+}
+
+/* Like other answers, a fact that is not known and less likely than wanted is omitted. */
+static void set_verdict(result *r, const query_arguments *a, const kith_verdict *verdict)
+{
+    r->verdict = verdict;
+    r->omitted = verdict && a->min_probability > 0 && !verdict->known &&
+                 !(verdict->probability >= a->min_probability);
 }
 
 /* The search for missing facts uses several threads itself; other questions are answered faster in
@@ -77,7 +86,7 @@ static kith_status judge_facts(result *results, query_arguments *a, const kith_q
     results[0].verdicts = verdicts;
     for (size_t i = 0; status == KITH_OK && i < count; i++) {
         results[places[i]].kind = ASKS_TRUTH;
-        results[places[i]].verdict = verdicts->at[i];
+        set_verdict(&results[places[i]], a, verdicts->at[i]);
         if (verdicts->errors[i])
             results[places[i]].error = *verdicts->errors[i];
     }
@@ -123,7 +132,7 @@ kith_status ask_question(result *r, query_arguments *a, const questions *q, size
     else
         status = kith_session_ask(&r->own, a->session, question, &ask, &r->error);
     r->answers = r->own;
-    r->verdict = r->own_verdict;
+    set_verdict(r, a, r->own_verdict);
     r->error.status = status;
     if (status != KITH_ERR_MEMORY && status != KITH_ERR_STOPPED)
         return KITH_OK;

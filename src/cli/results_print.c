@@ -76,7 +76,7 @@ void print_against(const kith_verdict *v, const kith_explanation *e, const kith_
             continue;
         char *entity = readable_entity(graph, a->entity);
         say("  against: %s ranks above it", entity ? entity : "");
-        if (!isnan(a->probability)) {
+        if (!isnan(a->probability) && !v->classified) { /* which is not of the classifier */
             say(", %.1f %%", 100 * a->probability);
             print_interval(a->low, a->high);
         }
@@ -181,7 +181,10 @@ static json_t *missing_json(const kith_missing *m, const kith_graph *graph)
 
 void print_result(const result *r, const kith_question *q, const kith_graph *graph)
 {
-    if (r->kind == ASKS_TRUTH)
+    if (r->omitted) {
+        print_question(q, graph);
+        say("      no answer\n");
+    } else if (r->kind == ASKS_TRUTH)
         print_verdict(r->verdict, q, graph);
     else if (r->kind == ASKS_MISSING)
         print_missing(r->missing, q, graph);
@@ -195,6 +198,8 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
 
     if (r->error.status != KITH_OK) {
         json_object_set_new(object, "error", text_json(r->error.message));
+    } else if (r->omitted) {
+        json_object_set_new(object, "answers", json_array());
     } else if (r->kind == ASKS_TRUTH) {
         json_object_update_new(object, verdict_json(r->verdict));
     } else if (r->kind == ASKS_MISSING) {
@@ -212,20 +217,51 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
 
 void print_table_head(void)
 {
-    say("question\trank\tsubject\trelation\tobject\tprobability\tprobability_if_"
-        "any\tknown\tstatus\n");
+    say("question\trank\tsubject\trelation\tobject\tprobability\tlow\thigh\tprobability_if_"
+        "any\tknown\tverdict\tstatus\n");
 }
 
+static void print_number(double number)
+{
+    if (!isnan(number))
+        say("%.6g", number);
+    say("\t");
+}
+
+typedef struct {
+    double probability, low, high, if_any;
+    int known;
+    const char *verdict;
+} row;
+
 static void print_row(size_t number, size_t rank, const char *subject, const char *relation,
-                      const char *object, double probability, double if_any, int known)
+                      const char *object, const row *r)
 {
     say("%zu\t%zu\t%s\t%s\t%s\t", number, rank, subject, relation, object);
-    if (!isnan(probability))
-        say("%.6g", probability);
-    say("\t");
-    if (!isnan(if_any))
-        say("%.6g", if_any);
-    say("\t%d\tok\n", known);
+    print_number(r->probability);
+    print_number(isnan(r->probability) ? NAN : r->low);
+    print_number(isnan(r->probability) ? NAN : r->high);
+    print_number(r->if_any);
+    say("%d\t%s\tok\n", r->known, r->verdict);
+}
+
+/* A row for a question that has no other: it failed, or nothing answers it. */
+static void print_bare_row(size_t number, const kith_question *q, const char *status)
+{
+    say("%zu\t\t%s\t%s\t%s\t\t\t\t\t\t\t%s\n", number, q->subject ? q->subject : "?",
+        q->relation ? q->relation : "?", q->object ? q->object : "?", status);
+}
+
+static void print_verdict_row(const kith_verdict *v, const kith_question *q, size_t number)
+{
+    const row r = {v->probability,
+                   v->classified ? NAN : v->low,
+                   v->classified ? NAN : v->high,
+                   v->probability_if_any,
+                   v->known,
+                   verdict_word(v)};
+
+    print_row(number, v->rank, q->subject, q->relation, q->object, &r);
 }
 
 static void print_answer_row(const kith_answer *a, const kith_question *q, size_t number,
@@ -233,28 +269,31 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
 {
     const char *entity = name_of_entity(graph, a->entity);
     const char *asked = q->subject && !(q->object && a->is_subject) ? q->subject : q->object;
+    const row r = {a->probability, a->low, a->high, a->probability_if_any, a->known, ""};
 
     print_row(number, rank, a->is_subject ? entity : asked,
-              kith_graph_relation_name(graph, a->relation), a->is_subject ? asked : entity,
-              a->probability, a->probability_if_any, a->known);
+              kith_graph_relation_name(graph, a->relation), a->is_subject ? asked : entity, &r);
 }
 
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,
                        const kith_graph *graph)
 {
+    const row r = {f->probability, f->low, f->high, f->probability_if_any, 0, ""};
+
     print_row(number, rank, name_of_entity(graph, f->fact.subject),
               kith_graph_relation_name(graph, f->fact.relation),
-              name_of_entity(graph, f->fact.object), f->probability, f->probability_if_any, 0);
+              name_of_entity(graph, f->fact.object), &r);
 }
 
 void print_rows(const result *r, const kith_question *q, size_t number, const kith_graph *graph)
 {
     if (r->error.status != KITH_OK)
-        say("%zu\t\t%s\t%s\t%s\t\t\t\t%s\n", number, q->subject ? q->subject : "?",
-            q->relation ? q->relation : "?", q->object ? q->object : "?", r->error.message);
+        print_bare_row(number, q, r->error.message);
+    else if (r->omitted || (r->answers && r->answers->count == 0) ||
+             (r->missing && r->missing->count == 0))
+        print_bare_row(number, q, "no answer");
     else if (r->kind == ASKS_TRUTH)
-        print_row(number, r->verdict->rank, q->subject, q->relation, q->object,
-                  r->verdict->probability, r->verdict->probability_if_any, r->verdict->known);
+        print_verdict_row(r->verdict, q, number);
     for (size_t i = 0; r->answers && i < r->answers->count; i++)
         print_answer_row(r->answers->at[i], q, number, i + 1, graph);
     for (size_t i = 0; r->missing && i < r->missing->count; i++)

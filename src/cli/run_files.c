@@ -27,6 +27,21 @@ long long facts_fitted_on(const char *folder)
     return queries;
 }
 
+long long facts_calibrated_on(const char *folder)
+{
+    FILE *calibration = open_file(folder, "calibration.json");
+    FILE *dev = calibration ? open_file(folder, "graph/dev") : NULL;
+    long long lines = dev ? 0 : -1;
+
+    for (int c; dev && (c = getc(dev)) != EOF;)
+        lines += c == '\n';
+    if (calibration)
+        fclose(calibration);
+    if (dev)
+        fclose(dev);
+    return lines;
+}
+
 /* The metadata in the header of checkpoint.safetensors: eight bytes of length, then JSON. */
 static json_t *checkpoint_notes(const char *folder)
 {
@@ -65,13 +80,27 @@ void tell_unfinished(const char *folder)
 
 /* ---- the next command ---- */
 
-bool has_test(const char *folder)
+/* Whether the first fact of a split has a label: a fourth column. */
+static bool is_labelled(const char *folder, const char *name)
+{
+    FILE *in = open_file(folder, name);
+    int tabs = 0, c = EOF;
+
+    while (in && (c = getc(in)) != EOF && c != '\n')
+        tabs += c == '\t';
+    if (in)
+        fclose(in);
+    return tabs >= 3;
+}
+
+bool can_evaluate(const char *folder)
 {
     FILE *in = open_file(folder, "graph/test");
 
     if (in)
         fclose(in);
-    return in != NULL;
+    /* A classifier is fitted on the labels of dev. */
+    return in && (!is_labelled(folder, "graph/test") || is_labelled(folder, "graph/dev"));
 }
 
 char *shell_word(const char *text)
@@ -147,5 +176,6 @@ char *example_question(const char *folder)
     }
     kith_graph_free(graph);
     free(path);
-    return word;
+    /* No name can be typed: ask for facts of any entity, which takes probabilities. */
+    return word || facts_fitted_on(folder) < 0 ? word : strdup("'? ? ?'");
 }

@@ -7,11 +7,15 @@
 /* The number of facts of held-out entities that the fusion was fitted on; -1 if there is none. */
 long long facts_fitted_on(const char *folder);
 
+/* The number of facts of dev that the probabilities of a run without rules were fitted on; -1 if it
+ * has none. */
+long long facts_calibrated_on(const char *folder);
+
 /* Report on stderr, once, that training of the run was stopped before its end. */
 void tell_unfinished(const char *folder);
 
-/* Whether the run's graph has test facts. */
-bool has_test(const char *folder);
+/* Whether the run has test facts that kith eval can rank or classify. */
+bool can_evaluate(const char *folder);
 
 /* A question 'S R ?' with names of the run's graph, quoted for a shell; to be freed. NULL if none
  * can be typed. */

@@ -61,7 +61,7 @@ static void do_remove(shell *s, const char *rest)
         shell_complain(s, "remove", why);
         return;
     }
-    kith_question fact = meant_question(kith_model_graph(s->a.model), &f);
+    kith_question fact = meant_fact(kith_model_graph(s->a.model), &f);
     kith_status status =
         kith_session_remove(s->a.session, fact.subject, fact.relation, fact.object, &error);
     if (status != KITH_OK)

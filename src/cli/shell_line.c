@@ -26,7 +26,7 @@ static void add_fact(shell *s, const char *text)
         shell_not_understood(s, text, why);
         return;
     }
-    kith_question fact = meant_question(graph, &f);
+    kith_question fact = meant_fact(graph, &f);
     if (kith_session_add(&use, s->a.session, fact.subject, fact.relation, fact.object, &error) !=
         KITH_OK)
         shell_complain(s, "", error.message);

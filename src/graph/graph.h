@@ -67,6 +67,8 @@ typedef struct kith__loader {
     bool skip_bad;
     const char *columns; /* the columns to read of a file in columns; NULL: detect them */
     struct kith__label_set *labels;
+    kith_row_call row; /* for each line of a single file in columns; NULL: none */
+    void *row_context;
     kith_error *error;
 } kith__loader;
 

@@ -148,13 +148,25 @@ static void add_answer(json_t *table, const json_t *answer, size_t i, const answ
              fabs(number_of(answer, "score")));
 }
 
+/* Known answers have no probability. */
+static bool some_have(const json_t *answers, const char *key)
+{
+    const json_t *answer;
+    size_t i;
+
+    json_array_foreach(answers, i, answer)
+        if (json_object_get(answer, key))
+            return true;
+    return false;
+}
+
 static void add_answers(json_t *document, const json_t *explained)
 {
     const json_t *answers = json_object_get(explained, "answers"), *answer;
     const json_t *first = json_array_get(answers, 0);
     const answer_columns shown = {json_object_get(first, "relation") != NULL,
-                                  json_object_get(first, "probability") != NULL,
-                                  json_object_get(first, "probability_if_any") != NULL};
+                                  some_have(answers, "probability"),
+                                  some_have(answers, "probability_if_any")};
     size_t i;
 
     add_verdict(document, verdict_of(explained));

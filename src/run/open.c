@@ -213,6 +213,18 @@ kith_status kith__run_open(kith_model **model, const char *folder, unsigned thre
     return open_run(model, folder, &(kith_work_options){.threads = threads}, false, error);
 }
 
+/* Runs with rules warn of few facts themselves. */
+static void warn_of_few(kith_model *model)
+{
+    enum { FEW = 50 };
+    size_t count = model->graph->splits[KITH_DEV].count;
+
+    if (!model->fused && model->calibration.fitted && count < FEW)
+        kith__model_warn(model,
+                         "the validation set is small: probabilities were fitted on %zu fact%s, so "
+                         "they are rough estimates", count, count == 1 ? "" : "s");
+}
+
 kith_status kith_model_open(kith_model **out, const char *folder, const kith_work_options *given,
                             kith_error *error)
 {
@@ -232,6 +244,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
             : kith__fused_open(model, folder, false, error));
     if (!model->fused && model->settings.unseen_neighbors)
         TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
+    warn_of_few(model);
     TRY(kith__classifier_open(model, folder, error));
     TRY(kith__held_out_open(model, folder, error));
     *out = model;

@@ -1,6 +1,7 @@
 /* Collects the best answers by score. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/lists.h"
 #include "core/mem.h"
@@ -51,41 +52,63 @@ int kith__better_answer_first(const void *a, const void *b)
     return is_worse(x, y) - is_worse(y, x);
 }
 
-static void keep_best(kith__answer_list *b)
+/* Pairs that are known are not news. Their scores are no logarithms of a probability, either. */
+static int better_pair_first(const void *a, const void *b)
 {
-    qsort(b->at, b->count, sizeof *b->at, kith__better_answer_first);
+    const kith_answer *x = a, *y = b;
+    return x->known != y->known ? (x->known > y->known) - (x->known < y->known)
+                                : kith__better_answer_first(a, b);
+}
+
+static void keep_best(kith__answer_list *b, bool pairs)
+{
+    qsort(b->at, b->count, sizeof *b->at, pairs ? better_pair_first : kith__better_answer_first);
     b->count = b->count < b->most ? b->count : b->most;
+}
+
+void kith__answer_of(kith_answer *answer, const kith__workspace *a, const kith__shares *shares,
+                     float score, uint32_t entity, double has, uint32_t query)
+{
+    uint32_t m = a->model->graph->seen_relations;
+    bool known = kith__span_has(shares->known, entity);
+    double if_any = known ? NAN : kith__probability(&a->model->calibration, shares, score);
+
+    memset(answer, 0, sizeof *answer); /* callers compare answers as bytes */
+    answer->relation = query < m ? query : query - m;
+    answer->entity = entity;
+    answer->score = score;
+    answer->known = known;
+    answer->is_subject = query >= m;
+    answer->probability_if_any = if_any;
+    answer->probability = answer->low = answer->high = NAN;
+    if (known)
+        return;
+    answer->probability = kith__overall_probability(&a->model->overall, shares, has, if_any);
+    kith__overall_interval(&answer->low, &answer->high, &a->model->overall, shares, has, if_any);
 }
 
 kith_status kith__answers_add(kith__answer_list *b, kith__workspace *a, const float *scores,
                               const kith__shares *shares, double has, bool pairs, float shift,
                               uint32_t query, bool new_only, kith_error *error)
 {
-    uint32_t m = a->model->graph->seen_relations;
-
     if (kith__reserve(&a->best, &a->best_capacity, b->most, sizeof *a->best) ||
-        kith__reserve(&b->at, &b->capacity, b->count + b->most, sizeof *b->at))
+        kith__reserve(&b->at, &b->capacity, b->count + 2 * b->most, sizeof *b->at))
         return kith__no_memory(error);
-    size_t count =
-        new_only ? kith__best_unknown(a->best, b->most, scores, a->width, shares->known)
-                 : kith__topk_of(a->best, b->most, scores, a->width, NULL);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t c = a->best[i];
-        double if_any = kith__probability(&a->model->calibration, shares, scores[c]);
-        double probability = kith__overall_probability(&a->model->overall, shares, has, if_any);
-        kith_answer *next = &b->at[b->count++];
-        *next = (kith_answer){
-            .relation = query < m ? query : query - m,
-            .entity = c,
-            .score = pairs && probability >= 0 ? (float)log(fmax(probability, 1e-30))
-                                               : scores[c] + shift,
-            .probability = probability,
-            .probability_if_any = if_any,
-            .known = kith__span_has(shares->known, c),
-            .is_subject = query >= m};
-        kith__overall_interval(&next->low, &next->high, &a->model->overall, shares, has, if_any);
+    /* Of pairs, unknown ones come first, so there must be enough of them. */
+    for (int known = 0; known <= (pairs && !new_only); known++) {
+        size_t count = (new_only || pairs) && !known
+                           ? kith__best_unknown(a->best, b->most, scores, a->width, shares->known)
+                           : kith__topk_of(a->best, b->most, scores, a->width, NULL);
+        for (size_t i = 0; i < count; i++) {
+            kith_answer *next = &b->at[b->count];
+            kith__answer_of(next, a, shares, scores[a->best[i]], a->best[i], has, query);
+            next->score = pairs && next->probability >= 0
+                              ? (float)log(fmax(next->probability, 1e-30))
+                              : next->score + shift;
+            b->count += !known || next->known;
+        }
     }
-    keep_best(b);
+    keep_best(b, pairs);
     return KITH_OK;
 }
 

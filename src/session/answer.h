@@ -33,6 +33,8 @@ typedef struct kith__resolved {
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
                           const kith_question *question, kith_candidate_set set,
                           kith_error *error);
+/* Whether an entity has the facts that a query needs. */
+bool kith__has_facts(const kith_session *session, uint32_t entity);
 /* A fact: a query and one candidate for it. */
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
                                const kith_question *fact, kith_candidate_set set,
@@ -87,6 +89,10 @@ typedef struct kith__answer_list {
 } kith__answer_list;
 kith__answer_list kith__answer_list_of(const kith__workspace *workspace,
                                        const kith_ask_options *options);
+/* One answer, without probabilities if it is known: these are of answers that are not. */
+void kith__answer_of(kith_answer *answer, const kith__workspace *workspace,
+                     const kith__shares *shares, float score, uint32_t entity, double has,
+                     uint32_t query);
 /* Add the best answers by one row of scores for a query. `has` is P(has r), or NAN. The score of a
  * pair is the logarithm of its overall probability if there is one; `shift` is added to other
  * scores. */
@@ -133,8 +139,8 @@ kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *ca
 kith_status kith__ask_options(kith_ask_options *used, const kith_ask_options *options,
                               kith_error *error);
 
-/* "; did you mean 'a' or 'b'?", or nothing. */
-#define KITH__MEANT 400
+/* "; did you mean 'a' or 'b'?", or nothing; names with a label have it in brackets. */
+#define KITH__MEANT 640
 const char *kith__did_you_mean(char out[KITH__MEANT], const kith_session *session,
                                const char *text, bool relation);
 

@@ -151,7 +151,7 @@ static kith_status run_asking(question_batch *k, unsigned threads, kith_error *e
     return k->status != KITH_OK ? k->status : kith__watch_status(k->watch, error);
 }
 
-/* If a minimum probability is given, answers without one are dropped too. */
+/* If a minimum probability is given, answers without one are dropped too, but not known ones. */
 static void keep_likely(kith__answers *answers, double least)
 {
     size_t kept = 0;
@@ -159,7 +159,7 @@ static void keep_likely(kith__answers *answers, double least)
     if (!(least > 0))
         return;
     for (size_t i = 0; i < answers->count; i++)
-        if (answers->at[i].probability >= least)
+        if (answers->at[i].known || answers->at[i].probability >= least)
             answers->at[kept++] = answers->at[i];
     answers->count = kept;
 }

@@ -81,8 +81,10 @@ static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
                                 kith__likely *order, kith_error *error)
 {
     kith__query_entity asked;
-    kith_status status;
+    kith_status status = KITH_OK;
 
+    if (!kith__has_facts(f->session, entity))
+        goto cleanup;
     TRY(kith__gather_facts(&asked, NULL, f->session, a, &entity, 1, error));
     if (asked.count == 0)
         goto cleanup;
@@ -101,9 +103,16 @@ cleanup:
     return status;
 }
 
+/* Entities of train, of the support facts and of the session; those without a usable fact are
+ * passed over. */
+static uint32_t subjects_of(const kith_session *s)
+{
+    return s->model->graph->entities.count + s->entities.count;
+}
+
 static kith_status choose_sources(finding *f, kith__workspace *a, kith_error *error)
 {
-    uint32_t entities = f->session->model->graph->seen_entities;
+    uint32_t entities = subjects_of(f->session);
     kith__likely *order = kith__alloc(f->count, sizeof *order);
     size_t possible = (size_t)entities * f->count;
     kith_status status = KITH_OK;
@@ -172,7 +181,10 @@ static int take_answers(finding *f, const source *from, const kith__answers *ans
 static kith_status ask_batch(finding *f, const source *batch, size_t count, kith_error *error)
 {
     const kith_ask_options options = {
-        .top = f->options.top, .new_only = 1, .threads = f->options.threads};
+        .top = f->options.top,
+        .new_only = 1,
+        .threads = f->options.threads,
+        .candidates = f->options.candidates ? f->options.candidates : KITH_ANSWERS_ALL};
     kith__resolved resolved[BATCH] = {{0}};
     kith__answers answers[BATCH];
     int failed = 0;
@@ -298,7 +310,7 @@ kith_status kith_session_find_missing(kith_missing **missing, kith_session *s, c
     *out = (kith_missing){.at = (const kith_missing_fact *const *)found,
                           .count = f.found_count,
                           .asked = f.asked,
-                          .possible = (size_t)s->model->graph->seen_entities * f.count,
+                          .possible = (size_t)subjects_of(s) * f.count,
                           .complete = f.complete};
     *missing = out;
     out = NULL;

@@ -3,12 +3,31 @@
 #include "graph/graph.h"
 #include "session/answer.h"
 
+typedef kith_status (*resolver)(uint32_t *id, const kith_graph *graph, const char *text,
+                                kith_error *error);
+
+/* Whether a name that does not exist is a label of several entities or relations, with a message
+ * that lists them. */
+static bool is_ambiguous(resolver resolve, const kith_session *s, const char *name,
+                         kith_error *error)
+{
+    uint32_t id;
+    kith_error found;
+
+    if (s->no_suggestions || resolve(&id, s->model->graph, name, &found) != KITH_ERR_ARGUMENT)
+        return false;
+    kith__fail(error, KITH_ERR_NOT_FOUND, "%s; give one of these names to mean it", found.message);
+    return true;
+}
+
 static kith_status find_entity(uint32_t *entity, const kith_session *s, const char *name,
                                kith_error *error)
 {
     char text[KITH__QUOTED], meant[KITH__MEANT];
 
     *entity = kith__session_find(s, name);
+    if (*entity == KITH__NO_ID && is_ambiguous(kith_graph_resolve_entity, s, name, error))
+        return KITH_ERR_NOT_FOUND;
     if (*entity == KITH__NO_ID)
         return kith__fail(error, KITH_ERR_NOT_FOUND,
                           "nothing is known about %s: neither the graph nor any given fact "
@@ -19,7 +38,7 @@ static kith_status find_entity(uint32_t *entity, const kith_session *s, const ch
 
 /* Whether an entity has the facts that a query needs; an embedding without rules needs a seen
  * entity nearby. */
-static bool has_facts(const kith_session *s, uint32_t entity)
+bool kith__has_facts(const kith_session *s, uint32_t entity)
 {
     const kith_graph *g = s->model->graph;
     const kith__described *d = kith__session_described(s, entity);
@@ -40,7 +59,7 @@ static kith_status check_facts(const kith_session *s, uint32_t entity, kith_erro
     char text[KITH__QUOTED];
     const char *name = kith__session_name(s, entity);
 
-    if (!has_facts(s, entity))
+    if (!kith__has_facts(s, entity))
         return kith__fail(error, KITH_ERR_ARGUMENT,
                           "no usable fact tells about %s; a usable one has a relation%s that "
                           "training has seen", kith__quote(text, name, strlen(name)),
@@ -56,6 +75,8 @@ kith_status kith__resolve_relation(uint32_t *relation, const kith_session *s, co
 
     if (kith_graph_find_relation(relation, g, name) == KITH_OK && *relation < g->seen_relations)
         return KITH_OK;
+    if (is_ambiguous(kith_graph_resolve_relation, s, name, error))
+        return KITH_ERR_NOT_FOUND;
     return kith__fail(error, KITH_ERR_NOT_FOUND, "training has no fact with the relation %s%s",
                       kith__quote(text, name, strlen(name)),
                       kith__did_you_mean(meant, s, name, true));
@@ -72,7 +93,7 @@ static bool is_unseen_candidate(const kith_session *s, kith_candidate_set set, u
                                 uint32_t other)
 {
     return entity >= s->model->candidates && kith__model_answers_unseen(s->model) &&
-           set != KITH_ANSWERS_SEEN && entity != other && has_facts(s, entity);
+           set != KITH_ANSWERS_SEEN && entity != other && kith__has_facts(s, entity);
 }
 
 /* Which of two entities is queried: the other must be a candidate, a seen one if possible. */

@@ -8,28 +8,22 @@
 
 /* Score one relation with the candidate as its answer, in the same way as pairs
  * (kith__answers_add). */
-static kith_answer judge_relation(const kith__workspace *a, const kith__likely *likely,
-                                  uint32_t other)
+static void judge_relation(kith_answer *answer, const kith__workspace *a,
+                           const kith__likely *likely, uint32_t other)
 {
-    uint32_t m = a->model->graph->seen_relations;
-    float score = a->scores[other];
-    double if_any = kith__probability(&a->model->calibration, &a->shares[0], score);
-    double probability =
-        kith__overall_probability(&a->model->overall, &a->shares[0], likely->has, if_any);
-    kith_answer answer = {
-        .relation = likely->query < m ? likely->query : likely->query - m,
-        .entity = other,
-        .score = probability >= 0
-                     ? (float)log(fmax(probability, 1e-30))
-                     : score + kith__likelihood_shift(a->scores, a->width, likely->implied),
-        .probability = probability,
-        .probability_if_any = if_any,
-        .known = kith__span_has(a->shares[0].known, other),
-        .is_subject = likely->query >= m};
+    float shift = kith__likelihood_shift(a->scores, a->width, likely->implied);
 
-    kith__overall_interval(&answer.low, &answer.high, &a->model->overall, &a->shares[0],
-                           likely->has, if_any);
-    return answer;
+    kith__answer_of(answer, a, &a->shares[0], a->scores[other], other, likely->has, likely->query);
+    answer->score = answer->probability >= 0 ? (float)log(fmax(answer->probability, 1e-30))
+                                             : answer->score + shift;
+}
+
+/* Relations that are known to link the two come first. */
+static int better_first(const void *a, const void *b)
+{
+    const kith_answer *x = a, *y = b;
+    return x->known != y->known ? (x->known < y->known) - (x->known > y->known)
+                                : kith__better_answer_first(a, b);
 }
 
 kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith__workspace *a,
@@ -55,10 +49,10 @@ kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith
         if (!fits)
             continue;
         TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
-        list[found] = judge_relation(a, &order[i], other);
+        judge_relation(&list[found], a, &order[i], other);
         found += !(options->new_only && list[found].known);
     }
-    qsort(list, found, sizeof *list, kith__better_answer_first);
+    qsort(list, found, sizeof *list, better_first);
     answers->relations = count;
     answers->all_relations = m;
     answers->count = found < options->top ? found : options->top;

@@ -320,16 +320,23 @@ kith_status kith__input_refuse_utf16(kith__input *input, kith_error *error)
         return KITH_OK;
     const char *path = input->path, *quote = strpbrk(path, " \t'\"$`\\&;()<>|*?") ? "'" : "";
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t length_kept = strlen(base);
+    for (const char *packed = ".gz\0.zst\0"; *packed; packed += strlen(packed) + 1)
+        if (input->packing != PLAIN && length_kept > strlen(packed) &&
+            strcmp(base + length_kept - strlen(packed), packed) == 0)
+            length_kept -= strlen(packed);
     return kith__fail(error, KITH_ERR_INPUT,
-                      "%s: found UTF-16 text, expected UTF-8; convert it with: %siconv -f %s -t "
-                      "UTF-8 %s%s%s > %sutf8-%s%s",
+                      "%s: found UTF-16 text, expected UTF-8; convert it with: %s%s%s%s%siconv "
+                      "-f %s -t UTF-8%s%s%s%s > %sutf8-%.*s%s",
                       path,
-                      input->packing == GZIP   ? "zcat FILE | "
-                      : input->packing == ZSTD ? "zstdcat FILE | "
+                      input->packing == GZIP   ? "zcat "
+                      : input->packing == ZSTD ? "zstdcat "
                                                : "",
-                      name, input->packing == PLAIN ? quote : "",
-                      input->packing == PLAIN ? path : "", input->packing == PLAIN ? quote : "",
-                      quote, base, quote);
+                      input->packing == PLAIN ? "" : quote, input->packing == PLAIN ? "" : path,
+                      input->packing == PLAIN ? "" : quote, input->packing == PLAIN ? "" : " | ",
+                      name, input->packing == PLAIN ? " " : "",
+                      input->packing == PLAIN ? quote : "", input->packing == PLAIN ? path : "",
+                      input->packing == PLAIN ? quote : "", quote, (int)length_kept, base, quote);
 }
 
 kith_status kith__input_read_at(size_t *got, const kith__input *input, char *buffer, size_t size,

@@ -168,12 +168,14 @@ kith_status kith_graph_open(kith_graph **out, const char *path, const kith_open_
                            .watch = &watch,
                            .columns = options.columns,
                            .labels = &labels,
+                           .row = options.row,
+                           .row_context = options.row_context,
                            .error = error};
     struct stat info;
 
     kith__watch_init(&watch, options.watch, options.context);
     loader.skip_bad = options.skip_bad;
-    loader.pool = kith__pool_new(options.threads);
+    loader.pool = kith__pool_new(options.row ? 1 : options.threads);
     if (!graph || !loader.pool)
         TRY(kith__no_memory(error));
     if (stat(path, &info) != 0)

@@ -2,9 +2,10 @@
  * and object, other rows follow, and none of the first of these has that relation. So a file
  * without a header loses no fact, unless its first fact links "subject" to "object" by a relation
  * "relation" that is used once. Of three columns, a word for the relation between two others is
- * enough ("dish,property,value"), if none of the three occurs again in its column. Single letters
- * (s, p, o) count only between commas or semicolons, or as SPARQL's ?s, and none of the three may
- * occur again. */
+ * enough ("dish,property,value"), and so is any word between one for the subject and one for the
+ * object ("from,was,to"), if none of the three occurs again. That also goes for words that are
+ * names of relations, too ("type"), and for single letters (s, p, o), which count only between
+ * commas or semicolons, or as SPARQL's ?s. */
 #include "graph/read/shape.h"
 
 #include <stdio.h>
@@ -21,6 +22,10 @@ static const char *const words[3][16] = {
      "prädikat", "relationship", "attribute", ":type", "p", "r"},
     {"object", "obj", "tail", "target", "to", "value", "node2", "entity2", "objekt", ":end_id", "o",
      "t"}};
+
+/* Words and endings that count only where there is none of the above. */
+static const char *const weak_words[] = {"type", "label", "verb", NULL};
+static const char *const suffixes[] = {"_id", "_name", "_type", NULL};
 
 /* ---- rows ---- */
 
@@ -184,6 +189,14 @@ static bool is_word(kith__field field, const char *word)
     return field.length == strlen(word) && strncasecmp(field.text, word, field.length) == 0;
 }
 
+static bool is_any(kith__field field, const char *const *list)
+{
+    for (; *list; list++)
+        if (is_word(field, *list))
+            return true;
+    return false;
+}
+
 static bool means(kith__field field, int role, char separator)
 {
     bool variable = field.length > 1 && field.text[0] == '?';
@@ -194,9 +207,22 @@ static bool means(kith__field field, int role, char separator)
     }
     if (field.length == 1 && !variable && separator != ',' && separator != ';')
         return false;
-    for (const char *const *word = words[role]; *word; word++)
-        if (is_word(field, *word))
+    return is_any(field, words[role]);
+}
+
+/* "type", or a word with an ending, as in subject_id. */
+static bool may_mean(kith__field field, int role)
+{
+    if (role == 1 && is_any(field, weak_words))
+        return true;
+    for (const char *const *suffix = suffixes; *suffix; suffix++) {
+        size_t length = strlen(*suffix);
+        kith__field word = {field.text, field.length - length};
+        if (field.length > length + 2 &&
+            strncasecmp(field.text + word.length, *suffix, length) == 0 &&
+            is_any(word, words[role]))
             return true;
+    }
     return false;
 }
 
@@ -205,70 +231,145 @@ static bool same(kith__field a, kith__field b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Whether one of the rows after the header uses its words as names: that of the relation, or with
- * `all` any of the three. */
-static bool occurs_again(rows r, const kith__shape *shape, const kith__cell *header, bool all)
+/* What the first rows after the header have. */
+typedef struct {
+    size_t rows, relations; /* different relations, counted up to MANY */
+    bool relation_again;    /* one has the header's word for the relation as its relation */
+    bool any_again;         /* one has one of the header's three words in the same column */
+    bool anywhere;          /* one has one of them in any of the three columns */
+} body;
+
+enum { MANY = 64 };
+
+static void count_relation(body *b, kith__field seen[MANY], kith__field relation)
+{
+    for (size_t i = 0; i < b->relations; i++)
+        if (same(seen[i], relation))
+            return;
+    if (b->relations < MANY)
+        seen[b->relations++] = relation;
+}
+
+static void look_for(body *b, kith__field found, int column, const kith__shape *shape,
+                     const kith__cell *header)
+{
+    for (int role = 0; role < 3; role++)
+        if (same(found, header[shape->place[role]].field)) {
+            b->anywhere = true;
+            b->any_again |= role == column;
+            b->relation_again |= role == column && role == 1;
+        }
+}
+
+static body look_at(rows r, const kith__shape *shape, const kith__cell *header)
 {
     kith__cell cells[KITH__MOST_COLUMNS];
+    kith__field seen[MANY];
+    body b = {0};
     size_t count;
 
-    for (size_t i = 0; i < LOOKED_AT && next_row(&r); i++) {
+    while (b.rows < LOOKED_AT && next_row(&r)) {
+        b.rows++;
         if (kith__cut_row(cells, &count, r.row, shape) != KITH__CUT_WELL)
             continue;
-        for (int role = all ? 0 : 1; role < (all ? 3 : 2); role++)
-            if (shape->place[role] < count &&
-                same(cells[shape->place[role]].field, header[shape->place[role]].field))
-                return true;
+        for (int role = 0; role < 3; role++)
+            if (shape->place[role] < count)
+                look_for(&b, cells[shape->place[role]].field, role, shape, header);
+        if (shape->place[1] < count)
+            count_relation(&b, seen, cells[shape->place[1]].field);
     }
-    return false;
+    return b;
 }
 
-/* Find one column for each role; false if one is missing or ambiguous. */
-static bool find_roles(size_t place[3], const kith__cell *cells, size_t count, char separator)
+/* How clearly three columns are named. */
+typedef enum {
+    UNNAMED,
+    HALF_NAMED, /* a word that only may mean the relation, or a word for subject and object */
+    RELATION,   /* a word for the relation */
+    LETTERS,    /* all three, by letters or by words that only may mean them */
+    NAMED
+} naming;
+
+/* Find the column of a role, by a word that means it or else by one that may; false if there is not
+ * one. */
+static bool find_role(size_t *place, bool *weak, const kith__cell *cells, size_t count, int role,
+                      char separator)
 {
-    size_t found[3] = {0};
+    size_t sure = 0, likely = 0, at = 0;
 
     for (size_t i = 0; i < count; i++)
-        for (int role = 0; role < 3; role++)
-            if (means(cells[i].field, role, separator)) {
-                place[role] = i;
-                found[role]++;
-            }
-    return found[0] == 1 && found[1] == 1 && found[2] == 1;
+        if (means(cells[i].field, role, separator)) {
+            *place = i;
+            sure++;
+        } else if (may_mean(cells[i].field, role)) {
+            at = i;
+            likely++;
+        }
+    if (sure == 0 && likely == 1) {
+        *place = at;
+        *weak = true;
+    }
+    return sure == 1 || (sure == 0 && likely == 1);
 }
 
-/* "dish,property,value": of three columns, only that of the relation needs a word that is known. */
-static bool names_relation(const kith__shape *shape, const kith__cell *cells)
+/* Find one column for each role; UNNAMED if one is missing or ambiguous. */
+static naming find_roles(size_t place[3], const kith__cell *cells, size_t count, char separator)
 {
-    kith__field name = cells[shape->place[1]].field;
+    bool weak = false;
 
-    return shape->separator != ' ' && name.length > 2 && means(name, 1, shape->separator);
+    for (int role = 0; role < 3; role++)
+        if (!find_role(&place[role], &weak, cells, count, role, separator))
+            return UNNAMED;
+    return weak || cells[place[1]].field.length <= 2 ? LETTERS : NAMED;
 }
 
-static bool has_more(rows r)
+static bool is_long(kith__field field, int role, char separator)
 {
-    return next_row(&r);
+    return field.length > 1 && (means(field, role, separator) || may_mean(field, role));
 }
 
-/* Whether a row is a header, given its columns; `named` says that it has a word for each. */
-static bool is_header(const rows *r, const kith__shape *shape, const kith__cell *cells, bool named)
+/* "dish,property,value": of three columns, not all need a word that is known. */
+static naming find_some(const kith__cell *cells, char separator)
 {
-    bool letters = cells[shape->place[1]].field.length <= 2;
+    kith__field relation = cells[1].field;
 
-    return (named || names_relation(shape, cells)) && has_more(*r) &&
-           !occurs_again(*r, shape, cells, letters || !named);
+    if (separator == ' ')
+        return UNNAMED;
+    if (relation.length > 2 && means(relation, 1, separator))
+        return RELATION;
+    return may_mean(relation, 1) || (is_long(cells[0].field, 0, separator) &&
+                                     is_long(cells[2].field, 2, separator))
+               ? HALF_NAMED
+               : UNNAMED;
+}
+
+/* Whether a row is a header. A row that is only half named may be a fact that nothing else is said
+ * about, so the relations of the others must be few. */
+static bool is_header(const rows *r, const kith__shape *shape, const kith__cell *cells,
+                      naming named)
+{
+    if (named == UNNAMED)
+        return false;
+    const body b = look_at(*r, shape, cells);
+    if (b.rows == 0 || b.relation_again)
+        return false;
+    if (named == HALF_NAMED && (b.anywhere || (b.relations < MANY && b.rows < 2 * b.relations)))
+        return false;
+    return named == NAMED || !b.any_again;
 }
 
 static void recognise_header(kith__shape *shape, const rows *r, const kith__cell *cells,
                              size_t count)
 {
     size_t place[3];
-    bool named = find_roles(place, cells, count, shape->separator);
+    naming named = find_roles(place, cells, count, shape->separator);
 
-    if (!named && count != 3)
+    if (named == UNNAMED && count != 3)
         return;
     for (size_t i = 0; i < 3; i++)
-        shape->place[i] = named ? place[i] : i;
+        shape->place[i] = named == UNNAMED ? i : place[i];
+    if (named == UNNAMED)
+        named = find_some(cells, shape->separator);
     shape->chosen = shape->header = is_header(r, shape, cells, named);
 }
 
@@ -315,8 +416,14 @@ static kith_status choose_by_number(kith__shape *shape, kith__loader *loader, co
             return bad_choice(loader, wanted, "a number is not a column of the first row");
         shape->place[i] = (size_t)numbers[i] - 1;
     }
-    bool named = find_roles(place, cells, count, shape->separator) &&
-                 memcmp(place, shape->place, sizeof place) == 0;
+    naming named = find_roles(place, cells, count, shape->separator);
+    if (named != UNNAMED && memcmp(place, shape->place, sizeof place) != 0)
+        named = UNNAMED;
+    if (named == UNNAMED) {
+        const kith__cell chosen[3] = {cells[shape->place[0]], cells[shape->place[1]],
+                                      cells[shape->place[2]]};
+        named = find_some(chosen, shape->separator);
+    }
     shape->header = is_header(r, shape, cells, named);
     return KITH_OK;
 }

@@ -57,6 +57,8 @@ typedef struct {
     size_t good, bad;
     size_t bad_line; /* line of the first bad one */
     char bad_text[640];
+    const kith__loader *told; /* gets every row; NULL: none */
+    char problem[640];        /* of the last bad line, if `told` */
     kith_status status;
     kith_error error;
 } piece;
@@ -74,6 +76,12 @@ static bool bad(piece *p, const char *format, ...)
         vsnprintf(p->bad_text, sizeof p->bad_text, format, arguments);
         va_end(arguments);
         p->bad_line = p->line;
+    }
+    if (p->told) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(p->problem, sizeof p->problem, format, arguments);
+        va_end(arguments);
     }
     return false;
 }
@@ -129,7 +137,8 @@ static bool check_text(piece *p, kith__field line)
     if (memchr(line.text, '\0', line.length))
         return bad(p, "found a NUL byte in %s, expected text",
                    kith__quote(quoted, line.text, line.length));
-    return bad(p, "found bytes that are not UTF-8 in %s, expected UTF-8 text",
+    return bad(p, "found bytes that are not UTF-8 in %s, expected UTF-8 text; if it is Latin-1, "
+               "convert it with: iconv -f WINDOWS-1252 -t UTF-8",
                kith__quote(quoted, line.text, line.length));
 }
 
@@ -140,8 +149,8 @@ static bool check_names(const row *r, piece *p, kith__field line)
 
     for (int i = 0; i < 3; i++)
         if (r->text[i].length == 0)
-            return bad(p, "found an empty %s in %s, expected a name", nouns[i],
-                       kith__quote(quoted, line.text, line.length));
+            return bad(p, "found an empty %s in %s, expected a name; --skip-bad skips such lines",
+                       nouns[i], kith__quote(quoted, line.text, line.length));
     return true;
 }
 
@@ -333,6 +342,22 @@ static bool is_plain(const char *text, const char *end)
     return high < 0x80 && !nul;
 }
 
+/* Pass a line on, with its names or what is wrong with it. */
+static void tell_row(piece *p, const row *r, kith__field line, bool good)
+{
+    kith_row told = {.line = p->layout->data_line + p->line,
+                     .whole = line.text,
+                     .whole_length = line.length,
+                     .problem = good ? NULL : p->problem};
+
+    for (int i = 0; good && i < 3; i++) {
+        told.text[i] = r->text[i].text;
+        told.length[i] = r->text[i].length;
+    }
+    if (p->status == KITH_OK && p->told->row(p->told->row_context, &told))
+        p->status = kith__fail(&p->error, KITH_ERR_STOPPED, "stopped");
+}
+
 static void parse_block(piece *p, const char *text, const char *end)
 {
     p->plain = is_plain(text, end);
@@ -340,7 +365,12 @@ static void parse_block(piece *p, const char *text, const char *end)
         kith__field line = kith__next_line(&text, end);
         row *r = &p->rows[p->row_count];
         p->line++;
-        if (kith__is_blank(line) || !parse_row(r, p, line))
+        if (kith__is_blank(line))
+            continue;
+        bool good = parse_row(r, p, line);
+        if (p->told)
+            tell_row(p, r, line, good);
+        if (!good)
             continue;
         r->line = p->line;
         for (int i = 0; i < 3; i++)
@@ -376,6 +406,7 @@ static void parse_piece(void *context, size_t index)
 static kith_status piece_init(piece *p, size_t index, kith__loader *loader)
 {
     p->skip_bad = loader->skip_bad;
+    p->told = loader->row && p->form->any_shape ? loader : NULL;
     p->entities = &loader->graph->entities;
     p->relations = &loader->graph->relations;
     if (index == 0)
