@@ -390,6 +390,32 @@ static const char *run_of(const kith_graph *graph, unsigned threads)
     return folder;
 }
 
+static size_t embeddings;
+
+kith_status __real_kith__params_init(kith__params *, const kith_settings *, uint32_t, uint32_t,
+                                     size_t, kith_error *);
+kith_status __wrap_kith__params_init(kith__params *, const kith_settings *, uint32_t, uint32_t,
+                                     size_t, kith_error *);
+
+kith_status __wrap_kith__params_init(kith__params *params, const kith_settings *settings,
+                                     uint32_t entities, uint32_t relations, size_t rules,
+                                     kith_error *error)
+{
+    embeddings++;
+    return __real_kith__params_init(params, settings, entities, relations, rules, error);
+}
+
+static void holdout__rules_alone_are_fitted_without_an_embedding(void **state)
+{
+    (void)state;
+    kith_graph *graph = town_of(160);
+
+    embeddings = 0;
+    run_of(graph, 1);
+    assert_int_equal(embeddings, 0);
+    kith_graph_free(graph);
+}
+
 static void holdout__fits_the_same_at_any_number_of_threads(void **state)
 {
     (void)state;
@@ -493,6 +519,7 @@ int main(void)
         cmocka_unit_test(hidden__facts_differ_between_draws_alone),
         cmocka_unit_test(hidden__facts_are_asked_for_from_both_ends),
         cmocka_unit_test(new_graphs__weights_are_the_mean_of_the_draws),
+        cmocka_unit_test(holdout__rules_alone_are_fitted_without_an_embedding),
         cmocka_unit_test(holdout__fits_the_same_at_any_number_of_threads),
         cmocka_unit_test(holdout__unseen_answers_have_a_part_in_the_weights),
     };

@@ -204,7 +204,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         status = take_carried(end, folder, model, error);
         goto cleanup;
     }
-    settings.evidence = KITH_EVIDENCE_NONE;
+    settings.evidence = embedding ? KITH_EVIDENCE_NONE : KITH_EVIDENCE_RULES;
     settings.eval_every = 0;
     TRY(kith__watch_begin(watch, "holding out entities", 0, error));
     TRY(hold_out(&graph, model, error));
