@@ -45,6 +45,7 @@ static int on_stage(void *context, const kith_stage *stage)
         assert_true(w->count < MOST_STAGES);
         w->names[w->count++] = stage->name;
     }
+    assert_null(strchr(stage->name, '_')); /* it is for people, not the name of anything in code */
     if (stage->total > 0)
         assert_true(stage->done <= stage->total + stage->total / 2);
     if (!w->stop || strcmp(w->stop, stage->name) != 0 || w->calls++ < w->after)
