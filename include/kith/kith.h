@@ -362,6 +362,7 @@ typedef struct kith_dataset_options {
     int labels; /* add one false fact per true one to dev and test */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
+    unsigned threads;      /* 0: one per core. The result does not depend on it. */
 } kith_dataset_options;
 
 /* Subject strategy, 10 %, valid .05, test .10, seed 1, no labels. */

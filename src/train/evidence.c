@@ -25,7 +25,7 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
                                            .most_hidden = 8,
                                            .most_asked = 8000,
                                            .seed = s->seed};
-    return kith__graph_hold_out(graph, model->graph, &options, error);
+    return kith__graph_hold_out(graph, model->graph, &options, model->pool, error);
 }
 
 /* Train on the held-out graph, or resume that training, and open the result. */

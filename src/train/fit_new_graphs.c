@@ -56,7 +56,7 @@ static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, in
 
     settings.evidence = KITH_EVIDENCE_RULES;
     settings.predict = KITH_PREDICT_BOTH;
-    TRY(kith__graph_hide_facts(&graph, model->graph, &options, error));
+    TRY(kith__graph_hide_facts(&graph, model->graph, &options, model->pool, error));
     TRY(kith__holdout_init_of_facts(&holdout, graph, error));
     *facts += kith_graph_facts(graph, KITH_TEST).count;
     if (holdout.query_count == 0)
