@@ -292,6 +292,27 @@ static void watch__calls_about_models_report_and_stop(void **state)
     assert_int_equal(entries(folder), 2);
 }
 
+static void watch__opening_and_making_models_reports_and_stops(void **state)
+{
+    const char *cache = keep(format("%s/cache.bin", run));
+    kith_settings *settings = NULL;
+    kith_model *made = NULL;
+
+    (void)state;
+    assert_int_equal(kith_settings_new(&settings, "release", NULL), KITH_OK);
+    check_watched(kith_work_options, kith_model_new(&made, graph, settings, &o, NULL),
+                  kith_model_free(made));
+    check_watched(kith_work_options, kith_model_open_on(&made, run, graph, &o, NULL),
+                  kith_model_free(made));
+    remove(cache);
+    check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
+                  kith_model_free(made));
+    assert_true(exists(cache)); /* and from the cache */
+    check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
+                  kith_model_free(made));
+    kith_settings_free(settings);
+}
+
 static void rules__of_a_run_without_any_are_refused(void **state)
 {
     kith_model *plain = embedding();
@@ -902,6 +923,7 @@ int main(void)
         cmocka_unit_test(options__init_keeps_to_the_size_that_the_caller_knows),
         cmocka_unit_test(watch__calls_about_graphs_report_and_stop),
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
+        cmocka_unit_test(watch__opening_and_making_models_reports_and_stops),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
         cmocka_unit_test(missing__facts_are_told_as_they_are_found),

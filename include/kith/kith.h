@@ -552,7 +552,8 @@ typedef struct kith_train_options {
     /* minimum time between checkpoints, which are written at the end of epochs */
     double checkpoint_seconds;
     /* NULL: none. Called in all stages: training, evaluation on dev, mining, fitting. If it stops
-     * the work, training ends with a checkpoint and KITH_TRAIN_STOPPED, and can be resumed. */
+     * the work, training ends with a checkpoint and KITH_TRAIN_STOPPED, and can be resumed; a new
+     * run that does not exist yet fails with KITH_ERR_STOPPED instead, and leaves nothing. */
     kith_watch_call watch;
     void *watch_context;
     /* replace an existing run made by kith, in one step, before training begins; a folder that

@@ -324,6 +324,7 @@ static kith_status list_all(kith_rules **rules, const kith_graph *graph,
     if (!pool)
         TRY(kith__no_memory(error));
     kith__pool_set_watch(pool, watch);
+    TRY(kith__watch_begin(watch, "indexing facts", 0, error));
     if (!given)
         TRY(kith__evidence_new(&evidence, graph, false, pool, error));
     TRY(list_kinds(&l, given ? given : evidence, pool, error));

@@ -48,6 +48,7 @@ static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, in
                                                 .most = MOST_HIDDEN,
                                                 .seed = model->settings.seed,
                                                 .draw = (uint64_t)draw};
+    const kith_work_options work = kith__watched_by(watch, threads);
     kith_settings settings = model->settings;
     kith_graph *graph = NULL;
     kith_model *hidden = NULL;
@@ -61,7 +62,7 @@ static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, in
     *facts += kith_graph_facts(graph, KITH_TEST).count;
     if (holdout.query_count == 0)
         goto cleanup;
-    TRY(kith_model_new(&hidden, graph, &settings, &(kith_work_options){.threads = threads}, error));
+    TRY(kith_model_new(&hidden, graph, &settings, &work, error));
     kith__pool_set_watch(hidden->pool, watch);
     TRY(fit_on(d, hidden, &holdout, model->graph, error));
 cleanup:
