@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/cores.h"
+#include "model/idle_pools.h"
 #include "support.h"
 
 /* In place of the C library's: many small files need not wait for the disk. */
@@ -311,6 +313,74 @@ static void watch__opening_and_making_models_reports_and_stops(void **state)
     check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
                   kith_model_free(made));
     kith_settings_free(settings);
+}
+
+static size_t threads_made;
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*make)(void *), void *argument)
+{
+    threads_made++;
+    return __real_pthread_create(thread, attributes, make, argument);
+}
+
+static void ask_on(kith_session *session, unsigned threads)
+{
+    const kith_question questions[] = {{"p1", "knows", NULL}, {NULL, "born_in", "city2"}};
+    const kith_ask_options options = {.threads = threads};
+    kith_answers_batch *batch = NULL;
+
+    assert_int_equal(kith_session_ask_all(&batch, session, questions, 2, &options, NULL), KITH_OK);
+    kith_answers_batch_free(batch);
+}
+
+static void list_rules_on(unsigned threads)
+{
+    kith_rules_options options;
+    kith_rules *rules = NULL;
+
+    kith_rules_options_init(&options);
+    options.threads = threads;
+    assert_int_equal(kith_model_rules(&rules, model, &options, NULL), KITH_OK);
+    kith_rules_free(rules);
+}
+
+static void threads__repeated_calls_make_none(void **state)
+{
+    kith_session *session = new_session();
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        threads_made = 0;
+        for (unsigned threads = 2; threads <= 4; threads++) {
+            ask_on(session, threads);
+            list_rules_on(threads);
+        }
+        if (round > 0)
+            assert_int_equal(threads_made, 0);
+    }
+    kith_session_free(session);
+}
+
+/* Where the caller does not say how many, a pool made for another number is not taken. */
+static void threads__are_as_many_as_there_are_cores_unless_the_caller_says(void **state)
+{
+    kith_model *own = NULL;
+    unsigned other = kith__cores() + 1;
+
+    (void)state;
+    assert_int_equal(kith_model_open(&own, run, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    kith__model_give_pool(own, kith__model_take_pool(own, other));
+    kith__pool *pool = kith__model_take_pool(own, 0);
+    assert_int_equal(kith__pool_size(pool), kith__cores());
+    kith__model_give_pool(own, pool);
+    for (unsigned i = 1; i <= 2 * KITH__IDLE_POOLS; i++)
+        kith__model_give_pool(own, kith__pool_new(1)); /* more than are kept */
+    assert_int_equal(own->idle_count, KITH__IDLE_POOLS);
+    kith_model_free(own);
 }
 
 static void rules__of_a_run_without_any_are_refused(void **state)
@@ -923,6 +993,8 @@ int main(void)
         cmocka_unit_test(options__init_keeps_to_the_size_that_the_caller_knows),
         cmocka_unit_test(watch__calls_about_graphs_report_and_stop),
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
+        cmocka_unit_test(threads__repeated_calls_make_none),
+        cmocka_unit_test(threads__are_as_many_as_there_are_cores_unless_the_caller_says),
         cmocka_unit_test(watch__opening_and_making_models_reports_and_stops),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),

@@ -138,6 +138,8 @@ void kith_model_free(kith_model *model)
     kith__params_release(&model->params);
     kith__neighbor_lists_free(model->lists);
     kith__implications_free(model->rules);
+    for (size_t i = 0; i < model->idle_count; i++)
+        kith__pool_free(model->idle[i]);
     kith__pool_free(model->pool);
     kith_graph_free(model->own_graph);
     kith__free(model);
