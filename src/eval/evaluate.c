@@ -11,7 +11,7 @@
 #include "core/rng.h"
 #include "model/classify.h"
 #include "model/entity_encoder.h"
-#include "eval/metrics.h"
+#include "model/metrics.h"
 #include "eval/rank.h"
 
 enum { RELATION_KINDS = 4, FACT_BUCKETS = 7 };
