@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/cores.h"
+#include "model/idle_pools.h"
 #include "support.h"
 
 /* In place of the C library's: many small files need not wait for the disk. */
@@ -290,6 +292,95 @@ static void watch__calls_about_models_report_and_stop(void **state)
                   kith_vectors_save(&vectors, format("%s/vectors%d", folder, (int)w.stop),
                                     KITH_VECTORS_TSV, &o, NULL), (void)0);
     assert_int_equal(entries(folder), 2);
+}
+
+static void watch__opening_and_making_models_reports_and_stops(void **state)
+{
+    const char *cache = keep(format("%s/cache.bin", run));
+    kith_settings *settings = NULL;
+    kith_model *made = NULL;
+
+    (void)state;
+    assert_int_equal(kith_settings_new(&settings, "release", NULL), KITH_OK);
+    check_watched(kith_work_options, kith_model_new(&made, graph, settings, &o, NULL),
+                  kith_model_free(made));
+    check_watched(kith_work_options, kith_model_open_on(&made, run, graph, &o, NULL),
+                  kith_model_free(made));
+    remove(cache);
+    check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
+                  kith_model_free(made));
+    assert_true(exists(cache)); /* and from the cache */
+    check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
+                  kith_model_free(made));
+    kith_settings_free(settings);
+}
+
+static size_t threads_made;
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*make)(void *), void *argument)
+{
+    threads_made++;
+    return __real_pthread_create(thread, attributes, make, argument);
+}
+
+static void ask_on(kith_session *session, unsigned threads)
+{
+    const kith_question questions[] = {{"p1", "knows", NULL}, {NULL, "born_in", "city2"}};
+    const kith_ask_options options = {.threads = threads};
+    kith_answers_batch *batch = NULL;
+
+    assert_int_equal(kith_session_ask_all(&batch, session, questions, 2, &options, NULL), KITH_OK);
+    kith_answers_batch_free(batch);
+}
+
+static void list_rules_on(unsigned threads)
+{
+    kith_rules_options options;
+    kith_rules *rules = NULL;
+
+    kith_rules_options_init(&options);
+    options.threads = threads;
+    assert_int_equal(kith_model_rules(&rules, model, &options, NULL), KITH_OK);
+    kith_rules_free(rules);
+}
+
+static void threads__repeated_calls_make_none(void **state)
+{
+    kith_session *session = new_session();
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        threads_made = 0;
+        for (unsigned threads = 2; threads <= 4; threads++) {
+            ask_on(session, threads);
+            list_rules_on(threads);
+        }
+        if (round > 0)
+            assert_int_equal(threads_made, 0);
+    }
+    kith_session_free(session);
+}
+
+/* Where the caller does not say how many, a pool made for another number is not taken. */
+static void threads__are_as_many_as_there_are_cores_unless_the_caller_says(void **state)
+{
+    kith_model *own = NULL;
+    unsigned other = kith__cores() + 1;
+
+    (void)state;
+    assert_int_equal(kith_model_open(&own, run, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    kith__model_give_pool(own, kith__model_take_pool(own, other));
+    kith__pool *pool = kith__model_take_pool(own, 0);
+    assert_int_equal(kith__pool_size(pool), kith__cores());
+    kith__model_give_pool(own, pool);
+    for (unsigned i = 1; i <= 2 * KITH__IDLE_POOLS; i++)
+        kith__model_give_pool(own, kith__pool_new(1)); /* more than are kept */
+    assert_int_equal(own->idle_count, KITH__IDLE_POOLS);
+    kith_model_free(own);
 }
 
 static void rules__of_a_run_without_any_are_refused(void **state)
@@ -796,9 +887,8 @@ static void fusion__info_and_weights_are_those_of_the_run(void **state)
     (void)state;
     assert_int_equal(kith_model_fusion(&info, model, NULL), KITH_OK);
     assert_true(info->fused && !info->embedding && info->queries > 0);
-    assert_true(info->direct_rules + info->path_rules > 0);
-    assert_int_equal(info->direct_rules, kith_model_rule_count(model, KITH_PART_DIRECT));
-    assert_int_equal(info->path_rules, kith_model_rule_count(model, KITH_PART_PATH));
+    assert_true(kith_model_rule_count(model, KITH_PART_DIRECT) +
+                    kith_model_rule_count(model, KITH_PART_PATH) > 0);
     assert_int_equal(kith_model_rule_count(model, KITH_PART_CONSTANT), 0);
     kith_fusion_info_free(info);
     for (; kith_model_fusion_weight(&weight, &part, model, count); count++) {
@@ -907,6 +997,9 @@ int main(void)
         cmocka_unit_test(options__init_keeps_to_the_size_that_the_caller_knows),
         cmocka_unit_test(watch__calls_about_graphs_report_and_stop),
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
+        cmocka_unit_test(threads__repeated_calls_make_none),
+        cmocka_unit_test(threads__are_as_many_as_there_are_cores_unless_the_caller_says),
+        cmocka_unit_test(watch__opening_and_making_models_reports_and_stops),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
         cmocka_unit_test(missing__facts_are_told_as_they_are_found),

@@ -275,7 +275,7 @@ static void try_forged(const kith_settings *settings, const kith__cache_wanted *
     lists->cap = kith__list_cap(settings);
     if (kith__model_make(&model, graph, settings, 1, NULL, rules, lists, NULL) == KITH_OK) {
         model->own_graph = graph;
-        kith__params_start(&model->params, 1);
+        kith__params_start(&model->params, 1, NULL, NULL);
         free(answers_of(model));
         kith_model_free(model);
     } else {

@@ -507,7 +507,7 @@ check 'info of a fused run' 0 'embedding +embedding log p ' "$kith" info fused
 json 'info of rules' '(set(o) == {"run", "graph", "settings", "fusion", "held_out"} and o["run"] == "rules" and
     o["graph"]["relations"] == 6 and o["settings"]["evidence"] == "rules" and
     o["graph"]["facts"]["train"] == len(open("source/train").readlines()) and
-    set(o["fusion"]) == {"embedding", "direct_rules", "path_rules", "rules", "queries",
+    set(o["fusion"]) == {"embedding", "rules", "queries",
     "calibration_queries", "loss", "calibration", "own_weights", "regularization", "weights"} and not o["fusion"]["embedding"] and
     0 < o["fusion"]["calibration_queries"] < o["fusion"]["queries"] and
     len(o["fusion"]["calibration"]) == 3)' \

@@ -51,9 +51,11 @@ static kith_graph *held_out_of(const kith_graph *source, bool between)
                                            .most_hidden = 8,
                                            .most_asked = 8000,
                                            .seed = 1};
+    kith__pool *pool = kith__pool_new(1);
     kith_graph *graph = NULL;
 
-    assert_int_equal(kith__graph_hold_out(&graph, source, &options, NULL), KITH_OK);
+    assert_int_equal(kith__graph_hold_out(&graph, source, &options, pool, NULL), KITH_OK);
+    kith__pool_free(pool);
     return graph;
 }
 
@@ -190,8 +192,10 @@ static void holdout__few_hubs_leave_facts_to_train_on(void **state)
                                                .most_hidden = 8,
                                                .most_asked = 8000,
                                                .seed = 1};
+        kith__pool *pool = kith__pool_new(1);
         kith_graph *graph = NULL;
-        assert_int_equal(kith__graph_hold_out(&graph, source, &options, NULL), KITH_OK);
+        assert_int_equal(kith__graph_hold_out(&graph, source, &options, pool, NULL), KITH_OK);
+        kith__pool_free(pool);
         size_t kept = kith_graph_facts(graph, KITH_TRAIN).count;
         uint32_t hubs = 0, seen = kith_graph_seen_entity_count(graph);
         uint32_t held_out = kith_graph_entity_count(graph) - seen;
@@ -303,9 +307,11 @@ static void holdout__is_the_same_for_the_same_seed(void **state)
 static kith_graph *hidden_in(const kith_graph *source, uint64_t draw)
 {
     const kith__hidden_facts_options options = {.share = .1, .most = 1000, .draw = draw};
+    kith__pool *pool = kith__pool_new(1);
     kith_graph *graph = NULL;
 
-    assert_int_equal(kith__graph_hide_facts(&graph, source, &options, NULL), KITH_OK);
+    assert_int_equal(kith__graph_hide_facts(&graph, source, &options, pool, NULL), KITH_OK);
+    kith__pool_free(pool);
     return graph;
 }
 
@@ -388,6 +394,55 @@ static const char *run_of(const kith_graph *graph, unsigned threads)
         fail_msg("%s", error.message);
     kith_settings_free(s);
     return folder;
+}
+
+static size_t embeddings;
+
+kith_status __real_kith__params_init(kith__params *, const kith_settings *, uint32_t, uint32_t,
+                                     size_t, kith_error *);
+kith_status __wrap_kith__params_init(kith__params *, const kith_settings *, uint32_t, uint32_t,
+                                     size_t, kith_error *);
+
+kith_status __wrap_kith__params_init(kith__params *params, const kith_settings *settings,
+                                     uint32_t entities, uint32_t relations, size_t rules,
+                                     kith_error *error)
+{
+    embeddings++;
+    return __real_kith__params_init(params, settings, entities, relations, rules, error);
+}
+
+static void holdout__rules_alone_are_fitted_without_an_embedding(void **state)
+{
+    (void)state;
+    kith_graph *graph = town_of(160);
+
+    embeddings = 0;
+    run_of(graph, 1);
+    assert_int_equal(embeddings, 0);
+    kith_graph_free(graph);
+}
+
+static size_t threads_made;
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument)
+{
+    threads_made++;
+    return __real_pthread_create(thread, attributes, run, argument);
+}
+
+static void holdout__training_on_one_thread_makes_no_other(void **state)
+{
+    (void)state;
+    kith_graph *graph = town_of(160);
+
+    threads_made = 0;
+    run_of(graph, 1);
+    assert_int_equal(threads_made, 0);
+    kith_graph_free(graph);
 }
 
 static void holdout__fits_the_same_at_any_number_of_threads(void **state)
@@ -493,6 +548,8 @@ int main(void)
         cmocka_unit_test(hidden__facts_differ_between_draws_alone),
         cmocka_unit_test(hidden__facts_are_asked_for_from_both_ends),
         cmocka_unit_test(new_graphs__weights_are_the_mean_of_the_draws),
+        cmocka_unit_test(holdout__rules_alone_are_fitted_without_an_embedding),
+        cmocka_unit_test(holdout__training_on_one_thread_makes_no_other),
         cmocka_unit_test(holdout__fits_the_same_at_any_number_of_threads),
         cmocka_unit_test(holdout__unseen_answers_have_a_part_in_the_weights),
     };

@@ -107,7 +107,9 @@ INPUTS = {
         "usual_dataset(0, 10, 0.6, 0.6)", "&(kith_dataset_options){.size = 3}",
         "&(kith_dataset_options){.size = offsetof(kith_dataset_options, valid), .rate = 50}",
         "&(kith_dataset_options){.size = offsetof(kith_dataset_options, watch), .rate = 50, .valid = 0.2, "
-        ".test = 0.2, .seed = 1, .watch = stop_at_once}"],
+        ".test = 0.2, .seed = 1, .watch = stop_at_once}",
+        Once("&(kith_dataset_options){.size = sizeof(kith_dataset_options), .rate = 50, .valid = 0.2, "
+             ".test = 0.2, .seed = 1, .threads = UINT_MAX}")],
     "const kith_rules_options *": [
         "&(kith_rules_options){.conclusion = UINT32_MAX, .top = 5, .threads = 1}", "NULL",
         "&(kith_rules_options){0}", "&(kith_rules_options){.size = 2}",

@@ -2040,11 +2040,13 @@ static void check_held(const held *h)
 
 static kith_graph *hold_out(const kith_graph *source, const kith__holdout_options *options)
 {
+    kith__pool *pool = kith__pool_new(1);
     kith_graph *made = NULL;
     kith_error error = {KITH_OK, ""};
 
-    if (kith__graph_hold_out(&made, source, options, &error) != KITH_OK)
+    if (kith__graph_hold_out(&made, source, options, pool, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a graph", error.message);
+    kith__pool_free(pool);
     return made;
 }
 
@@ -2160,7 +2162,7 @@ static kith_status try_holding_out(const world *w, kith_error *error)
 {
     const kith__holdout_options options = {true, true, true, .2, 3, 100, 1};
     kith_graph *made = NULL;
-    kith_status status = kith__graph_hold_out(&made, w->graph, &options, error);
+    kith_status status = kith__graph_hold_out(&made, w->graph, &options, w->pool, error);
 
     assert_int_equal(made != NULL, status == KITH_OK);
     kith_graph_free(made);

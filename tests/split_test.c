@@ -2,6 +2,7 @@
  * written and read back. */
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -936,6 +937,34 @@ static void split__the_same_seed_gives_the_same_bytes(void **state)
     compare_seeds(7, 7, true);
 }
 
+static size_t threads_made;
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument)
+{
+    threads_made++;
+    return __real_pthread_create(thread, attributes, run, argument);
+}
+
+static void split__makes_as_many_threads_as_the_options_say(void **state)
+{
+    kith_graph *source = middle_sized();
+    kith_dataset_options options;
+
+    (void)state;
+    kith_dataset_options_init(&options);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        options.threads = threads;
+        threads_made = 0;
+        kith_graph_free(split(NULL, source, &options));
+        assert_int_equal(threads_made, threads - 1);
+    }
+    kith_graph_free(source);
+}
+
 static void split__another_seed_gives_another_split(void **state)
 {
     (void)state;
@@ -1385,6 +1414,7 @@ int main(void)
         cmocka_unit_test(labels__false_test_facts_are_about_unseen_entities_too),
         cmocka_unit_test(labels__train_and_aux_are_left_alone),
         cmocka_unit_test(split__the_same_seed_gives_the_same_bytes),
+        cmocka_unit_test(split__makes_as_many_threads_as_the_options_say),
         cmocka_unit_test(split__another_seed_gives_another_split),
         cmocka_unit_test(split__options_that_make_no_sense_are_refused),
         cmocka_unit_test(split__a_source_with_nothing_to_sample_or_train_on_is_refused),

@@ -380,6 +380,7 @@ typedef struct kith_dataset_options {
     int labels; /* add one false fact per true one to dev and test */
     kith_watch_call watch; /* NULL: none */
     void *context;         /* for watch */
+    unsigned threads;      /* 0: one per core. The result does not depend on it. */
 } kith_dataset_options;
 
 /* Subject strategy, 10 %, valid .05, test .10, seed 1, no labels. */
@@ -569,7 +570,8 @@ typedef struct kith_train_options {
     /* minimum time between checkpoints, which are written at the end of epochs */
     double checkpoint_seconds;
     /* NULL: none. Called in all stages: training, evaluation on dev, mining, fitting. If it stops
-     * the work, training ends with a checkpoint and KITH_TRAIN_STOPPED, and can be resumed. */
+     * the work, training ends with a checkpoint and KITH_TRAIN_STOPPED, and can be resumed; a new
+     * run that does not exist yet fails with KITH_ERR_STOPPED instead, and leaves nothing. */
     kith_watch_call watch;
     void *watch_context;
     /* replace an existing run made by kith, in one step, before training begins; a folder that
@@ -651,7 +653,6 @@ KITH_API kith_status kith_model_score(float *score, const kith_model *model, kit
 /* What the fusion was fitted on. A model without rules has none: `fused` is 0. */
 typedef struct kith_fusion_info {
     int fused, embedding; /* whether there is a fusion, and whether it has an embedding */
-    size_t direct_rules, path_rules;
     size_t queries;             /* facts of held-out entities that it was fitted on */
     size_t calibration_queries; /* of these, the calibration split */
     double loss;                /* cross-entropy of the correct answer, on the calibration split */

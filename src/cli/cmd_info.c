@@ -113,10 +113,8 @@ static json_t *fusion_json(const kith_model *model, const kith_fusion_info *info
 
     for (size_t i = 0; (weight = weight_json(model, i, relation)); i++)
         json_array_append_new(weights, weight);
-    return json_pack("{sb sI sI so sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
-                     "direct_rules", (json_int_t)info->direct_rules, "path_rules",
-                     (json_int_t)info->path_rules, "rules", rules_json(model), "queries",
-                     (json_int_t)info->queries,
+    return json_pack("{sb so sI sI sf s[fff] sI sf so}", "embedding", info->embedding,
+                     "rules", rules_json(model), "queries", (json_int_t)info->queries,
                      "calibration_queries", (json_int_t)info->calibration_queries, "loss",
                      info->loss, "calibration", info->calibration[0], info->calibration[1],
                      info->calibration[2], "own_weights", (json_int_t)info->own_weights,

@@ -27,6 +27,7 @@ static kith_dataset_options dataset_options(const arguments *a)
     o.labels = a->labels;
     o.watch = show_stage;
     o.context = watching(&a->common);
+    o.threads = a->common.threads;
     o.rate = isnan(a->rate) ? o.rate : a->rate;
     o.valid = isnan(a->valid) ? o.valid : a->valid;
     o.test = isnan(a->test) ? o.test : a->test;

@@ -170,14 +170,17 @@ static void *help(void *argument)
     return NULL;
 }
 
+unsigned kith__pool_wanted(unsigned threads)
+{
+    unsigned wanted = threads == 0 ? kith__cores() : threads;
+    return wanted > KITH__MOST_THREADS ? KITH__MOST_THREADS : wanted;
+}
+
 kith__pool *kith__pool_new(unsigned threads)
 {
     unsigned cores = threads == 1 ? 1 : kith__cores();
 
-    if (threads == 0)
-        threads = cores;
-    if (threads > KITH__MOST_THREADS)
-        threads = KITH__MOST_THREADS;
+    threads = kith__pool_wanted(threads == 0 ? cores : threads);
     kith__pool *pool = kith__calloc(1, sizeof *pool);
     if (!pool)
         return NULL;

@@ -13,6 +13,8 @@ enum { KITH__MOST_THREADS = 1024 };
 /* `threads` 0 means one per core that the process may use (core/cores.h); at most
  * KITH__MOST_THREADS are used. NULL if memory or threads run out. */
 kith__pool *kith__pool_new(unsigned threads);
+/* The number of threads that such a pool has if they can be started. */
+unsigned kith__pool_wanted(unsigned threads);
 void kith__pool_free(kith__pool *pool);
 unsigned kith__pool_size(const kith__pool *pool);
 /* The number of pieces to cut `items` into: one per thread, but at most `most`, and so few that

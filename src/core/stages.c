@@ -25,6 +25,13 @@ void kith__watch_release(kith__watch *watch)
         pthread_mutex_destroy(&watch->lock);
 }
 
+kith_work_options kith__watched_by(const kith__watch *watch, unsigned threads)
+{
+    return (kith_work_options){.threads = threads,
+                               .watch = watch ? watch->call : NULL,
+                               .context = watch ? watch->context : NULL};
+}
+
 /* Called with the lock held. */
 static void report(kith__watch *watch, uint64_t time)
 {

@@ -5,6 +5,8 @@
 #include "core/mem.h"
 #include "core/rng.h"
 
+enum { TICK = 1 << 8 };
+
 /* The largest P(r' => r) over the entity's other relations r'. Rules are stored strongest first, so
  * the first one whose body is present is the largest. */
 static float redundancy(uint32_t relation, const kith__implications *rules, const uint8_t *there)
@@ -171,7 +173,7 @@ static int reserve_lists(kith__neighbor_lists *lists, const kith_graph *graph,
 
 static kith_status fill_lists(kith__neighbor_lists *lists, const kith_graph *graph,
                               const kith__implications *rules, const kith_settings *settings,
-                              kith_error *error)
+                              kith__watch *watch, kith_error *error)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
     scratch s = {.relations = kith__calloc(lists->relations, 1)};
@@ -181,6 +183,8 @@ static kith_status fill_lists(kith__neighbor_lists *lists, const kith_graph *gra
     if (!s.relations)
         TRY(kith__no_memory(error));
     for (uint32_t e = 0; e < lists->entities; e++) {
+        if (e % TICK == 0 && kith__watch_add(watch, 0))
+            TRY(kith__watch_status(watch, error));
         if (scratch_reserve(&s, (size_t)(hood.offset[e + 1] - hood.offset[e])))
             TRY(kith__no_memory(error));
         if (lists->own_offset)
@@ -200,7 +204,7 @@ cleanup:
 
 kith_status kith__neighbor_lists_new(kith__neighbor_lists **out, const kith_graph *graph,
                                      const kith__implications *rules, const kith_settings *settings,
-                                     kith_error *error)
+                                     kith__watch *watch, kith_error *error)
 {
     kith__neighbor_lists *lists = kith__calloc(1, sizeof *lists);
     kith_status status = KITH_OK;
@@ -213,7 +217,7 @@ kith_status kith__neighbor_lists_new(kith__neighbor_lists **out, const kith_grap
     if (reserve_lists(lists, graph, rules, settings))
         TRY(kith__no_memory(error));
     if (lists->own_at || lists->denominator)
-        TRY(fill_lists(lists, graph, rules, settings, error));
+        TRY(fill_lists(lists, graph, rules, settings, watch, error));
     *out = lists;
     lists = NULL;
 cleanup:

@@ -3,6 +3,7 @@
 #ifndef KITH_EMBED_NEIGHBOR_LISTS_H
 #define KITH_EMBED_NEIGHBOR_LISTS_H
 
+#include "core/stages.h"
 #include "embed/settings.h"
 #include "rules/implication.h"
 
@@ -49,10 +50,10 @@ static inline float kith__denominator(const kith__neighbor_lists *lists, uint64_
     return lists->one_plus ? 1 + confidence : confidence;
 }
 
-/* The graph must outlive the lists. */
+/* The graph must outlive the lists. `watch` may be NULL. */
 kith_status kith__neighbor_lists_new(kith__neighbor_lists **lists, const kith_graph *graph,
                                      const kith__implications *rules, const kith_settings *settings,
-                                     kith_error *error);
+                                     kith__watch *watch, kith_error *error);
 void kith__neighbor_lists_free(kith__neighbor_lists *lists);
 
 /* Lists of the seen entities with at most `cap` neighbours each, empty until the first draw.

@@ -86,6 +86,8 @@ void kith__params_release(kith__params *params)
     memset(params, 0, sizeof *params);
 }
 
+enum { TICK = 256 }; /* rows */
+
 /* Two normal numbers at a time (Box, Muller 1958). */
 static double draw_normal(kith__rng *rng)
 {
@@ -93,7 +95,7 @@ static double draw_normal(kith__rng *rng)
     return radius * cos(2 * M_PI * kith__rng_unit(rng));
 }
 
-static void start_table(kith__table *t, kith__rng *rng)
+static void start_table(kith__table *t, kith__rng *rng, kith__watch *watch)
 {
     double in = t->rows == 1 ? (double)t->cols : (double)t->rows, out = (double)t->cols;
     double deviation = sqrt(2 / (in + out));
@@ -102,7 +104,9 @@ static void start_table(kith__table *t, kith__rng *rng)
         memset(t->at, 0, t->rows * t->stride * sizeof *t->at);
         return;
     }
-    for (size_t r = 0; r < t->rows; r++)
+    for (size_t r = 0; r < t->rows; r++) {
+        if (r % TICK == 0 && kith__watch_add(watch, 0))
+            return;
         for (size_t c = 0; c < t->cols; c++) {
             float *value = &kith__row(t, r)[c];
             if (t->spec->start == KITH__LSTM_BIAS) /* 1 for the forget gate, the second quarter */
@@ -110,15 +114,18 @@ static void start_table(kith__table *t, kith__rng *rng)
             else
                 *value = (float)(deviation * draw_normal(rng));
         }
+    }
 }
 
-void kith__params_start(kith__params *params, uint64_t seed)
+kith_status kith__params_start(kith__params *params, uint64_t seed, kith__watch *watch,
+                               kith_error *error)
 {
     for (size_t i = 0; i < params->tables; i++) {
         kith__rng rng;
         kith__rng_init(&rng, seed, UINT64_C(1) << 41 | i);
-        start_table(&params->table[i], &rng);
+        start_table(&params->table[i], &rng, watch);
     }
+    return kith__watch_status(watch, error);
 }
 
 const kith__table *kith__params_find(const kith__params *params, const char *name)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "core/stages.h"
 #include "embed/settings.h"
 
 /* Sizes that a table's shape can name. */
@@ -58,7 +59,8 @@ kith_status kith__params_like(kith__params *params, const kith__params *model, k
 void kith__params_release(kith__params *params);
 /* Initial values, drawn from the seed: Xavier-normal unless the table's specification says
  * otherwise. */
-void kith__params_start(kith__params *params, uint64_t seed);
+kith_status kith__params_start(kith__params *params, uint64_t seed, kith__watch *watch,
+                               kith_error *error);
 
 /* Input embeddings of the seen entities, the decoder's relations, and the relations' transforms. */
 static inline const kith__table *kith__ent(const kith__params *params)

@@ -9,10 +9,10 @@
 #include "core/numbers.h"
 #include "core/options.h"
 #include "core/rng.h"
-#include "eval/metrics.h"
 #include "eval/rank.h"
 #include "model/classify.h"
 #include "model/entity_encoder.h"
+#include "model/metrics.h"
 
 enum { RELATION_KINDS = 4, FACT_BUCKETS = 7 };
 

@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "graph/directions.h"
 #include "graph/graph.h"
+#include "model/idle_pools.h"
 
 enum { RELATIONS = 64, MOST_NAME = 32 };
 
@@ -207,19 +208,17 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
 {
     newcomer_queries k = {
         .newcomers = n, .least_has = least_has, .watch = watch, .call = call, .context = context};
-    kith__candidate_cache *cache;
     kith__pool *pool;
     kith_status status;
 
     pthread_mutex_init(&k.lock, NULL);
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
-    TRY(kith__candidate_cache_of(&cache, n->apart, error));
     /* Do not use the model's own threads, because questions may need them. */
-    if (!(pool = kith__cache_take_pool(cache, kith__pool_size(n->model->pool))))
+    if (!(pool = kith__model_take_pool(n->apart, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, ask_piece, &k, n->count);
-    kith__cache_give_pool(cache, pool);
+    kith__model_give_pool(n->apart, pool);
     if (k.status != KITH_OK && error)
         *error = k.error;
     TRY(k.status);

@@ -55,16 +55,15 @@ static int adopt_labels(kith_graph *graph, const kith_graph *old, const uint32_t
 }
 
 kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
-                              kith__facts splits[KITH_SPLITS], kith__watch *watch,
+                              kith__facts splits[KITH_SPLITS], kith__pool *pool,
                               kith_error *error)
 {
     size_t count = (size_t)source->entities.count + source->relations.count;
     uint32_t *ids = kith__alloc(count, sizeof *ids);
-    kith__pool *pool = kith__pool_new(0);
     kith_graph *graph = kith__graph_new();
     kith_status status = KITH_OK;
 
-    if (!ids || !pool || !graph)
+    if (!ids || !graph)
         TRY(kith__no_memory(error));
     memset(ids, 0xff, count * sizeof *ids);
     snprintf(graph->layout, sizeof graph->layout, "split made from: %.120s", source->layout);
@@ -73,12 +72,11 @@ kith_status kith__graph_adopt(kith_graph **out, const kith_graph *source,
         kith__relation_labels_copy(graph, source) ||
         kith__prefixes_copy(&graph->prefixes, &source->prefixes))
         TRY(kith__no_memory(error));
-    TRY(kith__graph_finish(graph, pool, watch, error));
+    TRY(kith__graph_finish(graph, pool, kith__pool_watch(pool), error));
     *out = graph;
     graph = NULL;
 cleanup:
     kith__free(ids);
-    kith__pool_free(pool);
     kith_graph_free(graph);
     return status;
 }

@@ -99,7 +99,7 @@ kith_status kith__graph_align(kith_graph **out, kith__alignment *report, const k
         TRY(kith__no_memory(error));
     snprintf(graph->layout, sizeof graph->layout, "%.120s", source->layout);
     graph->fixed_relations = graph->relations.count;
-    TRY(kith__graph_finish(graph, pool, NULL, error));
+    TRY(kith__graph_finish(graph, pool, kith__pool_watch(pool), error));
     if (report)
         *report = counts;
     *out = graph;

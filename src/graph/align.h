@@ -14,7 +14,7 @@ typedef struct kith__alignment {
 /* The facts of `source` whose relations occur in train of `like`, with the relation ids of `like`;
  * relations are matched by name. Train and aux of the source become train; dev and test stay,
  * without facts of other relations. Relations that the source lacks have no facts. Fails with
- * KITH_ERR_INPUT if no relation is shared. `report` may be NULL. */
+ * KITH_ERR_INPUT if no relation is shared. `report` may be NULL. The pool's watch can stop it. */
 kith_status kith__graph_align(kith_graph **graph, kith__alignment *report, const kith_graph *source,
                               const kith_graph *like, kith__pool *pool, kith_error *error);
 

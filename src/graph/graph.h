@@ -51,9 +51,9 @@ kith_status kith__graph_finish(kith_graph *graph, kith__pool *pool, kith__watch 
                                kith_error *error);
 
 /* A graph of these facts, given in the ids of `source`, with the names and labels that they need.
- * Takes ownership of the facts. */
+ * Takes ownership of the facts. The pool's watch can stop it. */
 kith_status kith__graph_adopt(kith_graph **graph, const kith_graph *source,
-                              kith__facts splits[KITH_SPLITS], kith__watch *watch,
+                              kith__facts splits[KITH_SPLITS], kith__pool *pool,
                               kith_error *error);
 
 /* Free everything except the neighbourhoods and the counts: names, labels and facts are gone. */

@@ -30,7 +30,6 @@ void kith__candidate_cache_free(kith__candidate_cache *s)
     kith__encoder_free(s->encoder);
     kith__panels_release(&s->inputs);
     kith__workspaces_free(s->workspaces);
-    kith__pool_free(s->idle);
     kith__relation_counts_release(&s->counts);
     kith__free(s->loops);
     kith__implications_free(s->rules);
@@ -427,30 +426,4 @@ kith_status kith__candidate_cache_loops(const uint8_t **loops, kith__candidate_c
     *loops = s->loops;
     pthread_mutex_unlock(&s->making);
     return *loops ? KITH_OK : kith__no_memory(error);
-}
-
-/* ---- threads ---- */
-
-kith__pool *kith__cache_take_pool(kith__candidate_cache *s, unsigned threads)
-{
-    pthread_mutex_lock(&s->lock);
-    kith__pool *pool = s->idle;
-    s->idle = NULL;
-    pthread_mutex_unlock(&s->lock);
-    if (pool && threads != 0 && kith__pool_size(pool) != threads) {
-        kith__pool_free(pool);
-        pool = NULL;
-    }
-    return pool ? pool : kith__pool_new(threads);
-}
-
-void kith__cache_give_pool(kith__candidate_cache *s, kith__pool *pool)
-{
-    kith__pool *old;
-
-    pthread_mutex_lock(&s->lock);
-    old = s->idle;
-    s->idle = pool;
-    pthread_mutex_unlock(&s->lock);
-    kith__pool_free(old);
 }

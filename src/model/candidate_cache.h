@@ -1,4 +1,4 @@
-/* What all sessions of a model share: the candidates' encodings, rules, workspaces, threads.
+/* What all sessions of a model share: the candidates' encodings, rules, workspaces.
  * Created by the first session and freed with the model; any thread may use it at any time. */
 #ifndef KITH_MODEL_CANDIDATE_CACHE_H
 #define KITH_MODEL_CANDIDATE_CACHE_H
@@ -24,7 +24,6 @@ typedef struct kith__candidate_cache {
     uint64_t clock;
     bool has_inputs;
     struct kith__workspace *workspaces; /* workspaces not in use; also guarded by `lock` */
-    kith__pool *idle; /* threads not in use, for many questions at once; also guarded by `lock` */
 
     /* guards the members below; its holder may take `lock`, but not the other way round */
     pthread_mutex_t making;
@@ -85,11 +84,5 @@ kith_status kith__candidate_cache_counts(const kith__relation_counts **counts,
  * itself. */
 kith_status kith__candidate_cache_loops(const uint8_t **loops, kith__candidate_cache *shared,
                                         kith_error *error);
-
-/* A pool of this many threads (0: one per core), owned by the caller until it returns it. The pool
- * returned last is kept, so that repeated calls create no threads. NULL if memory or threads run
- * out. */
-kith__pool *kith__cache_take_pool(kith__candidate_cache *cache, unsigned threads);
-void kith__cache_give_pool(kith__candidate_cache *cache, kith__pool *pool);
 
 #endif

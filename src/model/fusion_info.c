@@ -5,12 +5,9 @@
 static void describe(kith_fusion_info *info, const kith_model *model)
 {
     const kith__fused *f = model->fused;
-    const kith__rule_set *rules = f->evidence->rules;
 
     *info = (kith_fusion_info){.fused = 1,
                                .embedding = f->embedding,
-                               .direct_rules = kith__rule_set_count(rules, KITH_PART_DIRECT),
-                               .path_rules = kith__rule_set_count(rules, KITH_PART_PATH),
                                .queries = f->fusion.queries,
                                .calibration_queries = f->fusion.calibration_queries,
                                .loss = f->fusion.loss,

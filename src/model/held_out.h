@@ -2,7 +2,7 @@
 #ifndef KITH_MODEL_HELD_OUT_H
 #define KITH_MODEL_HELD_OUT_H
 
-#include "eval/metrics.h"
+#include "model/metrics.h"
 
 typedef struct kith__held_out {
     uint32_t entities; /* 0: nothing was measured */

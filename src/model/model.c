@@ -46,6 +46,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith__watch *
     kith_settings *settings = &model->settings;
     kith_status status;
 
+    TRY(kith__watch_begin(watch, "preparing the model", 0, error));
     TRY(kith__settings_check(settings, error));
     model->candidates = kith_graph_seen_entity_count(graph);
     settings->predict = kith__resolve_predict(settings, graph);
@@ -58,7 +59,7 @@ static kith_status fill_model(kith_model *model, unsigned threads, kith__watch *
         TRY(kith__implications_new(&model->rules, graph, KITH__MOST_IMPLICATIONS, model->pool,
                                    error));
     if (!model->lists)
-        TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, error));
+        TRY(kith__neighbor_lists_new(&model->lists, graph, model->rules, settings, watch, error));
     if (settings->evidence == KITH_EVIDENCE_RULES)
         goto cleanup; /* a model without an embedding */
     TRY(kith__params_init(&model->params, settings, kith_graph_seen_entity_count(graph),
@@ -105,7 +106,7 @@ kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith
     if (!out || !graph || !settings)
         return kith__null_argument(error, __func__);
 
-    kith_model *model;
+    kith_model *model = NULL;
     kith_work_options options = {0};
     kith__watch watch;
     kith_status status =
@@ -114,9 +115,11 @@ kith_status kith_model_new(kith_model **out, const kith_graph *graph, const kith
     kith__watch_init(&watch, options.watch, options.context);
     TRY(status);
     TRY(kith__model_make(&model, graph, settings, options.threads, &watch, NULL, NULL, error));
-    kith__params_start(&model->params, settings->seed);
+    TRY(kith__params_start(&model->params, settings->seed, &watch, error));
     *out = model;
+    model = NULL;
 cleanup:
+    kith_model_free(model);
     kith__watch_release(&watch);
     return status;
 }
@@ -135,6 +138,8 @@ void kith_model_free(kith_model *model)
     kith__params_release(&model->params);
     kith__neighbor_lists_free(model->lists);
     kith__implications_free(model->rules);
+    for (size_t i = 0; i < model->idle_count; i++)
+        kith__pool_free(model->idle[i]);
     kith__pool_free(model->pool);
     kith_graph_free(model->own_graph);
     kith__free(model);

@@ -10,6 +10,10 @@
 #include "model/held_out.h"
 #include "model/overall.h"
 
+/* How many pools of threads a model keeps: for callers at the same time, or with several numbers of
+ * threads. */
+enum { KITH__IDLE_POOLS = 8 };
+
 struct kith_model {
     kith_settings settings; /* predict and corrupt are resolved: never auto or predicted */
     const kith_graph *graph;
@@ -33,6 +37,8 @@ struct kith_model {
     pthread_mutex_t sweeping;
     pthread_mutex_t lock;                /* guards the members below */
     struct kith__candidate_cache *cache; /* shared by all sessions, created by the first one */
+    kith__pool *idle[KITH__IDLE_POOLS];  /* threads that no call uses (model/idle_pools.h) */
+    size_t idle_count;
     int run_format; /* format of the run that the model was read from; 0: none */
     char warning[4][400];
     size_t warnings;

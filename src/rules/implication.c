@@ -17,6 +17,7 @@ typedef struct {
     uint32_t *length;
     size_t pieces, most;
     atomic_size_t pairs; /* counted so far; counting stops beyond `most` */
+    kith__watch *watch;
     kith__flag no_memory;
 } counting;
 
@@ -60,7 +61,9 @@ static void count_piece(void *context, size_t piece)
         kith__flag_raise(&c->no_memory);
     /* Relations of similar frequency are spread over the pieces. */
     for (size_t r = piece;
-         !kith__flag_raised(&c->no_memory) && c->pairs <= c->most && r < relations; r += c->pieces)
+         !kith__flag_raised(&c->no_memory) && c->pairs <= c->most && r < relations &&
+         !kith__watch_add(c->watch, 0);
+         r += c->pieces)
         count_column(c, (uint32_t)r, &tally);
     kith__tally_release(&tally);
 }
@@ -113,7 +116,11 @@ static kith_status count_rules(kith__implications *rules, const kith_graph *grap
                                const kith__incidence *in, size_t most, kith__pool *pool,
                                kith_error *error)
 {
-    counting c = {.rules = rules, .in = in, .pieces = kith__pool_size(pool) * 4, .most = most};
+    counting c = {.rules = rules,
+                  .in = in,
+                  .pieces = kith__pool_size(pool) * 4,
+                  .most = most,
+                  .watch = kith__pool_watch(pool)};
     kith_status status = KITH_OK;
 
     c.column = kith__calloc(rules->relations, sizeof *c.column);
@@ -121,6 +128,7 @@ static kith_status count_rules(kith__implications *rules, const kith_graph *grap
     if (!c.column || !c.length)
         TRY(kith__no_memory(error));
     kith__pool_run(pool, count_piece, &c, c.pieces);
+    TRY(kith__watch_status(c.watch, error));
     if (c.pairs > most)
         TRY(too_many(graph, in, most, error));
     if (kith__flag_raised(&c.no_memory) || join_columns(&c))
@@ -149,7 +157,7 @@ kith_status kith__implications_new(kith__implications **out, const kith_graph *g
     rules->self_mean = kith__calloc(relations, sizeof *rules->self_mean);
     if (!rules->frequency || !rules->offset || !rules->self_mean)
         TRY(kith__no_memory(error));
-    TRY(kith__incidence_init(&in, graph, error));
+    TRY(kith__incidence_init(&in, graph, kith__pool_watch(pool), error));
     for (uint32_t r = 0; r < relations; r++)
         rules->frequency[r] = kith__frequency(&in, r);
     TRY(count_rules(rules, graph, &in, most, pool, error));

@@ -6,6 +6,8 @@
 #include "core/mem.h"
 #include "rules/implication.h"
 
+enum { TICK = 1 << 12 };
+
 static int compare_ids(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -23,7 +25,7 @@ static size_t distinct(uint32_t *ids, size_t count)
     return kept;
 }
 
-static int list_relations(kith__incidence *in, const kith_graph *graph)
+static int list_relations(kith__incidence *in, const kith_graph *graph, kith__watch *watch)
 {
     uint32_t n = in->entities;
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
@@ -35,6 +37,8 @@ static int list_relations(kith__incidence *in, const kith_graph *graph)
         return -1;
     for (uint32_t e = 0; e < n; e++) {
         size_t count = (size_t)(hood.offset[e + 1] - hood.offset[e]);
+        if (e % TICK == 0 && kith__watch_add(watch, 0))
+            return 0;
         in->entity_offset[e] = used;
         for (size_t i = 0; i < count; i++)
             in->relation[used + i] = kith__directed(graph, hood.at[hood.offset[e] + i].relation);
@@ -64,15 +68,22 @@ static int list_entities(kith__incidence *in)
     return 0;
 }
 
-kith_status kith__incidence_init(kith__incidence *in, const kith_graph *graph, kith_error *error)
+kith_status kith__incidence_init(kith__incidence *in, const kith_graph *graph, kith__watch *watch,
+                                 kith_error *error)
 {
+    kith_status status = KITH_OK;
+
     *in = (kith__incidence){.entities = kith_graph_seen_entity_count(graph),
                             .relations = 2 * kith_graph_seen_relation_count(graph)};
-    if (list_relations(in, graph) || list_entities(in)) {
+    if (list_relations(in, graph, watch))
+        TRY(kith__no_memory(error));
+    TRY(kith__watch_status(watch, error));
+    if (list_entities(in))
+        TRY(kith__no_memory(error));
+cleanup:
+    if (status != KITH_OK)
         kith__incidence_release(in);
-        return kith__no_memory(error);
-    }
-    return KITH_OK;
+    return status;
 }
 
 void kith__incidence_release(kith__incidence *in)

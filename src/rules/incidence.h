@@ -5,7 +5,7 @@
 
 #include <kith/kith.h>
 
-#include "core/status.h"
+#include "core/stages.h"
 
 typedef struct kith__incidence {
     uint32_t entities, relations; /* number of seen entities; 2m */
@@ -15,7 +15,9 @@ typedef struct kith__incidence {
     uint32_t *entity; /* with relation r: entity[relation_offset[r]] .., ascending */
 } kith__incidence;
 
-kith_status kith__incidence_init(kith__incidence *in, const kith_graph *graph, kith_error *error);
+/* The watch may be NULL. */
+kith_status kith__incidence_init(kith__incidence *in, const kith_graph *graph, kith__watch *watch,
+                                 kith_error *error);
 void kith__incidence_release(kith__incidence *in);
 
 static inline uint32_t kith__frequency(const kith__incidence *in, uint32_t relation)

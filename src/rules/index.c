@@ -7,7 +7,7 @@
 #include "core/mem.h"
 #include "rules/implication.h"
 
-enum { PIECES = 64 };
+enum { PIECES = 64, TICK = 1 << 12 };
 
 static int by_relation(const void *a, const void *b)
 {
@@ -73,6 +73,7 @@ int kith__span_has(kith__span some, uint32_t entity)
 typedef struct {
     kith__index *index;
     const kith_graph *graph;
+    kith__watch *watch;
 } building;
 
 /* The graph has no duplicate facts in a split, so sorting never shortens a list. */
@@ -87,10 +88,13 @@ static void sort_piece(void *context, size_t piece)
     for (uint64_t i = hood.offset[from]; i < hood.offset[to]; i++)
         x->at[i] =
             (kith_neighbor){kith__directed(b->graph, hood.at[i].relation), hood.at[i].entity};
-    for (uint32_t e = from; e < to; e++)
+    for (uint32_t e = from; e < to; e++) {
+        if (e % TICK == 0 && kith__watch_add(b->watch, 0))
+            return;
         if (x->offset[e + 1] - x->offset[e] > 1)
             qsort(x->at + x->offset[e], (size_t)(x->offset[e + 1] - x->offset[e]), sizeof *x->at,
                   by_relation);
+    }
 }
 
 /* Calls once for each relation of each seen entity. */
@@ -145,7 +149,7 @@ static int make_lists(uint64_t **offset, uint32_t **list, const kith__index *x, 
 static int fill_from_graph(kith__index *x, const kith_graph *graph, kith__pool *pool)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(graph);
-    building b = {x, graph};
+    building b = {x, graph, kith__pool_watch(pool)};
 
     x->at = kith__alloc((size_t)hood.offset[x->entities], sizeof *x->at);
     if (!x->at)
@@ -203,6 +207,7 @@ typedef struct {
     kith__index *index;
     const uint64_t *end; /* of each list; a list begins where the previous one ends */
     uint64_t *count;     /* of each list, without duplicates */
+    kith__watch *watch;
 } sorting;
 
 static void sort_lists(void *context, size_t piece)
@@ -214,6 +219,8 @@ static void sort_lists(void *context, size_t piece)
 
     for (uint32_t e = from; e < to; e++) {
         uint64_t start = e == 0 ? 0 : s->end[e - 1];
+        if (e % TICK == 0 && kith__watch_add(s->watch, 0))
+            return;
         s->count[e] = kith__sort_facts(s->index->at + start, (size_t)(s->end[e] - start));
     }
 }
@@ -242,8 +249,10 @@ static int fill_with_aux(kith__index *x, const kith_graph *graph, kith__pool *po
     }
     if (next && count && x->at) {
         put_with_aux(x, next, graph, aux);
-        kith__pool_run(pool, sort_lists, &(sorting){x, next, count}, PIECES);
-        close_gaps(x, next, count);
+        kith__watch *watch = kith__pool_watch(pool);
+        kith__pool_run(pool, sort_lists, &(sorting){x, next, count, watch}, PIECES);
+        if (!kith__watch_add(watch, 0))
+            close_gaps(x, next, count);
     }
     kith__free(next);
     kith__free(count);
@@ -264,9 +273,14 @@ static kith_status make(kith__index **out, const kith_graph *graph, bool with_au
     x->offset = kith__alloc((size_t)x->entities + 1, sizeof *x->offset);
     x->facts = kith__calloc(x->relations, sizeof *x->facts);
     if (!x->offset || !x->facts ||
-        (with_aux ? fill_with_aux(x, graph, pool) : fill_from_graph(x, graph, pool)) ||
-        make_lists(&x->owner_offset, &x->owner, x, x->relations, each_owned) ||
-        make_lists(&x->later_offset, &x->later, x, x->seen, each_later))
+        (with_aux ? fill_with_aux(x, graph, pool) : fill_from_graph(x, graph, pool)))
+        TRY(kith__no_memory(error));
+    TRY(kith__watch_status(kith__pool_watch(pool), error));
+    if (make_lists(&x->owner_offset, &x->owner, x, x->relations, each_owned))
+        TRY(kith__no_memory(error));
+    (void)kith__watch_add(kith__pool_watch(pool), 0);
+    TRY(kith__watch_status(kith__pool_watch(pool), error));
+    if (make_lists(&x->later_offset, &x->later, x, x->seen, each_later))
         TRY(kith__no_memory(error));
     for (uint64_t i = 0; i < x->offset[x->seen]; i++)
         x->facts[x->at[i].relation]++;

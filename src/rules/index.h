@@ -20,6 +20,7 @@ typedef struct kith__index {
     uint32_t *later;        /* unseen entities that have a fact with it, once per fact */
 } kith__index;
 
+/* The watch of the pool can stop it. */
 kith_status kith__index_new(kith__index **index, const kith_graph *graph, kith__pool *pool,
                             kith_error *error);
 /* An index in which facts of unseen entities count like those of train, even if both ends are

@@ -128,7 +128,7 @@ static kith_status list_all(kith_implications **implications, listing *l,
     if (!pool)
         TRY(kith__no_memory(error));
     TRY(kith__watch_begin(l->watch, "counting relations", 0, error));
-    TRY(kith__incidence_init(&l->in, l->graph, error));
+    TRY(kith__incidence_init(&l->in, l->graph, l->watch, error));
     TRY(kith__watch_begin(l->watch, "counting implications", l->in.relations, error));
     kith__pool_run(pool, list_piece, l, PIECES);
     TRY(kith__watch_status(l->watch, error));

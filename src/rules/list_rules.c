@@ -309,12 +309,12 @@ static kith_status add_examples(kith__listing *l, listed *at, size_t count, kith
 
 /* Without evidence, rules are mined from the graph. */
 static kith_status list_all(kith_rules **rules, const kith_graph *graph,
-                            const kith__evidence *given, const kith_rules_options *options,
-                            kith__watch *watch, kith_error *error)
+                            const kith__evidence *given, kith__pool *pool,
+                            const kith_rules_options *options, kith__watch *watch,
+                            kith_error *error)
 {
     kith__listing l = {.graph = graph, .options = options, .watch = watch};
     kith__best *all = &l.best[PIECES];
-    kith__pool *pool = kith__pool_new(options->threads);
     kith__evidence *evidence = NULL;
     kith_status status = KITH_OK;
 
@@ -324,6 +324,7 @@ static kith_status list_all(kith_rules **rules, const kith_graph *graph,
     if (!pool)
         TRY(kith__no_memory(error));
     kith__pool_set_watch(pool, watch);
+    TRY(kith__watch_begin(watch, "indexing facts", 0, error));
     if (!given)
         TRY(kith__evidence_new(&evidence, graph, false, pool, error));
     TRY(list_kinds(&l, given ? given : evidence, pool, error));
@@ -334,32 +335,38 @@ cleanup:
     for (size_t i = 0; i <= PIECES; i++)
         kith__best_release(&l.best[i]);
     kith__evidence_free(evidence);
-    kith__pool_free(pool);
+    if (pool)
+        kith__pool_set_watch(pool, NULL);
     return status;
 }
 
 kith_status kith__rules_list(kith_rules **rules, const kith_graph *graph,
-                             const kith__evidence *evidence, const kith_rules_options *given,
-                             kith_error *error)
+                             const kith__evidence *evidence, kith__pool *pool,
+                             const kith_rules_options *options, kith_error *error)
 {
-    kith_rules_options options;
     kith__watch watch;
-    kith_status status = kith__rules_options(&options, given, error);
 
-    if (status != KITH_OK)
-        return status;
-    kith__watch_init(&watch, options.watch, options.context);
-    status = list_all(rules, graph, evidence, &options, &watch, error);
+    kith__watch_init(&watch, options->watch, options->context);
+    kith_status status = list_all(rules, graph, evidence, pool, options, &watch, error);
     kith__watch_release(&watch);
     return status;
 }
 
 kith_status kith_graph_rules(kith_rules **rules, const kith_graph *graph,
-                             const kith_rules_options *options, kith_error *error)
+                             const kith_rules_options *given, kith_error *error)
 {
     if (!rules || !graph)
         return kith__null_argument(error, __func__);
-    return kith__rules_list(rules, graph, NULL, options, error);
+
+    kith_rules_options options;
+    kith_status status = kith__rules_options(&options, given, error);
+
+    if (status != KITH_OK)
+        return status;
+    kith__pool *pool = kith__pool_new(options.threads);
+    status = kith__rules_list(rules, graph, NULL, pool, &options, error);
+    kith__pool_free(pool);
+    return status;
 }
 
 void kith_rules_free(kith_rules *rules)

@@ -14,11 +14,12 @@
 kith_status kith__rules_options(kith_rules_options *used, const kith_rules_options *given,
                                 kith_error *error);
 
-/* List the strongest rules. Mined rules come from the evidence, with the counts they were mined
- * with; rules with constants, and examples, come from its facts. */
+/* List the strongest rules, by the options as kith__rules_options gives them. Mined rules come from
+ * the evidence, with the counts they were mined with, or from the graph if there is none (NULL);
+ * rules with constants, and examples, come from its facts. A pool of NULL is out of memory. */
 kith_status kith__rules_list(kith_rules **rules, const kith_graph *graph,
-                             const kith__evidence *evidence, const kith_rules_options *options,
-                             kith_error *error);
+                             const kith__evidence *evidence, kith__pool *pool,
+                             const kith_rules_options *options, kith_error *error);
 
 /* ---- for kinds of rules with constants ---- */
 

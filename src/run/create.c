@@ -199,7 +199,8 @@ static kith_status fill_work_folder(const char *work, const kith_graph *graph,
                                     const kith_settings *settings,
                                     const kith__run_options *options, kith_error *error)
 {
-    const kith_save_options ids = {.ids = 1};
+    const kith_save_options ids = {
+        .ids = 1, .watch = options->watch, .context = options->watch_context};
     char *inner = kith__path_join(work, "graph");
     kith_status status = KITH_OK;
 

@@ -207,10 +207,10 @@ cleanup:
     return status;
 }
 
-kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
-                           kith_error *error)
+kith_status kith__run_open(kith_model **model, const char *folder,
+                           const kith_work_options *options, kith_error *error)
 {
-    return open_run(model, folder, &(kith_work_options){.threads = threads}, false, error);
+    return open_run(model, folder, options, false, error);
 }
 
 /* Runs with rules warn of few facts themselves. */
@@ -225,18 +225,11 @@ static void warn_of_few(kith_model *model)
                          "they are rough estimates", count, count == 1 ? "" : "s");
 }
 
-kith_status kith_model_open(kith_model **out, const char *folder, const kith_work_options *given,
-                            kith_error *error)
+/* Read what was learned beside the embedding; ticks the pool's watch. */
+static kith_status read_learned(kith_model *model, const char *folder, kith_error *error)
 {
-    if (!out || !folder)
-        return kith__null_argument(error, __func__);
+    kith_status status = KITH_OK;
 
-    kith_model *model = NULL;
-    kith_work_options options = {0};
-    kith_status status;
-
-    TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
-    TRY(open_run(&model, folder, &options, true, error));
     if (model->settings.evidence != KITH_EVIDENCE_RULES)
         TRY(kith__run_load_model(folder, model, error));
     TRY(model->settings.evidence == KITH_EVIDENCE_NONE
@@ -247,10 +240,34 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
     warn_of_few(model);
     TRY(kith__classifier_open(model, folder, error));
     TRY(kith__held_out_open(model, folder, error));
+cleanup:
+    return status;
+}
+
+kith_status kith_model_open(kith_model **out, const char *folder, const kith_work_options *given,
+                            kith_error *error)
+{
+    if (!out || !folder)
+        return kith__null_argument(error, __func__);
+
+    kith_model *model = NULL;
+    kith_work_options options = {0};
+    kith__watch watch;
+    kith_status status =
+        kith__options_copy(&options, sizeof options, sizeof options, given, error);
+
+    kith__watch_init(&watch, options.watch, options.context);
+    TRY(status);
+    TRY(open_run(&model, folder, &options, true, error));
+    kith__pool_set_watch(model->pool, &watch);
+    TRY(kith__watch_begin(&watch, "reading the model", 0, error));
+    TRY(read_learned(model, folder, error));
+    kith__pool_set_watch(model->pool, NULL);
     *out = model;
     model = NULL;
 cleanup:
     kith_model_free(model);
+    kith__watch_release(&watch);
     return status;
 }
 
@@ -259,7 +276,7 @@ cleanup:
 /* Renumber the graph to the relation ids of the run, and read the facts of the run. */
 static kith_status align(kith_graph **aligned, kith__index **learned, kith__alignment *report,
                          const kith_graph *graph, const char *folder, const kith__config *config,
-                         const kith_work_options *options, kith_error *error)
+                         const kith_work_options *options, kith__watch *watch, kith_error *error)
 {
     char *inner = kith__path_join(folder, "graph");
     kith__pool *pool = kith__pool_new(options->threads);
@@ -268,7 +285,9 @@ static kith_status align(kith_graph **aligned, kith__index **learned, kith__alig
 
     if (!inner || !pool)
         TRY(kith__no_memory(error));
+    kith__pool_set_watch(pool, watch);
     TRY(open_graph(&trained_on, inner, config, options, error));
+    TRY(kith__watch_begin(watch, "matching relations", 0, error));
     TRY(kith__graph_align(aligned, report, graph, trained_on, pool, error));
     TRY(kith__index_new(learned, trained_on, pool, error));
 cleanup:
@@ -304,7 +323,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
             "%s: is an embedding alone, which says nothing about the entities of another "
             "graph; expected a run with rules (--preset kith or rules)",
             folder));
-    TRY(align(&aligned, &learned, &report, graph, folder, &config, &options, error));
+    TRY(align(&aligned, &learned, &report, graph, folder, &config, &options, &watch, error));
     config.settings.evidence = KITH_EVIDENCE_RULES;
     config.settings.predict = KITH_PREDICT_BOTH;
     TRY(kith__model_make(&model, aligned, &config.settings, options.threads, &watch, NULL, NULL,
@@ -318,10 +337,13 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
                          "%s was not trained on %zu of the graph's relations; known facts with "
                          "them are ignored: %zu",
                          folder, report.dropped_relations, report.dropped_facts);
+    kith__pool_set_watch(model->pool, &watch);
+    TRY(kith__watch_begin(&watch, "reading the model", 0, error));
     TRY(kith__fused_open(model, folder, true, error));
     kith__fact_base_learn(model->fused->evidence->base, learned);
     learned = NULL;
     TRY(kith__classifier_open(model, folder, error));
+    kith__pool_set_watch(model->pool, NULL);
     *out = model;
     model = NULL;
 cleanup:

@@ -44,6 +44,8 @@ typedef struct kith__run_options {
     /* Called before the folder appears under its name, to write more files into it; may be NULL. */
     kith_status (*fill)(void *context, const char *folder, kith_error *error);
     void *context;
+    kith_watch_call watch; /* while the graph is written; NULL: none */
+    void *watch_context;
 } kith__run_options;
 
 /* Create the folder, whole or not at all, and its parents. The folder must be missing, empty, or,
@@ -56,8 +58,8 @@ void kith__run_remove(const char *folder);
 /* Fails if the folder does not contain a run. */
 kith_status kith__run_check(const char *folder, kith_error *error);
 /* Read settings and graph, and create a model from them with initial values. */
-kith_status kith__run_open(kith_model **model, const char *folder, unsigned threads,
-                           kith_error *error);
+kith_status kith__run_open(kith_model **model, const char *folder,
+                           const kith_work_options *options, kith_error *error);
 
 kith_status kith__run_save_model(const char *folder, const kith_model *model, kith_error *error);
 kith_status kith__run_load_model(const char *folder, kith_model *model, kith_error *error);

@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 #include "graph/graph.h"
+#include "model/idle_pools.h"
 #include "session/answer.h"
 #include "session/errors.h"
 
@@ -137,12 +138,12 @@ cleanup:
 
 static kith_status run_asking(question_batch *k, unsigned threads, kith_error *error)
 {
-    kith__candidate_cache *cache = k->session->cache;
-    kith__pool *pool = k->chunks > 1 && threads != 1 ? kith__cache_take_pool(cache, threads) : NULL;
+    const kith_model *model = k->session->model;
+    kith__pool *pool = k->chunks > 1 && threads != 1 ? kith__model_take_pool(model, threads) : NULL;
 
     if (pool) {
         kith__pool_run(pool, answer_piece, k, kith__pool_size(pool));
-        kith__cache_give_pool(cache, pool);
+        kith__model_give_pool(model, pool);
     } else {
         answer_piece(k, 0);
     }

@@ -7,6 +7,7 @@
 #include "core/radix.h"
 #include "core/stages.h"
 #include "graph/graph.h"
+#include "model/idle_pools.h"
 #include "session/answer.h"
 #include "session/classify.h"
 #include "session/errors.h"
@@ -274,13 +275,13 @@ cleanup:
 
 static kith_status run_judging(judging *j, unsigned threads, kith_error *error)
 {
-    kith__candidate_cache *cache = j->session->cache;
+    const kith_model *model = j->session->model;
     kith__pool *pool =
-        j->chunks > 1 && threads != 1 ? kith__cache_take_pool(cache, threads) : NULL;
+        j->chunks > 1 && threads != 1 ? kith__model_take_pool(model, threads) : NULL;
 
     if (pool) {
         kith__pool_run(pool, judge_piece, j, kith__pool_size(pool));
-        kith__cache_give_pool(cache, pool);
+        kith__model_give_pool(model, pool);
     } else {
         judge_piece(j, 0);
     }

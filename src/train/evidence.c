@@ -25,7 +25,7 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
                                            .most_hidden = 8,
                                            .most_asked = 8000,
                                            .seed = s->seed};
-    return kith__graph_hold_out(graph, model->graph, &options, error);
+    return kith__graph_hold_out(graph, model->graph, &options, model->pool, error);
 }
 
 /* Train on the held-out graph, or resume that training, and open the result. */
@@ -37,14 +37,15 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
     kith_model *started = NULL;
     kith_status status;
 
+    const kith_work_options work = kith__watched_by(watch, options ? options->threads : 0);
+    const kith__run_options make = {.watch = work.watch, .watch_context = work.context};
     if (!kith__path_exists(folder, "config.json"))
-        TRY(kith__run_create(folder, graph, settings, NULL, error));
-    TRY(kith__run_open(&started, folder, options ? options->threads : 0, error));
+        TRY(kith__run_create(folder, graph, settings, &make, error));
+    TRY(kith__run_open(&started, folder, &work, error));
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)
-        TRY(kith_model_open(
-            model, folder, &(kith_work_options){.threads = options ? options->threads : 0}, error));
+        TRY(kith_model_open(model, folder, &work, error));
 cleanup:
     return status;
 }
@@ -190,6 +191,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
     bool embedding = model->settings.evidence == KITH_EVIDENCE_FUSED;
     kith_settings settings = model->settings;
     kith__watch *watch = kith__pool_watch(model->pool);
+    const kith_work_options work = kith__watched_by(watch, options ? options->threads : 0);
     kith_graph *graph = NULL;
     kith_model *held_out = NULL;
     fitted found = {0};
@@ -204,7 +206,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         status = take_carried(end, folder, model, error);
         goto cleanup;
     }
-    settings.evidence = KITH_EVIDENCE_NONE;
+    settings.evidence = embedding ? KITH_EVIDENCE_NONE : KITH_EVIDENCE_RULES;
     settings.eval_every = 0;
     TRY(kith__watch_begin(watch, "holding out entities", 0, error));
     TRY(hold_out(&graph, model, error));
@@ -215,8 +217,7 @@ kith_status kith__run_add_evidence(kith_train_end *end, const char *folder, kith
         TRY(train_held_out(&held_out, end, inner, graph, &settings, options, train, watch,
                            error));
     else
-        TRY(kith_model_new(&held_out, graph, &settings,
-                           &(kith_work_options){.threads = options ? options->threads : 0}, error));
+        TRY(kith_model_new(&held_out, graph, &settings, &work, error));
     if (trains && *end == KITH_TRAIN_STOPPED)
         goto cleanup;
     kith__pool_set_watch(held_out->pool, watch);

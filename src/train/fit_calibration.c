@@ -60,7 +60,7 @@ kith_status kith__calibrate_fusion(kith__calibration *calibration, const kith__f
     if (!c.queries || !c.samples || !c.count)
         TRY(kith__no_memory(error));
     size_t count = calibration_queries(c.queries, from);
-    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "fusion_samples probabilities",
+    TRY(kith__watch_begin(kith__pool_watch(from->model->pool), "calibrating probabilities",
                           count, error));
     const kith__answer_set among = kith__answers_below(from->among.candidates);
     TRY(kith__fusion_sweep(from->model, fusion, from->evidence, c.queries, count, &among, 0,

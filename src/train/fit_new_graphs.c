@@ -48,6 +48,7 @@ static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, in
                                                 .most = MOST_HIDDEN,
                                                 .seed = model->settings.seed,
                                                 .draw = (uint64_t)draw};
+    const kith_work_options work = kith__watched_by(watch, threads);
     kith_settings settings = model->settings;
     kith_graph *graph = NULL;
     kith_model *hidden = NULL;
@@ -56,12 +57,12 @@ static kith_status add_draw(draws *d, size_t *facts, const kith_model *model, in
 
     settings.evidence = KITH_EVIDENCE_RULES;
     settings.predict = KITH_PREDICT_BOTH;
-    TRY(kith__graph_hide_facts(&graph, model->graph, &options, error));
+    TRY(kith__graph_hide_facts(&graph, model->graph, &options, model->pool, error));
     TRY(kith__holdout_init_of_facts(&holdout, graph, error));
     *facts += kith_graph_facts(graph, KITH_TEST).count;
     if (holdout.query_count == 0)
         goto cleanup;
-    TRY(kith_model_new(&hidden, graph, &settings, &(kith_work_options){.threads = threads}, error));
+    TRY(kith_model_new(&hidden, graph, &settings, &work, error));
     kith__pool_set_watch(hidden->pool, watch);
     TRY(fit_on(d, hidden, &holdout, model->graph, error));
 cleanup:

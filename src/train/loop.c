@@ -383,7 +383,8 @@ static kith_status calibrate(const char *folder, unsigned threads, kith__watch *
 
     if (kith__path_exists(folder, "calibration.json"))
         return KITH_OK;
-    TRY(kith__run_open(&model, folder, threads, error));
+    const kith_work_options work = kith__watched_by(watch, threads);
+    TRY(kith__run_open(&model, folder, &work, error));
     kith__pool_set_watch(model->pool, watch);
     TRY(kith__run_load_model(folder, model, error));
     TRY(kith__watch_begin(watch, "calibrating probabilities", 0, error));
@@ -404,8 +405,8 @@ static kith_status fit_classifier(const char *folder, unsigned threads, kith__wa
 
     if (kith__path_exists(folder, "classifier.json"))
         return KITH_OK;
-    TRY(kith__watch_begin(watch, "fitting the classifier", 0, error));
-    TRY(kith_model_open(&model, folder, &(kith_work_options){.threads = threads}, error));
+    const kith_work_options work = kith__watched_by(watch, threads);
+    TRY(kith_model_open(&model, folder, &work, error));
     TRY(kith__classifier_save(folder, model->classifier, error));
 cleanup:
     kith_model_free(model);
@@ -418,6 +419,7 @@ static kith_status go_through_stages(kith_train_end *end, const char *folder, ki
 {
     kith_evidence_mode evidence = model->settings.evidence;
     unsigned threads = options ? options->threads : 0;
+    const kith_work_options work = kith__watched_by(watch, threads);
     bool labelled = kith_graph_facts(model->graph, KITH_DEV).truth != NULL;
     kith_status status = KITH_OK;
 
@@ -437,7 +439,7 @@ static kith_status go_through_stages(kith_train_end *end, const char *folder, ki
         kith__run_drop_held_out(folder);
     } else {
         if (!model)
-            TRY(kith__run_open(&model, folder, threads, error));
+            TRY(kith__run_open(&model, folder, &work, error));
         kith__pool_set_watch(model->pool, watch);
         TRY(kith__run_add_evidence(end, folder, model, options, train_embedding, error));
     }
@@ -451,8 +453,19 @@ cleanup:
     return status;
 }
 
-/* Train the model, continuing from the state in its folder, and free it. If a stage is stopped, the
- * run can be resumed. */
+/* If a stage is stopped, the run can be resumed. */
+static kith_status say_end(kith_train_end *end, kith_train_end reached, kith_status status)
+{
+    if (status == KITH_ERR_STOPPED) {
+        reached = KITH_TRAIN_STOPPED;
+        status = KITH_OK;
+    }
+    if (status == KITH_OK && end)
+        *end = reached;
+    return status;
+}
+
+/* Train the model, continuing from the state in its folder, and free it. */
 static kith_status go_on(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
 {
@@ -463,13 +476,7 @@ static kith_status go_on(kith_train_end *end, const char *folder, kith_model *mo
                      options ? options->watch_context : NULL);
     kith_status status = go_through_stages(&reached, folder, model, options, &watch, error);
     kith__watch_release(&watch);
-    if (status == KITH_ERR_STOPPED) {
-        reached = KITH_TRAIN_STOPPED;
-        status = KITH_OK;
-    }
-    if (status == KITH_OK && end)
-        *end = reached;
-    return status;
+    return say_end(end, reached, status);
 }
 
 void(kith_train_options_init)(kith_train_options *options, size_t size)
@@ -493,7 +500,15 @@ kith_status kith_train_resume(kith_train_end *end, const char *folder,
     TRY(kith__options_copy(&options, sizeof options, sizeof options, given, error));
     TRY(kith__run_check(folder, error));
     TRY(kith__run_lock_take(&lock, folder, error));
-    TRY(kith__run_open(&model, folder, options.threads, error));
+    const kith_work_options work = {.threads = options.threads,
+                                    .watch = options.watch,
+                                    .context = options.watch_context};
+    status = kith__run_open(&model, folder, &work, error);
+    if (status == KITH_ERR_STOPPED) {
+        status = say_end(end, KITH_TRAIN_STOPPED, status);
+        goto cleanup;
+    }
+    TRY(status);
     TRY(kith__run_list_files(folder, error)); /* excluding files that will be written again */
     status = go_on(end, folder, model, &options, error);
     model = NULL;
@@ -553,6 +568,8 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
     const kith__run_options make = {.derived =
                                         kith__derived_hash(graph, model->rules, model->lists),
                                     .replace = options.replace,
+                                    .watch = options.watch,
+                                    .watch_context = options.watch_context,
                                     .fill = options.from ? save_start : NULL,
                                     .context = &values};
     TRY(kith__run_create(folder, graph, &resolved, &make, error));

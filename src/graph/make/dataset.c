@@ -314,6 +314,7 @@ kith_status kith_dataset_make(kith_graph **out, kith_dataset_report **report,
     kith_dataset_options options = defaults;
     splitting s = {.source = source, .options = &options};
     kith__facts sampled = {0};
+    kith__pool *pool = NULL;
     kith_graph *graph = NULL;
     kith_status status = kith__options_copy(&options, sizeof options, sizeof options, given, error);
 
@@ -327,16 +328,19 @@ kith_status kith_dataset_make(kith_graph **out, kith_dataset_report **report,
     s.candidate = kith__calloc(source->entities.count, 1);
     s.seen = kith__calloc(source->entities.count, 1);
     s.unseen = kith__calloc(source->entities.count, 1);
-    if (!s.candidate || !s.seen || !s.unseen)
+    pool = kith__pool_new(options.threads);
+    if (!s.candidate || !s.seen || !s.unseen || !pool)
         TRY(kith__no_memory(error));
+    kith__pool_set_watch(pool, &s.watch);
     TRY(make_splits(&s, &sampled, error));
-    TRY(kith__graph_adopt(&graph, source, s.split, &s.watch, error));
+    TRY(kith__graph_adopt(&graph, source, s.split, pool, error));
     s.report.dropped = source->entities.count - graph->entities.count;
     TRY(give_report(report, &s.report, error));
     *out = graph;
     graph = NULL;
 cleanup:
     kith_graph_free(graph);
+    kith__pool_free(pool);
     kith__facts_release(&sampled);
     splitting_release(&s);
     return status;

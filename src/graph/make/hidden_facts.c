@@ -47,7 +47,8 @@ static void choose(hiding *h, const kith__hidden_facts_options *options)
 }
 
 kith_status kith__graph_hide_facts(kith_graph **graph, const kith_graph *source,
-                                   const kith__hidden_facts_options *options, kith_error *error)
+                                   const kith__hidden_facts_options *options, kith__pool *pool,
+                                   kith_error *error)
 {
     const kith__facts *train = &source->splits[KITH_TRAIN];
     hiding h = {.train = train,
@@ -64,7 +65,7 @@ kith_status kith__graph_hide_facts(kith_graph **graph, const kith_graph *source,
     for (size_t i = 0; i < train->count; i++)
         if (kith__facts_add(&split[h.hidden[i] ? KITH_TEST : KITH_TRAIN], train->at[i]))
             TRY(kith__no_memory(error));
-    TRY(kith__graph_adopt(graph, source, split, NULL, error));
+    TRY(kith__graph_adopt(graph, source, split, pool, error));
 cleanup:
     kith__free(h.order);
     kith__free(h.left);

@@ -11,8 +11,10 @@ typedef struct kith__hidden_facts_options {
     uint64_t seed, draw; /* each draw hides other facts */
 } kith__hidden_facts_options;
 
-/* Train keeps the facts that are not hidden, test has the hidden ones. */
+/* Train keeps the facts that are not hidden, test has the hidden ones. The pool's watch can stop
+ * it. */
 kith_status kith__graph_hide_facts(kith_graph **graph, const kith_graph *source,
-                                   const kith__hidden_facts_options *options, kith_error *error);
+                                   const kith__hidden_facts_options *options, kith__pool *pool,
+                                   kith_error *error);
 
 #endif

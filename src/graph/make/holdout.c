@@ -176,7 +176,8 @@ static int part_facts(holding *h)
 }
 
 kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
-                                 const kith__holdout_options *options, kith_error *error)
+                                 const kith__holdout_options *options, kith__pool *pool,
+                                 kith_error *error)
 {
     holding h = {.source = source, .options = options};
     size_t n = source->entities.count, facts = source->splits[KITH_TRAIN].count;
@@ -198,7 +199,7 @@ kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
     count_hidden(&h);
     if (part_facts(&h))
         TRY(kith__no_memory(error));
-    TRY(kith__graph_adopt(graph, source, h.split, NULL, error));
+    TRY(kith__graph_adopt(graph, source, h.split, pool, error));
 cleanup:
     kith__free(h.order);
     kith__free(h.out);

@@ -19,8 +19,9 @@ typedef struct kith__holdout_options {
  * linked to seen ones, and test has one in five of these; without it they are dropped. Entities are
  * drawn as ends of random facts, so entities with many facts are drawn more often, as in the data
  * sets of Wang et al. 2019. If that leaves train less than a quarter of its facts, entities are
- * drawn uniformly instead. */
+ * drawn uniformly instead. The pool's watch can stop it. */
 kith_status kith__graph_hold_out(kith_graph **graph, const kith_graph *source,
-                                 const kith__holdout_options *options, kith_error *error);
+                                 const kith__holdout_options *options, kith__pool *pool,
+                                 kith_error *error);
 
 #endif

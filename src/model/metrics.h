@@ -1,6 +1,6 @@
 /* Metrics over ranks, and the reliability of probabilities. */
-#ifndef KITH_EVAL_METRICS_H
-#define KITH_EVAL_METRICS_H
+#ifndef KITH_MODEL_METRICS_H
+#define KITH_MODEL_METRICS_H
 
 #include "kith/kith.h"
 

@@ -1,4 +1,4 @@
-#include "eval/metrics.h"
+#include "model/metrics.h"
 
 #include <math.h>
 
