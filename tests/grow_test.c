@@ -679,6 +679,39 @@ static void grow__with_no_seen_neighbor_the_embedding_keeps_silent_beside_rules(
     kith_graph_free(graph);
 }
 
+/* Rules use what the embedding leaves out. */
+static void grow__beside_rules_facts_that_the_embedding_leaves_out_are_listed_and_masked(void **state)
+{
+    static said_fact facts[] = {{"Besson", "born_in", "Lyon"},
+                                {"Besson", "citizen_of", "country2"},
+                                {"Lyon", "located_in", "country3"}};
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "fused");
+    kith_session *session = session_with(model, facts, 3);
+    kith_explanation *e = explained(session, (kith_question){"Besson", "citizen_of", NULL});
+
+    (void)state;
+    assert_int_equal(e->weighing, KITH_WEIGH_ATTENTION);
+    assert_int_equal(e->neighbor_count, 2);
+    assert_int_equal(e->unread, 0);
+    assert_true(fabs(e->neighbors[0]->weight - 1) < 1e-5);
+    const kith_weighted_neighbor *left = e->neighbors[1];
+    assert_string_equal(kith_session_entity_name(session, left->entity), "Lyon");
+    assert_true(left->added && isnan(left->weight) && left->place == SIZE_MAX);
+    assert_null(e->neighbors[0]->redundant_with); /* born_in has no part in its weight */
+    assert_int_equal(e->ablation_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(e->ablations[i]->neighbor, i);
+        assert_true(e->ablations[i]->changes[0]->score != e->ablations[i]->changes[0]->score_masked);
+    }
+    assert_true(e->contributions[0]->neighbors[0] != 0);
+    assert_true(e->contributions[0]->neighbors[1] == 0);
+    kith_explanation_free(e);
+    kith_session_free(session);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 /* An embedding alone answers by unseen neighbours: it shows their weights, and their points add
  * up. */
 static void grow__an_embedding_alone_explains_unseen_neighbors(void **state)
@@ -899,6 +932,8 @@ int main(void)
         cmocka_unit_test(grow__an_unseen_neighbor_counts_by_its_own_encoding),
         cmocka_unit_test(grow__beside_a_seen_neighbor_unseen_ones_do_not_count),
         cmocka_unit_test(grow__with_no_seen_neighbor_the_embedding_keeps_silent_beside_rules),
+        cmocka_unit_test(
+            grow__beside_rules_facts_that_the_embedding_leaves_out_are_listed_and_masked),
         cmocka_unit_test(grow__an_embedding_alone_explains_unseen_neighbors),
         cmocka_unit_test(grow__every_aggregator_encodes_from_unseen_neighbors),
         cmocka_unit_test(grow__evaluation_and_sessions_encode_to_the_same_bits),
