@@ -503,6 +503,43 @@ static void grow__facts_are_saved_and_read_again(void **state)
     kith_graph_free(graph);
 }
 
+/* The first fact of each looks like a header row, or like the one that is written. */
+static void grow__no_saved_fact_is_read_as_a_header_row(void **state)
+{
+    static said_fact sets[][2] = {{{"geneC", "interaction", "A"}, {"geneC", "binds", "B"}},
+                                  {{"subject", "relation", "object"}, {"a", "b", "c"}},
+                                  {{"subject", "predicate", "object"}, {"a", "relation", "c"}},
+                                  {{"\"x\" y", "\"\"knows\"", "\""}, {"a\"", " b ", "c\"d"}},
+                                  {{"\xef\xbb\xbfmark", "knows", "A"}, {"A", "knows", "B"}},
+                                  {{"only", "interaction", "B"}, {NULL, NULL, NULL}}};
+    const char *path = keep(format("%s/said.tsv", new_folder()));
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "rules");
+    kith_error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        size_t count = sets[i][1][0] ? 2 : 1;
+        kith_session *session = session_with(model, sets[i], count);
+        kith_session *again = session_with(model, NULL, 0);
+        assert_int_equal(kith_session_save(session, path, &error), KITH_OK);
+        kith_graph *read = opened(path);
+        assert_int_equal(kith_session_add_graph(again, read, NULL, &error), KITH_OK);
+        assert_int_equal(kith_session_fact_count(again), count);
+        for (size_t k = 0; k < count; k++) {
+            kith_session_fact f = kith_session_fact_at(again, k);
+            assert_string_equal(f.subject, sets[i][k][0]);
+            assert_string_equal(f.relation, sets[i][k][1]);
+            assert_string_equal(f.object, sets[i][k][2]);
+        }
+        kith_graph_free(read);
+        kith_session_free(session);
+        kith_session_free(again);
+    }
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 /* One by one, with all of them at one hub: the time grows with their number, not with its
  * square. */
 static void grow__facts_are_added_in_time_proportional_to_their_number(void **state)
@@ -927,6 +964,7 @@ int main(void)
         cmocka_unit_test(grow__what_was_taken_back_was_never_said),
         cmocka_unit_test(grow__cycles_of_new_entities_are_fine),
         cmocka_unit_test(grow__facts_are_saved_and_read_again),
+        cmocka_unit_test(grow__no_saved_fact_is_read_as_a_header_row),
         cmocka_unit_test(grow__facts_are_added_in_time_proportional_to_their_number),
         cmocka_unit_test(grow__an_unseen_answer_is_explained),
         cmocka_unit_test(grow__an_unseen_neighbor_counts_by_its_own_encoding),

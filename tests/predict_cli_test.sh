@@ -364,9 +364,19 @@ printf '%s\t%s\t%s\n' new knows p1 new knows p1 p0 plays_for 'team Chicago' new 
 printf 'new\tknows\tp1\n' >one.tsv
 script 'save and load' 0 '^added 1 fact, ignored 1 \(between entities that training has not seen\)$' \
     'new knows p1\n"two words" knows new\nsave said.tsv\nundo\nundo\nload said.tsv\nnew knows ?\n'
-[ "$(cat said.tsv)" = "new${tab}knows${tab}p1
+[ "$(cat said.tsv)" = "subject${tab}relation${tab}object
+new${tab}knows${tab}p1
 two words${tab}knows${tab}new" ]
 report $? 'what is saved' "$(cat said.tsv)"
+script 'the first saved fact is not read as a header row' 0 \
+    '^added 0 facts, ignored 1 \(with a relation that training has not seen\)$' \
+    'geneC\tinteraction\tA\nsave genes.tsv\nundo\nload genes.tsv\n'
+"$kith" predict lan --facts genes.tsv --query 'p0 knows ?' --top 1 >out 2>err &&
+    grep -q 'genes.tsv: added 0 facts, ignored 1 ' err
+report $? 'nor by --facts' "$(cat err genes.tsv)"
+"$kith" check lan said.tsv --json >out 2>err
+[ "$(grep -c '"subject": "new"' out)" = 1 ] && ! grep -q '"subject": "subject"' out
+report $? 'nor is its header row checked' "$(cat out err)"
 script 'load counts what is new, and what is ignored and why' 0 \
     '^added 1 fact, ignored 4 \(1 known already, 1 with a relation that training has not seen, 1 between entities that training has not seen, 1 repeated in the source\)$' \
     'load mixed.tsv\nload mixed.tsv\nnew knows p2\nremove new knows p1\nnew knows p3\n'

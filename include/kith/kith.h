@@ -917,8 +917,9 @@ KITH_API kith_status kith_session_undo(kith_session *session);
 KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
                                          const char *relation, const char *object,
                                          kith_error *error);
-/* Write all added facts, in order, as three columns separated by tabs. The file is written under a
- * temporary name and renamed. kith_graph_open and kith_session_add_graph read it. */
+/* Write all added facts, in order, as three columns separated by tabs below a header row. The file
+ * is written under a temporary name and renamed. kith_graph_open and kith_session_add_graph read
+ * it. */
 KITH_API kith_status kith_session_save(const kith_session *session, const char *path,
                                        kith_error *error);
 
