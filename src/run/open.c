@@ -233,7 +233,7 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
             : kith__fused_open(model, folder, false, error));
     if (!model->fused && model->settings.unseen_neighbors)
         TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
-    TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__classifier_open(model, folder, false, error));
     TRY(kith__held_out_open(model, folder, error));
     *out = model;
     model = NULL;
@@ -326,7 +326,7 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     TRY(kith__fused_open(model, folder, true, error));
     kith__fact_base_learn(model->fused->evidence->base, learned);
     learned = NULL;
-    TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__classifier_open(model, folder, true, error));
     *out = model;
     model = NULL;
 cleanup:
