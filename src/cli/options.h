@@ -98,7 +98,7 @@ typedef struct common_arguments {
     {                                                                                              \
         "on", 0, "SOURCE",                                                                         \
             "apply the run's rules to another graph that shares its relations: its train "         \
-            "and aux are the known facts, its entities the candidates",                            \
+            "and aux are the known facts, its entities the candidates; needs a run with rules",    \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 #define OPTION_SPLIT(type, field)                                                                  \
