@@ -54,6 +54,12 @@ json 'a new player lives where the team is' \
     "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --json
 check 'people get a list' 0 '^ +1 +-?[0-9.]+ +[0-9.]+ % if any  Boston$' \
     "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --top 3
+"$kith" predict lan "${player[@]}" --query 'p0 knows ?' >out 2>err &&
+    grep -q 'new entities are not among the answers' err
+report $? 'without rules new entities are not proposed, which is told' "$(cat err)"
+"$kith" predict lan "${player[@]}" --query 'p0 knows ?' --candidates seen >out 2>err &&
+    "$kith" predict lan --query 'p0 knows ?' >>out 2>>err && ! grep -q 'not among the answers' err
+report $? 'but not where none could be' "$(cat err)"
 json 'top says how many' 'len(o["results"][0]["answers"]) == 3' \
     "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --top 3 --json
 json '? may stand for the subject' 'o["results"][0]["query"]["subject"] is None and len(o["results"][0]["answers"]) == 10' \

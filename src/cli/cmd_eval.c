@@ -323,7 +323,7 @@ static int run(const command *self, void *arguments_given)
 
 static const option_row options[] = {
     OPTION_SPLIT(arguments, split),
-    OPTION_CANDIDATES(arguments, candidates, "seen"),
+    OPTION_CANDIDATES(arguments, candidates, "seen", ""),
     {"without", 0, "PARTS",
      "ablate parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
      "direct or path; separate several with commas",

@@ -106,11 +106,11 @@ typedef struct common_arguments {
         "split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(type, field),  \
             "test"                                                                                 \
     }
-#define OPTION_CANDIDATES(type, field, usual)                                                      \
+#define OPTION_CANDIDATES(type, field, usual, more)                                                \
     {                                                                                              \
         "candidates", 0, "seen|all|new",                                                           \
             "which entities may be answers: those in train (seen), all, or only new ones, "        \
-            "which are in support or added facts but not in train",                                \
+            "which are in support or added facts but not in train" more,                           \
             OPTION_CHOICE, offsetof(type, field), usual                                            \
     }
 /* Converts the index of a choice of OPTION_CANDIDATES. */
