@@ -468,6 +468,47 @@ static void grow__cycles_of_new_entities_are_fine(void **state)
     kith_graph_free(graph);
 }
 
+/* As if it had never been said, and in a time that does not depend on the other facts. */
+static void grow__the_last_fact_is_removed_with_its_names(void **state)
+{
+    static said_fact others[] = {{"Besson", "born_in", "Lyon"}, {"Lyon", "located_in", "country3"},
+                                 {"Anna", "made_in", "country1"}};
+    static said_fact gone[] = {{"Nice", "loves", "Besson"}, {"Oslo", "located_in", "Bergen"},
+                               {"Rome", "hates", "Rome"},   {"Oslo", "located_in", "city1"}};
+    static const kith_question questions[] = {{"Besson", "citizen_of", NULL},
+                                              {NULL, "born_in", "Lyon"}};
+    kith_graph *graph = films();
+    kith_model *model = trained(graph, "fused");
+    kith_session *session = session_with(model, others, 2), *fresh = session_with(model, others, 3);
+    enum { MANY = 4000 };
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(kith_session_add(NULL, session, gone[i][0], gone[i][1], gone[i][2], NULL),
+                         KITH_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(kith_session_undo(session), KITH_OK);
+    assert_int_equal(
+        kith_session_add(NULL, session, others[2][0], others[2][1], others[2][2], NULL), KITH_OK);
+    same_session(session, fresh, questions, 2);
+    clock_t began = clock();
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(kith_session_add(NULL, session, format("p%zu", i), "born_in", "city1",
+                                          NULL), KITH_OK);
+    clock_t added = clock();
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(kith_session_undo(session), KITH_OK);
+    clock_t removed = clock();
+    if (removed - added > 20 * (added - began) + CLOCKS_PER_SEC / 10)
+        fail_msg("adding took %g s, removing %g s", (double)(added - began) / CLOCKS_PER_SEC,
+                 (double)(removed - added) / CLOCKS_PER_SEC);
+    same_session(session, fresh, questions, 2);
+    kith_session_free(session);
+    kith_session_free(fresh);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 static void grow__facts_are_saved_and_read_again(void **state)
 {
     static said_fact all[] = {{"Besson", "born_in", "Lyon"},   {"Lyon", "located_in", "a b\"c"},
@@ -963,6 +1004,7 @@ int main(void)
         cmocka_unit_test(grow__without_rules_answers_are_seen_ones),
         cmocka_unit_test(grow__what_was_taken_back_was_never_said),
         cmocka_unit_test(grow__cycles_of_new_entities_are_fine),
+        cmocka_unit_test(grow__the_last_fact_is_removed_with_its_names),
         cmocka_unit_test(grow__facts_are_saved_and_read_again),
         cmocka_unit_test(grow__no_saved_fact_is_read_as_a_header_row),
         cmocka_unit_test(grow__facts_are_added_in_time_proportional_to_their_number),
