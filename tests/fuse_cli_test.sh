@@ -563,7 +563,7 @@ mkdir renamed
 cat renamed-train.tsv renamed-aux.tsv >renamed/train
 printf 'new-e1\thates\tnew-e2\n' >>renamed/train
 cp renamed-test.tsv renamed/test
-printf 'new-e1\tloathes\tnew-e2\nnew-e3\thates\tnew-e2\n' >>renamed/test
+printf 'new-e1\tloathes\tnew-e2\nnew-e3\thates\tnew-e2\nlonely\tlikes\tnew-e2\n' >>renamed/test
 json 'a run answers about a graph of strangers' \
     'o["mrr"] > .3 and o["queries"] > 20' \
     "$kith" eval rules --on renamed --json

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
     kith_eval *eval;
     kith_probability_eval *overall;
+    bool rules; /* the run has rules */
 } measured;
 
 static const char *split_name(const arguments *a)
@@ -109,8 +110,8 @@ static void print_eval(const measured *m, const arguments *a)
                 ? ", because they are unseen; --candidates all ranks them too"
                 : "");
     if (e->no_neighbors > 0)
-        say("  %zu with an entity that has no usable neighbour, scored with zeros\n",
-            e->no_neighbors);
+        say("  %zu with an entity that has no usable neighbour%s\n", e->no_neighbors,
+            m->rules ? "" : ", scored with zeros");
     char text[128];
     if (a->without)
         say("  without %s of the evidence\n", name_parts(text, a->without));
@@ -271,6 +272,14 @@ static int report_held_out(const arguments *a, const kith_model *model)
     return EXIT_SUCCESS;
 }
 
+static bool has_rules(const kith_model *model)
+{
+    char evidence[32];
+
+    kith_settings_get(evidence, sizeof evidence, kith_model_settings(model), "evidence");
+    return strcmp(evidence, "none") != 0;
+}
+
 static int evaluate(const arguments *a)
 {
     kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
@@ -281,7 +290,7 @@ static int evaluate(const arguments *a)
     const kith_work_options work = work_options(&a->common);
     kith_model *model = NULL;
     kith_graph *filter = NULL;
-    measured found = {NULL, NULL};
+    measured found = {0};
     kith_error error;
     int status = EXIT_SUCCESS;
     bool opened = (!a->filter || open_source(&filter, a->filter, &a->common, &error) == KITH_OK) &&
@@ -295,6 +304,7 @@ static int evaluate(const arguments *a)
         measure_overall(&found, model, a, &error) != KITH_OK) {
         status = failure(&error);
     } else {
+        found.rules = has_rules(model);
         if ((a->ranks || a->filter) && found.eval->classification)
             note("facts with labels are classified, so there are no ranks%s\n",
                  a->filter ? " to filter" : "");
