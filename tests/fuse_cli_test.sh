@@ -563,11 +563,26 @@ mkdir renamed
 cat renamed-train.tsv renamed-aux.tsv >renamed/train
 printf 'new-e1\thates\tnew-e2\n' >>renamed/train
 cp renamed-test.tsv renamed/test
+printf 'new-e1\tloathes\tnew-e2\nnew-e3\thates\tnew-e2\nlonely\tlikes\tnew-e2\n' >>renamed/test
 json 'a run answers about a graph of strangers' \
     'o["mrr"] > .3 and o["queries"] > 20' \
     "$kith" eval rules --on renamed --json
-check 'what it has no relation for is told' 0 'was not trained on 1 of the graph.s relations; known facts with them are ignored: [1-9]' \
+check 'what it has no relation for is told' 0 'was not trained on 2 of the graph.s relations; known facts with them are ignored: 1 \(.hates., .loathes.\)' \
     sh -c '"$0" eval fused --on renamed 2>&1' "$kith"
+wc -l <renamed/test >facts
+json 'test facts with such a relation are counted, as on a graph of the run' \
+    'o["relation_not_in_train"] == 2 and o["facts"] == int(open("facts").read())' \
+    "$kith" eval rules --on renamed --json
+check 'rules score nothing with zeros' 0 '1 with an entity that has no usable neighbour$' \
+    "$kith" eval rules --on renamed
+check 'and shown' 0 '2 left out: train lacks their relation' "$kith" eval rules --on renamed
+mkdir strangers-labelled
+cp renamed/train strangers-labelled/train
+sed 's/$/\t1/' renamed-test.tsv >strangers-labelled/test
+sed 's/\t[^\t]*$/\tnew-e1\t-1/' renamed-test.tsv >>strangers-labelled/test
+cp strangers-labelled/test strangers-labelled/dev
+check 'what a classifier is fitted on is told' 0 'so its classifier was fitted on dev of the graph that it is used on' \
+    sh -c '"$0" eval rules --on strangers-labelled 2>&1' "$kith"
 json 'and questions' 'all(a["entity"].startswith("new-") for a in o["results"][0]["answers"])' \
     "$kith" predict fused --on renamed --query 'new-e1 likes ?' --json
 "$kith" rules rules --kind AB --top 1 --json > own.json

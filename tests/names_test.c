@@ -71,6 +71,30 @@ static void names__200_000_names_keep_their_ids_while_the_table_grows(void **sta
 
 /* Every name of one and of two bytes, NUL among them, and names that differ only behind a NUL or in
  * length. */
+static void names__what_is_cut_off_is_forgotten_and_can_be_added_again(void **state)
+{
+    kith__names names;
+    enum { ALL = 5000, KEPT = 1234 };
+
+    (void)state;
+    assert_int_equal(kith__names_init(&names), 0);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = round ? KEPT : 0; i < ALL; i++) {
+            const char *name = format("n%d-%u", i < KEPT ? 0 : round, i);
+            assert_int_equal(add_name(&names, name, strlen(name)), i);
+        }
+        kith__names_truncate(&names, KEPT);
+        assert_int_equal(names.count, KEPT);
+        for (uint32_t i = 0; i < ALL; i++) {
+            const char *name = format("n%d-%u", i < KEPT ? 0 : round, i);
+            assert_int_equal(find_name(&names, name, strlen(name)), i < KEPT ? i : KITH__NO_ID);
+        }
+    }
+    kith__names_truncate(&names, 0);
+    assert_int_equal(find_name(&names, "n0-0", 4), KITH__NO_ID);
+    kith__names_release(&names);
+}
+
 static void names__any_bytes_make_a_name(void **state)
 {
     kith__names names;
@@ -368,6 +392,7 @@ int main(void)
         cmocka_unit_test(names__ids_count_up_in_the_order_first_met),
         cmocka_unit_test(names__find_does_not_add),
         cmocka_unit_test(names__200_000_names_keep_their_ids_while_the_table_grows),
+        cmocka_unit_test(names__what_is_cut_off_is_forgotten_and_can_be_added_again),
         cmocka_unit_test(names__any_bytes_make_a_name),
         cmocka_unit_test(names__long_names_differ_in_their_last_byte),
         cmocka_unit_test(rng__the_same_seed_gives_the_same_numbers),

@@ -54,6 +54,12 @@ json 'a new player lives where the team is' \
     "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --json
 check 'people get a list' 0 '^ +1 +-?[0-9.]+ +[0-9.]+ % if any  Boston$' \
     "$kith" predict lan "${player[@]}" --query 'new lives_in ?' --top 3
+"$kith" predict lan "${player[@]}" --query 'p0 knows ?' >out 2>err &&
+    grep -q 'new entities are not among the answers' err
+report $? 'without rules new entities are not proposed, which is told' "$(cat err)"
+"$kith" predict lan "${player[@]}" --query 'p0 knows ?' --candidates seen >out 2>err &&
+    "$kith" predict lan --query 'p0 knows ?' >>out 2>>err && ! grep -q 'not among the answers' err
+report $? 'but not where none could be' "$(cat err)"
 json 'top says how many' 'len(o["results"][0]["answers"]) == 3' \
     "$kith" predict lan "${new[@]}" --query 'new lives_in ?' --top 3 --json
 json '? may stand for the subject' 'o["results"][0]["query"]["subject"] is None and len(o["results"][0]["answers"]) == 10' \
@@ -364,9 +370,19 @@ printf '%s\t%s\t%s\n' new knows p1 new knows p1 p0 plays_for 'team Chicago' new 
 printf 'new\tknows\tp1\n' >one.tsv
 script 'save and load' 0 '^added 1 fact, ignored 1 \(between entities that training has not seen\)$' \
     'new knows p1\n"two words" knows new\nsave said.tsv\nundo\nundo\nload said.tsv\nnew knows ?\n'
-[ "$(cat said.tsv)" = "new${tab}knows${tab}p1
+[ "$(cat said.tsv)" = "subject${tab}relation${tab}object
+new${tab}knows${tab}p1
 two words${tab}knows${tab}new" ]
 report $? 'what is saved' "$(cat said.tsv)"
+script 'the first saved fact is not read as a header row' 0 \
+    '^added 0 facts, ignored 1 \(with a relation that training has not seen\)$' \
+    'geneC\tinteraction\tA\nsave genes.tsv\nundo\nload genes.tsv\n'
+"$kith" predict lan --facts genes.tsv --query 'p0 knows ?' --top 1 >out 2>err &&
+    grep -q 'genes.tsv: added 0 facts, ignored 1 ' err
+report $? 'nor by --facts' "$(cat err genes.tsv)"
+"$kith" check lan said.tsv --json >out 2>err
+[ "$(grep -c '"subject": "new"' out)" = 1 ] && ! grep -q '"subject": "subject"' out
+report $? 'nor is its header row checked' "$(cat out err)"
 script 'load counts what is new, and what is ignored and why' 0 \
     '^added 1 fact, ignored 4 \(1 known already, 1 with a relation that training has not seen, 1 between entities that training has not seen, 1 repeated in the source\)$' \
     'load mixed.tsv\nload mixed.tsv\nnew knows p2\nremove new knows p1\nnew knows p3\n'

@@ -148,6 +148,8 @@ check 'a setting beside --resume' 2 'from the run' "$kith" train --resume run --
 check 'a run to start from beside --resume' 2 'from the run' "$kith" train --resume run --from run
 check 'a run to start from that is not there' 1 'nowhere' \
     "$kith" train source -o x --from nowhere "${small[@]}"
+check 'rules alone do not start from a run' 2 'new run has rules only' \
+    "$kith" train source -o new --from run --preset rules
 check 'another dim than that of the run to start from' 2 'has dim 8, and the new run 12' \
     "$kith" train source -o x --from run --dim 12
 [ ! -e x ]

@@ -937,8 +937,9 @@ KITH_API kith_status kith_session_undo(kith_session *session);
 KITH_API kith_status kith_session_remove(kith_session *session, const char *subject,
                                          const char *relation, const char *object,
                                          kith_error *error);
-/* Write all added facts, in order, as three columns separated by tabs. The file is written under a
- * temporary name and renamed. kith_graph_open and kith_session_add_graph read it. */
+/* Write all added facts, in order, as three columns separated by tabs below a header row. The file
+ * is written under a temporary name and renamed. kith_graph_open and kith_session_add_graph read
+ * it. */
 KITH_API kith_status kith_session_save(const kith_session *session, const char *path,
                                        kith_error *error);
 
@@ -1170,7 +1171,9 @@ typedef struct kith_weighted_neighbor {
     /* its weight in the entity's vector, and the parts of the weight, weight = logic + attention;
      * NAN if the model has no such part */
     double weight, logic, attention;
-    size_t place;     /* its index in the model's list of neighbours */
+    /* its index in the embedding's list of neighbours; SIZE_MAX if the embedding does not read it,
+     * and only rules and proximity use it */
+    size_t place;
     uint32_t wins;    /* max: coordinates in which this neighbour is the largest */
     /* relation => query, the rule behind the logic weight; NULL: none */
     const kith_implication *rule;
@@ -1258,10 +1261,14 @@ typedef struct kith_explanation {
     const kith_contributions *const *contributions; /* of the first `compared` answers */
     size_t contribution_count;
     kith_weighing weighing;
-    const kith_weighted_neighbor *const *neighbors; /* highest weight first */
+    /* highest weight first, followed by those that only rules and proximity use */
+    const kith_weighted_neighbor *const *neighbors;
     size_t neighbor_count;
-    size_t unread; /* neighbours beyond the model's limit, which it does not use */
-    /* for each of the neighbours with the highest weights, which are masked one at a time */
+    /* facts that a model without rules does not use: those beyond its limit, and those with unseen
+     * entities that its encoding leaves out */
+    size_t unread;
+    /* for each of the neighbours with the highest weights and some of those without weights, which
+     * are masked one at a time */
     const kith_ablation *const *ablations;
     size_t ablation_count;
     size_t compared; /* how many of the first answers have contributions and changes of rank */

@@ -67,6 +67,10 @@ bool parse_relations(void *to, const char *text);
         "facts", 0, "FILE", what, OPTION_TEXTS, offsetof(query_arguments, files)                   \
     }
 
+/* For the help of --candidates. */
+#define NEW_CANDIDATES                                                                             \
+    "; runs without rules, and those with --unseen-neighbors off, propose no new ones"
+
 #define QUERY_OPTIONS                                                                              \
     {"query",                                                                                      \
      0,                                                                                            \
@@ -106,7 +110,8 @@ bool parse_relations(void *to, const char *text);
          "64",                                                                                     \
          .take = parse_relations,                                                                  \
          .expected = "a positive integer or all"},                                                 \
-        OPTION_CANDIDATES(query_arguments, candidates, "all"), OPTION_ON, OPTION_COLUMNS,          \
+        OPTION_CANDIDATES(query_arguments, candidates, "all", NEW_CANDIDATES), OPTION_ON,          \
+        OPTION_COLUMNS,                                                                            \
         OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
 /* The outcome of adding the facts of a source. */

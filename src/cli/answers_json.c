@@ -161,7 +161,7 @@ static void neighbors_json(json_t *object, const kith_explanation *e, const kith
         set_real(entry, "weight", n->weight);
         set_real(entry, "logic", n->logic);
         set_real(entry, "attention", n->attention);
-        if (e->weighing == KITH_WEIGH_MAX)
+        if (e->weighing == KITH_WEIGH_MAX && n->place != SIZE_MAX)
             json_object_set_new(entry, "wins", json_integer(n->wins));
         if (n->rule)
             json_object_set_new(entry, "rule", implication_json(n->rule, graph));

@@ -288,6 +288,12 @@ static void print_contributions(const kith_explanation *e, const kith_question *
     }
 }
 
+/* Whether the embedding, if there is one, reads the fact. */
+static bool is_read(const kith_weighted_neighbor *n)
+{
+    return n->place != SIZE_MAX;
+}
+
 static double weight_of(const kith_explanation *e, const kith_weighted_neighbor *n)
 {
     return e->weighing == KITH_WEIGH_MAX ? n->wins : n->weight;
@@ -345,31 +351,48 @@ static bool told_before(const kith_explanation *e, size_t i)
     return false;
 }
 
+/* The neighbours from a place on, up to another, as far as there is room. */
+static void print_facts(const kith_explanation *e, size_t from, size_t to, const kith_question *q,
+                        const kith_graph *graph)
+{
+    size_t shown = to - from < SHOWN ? to - from : SHOWN;
+
+    for (size_t i = from; i < from + shown; i++) {
+        char *fact = readable_fact(e->neighbors[i], q, graph);
+        if (is_read(e->neighbors[i]))
+            print_weight(e, e->neighbors[i], weight_of(e, e->neighbors[0]));
+        else
+            say("  ");
+        say("%s%s\n", fact ? fact : "", e->neighbors[i]->added ? "" : "  [graph]");
+        if (!told_before(e, i))
+            print_rules_of(e->neighbors[i], graph);
+        free(fact);
+    }
+    if (to - from > shown)
+        say("  and %zu more; --json has all\n", to - from - shown);
+}
+
 static void print_neighbors(const kith_explanation *e, const kith_question *q,
                             const kith_graph *graph)
 {
-    size_t shown = e->neighbor_count < SHOWN ? e->neighbor_count : SHOWN;
+    size_t read = 0;
 
+    while (read < e->neighbor_count && is_read(e->neighbors[read]))
+        read++;
     if (e->weighing == KITH_WEIGH_NONE)
         say("\n  known facts\n");
     else
         say("\n  facts by weight, for %s\n", relation_text(graph, e->relation));
     if (e->weighing == KITH_WEIGH_MAX)
         say("  coordinates in which the fact is the largest\n");
-    else if (shown > 0 && !isnan(e->neighbors[0]->logic) && !isnan(e->neighbors[0]->attention))
+    else if (read > 0 && !isnan(e->neighbors[0]->logic) && !isnan(e->neighbors[0]->attention))
         say("   weight =  logic + attention\n");
-    for (size_t i = 0; i < shown; i++) {
-        char *fact = readable_fact(e->neighbors[i], q, graph);
-        print_weight(e, e->neighbors[i], weight_of(e, e->neighbors[0]));
-        say("%s%s\n", fact ? fact : "", e->neighbors[i]->added ? "" : "  [graph]");
-        if (!told_before(e, i))
-            print_rules_of(e->neighbors[i], graph);
-        free(fact);
-    }
-    if (e->neighbor_count > shown)
-        say("  and %zu more; --json has all\n", e->neighbor_count - shown);
+    print_facts(e, 0, read, q, graph);
+    if (read < e->neighbor_count)
+        say("\n  facts used by rules and proximity only\n");
+    print_facts(e, read, e->neighbor_count, q, graph);
     if (e->unread > 0)
-        say("  %zu more facts exceed the number of neighbours that the model reads\n", e->unread);
+        say("  %zu more fact%s not used\n", e->unread, e->unread == 1 ? " is" : "s are");
 }
 
 static void print_ablations(const kith_explanation *e, const kith_question *q,

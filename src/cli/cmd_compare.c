@@ -296,7 +296,7 @@ static int run(const command *self, void *given)
 
 static const option_row options[] = {
     OPTION_SPLIT(arguments, split),
-    OPTION_CANDIDATES(arguments, candidates, "seen"),
+    OPTION_CANDIDATES(arguments, candidates, "seen", ""),
     OPTION_THREADS,
     OPTION_QUIET,
     OPTION_JSON,

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
     kith_eval *eval;
     kith_probability_eval *overall;
+    bool rules; /* the run has rules */
 } measured;
 
 static const char *split_name(const arguments *a)
@@ -109,8 +110,8 @@ static void print_eval(const measured *m, const arguments *a)
                 ? ", because they are unseen; --candidates all ranks them too"
                 : "");
     if (e->no_neighbors > 0)
-        say("  %zu with an entity that has no usable neighbour, scored with zeros\n",
-            e->no_neighbors);
+        say("  %zu with an entity that has no usable neighbour%s\n", e->no_neighbors,
+            m->rules ? "" : ", scored with zeros");
     char text[128];
     if (a->without)
         say("  without %s of the evidence\n", name_parts(text, a->without));
@@ -270,6 +271,14 @@ static int report_held_out(const arguments *a, const kith_model *model)
     return EXIT_SUCCESS;
 }
 
+static bool has_rules(const kith_model *model)
+{
+    char evidence[32];
+
+    kith_settings_get(evidence, sizeof evidence, kith_model_settings(model), "evidence");
+    return strcmp(evidence, "none") != 0;
+}
+
 static int evaluate(const arguments *a)
 {
     kith_eval_options options = {.split = a->split ? KITH_TEST : KITH_DEV,
@@ -280,7 +289,7 @@ static int evaluate(const arguments *a)
     const kith_work_options work = work_options(&a->common);
     kith_model *model = NULL;
     kith_graph *filter = NULL;
-    measured found = {NULL, NULL};
+    measured found = {0};
     kith_error error;
     int status = EXIT_SUCCESS;
     bool opened = (!a->filter || open_source(&filter, a->filter, &a->common, &error) == KITH_OK) &&
@@ -294,6 +303,7 @@ static int evaluate(const arguments *a)
                measure_overall(&found, model, a, &error) != KITH_OK) {
         status = failure(&error);
     } else {
+        found.rules = has_rules(model);
         if (a->filter && found.eval->classification)
             note("facts with labels are classified, so there are no ranks to filter\n");
         if (a->ranks && kith_eval_write_ranks(found.eval, kith_model_graph(model), a->ranks, &work,
@@ -321,7 +331,7 @@ static int run(const command *self, void *arguments_given)
 
 static const option_row options[] = {
     OPTION_SPLIT(arguments, split),
-    OPTION_CANDIDATES(arguments, candidates, "seen"),
+    OPTION_CANDIDATES(arguments, candidates, "seen", ""),
     {"without", 0, "PARTS",
      "ablate parts of the evidence: rules, proximity, embedding, or one kind of rules, such as "
      "direct or path; separate several with commas",

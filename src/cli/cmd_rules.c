@@ -324,8 +324,8 @@ static const option_row options[] = {
     {"min-support", 0, "N", "only rules with at least this support", OPTION_INTEGER,
      offsetof(arguments, min_support), "1", .high = UINT32_MAX},
     {"on", 0, "SOURCE",
-     "list the rules that the run learned, with examples and constant rules from "
-     "another graph that shares its relations",
+     "list the rules that predictions use (as --kind does), learned by the run, with examples and "
+     "constant rules from another graph that shares its relations",
      OPTION_TEXT, offsetof(common_arguments, on)},
     OPTION_SKIP_BAD,
     OPTION_COLUMNS,

@@ -32,7 +32,8 @@ static int run(const command *self, void *arguments)
 }
 
 static const option_row options[] = {OPTION_TOP("number of answers", "10"),
-                                     OPTION_CANDIDATES(query_arguments, candidates, "all"),
+                                     OPTION_CANDIDATES(query_arguments, candidates, "all",
+                                                       NEW_CANDIDATES),
                                      OPTION_ON,
                                      OPTION_COLUMNS,
                                      OPTION_THREADS,

@@ -98,7 +98,7 @@ typedef struct common_arguments {
     {                                                                                              \
         "on", 0, "SOURCE",                                                                         \
             "apply the run's rules to another graph that shares its relations: its train "         \
-            "and aux are the known facts, its entities the candidates",                            \
+            "and aux are the known facts, its entities the candidates; needs a run with rules",    \
             OPTION_TEXT, offsetof(common_arguments, on)                                            \
     }
 #define OPTION_SPLIT(type, field)                                                                  \
@@ -106,11 +106,11 @@ typedef struct common_arguments {
         "split", 0, "dev|test", "the split to evaluate on", OPTION_CHOICE, offsetof(type, field),  \
             "test"                                                                                 \
     }
-#define OPTION_CANDIDATES(type, field, usual)                                                      \
+#define OPTION_CANDIDATES(type, field, usual, more)                                                \
     {                                                                                              \
         "candidates", 0, "seen|all|new",                                                           \
             "which entities may be answers: those in train (seen), all, or only new ones, "        \
-            "which are in support or added facts but not in train",                                \
+            "which are in support or added facts but not in train" more,                           \
             OPTION_CHOICE, offsetof(type, field), usual                                            \
     }
 /* Converts the index of a choice of OPTION_CANDIDATES. */

@@ -128,6 +128,26 @@ static int say_facts(query_arguments *a, const command *self)
     return EXIT_SUCCESS;
 }
 
+/* As the help of --candidates says. */
+static bool proposes_new(const kith_model *model)
+{
+    const kith_settings *settings = kith_model_settings(model);
+    char evidence[32], unseen[32];
+
+    kith_settings_get(evidence, sizeof evidence, settings, "evidence");
+    kith_settings_get(unseen, sizeof unseen, settings, "unseen-neighbors");
+    return strcmp(evidence, "none") != 0 && strcmp(unseen, "off") != 0;
+}
+
+static void note_not_proposed(const query_arguments *a)
+{
+    size_t i = 0;
+
+    if (a->ask.candidates == KITH_ANSWERS_ALL && !proposes_new(a->model) && next_newcomer(&i, a))
+        note("new entities are not among the answers: the run has no rules, or "
+             "--unseen-neighbors off\n");
+}
+
 int begin_queries(query_arguments *a, const command *self)
 {
     a->ask = (kith_ask_options){.top = (size_t)a->common.top,
@@ -144,7 +164,10 @@ int begin_queries(query_arguments *a, const command *self)
         return failure(&error);
     name_new_entities_by(a->session);
     tell_unfinished(a->common.operand);
-    return say_facts(a, self);
+    int status = say_facts(a, self);
+    if (status == EXIT_SUCCESS)
+        note_not_proposed(a);
+    return status;
 }
 
 void end_queries(query_arguments *a)

@@ -53,13 +53,24 @@ static uint32_t *match_relations(kith__alignment *report, const kith_graph *grap
         size_t length = strlen(name);
         ids[r] = kith__names_find(&graph->relations, name, length, kith__names_hash(name, length));
         report->shared += ids[r] != KITH__NO_ID;
+        if (ids[r] == KITH__NO_ID && report->dropped_relations < KITH__DROPPED_NAMED)
+            report->first_dropped[report->dropped_relations] = r;
         report->dropped_relations += ids[r] == KITH__NO_ID;
     }
     return ids;
 }
 
+/* Add a relation of dev and test that training lacks, so that evaluation can count its facts. */
+static int add_unseen(kith_graph *graph, uint32_t *id, const char *name)
+{
+    size_t length = strlen(name);
+
+    *id = kith__names_add(&graph->relations, name, length, kith__names_hash(name, length));
+    return *id == KITH__NO_ID;
+}
+
 static int add_facts(kith_graph *graph, kith__alignment *report, const kith_graph *source,
-                     const uint32_t *ids)
+                     uint32_t *ids)
 {
     for (int split = 0; split < KITH_SPLITS; split++) {
         bool known = split == KITH_TRAIN || split == KITH_AUX;
@@ -67,11 +78,17 @@ static int add_facts(kith_graph *graph, kith__alignment *report, const kith_grap
         kith_facts from = kith_graph_facts(source, (kith_split)split);
         for (size_t i = 0; i < from.count; i++) {
             kith_triple t = from.at[i];
-            t.relation = ids[t.relation];
-            if (t.relation == KITH__NO_ID)
-                report->dropped_facts += known;
-            else if (from.truth && !known ? kith__facts_add_labelled(to, t, from.truth[i])
-                                          : kith__facts_add(to, t))
+            uint32_t *id = &ids[t.relation];
+            if (known && *id >= graph->fixed_relations) {
+                report->dropped_facts++;
+                continue;
+            }
+            if (*id == KITH__NO_ID &&
+                add_unseen(graph, id, kith_graph_relation_name(source, t.relation)))
+                return -1;
+            t.relation = *id;
+            if (from.truth && !known ? kith__facts_add_labelled(to, t, from.truth[i])
+                                     : kith__facts_add(to, t))
                 return -1;
         }
     }
@@ -95,10 +112,10 @@ kith_status kith__graph_align(kith_graph **out, kith__alignment *report, const k
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "none of the %zu relations was in the training graph; relations are matched "
                        "by name", counts.dropped_relations));
+    graph->fixed_relations = graph->relations.count;
     if (add_facts(graph, &counts, source, ids))
         TRY(kith__no_memory(error));
     snprintf(graph->layout, sizeof graph->layout, "%.120s", source->layout);
-    graph->fixed_relations = graph->relations.count;
     TRY(kith__graph_finish(graph, pool, kith__pool_watch(pool), error));
     if (report)
         *report = counts;

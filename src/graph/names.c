@@ -193,3 +193,16 @@ uint32_t kith__names_add(kith__names *names, const char *name, size_t length, ui
     names->slots[at] = (hash & ~KITH__PLACE_MASK) | (place + 1);
     return names->count - 1;
 }
+
+/* The last name was added last, so that no probe for another one passes its slot. */
+void kith__names_truncate(kith__names *names, uint32_t count)
+{
+    while (names->count > count) {
+        uint32_t last = names->count - 1;
+        const char *name = kith__names_get(names, last);
+        size_t length = kith__names_length(names, last);
+        names->slots[probe(names, name, length, kith__names_hash(name, length))] = 0;
+        names->byte_count = (size_t)names->start[last] - HEAD;
+        names->count = last;
+    }
+}

@@ -27,6 +27,8 @@ uint64_t kith__names_hash(const char *name, size_t length);
 uint32_t kith__names_find(const kith__names *names, const char *name, size_t length, uint64_t hash);
 /* The id of a name, added if it is missing; KITH__NO_ID if memory or ids run out. */
 uint32_t kith__names_add(kith__names *names, const char *name, size_t length, uint64_t hash);
+/* Keep only the first `count` names. */
+void kith__names_truncate(kith__names *names, uint32_t count);
 const char *kith__names_get(const kith__names *names, uint32_t id);
 size_t kith__names_length(const kith__names *names, uint32_t id);
 

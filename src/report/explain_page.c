@@ -196,12 +196,18 @@ static int heavier_first(const void *a, const void *b)
     return by > 0 ? 1 : by < 0 ? -1 : x->index < y->index ? -1 : 1;
 }
 
+/* Whether the embedding weighs facts; those without a weight come last. */
+static bool is_weighed(const json_t *explained)
+{
+    return json_object_get(json_array_get(json_object_get(explained, "neighbors"), 0), "weight");
+}
+
 static double weight_of(const json_t *explained, const json_t *n)
 {
     double weight = number_of(n, "weight"), wins = number_of(n, "wins");
 
     weight = isfinite(wins) ? wins : weight;
-    return isfinite(weight) ? weight : rule_weight(explained, n);
+    return isfinite(weight) || is_weighed(explained) ? weight : rule_weight(explained, n);
 }
 
 /* "a r b, weight 0.512" */
@@ -262,7 +268,7 @@ static const char *thickness(const json_t *explained)
     const json_t *neighbors = json_object_get(explained, "neighbors"), *n;
     size_t i;
 
-    if (json_object_get(json_array_get(neighbors, 0), "weight"))
+    if (is_weighed(explained))
         return "The thicker a line, the larger its weight in the embedding.";
     json_array_foreach(neighbors, i, n)
         if (rule_weight(explained, n) > 0)

@@ -122,14 +122,20 @@ cleanup:
     return status;
 }
 
-kith_status kith__classifier_open(kith_model *model, const char *folder, kith_error *error)
+kith_status kith__classifier_open(kith_model *model, const char *folder, bool other_graph,
+                                  kith_error *error)
 {
     if (kith__path_exists(folder, file_name))
         return load(model, folder, error);
     if (!kith_graph_facts(model->graph, KITH_DEV).truth)
         return KITH_OK;
-    kith__model_warn(model,
-                     "%s: has no %s, so it is fitted on dev now; kith train --resume %s keeps it",
-                     folder, file_name, folder);
+    if (other_graph)
+        kith__model_warn(model,
+                         "%s: was not fitted on labels, so its classifier was fitted on dev of the "
+                         "graph that it is used on", folder);
+    else
+        kith__model_warn(model,
+                         "%s: has no %s, so it is fitted on dev now; kith train --resume %s keeps "
+                         "it", folder, file_name, folder);
     return kith__classifier_fit(model, error);
 }

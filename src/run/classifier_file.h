@@ -6,7 +6,9 @@
 
 kith_status kith__classifier_save(const char *folder, const kith__classifier *classifier,
                                   kith_error *error);
-/* Give it to the model; if a run with labels lacks it, it is fitted now, with a warning. */
-kith_status kith__classifier_open(kith_model *model, const char *folder, kith_error *error);
+/* Give it to the model. If it is missing and dev of the model's graph has labels, it is fitted now,
+ * with a warning; `other_graph` says that this is not the run's own graph. */
+kith_status kith__classifier_open(kith_model *model, const char *folder, bool other_graph,
+                                  kith_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* Opens a run: config.json, the graph or its cache, weights, rules and fusion. */
 #include <dirent.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "core/files.h"
@@ -238,7 +239,7 @@ static kith_status read_learned(kith_model *model, const char *folder, kith_erro
     if (!model->fused && model->settings.unseen_neighbors)
         TRY(kith__index_new_with_aux(&model->own_facts, model->graph, model->pool, error));
     warn_of_few(model);
-    TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__classifier_open(model, folder, false, error));
     TRY(kith__held_out_open(model, folder, error));
 cleanup:
     return status;
@@ -297,6 +298,26 @@ cleanup:
     return status;
 }
 
+/* The names come last, so that long ones do not cut off the rest. */
+static void warn_of_dropped(kith_model *model, const char *folder, const kith__alignment *report,
+                            const kith_graph *graph)
+{
+    char names[KITH__DROPPED_NAMED * (KITH__QUOTED + 2)] = "", more[32] = "", text[KITH__QUOTED];
+    size_t count = report->dropped_relations, used = 0;
+
+    for (size_t i = 0; i < count && i < KITH__DROPPED_NAMED; i++) {
+        const char *name = kith_graph_relation_name(graph, report->first_dropped[i]);
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                 kith__quote(text, name, strlen(name)));
+    }
+    if (count > KITH__DROPPED_NAMED)
+        snprintf(more, sizeof more, " and %zu more", count - KITH__DROPPED_NAMED);
+    kith__model_warn(model,
+                     "%s was not trained on %zu of the graph's relations; known facts with them "
+                     "are ignored: %zu (%s%s)",
+                     folder, count, report->dropped_facts, names, more);
+}
+
 kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_graph *graph,
                                const kith_work_options *given, kith_error *error)
 {
@@ -333,16 +354,13 @@ kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_
     model->candidates = kith_graph_entity_count(model->graph);
     warn_of_age(model, folder, &config);
     if (report.dropped_relations > 0)
-        kith__model_warn(model,
-                         "%s was not trained on %zu of the graph's relations; known facts with "
-                         "them are ignored: %zu",
-                         folder, report.dropped_relations, report.dropped_facts);
+        warn_of_dropped(model, folder, &report, graph);
     kith__pool_set_watch(model->pool, &watch);
     TRY(kith__watch_begin(&watch, "reading the model", 0, error));
     TRY(kith__fused_open(model, folder, true, error));
     kith__fact_base_learn(model->fused->evidence->base, learned);
     learned = NULL;
-    TRY(kith__classifier_open(model, folder, error));
+    TRY(kith__classifier_open(model, folder, true, error));
     kith__pool_set_watch(model->pool, NULL);
     *out = model;
     model = NULL;

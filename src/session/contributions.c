@@ -244,7 +244,8 @@ static kith_status add_neighbors(finding *f, double *points, const float *candid
             by_visit[v] += (double)f->toward[k] * (f->aimed[k] - f->start[k]);
     }
     for (size_t i = 0; i < f->out->neighbor_count; i++)
-        points[i] += factor * by_visit[f->out->neighbors[i].place];
+        if (f->out->neighbors[i].place < count)
+            points[i] += factor * by_visit[f->out->neighbors[i].place];
 cleanup:
     kith__free(by_visit);
     return status;

@@ -1,7 +1,5 @@
 /* The entities that added facts describe, found by a hash table, and the facts of each as a linked
  * list. */
-#include <string.h>
-
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "session/session.h"
@@ -83,11 +81,10 @@ void kith__session_unlink(kith_session *s, uint32_t entity)
 
 void kith__session_forget(kith_session *s, size_t described, size_t newcomers)
 {
-    if (s->described_count == described)
-        return;
-    s->described_count = described;
+    /* The last one was added last, so that no probe for another one passes its slot. */
+    while (s->described_count > described) {
+        s->slots[slot_of(s, s->described[s->described_count - 1].entity)] = 0;
+        s->described_count--;
+    }
     s->newcomer_count = newcomers;
-    memset(s->slots, 0, s->slot_count * sizeof *s->slots);
-    for (size_t i = 0; i < s->described_count; i++)
-        s->slots[slot_of(s, s->described[i].entity)] = i + 1;
 }

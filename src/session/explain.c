@@ -11,7 +11,7 @@
 
 enum {
     MASKED = 5,     /* neighbours that are masked, one at a time: those with the highest weights */
-    UNWEIGHED = 15, /* the number if there are no weights */
+    UNWEIGHED = 15, /* the number together with those that have no weight */
     COMPARED = 5    /* answers whose changes of rank are shown */
 };
 
@@ -27,6 +27,7 @@ typedef struct {
     float *scores;                   /* final scores of the question, in the workspace */
     const kith__implications *rules; /* NULL without logic weights */
     kith__explanation *out;
+    size_t weighed; /* how many neighbours have weights; they come first */
     kith_neighbor *facts, *sorted; /* copies of the entity's facts, each with one fact removed */
 } explaining;
 
@@ -76,10 +77,15 @@ static kith_implication redundant_with(const explaining *x, uint32_t relation)
     return public_rule(g, relation, relation, 0, 0);
 }
 
+/* Only relations that the encoder has read: beside a seen neighbour, unseen ones do not count. */
 static void mark_relations(const explaining *x, uint8_t value)
 {
+    uint32_t seen = x->session->model->lists->seen;
+    bool all = !kith__has_seen_neighbor((kith__span){x->asked.facts, x->asked.count}, seen);
+
     for (size_t i = 0; i < x->asked.count; i++)
-        x->workspace->relations[x->asked.facts[i].relation] = value;
+        if (all || x->asked.facts[i].entity < seen)
+            x->workspace->relations[x->asked.facts[i].relation] = value;
 }
 
 /* ---- neighbours ---- */
@@ -154,25 +160,37 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
     return x->out->neighbors && x->out->implications ? KITH_OK : kith__no_memory(error);
 }
 
+static void add_unweighed(explaining *x, size_t *count, size_t fact)
+{
+    x->out->neighbors[*count] = neighbor_at(x, x->asked.facts[fact], SIZE_MAX);
+    x->out->neighbors[(*count)++].added = fact >= x->of_graph;
+}
+
 /* For an embedding: the facts that it uses, in order, with the weights of its encoder, which has
- * just encoded the entity. */
+ * just encoded the entity. Rules use all facts, so that the others follow if there are rules. */
 static kith_status weigh_neighbors(explaining *x, kith_error *error)
 {
-    size_t fact = 0, count;
+    size_t fact = 0, count, rest;
     const kith_neighbor *at = kith__encoder_neighbors(&count, x->workspace->encoder, 0);
+    bool all = x->session->model->fused;
     kith_status status;
 
-    TRY(make_neighbors(x, count, error));
+    TRY(make_neighbors(x, all ? x->asked.count : count, error));
+    rest = count;
     mark_relations(x, 1);
     for (size_t v = 0; v < count; v++, fact++) {
         kith_neighbor next = kith__encoded_neighbor(&x->workspace->entities, at[v]);
-        while (x->asked.facts[fact].relation != next.relation ||
-               x->asked.facts[fact].entity != next.entity)
-            fact++;
+        for (; x->asked.facts[fact].relation != next.relation ||
+               x->asked.facts[fact].entity != next.entity; fact++)
+            if (all)
+                add_unweighed(x, &rest, fact);
         x->out->neighbors[v] = weighed_at(x, next, v);
         x->out->neighbors[v].added = fact >= x->of_graph;
     }
+    for (; all && fact < x->asked.count; fact++)
+        add_unweighed(x, &rest, fact);
     mark_relations(x, 0);
+    x->weighed = x->out->weighing == KITH_WEIGH_NONE ? 0 : count;
 cleanup:
     return status;
 }
@@ -210,8 +228,7 @@ static kith_status score(explaining *x, kith_error *error)
         TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->asked, 1, &x->query, 1,
                                    error));
     TRY(embedding ? weigh_neighbors(x, error) : list_neighbors(x, error));
-    if (x->out->weighing != KITH_WEIGH_NONE)
-        qsort(x->out->neighbors, x->out->neighbor_count, sizeof *x->out->neighbors, heavier_first);
+    qsort(x->out->neighbors, x->weighed, sizeof *x->out->neighbors, heavier_first);
     TRY(kith__final_scores(&final, &a->shares[0], a, &x->asked, x->query, a->scores, error));
     x->scores = final == a->scores ? a->scores : a->fusion->scores;
     TRY(leave_out_self(x, x->scores, error));
@@ -221,7 +238,14 @@ cleanup:
 
 /* ---- ablations ---- */
 
-/* Copies of the facts, each without one of the first few neighbours. */
+/* The neighbour that a variant masks: first those with the highest weights, then those without. */
+static size_t masked_by(const explaining *x, size_t variant)
+{
+    size_t heaviest = x->weighed < MASKED ? x->weighed : MASKED;
+    return variant < heaviest ? variant : x->weighed + variant - heaviest;
+}
+
+/* Copies of the facts, each without one of the masked neighbours. */
 static kith_status copy_without(kith__query_entity *variants, explaining *x, size_t count,
                                 kith_error *error)
 {
@@ -236,7 +260,7 @@ static kith_status copy_without(kith__query_entity *variants, explaining *x, siz
     if (!x->facts || !x->sorted)
         return kith__no_memory(error);
     for (size_t i = 0; i < count; i++) {
-        const kith_weighted_neighbor *gone = &x->out->neighbors[i];
+        const kith_weighted_neighbor *gone = &x->out->neighbors[masked_by(x, i)];
         uint32_t relation = gone->relation + (gone->inverse ? m : 0);
         size_t from = used, left = 0;
         for (size_t k = 0; k < all->count; k++)
@@ -282,7 +306,8 @@ static void note_changes(explaining *x, size_t variant, const float *without)
         *changes[i] = (kith_rank_change){rank_of(scores, n, entity), rank_of(without, n, entity),
                                          scores[entity], without[entity]};
     }
-    out->ablations[variant] = (kith_ablation){variant, (const kith_rank_change *const *)changes,
+    out->ablations[variant] = (kith_ablation){masked_by(x, variant),
+                                              (const kith_rank_change *const *)changes,
                                               best_of(without, n)};
 }
 
@@ -336,21 +361,23 @@ cleanup:
 static kith_status find_ablations(explaining *x, kith_error *error)
 {
     kith__explanation *out = x->out;
-    size_t most = out->weighing == KITH_WEIGH_NONE ? UNWEIGHED : MASKED;
-    size_t count = out->neighbor_count < most ? out->neighbor_count : most;
+    size_t heaviest = x->weighed < MASKED ? x->weighed : MASKED;
+    size_t count = heaviest + (out->neighbor_count - x->weighed);
     kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
     if (x->asked.count < 2 || out->compared == 0)
         return KITH_OK;
+    count = count < UNWEIGHED ? count : UNWEIGHED;
     out->ablations = kith__calloc(count, sizeof *out->ablations);
     out->changes = kith__list_new(count * out->compared, sizeof **out->changes);
     if (!out->ablations || !out->changes)
         TRY(kith__no_memory(error));
     TRY(copy_without(variants, x, count, error));
     TRY(score_variants(x, variants, count, error));
-    if (out->weighing == KITH_WEIGH_NONE)
-        qsort(out->ablations, count, sizeof *out->ablations, falls_more_first);
+    if (count > heaviest)
+        qsort(out->ablations + heaviest, count - heaviest, sizeof *out->ablations,
+              falls_more_first);
     out->ablation_count = count;
 cleanup:
     return status;

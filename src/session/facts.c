@@ -95,7 +95,7 @@ static int reserve_fact(kith_session *s)
 
     return kith__reserve(&s->facts, &s->fact_capacity, n, sizeof *s->facts) ||
            kith__reserve(&s->uses, &s->use_capacity, n, 1) ||
-           kith__reserve(&s->news, &s->news_capacity, n, 1) ||
+           kith__reserve(&s->news, &s->news_capacity, n, sizeof *s->news) ||
            kith__reserve(&s->links, &s->link_capacity, 2 * n, sizeof *s->links);
 }
 
@@ -113,12 +113,6 @@ static kith_status check_name(const char *name, const char *what, kith_error *er
     return KITH_OK;
 }
 
-/* Names and described entities, which only grow while facts are added. */
-static uint64_t known_names(const kith_session *s)
-{
-    return (uint64_t)s->entities.count + s->relations.count + s->described_count;
-}
-
 static void unlink_fact(kith_session *s, kith_triple t)
 {
     /* In reverse order, so that a loop is removed link by link. */
@@ -133,26 +127,49 @@ static void unlink_fact(kith_session *s, kith_triple t)
 /* The state of a session, to return to if adding facts fails. */
 typedef struct {
     size_t facts, described, newcomers;
+    uint32_t entities, relations;
 } mark;
 
 static mark mark_of(const kith_session *s)
 {
-    return (mark){s->fact_count, s->described_count, s->newcomer_count};
+    return (mark){s->fact_count, s->described_count, s->newcomer_count, s->entities.count,
+                  s->relations.count};
+}
+
+/* What has been introduced since; `shared` if several facts may have introduced it. */
+static kith__news news_since(const kith_session *s, const mark *before, bool shared)
+{
+    const mark now = mark_of(s);
+
+    if (shared)
+        return (kith__news){.shared = now.entities > before->entities ||
+                                      now.relations > before->relations ||
+                                      now.described > before->described};
+    return (kith__news){(uint8_t)(now.entities - before->entities),
+                        (uint8_t)(now.relations - before->relations),
+                        (uint8_t)(now.described - before->described),
+                        (uint8_t)(now.newcomers - before->newcomers), false};
 }
 
 static void drop_fact(kith_session *s);
 
-/* Names without facts stay in the tables, where they are invisible. */
-static void go_back(kith_session *s, mark to)
+static void forget(kith_session *s, const mark *to)
 {
-    while (s->fact_count > to.facts)
+    kith__session_forget(s, to->described, to->newcomers);
+    kith__names_truncate(&s->entities, to->entities);
+    kith__names_truncate(&s->relations, to->relations);
+}
+
+static void go_back(kith_session *s, const mark *to)
+{
+    while (s->fact_count > to->facts)
         drop_fact(s);
-    kith__session_forget(s, to.described, to.newcomers);
+    forget(s, to);
 }
 
 /* Everything except the index of added facts. */
-static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, uint64_t names,
-                            kith_error *error)
+static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, const mark *before,
+                            bool shared, kith_error *error)
 {
     kith_fact_use found = use_of(s, t);
 
@@ -170,13 +187,13 @@ static kith_status add_fact(kith_fact_use *use, kith_session *s, kith_triple t, 
         s->loops += t.subject == t.object;
     }
     s->facts[s->fact_count] = t;
-    s->news[s->fact_count] = known_names(s) > names;
+    s->news[s->fact_count] = news_since(s, before, shared);
     s->uses[s->fact_count++] = (uint8_t)found;
     *use = found;
     return KITH_OK;
 }
 
-/* Remove the last fact, and the new names that it introduced. */
+/* Remove the last fact, but not what it introduced. */
 static void drop_fact(kith_session *s)
 {
     kith_triple t = s->facts[--s->fact_count];
@@ -195,7 +212,6 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
         return kith__null_argument(error, __func__);
 
     const mark before = mark_of(s);
-    uint64_t names = known_names(s);
     kith_fact_use found;
     kith_status status;
 
@@ -206,7 +222,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
                      kith__session_add_entity(s, object)};
     if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
         TRY(kith__no_memory(error));
-    TRY(add_fact(&found, s, t, names, error));
+    TRY(add_fact(&found, s, t, &before, false, error));
     if (found == KITH_FACT_USED && kith__session_indexes(s->model) &&
         kith__overlay_add(&s->added, t, NULL, error) != KITH_OK)
         TRY(kith__no_memory(error));
@@ -214,7 +230,7 @@ kith_status kith_session_add(kith_fact_use *use, kith_session *s, const char *su
         *use = found;
 cleanup:
     if (status != KITH_OK)
-        go_back(s, before);
+        go_back(s, &before);
     return status;
 }
 
@@ -261,7 +277,7 @@ typedef struct {
     kith_session *session;
     const kith_graph *graph;
     uint32_t *entities, *relations;
-    uint64_t names; /* number known before */
+    mark before;
     kith__watch watch;
 } adding;
 
@@ -296,7 +312,7 @@ static kith_status add_split(adding *a, kith_split split, kith_error *error)
         if (facts.truth && !facts.truth[i])
             continue;
         t = (kith_triple){a->entities[t.subject], a->relations[t.relation], a->entities[t.object]};
-        TRY(add_fact(&use, a->session, t, a->names, error));
+        TRY(add_fact(&use, a->session, t, &a->before, true, error));
     }
 cleanup:
     return status;
@@ -331,8 +347,7 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *graph,
         return kith__null_argument(error, __func__);
 
     kith_work_options options = {0};
-    adding a = {.session = s, .graph = graph, .names = known_names(s)};
-    const mark before = mark_of(s);
+    adding a = {.session = s, .graph = graph, .before = mark_of(s)};
     kith_status status =
         kith__options_copy(&options, sizeof options, sizeof options, caller, error);
 
@@ -341,7 +356,7 @@ kith_status kith_session_add_graph(kith_session *s, const kith_graph *graph,
     TRY(add_all(&a, error));
 cleanup:
     if (status != KITH_OK)
-        go_back(s, before);
+        go_back(s, &a.before);
     kith__watch_release(&a.watch);
     kith__free(a.entities);
     kith__free(a.relations);
@@ -358,7 +373,7 @@ static kith_status add_others(kith_session *to, const kith_session *s, size_t bu
     kith_status status = KITH_OK;
 
     for (size_t i = 0; i < s->fact_count; i++) {
-        uint64_t names = known_names(to);
+        const mark before = mark_of(to);
         kith_session_fact f = kith_session_fact_at(s, i);
         if (i == but)
             continue;
@@ -367,7 +382,7 @@ static kith_status add_others(kith_session *to, const kith_session *s, size_t bu
                          kith__session_add_entity(to, f.object)};
         if (t.subject == KITH__NO_ID || t.relation == KITH__NO_ID || t.object == KITH__NO_ID)
             TRY(kith__no_memory(error));
-        TRY(add_fact(&use, to, t, names, error));
+        TRY(add_fact(&use, to, t, &before, false, error));
     }
     if (kith__session_indexes(to->model) && to->fact_count > 0)
         TRY(index_facts(to, 0, NULL, error));
@@ -375,15 +390,29 @@ cleanup:
     return status;
 }
 
-/* New names are removed with the fact that introduced them, and a repetition of the fact may become
- * usable: in these cases, all other facts are added again. */
+/* The last fact is removed in place, with what it introduced. */
+static void remove_last(kith_session *s)
+{
+    const kith__news news = s->news[s->fact_count - 1];
+    mark to = mark_of(s);
+
+    drop_fact(s);
+    to.entities -= news.entities;
+    to.relations -= news.relations;
+    to.described -= news.described;
+    to.newcomers -= news.newcomers;
+    forget(s, &to);
+}
+
+/* Names are removed with the fact that introduced them, and a repetition of the fact may become
+ * usable: unless the fact is the last one, all others are added again. */
 static kith_status remove_fact(kith_session *s, size_t fact, kith_error *error)
 {
     kith_session *fresh = NULL;
     kith_status status = KITH_OK;
 
-    if (fact + 1 == s->fact_count && !s->news[fact]) {
-        drop_fact(s);
+    if (fact + 1 == s->fact_count && !s->news[fact].shared) {
+        remove_last(s);
         return KITH_OK;
     }
     TRY(kith_session_new(&fresh, s->model, error));

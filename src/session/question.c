@@ -54,17 +54,32 @@ bool kith__has_facts(const kith_session *s, uint32_t entity)
            kith__is_near_seen(&view, facts.added, s->model->lists->seen);
 }
 
+/* Whether an entity has usable facts, but none that leads an embedding without rules to a seen
+ * entity. */
+static bool is_far(const kith_session *s, uint32_t entity)
+{
+    const kith__view view = {kith__model_facts(s->model), &s->added};
+
+    return !s->model->fused && kith__model_knows_unseen(s->model) &&
+           kith__view_facts(&view, entity).count > 0;
+}
+
 static kith_status check_facts(const kith_session *s, uint32_t entity, kith_error *error)
 {
     char text[KITH__QUOTED];
     const char *name = kith__session_name(s, entity);
 
-    if (!kith__has_facts(s, entity))
+    if (kith__has_facts(s, entity))
+        return KITH_OK;
+    if (is_far(s, entity))
         return kith__fail(error, KITH_ERR_ARGUMENT,
+                          "no entity that training has seen is within two facts of %s, so that the "
+                          "embedding has no vector for it; add a fact that leads to one",
+                          kith__quote(text, name, strlen(name)));
+    return kith__fail(error, KITH_ERR_ARGUMENT,
                           "no usable fact tells about %s; a usable one has a relation%s that "
                           "training has seen", kith__quote(text, name, strlen(name)),
                           kith__model_knows_unseen(s->model) ? "" : " and a neighbour");
-    return KITH_OK;
 }
 
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *s, const char *name,

@@ -21,6 +21,12 @@ typedef struct kith__link {
     size_t next, previous;
 } kith__link;
 
+/* What a fact introduced: names that the graph lacks, and described entities. */
+typedef struct kith__news {
+    uint8_t entities, relations, described, newcomers;
+    bool shared; /* names that other facts of the same graph may share; then the counts are 0 */
+} kith__news;
+
 struct kith_session {
     bool no_suggestions; /* do not suggest names in messages about unknown ones */
     kith_model *model;
@@ -29,7 +35,7 @@ struct kith_session {
     /* ids below the graph's counts are the graph's, the others those of the session's names */
     kith_triple *facts;
     uint8_t *uses;
-    uint8_t *news;     /* whether the fact introduced one of its names */
+    kith__news *news;
     kith__link *links; /* two per fact */
     size_t fact_count, fact_capacity, use_capacity, news_capacity, link_capacity;
     kith__triple_set used;
