@@ -835,8 +835,8 @@ KITH_API void kith_eval_options_init(kith_eval_options *options, size_t size);
 KITH_API kith_status kith_evaluate(kith_eval **result, const kith_model *model,
                                    const kith_eval_options *options, kith_error *error);
 KITH_API void kith_eval_free(kith_eval *result);
-/* Write every query and its rank as TSV with a header, with the names of the model's graph; or every
- * labelled fact, and whether it was classified correctly. */
+/* Write every query and its rank as TSV with a header, with the names of the model's graph; for
+ * labelled facts, each of them and whether it was classified correctly. */
 KITH_API kith_status kith_eval_write_ranks(const kith_eval *result, const kith_graph *graph,
                                            const char *path, const kith_work_options *options,
                                            kith_error *error);
