@@ -571,7 +571,7 @@ check 'what it has no relation for is told' 0 'was not trained on 2 of the graph
     sh -c '"$0" eval fused --on renamed 2>&1' "$kith"
 wc -l <renamed/test >facts
 json 'test facts with such a relation are counted, as on a graph of the run' \
-    'o["relation_not_in_train"] == 2 and o["facts"] == int(open("facts").read())' \
+    'o["unknown_relation"] == 2 and o["fact_count"] == int(open("facts").read())' \
     "$kith" eval rules --on renamed --json
 check 'rules score nothing with zeros' 0 '1 with an entity that has no usable neighbour$' \
     "$kith" eval rules --on renamed

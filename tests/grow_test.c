@@ -758,7 +758,7 @@ static void grow__with_no_seen_neighbor_the_embedding_keeps_silent_beside_rules(
 }
 
 /* Rules use what the embedding leaves out. */
-static void grow__beside_rules_facts_that_the_embedding_leaves_out_are_listed_and_masked(void **state)
+static void grow__facts_that_only_rules_use_are_listed_and_masked(void **state)
 {
     static said_fact facts[] = {{"Besson", "born_in", "Lyon"},
                                 {"Besson", "citizen_of", "country2"},
@@ -780,7 +780,8 @@ static void grow__beside_rules_facts_that_the_embedding_leaves_out_are_listed_an
     assert_int_equal(e->ablation_count, 2);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(e->ablations[i]->neighbor, i);
-        assert_true(e->ablations[i]->changes[0]->score != e->ablations[i]->changes[0]->score_masked);
+        const kith_rank_change *change = e->ablations[i]->changes[0];
+        assert_true(change->score != change->score_masked);
     }
     assert_true(e->contributions[0]->neighbors[0] != 0);
     assert_true(e->contributions[0]->neighbors[1] == 0);
@@ -1012,8 +1013,7 @@ int main(void)
         cmocka_unit_test(grow__an_unseen_neighbor_counts_by_its_own_encoding),
         cmocka_unit_test(grow__beside_a_seen_neighbor_unseen_ones_do_not_count),
         cmocka_unit_test(grow__with_no_seen_neighbor_the_embedding_keeps_silent_beside_rules),
-        cmocka_unit_test(
-            grow__beside_rules_facts_that_the_embedding_leaves_out_are_listed_and_masked),
+        cmocka_unit_test(grow__facts_that_only_rules_use_are_listed_and_masked),
         cmocka_unit_test(grow__an_embedding_alone_explains_unseen_neighbors),
         cmocka_unit_test(grow__every_aggregator_encodes_from_unseen_neighbors),
         cmocka_unit_test(grow__evaluation_and_sessions_encode_to_the_same_bits),

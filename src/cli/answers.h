@@ -111,8 +111,7 @@ bool parse_relations(void *to, const char *text);
          .take = parse_relations,                                                                  \
          .expected = "a positive integer or all"},                                                 \
         OPTION_CANDIDATES(query_arguments, candidates, "all", NEW_CANDIDATES), OPTION_ON,          \
-        OPTION_COLUMNS,                                                                            \
-        OPTION_THREADS, OPTION_QUIET, OPTION_JSON
+        OPTION_COLUMNS, OPTION_THREADS, OPTION_QUIET, OPTION_JSON
 
 /* The outcome of adding the facts of a source. */
 typedef struct added_facts {

@@ -61,8 +61,8 @@ static bool has_relation(const kith_session *s, const char *name)
     return false;
 }
 
-/* Without a header row, the first fact could be taken for one: "geneC interaction A". A row is taken
- * for a header only if no fact has its word for the relation as its relation. */
+/* Without a header row, the first fact could be taken for one: "geneC interaction A". A row is
+ * taken for a header only if no fact has its word for the relation as its relation. */
 static void write_header(FILE *out, const kith_session *s)
 {
     static const char *const words[] = {"relation", "predicate", "property", "edge"};

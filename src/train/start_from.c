@@ -33,8 +33,8 @@ static kith_status check_settings(const kith_settings *s, const kith_model *old,
                           "%s: has rules only, and no embedding to start from", folder);
     if (s->evidence == KITH_EVIDENCE_RULES)
         return kith__fail(error, KITH_ERR_ARGUMENT,
-                          "the new run has rules only (--evidence rules, as in --preset rules), and "
-                          "no embedding that could start from %s", folder);
+                          "the new run has rules only (--evidence rules, as in --preset rules), "
+                          "and no embedding that could start from %s", folder);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         kith_settings_get(here, sizeof here, s, same[i]);
         kith_settings_get(there, sizeof there, &old->settings, same[i]);
