@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) void visit_edges(connect *c, size_t
 
     for (size_t i = 0; i < train->count; i++) {
         kith_triple t = train->at[i];
-        if (i % TICK == 0 && kith__watch_add(c->watch, TICK))
+        if (i % TICK == 0 && i > 0 && kith__watch_add(c->watch, TICK))
             return;
         if (i + 2 * AHEAD < train->count)
             look_ahead(c, &train->at[i], low, width, visit == place_one);

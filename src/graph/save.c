@@ -63,7 +63,7 @@ static kith_status write_part(FILE *out, const kith_graph *graph, const void *co
         guard_mark(out, kith_graph_entity_name(graph, facts->at[0].subject));
     for (size_t i = 0; i < facts->count; i++) {
         kith_triple t = facts->at[i];
-        if (i % TICK == 0 && kith__watch_add(choice->watch, TICK))
+        if (i % TICK == 0 && i > 0 && kith__watch_add(choice->watch, TICK))
             return kith__watch_status(choice->watch, error);
         if (choice->ids)
             fprintf(out, "%u\t%u\t%u", t.subject, t.relation, t.object);
