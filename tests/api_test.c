@@ -294,6 +294,31 @@ static void watch__calls_about_models_report_and_stop(void **state)
     assert_int_equal(entries(folder), 2);
 }
 
+/* A pool of the caller stays the caller's while the model evaluates, and none is left behind. */
+static void threads__evaluating_leaves_none_behind(void **state)
+{
+    kith_probability_options options;
+    kith_probability_eval *result = NULL;
+    kith_model *own = NULL;
+    size_t threads = 0;
+
+    (void)state;
+    assert_int_equal(kith_model_open(&own, run, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
+    kith_probability_options_init(&options);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(kith_evaluate_probabilities(&result, own, &options, NULL), KITH_OK);
+        kith_probability_eval_free(result);
+        /* a thread that has been joined may be listed for a moment */
+        for (int i = 0; i < 1000 && round > 0 && entries("/proc/self/task") > threads; i++)
+            usleep(1000);
+        if (round > 0)
+            assert_int_equal(entries("/proc/self/task"), threads);
+        threads = entries("/proc/self/task");
+        assert_int_equal(own->idle_count, 1);
+    }
+    kith_model_free(own);
+}
+
 static void watch__opening_and_making_models_reports_and_stops(void **state)
 {
     const char *cache = keep(format("%s/cache.bin", run));
@@ -999,6 +1024,7 @@ int main(void)
         cmocka_unit_test(watch__calls_about_models_report_and_stop),
         cmocka_unit_test(threads__repeated_calls_make_none),
         cmocka_unit_test(threads__are_as_many_as_there_are_cores_unless_the_caller_says),
+        cmocka_unit_test(threads__evaluating_leaves_none_behind),
         cmocka_unit_test(watch__opening_and_making_models_reports_and_stops),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
         cmocka_unit_test(watch__calls_of_a_session_report_and_stop),

@@ -17,6 +17,7 @@ static void apart_free(kith_model *m)
     if (!m)
         return;
     kith__candidate_cache_free(m->cache);
+    kith__idle_pools_free(m);
     if (m->fused) {
         kith__evidence_free(m->fused->evidence);
         kith__free(m->fused->log_degree);
@@ -29,7 +30,7 @@ static void apart_free(kith_model *m)
 
 static void copy_model(kith_model *to, kith_model *model)
 {
-    pthread_mutex_lock(&model->lock); /* guards the cache */
+    pthread_mutex_lock(&model->lock); /* guards the cache and idle threads */
     *to = *model;
     pthread_mutex_unlock(&model->lock);
 }
@@ -45,6 +46,7 @@ static kith_status make_apart(kith_model **out, kith_model *model, kith_error *e
         return kith__no_memory(error);
     copy_model(m, model);
     m->cache = NULL;
+    m->idle_count = 0; /* idle threads are those of the model itself */
     pthread_mutex_init(&m->sweeping, NULL);
     pthread_mutex_init(&m->lock, NULL);
     if (!(m->fused = kith__calloc(1, sizeof *m->fused)))
@@ -215,10 +217,10 @@ kith_status kith__newcomers_ask(const kith__newcomers *n, double least_has, kith
     choose_name(k.name, n->model->graph);
     TRY(kith__watch_begin(watch, "querying unseen entities", n->count, error));
     /* Do not use the model's own threads, because questions may need them. */
-    if (!(pool = kith__model_take_pool(n->apart, kith__pool_size(n->model->pool))))
+    if (!(pool = kith__model_take_pool(n->model, kith__pool_size(n->model->pool))))
         TRY(kith__no_memory(error));
     kith__pool_run(pool, ask_piece, &k, n->count);
-    kith__model_give_pool(n->apart, pool);
+    kith__model_give_pool(n->model, pool);
     if (k.status != KITH_OK && error)
         *error = k.error;
     TRY(k.status);

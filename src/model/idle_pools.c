@@ -35,3 +35,9 @@ void kith__model_give_pool(const kith_model *shown, kith__pool *pool)
     pthread_mutex_unlock(&model->lock);
     kith__pool_free(dropped);
 }
+
+void kith__idle_pools_free(kith_model *model)
+{
+    while (model->idle_count > 0)
+        kith__pool_free(model->idle[--model->idle_count]);
+}

@@ -9,5 +9,7 @@
 kith__pool *kith__model_take_pool(const kith_model *model, unsigned threads);
 /* Takes the watch off the pool; it may be NULL. */
 void kith__model_give_pool(const kith_model *model, kith__pool *pool);
+/* For who frees the model. */
+void kith__idle_pools_free(kith_model *model);
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "model/candidate_cache.h"
 #include "model/classify.h"
+#include "model/idle_pools.h"
 #include "model/sweep.h"
 
 kith_predict kith__resolve_predict(const kith_settings *settings, const kith_graph *graph)
@@ -138,8 +139,7 @@ void kith_model_free(kith_model *model)
     kith__params_release(&model->params);
     kith__neighbor_lists_free(model->lists);
     kith__implications_free(model->rules);
-    for (size_t i = 0; i < model->idle_count; i++)
-        kith__pool_free(model->idle[i]);
+    kith__idle_pools_free(model);
     kith__pool_free(model->pool);
     kith_graph_free(model->own_graph);
     kith__free(model);
