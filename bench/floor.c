@@ -104,7 +104,7 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
     kith_triple *positive = kith__alloc(count, sizeof *positive);
     kith_triple *negative = kith__alloc(count, sizeof *negative);
     kith__encoder *e = model->encoder;
-    kith__step step = {0};
+    kith__engine step = {0};
     const kith__batch batch = {count, positive, negative, 1, NULL, NULL};
     stream s = {0};
     kith__rng rng;
@@ -113,10 +113,10 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
     kith__rng_init(&rng, 1, 0);
     if (!positive || !negative || stream_init(&s, model, &rng))
         TRY(kith__no_memory(error));
-    TRY(kith__step_init(&step, e, &model->params, &model->settings, error));
+    TRY(kith__engine_init(&step, e, &model->params, &model->settings, error));
     for (size_t b = 0; b < batches; b++) {
         draw(positive, negative, count, model, &rng);
-        TRY(kith__step_run(&step, &batch, error));
+        TRY(kith__engine_run(&step, &batch, error));
         kith__gradients_clear(&step.gradients);
         for (size_t i = 0; i < kith__encoder_count(e); i++) {
             size_t visits;
@@ -132,7 +132,7 @@ static kith_status measure(totals *all, kith_model *model, size_t batches, kith_
         all->seconds += now() - began;
     }
 cleanup:
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith__free(positive);
     kith__free(negative);
     kith__free(s.ent);

@@ -42,9 +42,9 @@ static const int varied[] = {0, 3, 7, 20, N - 1};
 static const double truth[] = {1.5, -2, .8, .02, 3};
 enum { VARIED = 5, QUERIES = 4000 };
 
-static kith__rows rows_new(size_t queries, size_t per)
+static kith__row_table rows_new(size_t queries, size_t per)
 {
-    kith__rows r = {.queries = queries,
+    kith__row_table r = {.queries = queries,
                     .rows = queries * per,
                     .first = calloc(queries + 1, sizeof *r.first),
                     .right = calloc(queries, sizeof *r.right),
@@ -58,7 +58,7 @@ static kith__rows rows_new(size_t queries, size_t per)
     return r;
 }
 
-static void rows_free(kith__rows *r)
+static void rows_free(kith__row_table *r)
 {
     free(r->first);
     free(r->right);
@@ -77,7 +77,7 @@ static double true_score(const float *feature)
 }
 
 /* The right row is drawn by its share under the true weights. */
-static void draw_right(kith__rows *r, size_t query, kith__rng *rng)
+static void draw_right(kith__row_table *r, size_t query, kith__rng *rng)
 {
     double sum = 0, draw;
     size_t i = r->first[query];
@@ -93,9 +93,9 @@ static void draw_right(kith__rows *r, size_t query, kith__rng *rng)
     r->right[query] = (uint32_t)i;
 }
 
-static kith__rows choices(uint64_t seed, size_t queries)
+static kith__row_table choices(uint64_t seed, size_t queries)
 {
-    kith__rows r = rows_new(queries, 8);
+    kith__row_table r = rows_new(queries, 8);
     kith__rng rng;
 
     kith__rng_init(&rng, seed, 0);
@@ -113,7 +113,7 @@ static kith__rows choices(uint64_t seed, size_t queries)
 }
 
 /* From weights as they are on entry; without threads, without a pool. */
-static void fit_from(float *weight, const kith__rows *rows, double ridge, bool all,
+static void fit_from(float *weight, const kith__row_table *rows, double ridge, bool all,
                      unsigned threads)
 {
     kith__pool *pool = threads ? kith__pool_new(threads) : NULL;
@@ -132,7 +132,7 @@ static void fit_from(float *weight, const kith__rows *rows, double ridge, bool a
     free(queries);
 }
 
-static void fit(float *weight, const kith__rows *rows, double ridge, bool all, unsigned threads)
+static void fit(float *weight, const kith__row_table *rows, double ridge, bool all, unsigned threads)
 {
     memset(weight, 0, N * sizeof *weight);
     fit_from(weight, rows, ridge, all, threads);
@@ -140,7 +140,7 @@ static void fit(float *weight, const kith__rows *rows, double ridge, bool all, u
 
 static void linear__weights_that_made_the_choices_are_found_again(void **state)
 {
-    kith__rows rows = choices(1, QUERIES);
+    kith__row_table rows = choices(1, QUERIES);
     float weight[N];
 
     (void)state;
@@ -156,7 +156,7 @@ static void linear__weights_that_made_the_choices_are_found_again(void **state)
 
 /* ---- the loss that is minimised ---- */
 
-static double share_loss(const double *weight, const kith__rows *r, size_t query)
+static double share_loss(const double *weight, const kith__row_table *r, size_t query)
 {
     double sum = 0, right = 0;
 
@@ -171,7 +171,7 @@ static double share_loss(const double *weight, const kith__rows *r, size_t query
     return log(sum) - right;
 }
 
-static double deviation(const kith__rows *r, int k)
+static double deviation(const kith__row_table *r, int k)
 {
     double sum = 0, squares = 0, n = (double)r->rows;
 
@@ -182,7 +182,7 @@ static double deviation(const kith__rows *r, int k)
     return sqrt(squares / n);
 }
 
-static double whole_loss(const double *weight, const kith__rows *r, double ridge, bool all)
+static double whole_loss(const double *weight, const kith__row_table *r, double ridge, bool all)
 {
     double loss = 0;
 
@@ -196,7 +196,7 @@ static double whole_loss(const double *weight, const kith__rows *r, double ridge
 
 static void check_gradient(double ridge, bool all)
 {
-    kith__rows rows = choices(2, 500);
+    kith__row_table rows = choices(2, 500);
     float weight[N];
     double w[N];
 
@@ -229,7 +229,7 @@ static void linear__the_slope_of_the_loss_is_0_at_the_result(void **state)
 
 static void linear__threads_do_not_matter(void **state)
 {
-    kith__rows rows = choices(3, 700);
+    kith__row_table rows = choices(3, 700);
     float one[N], more[N];
 
     (void)state;
@@ -243,7 +243,7 @@ static void linear__threads_do_not_matter(void **state)
 
 static void linear__queries_that_are_set_aside_have_no_say(void **state)
 {
-    kith__rows rows = choices(4, 500);
+    kith__row_table rows = choices(4, 500);
     float before[N], after[N], all[N];
 
     (void)state;
@@ -259,7 +259,7 @@ static void linear__queries_that_are_set_aside_have_no_say(void **state)
 
 static void linear__a_row_with_an_offset_stands_for_as_many_others(void **state)
 {
-    kith__rows one = rows_new(300, 3), many = rows_new(300, 5);
+    kith__row_table one = rows_new(300, 3), many = rows_new(300, 5);
     float short_way[N], long_way[N];
     kith__rng rng;
 
@@ -287,7 +287,7 @@ static void linear__a_row_with_an_offset_stands_for_as_many_others(void **state)
 
 static void linear__choices_that_one_feature_decides_give_finite_weights(void **state)
 {
-    kith__rows rows = rows_new(200, 4);
+    kith__row_table rows = rows_new(200, 4);
     float weight[N];
 
     (void)state;
@@ -302,7 +302,7 @@ static void linear__choices_that_one_feature_decides_give_finite_weights(void **
 
 static void linear__no_rows_give_no_weights(void **state)
 {
-    kith__rows rows = rows_new(0, 4);
+    kith__row_table rows = rows_new(0, 4);
     float weight[N];
 
     (void)state;
@@ -314,7 +314,7 @@ static void linear__no_rows_give_no_weights(void **state)
 
 static void linear__weights_are_pulled_to_where_they_begin(void **state)
 {
-    kith__rows rows = choices(7, 400);
+    kith__row_table rows = choices(7, 400);
     float weight[N] = {0}, held[N], free_one[N], twice[N];
 
     (void)state;
@@ -334,7 +334,7 @@ static void linear__weights_are_pulled_to_where_they_begin(void **state)
 
 static void linear__the_loss_is_that_of_the_right_row(void **state)
 {
-    kith__rows rows = choices(6, 200);
+    kith__row_table rows = choices(6, 200);
     float weight[N] = {0};
     double w[N] = {0};
 
@@ -348,7 +348,7 @@ static void linear__the_loss_is_that_of_the_right_row(void **state)
 
 static void linear__the_loss_of_large_scores_is_a_number(void **state)
 {
-    kith__rows rows = rows_new(2, 2);
+    kith__row_table rows = rows_new(2, 2);
     float weight[N] = {1};
 
     (void)state;
@@ -2175,7 +2175,7 @@ static kith_status try_evaluate(void *context, kith_error *error)
 
 static void torture__fitting_opening_and_evaluating(void **state)
 {
-    kith__rows rows = choices(121, 30);
+    kith__row_table rows = choices(121, 30);
     setup s;
 
     (void)state;

@@ -473,7 +473,7 @@ static size_t read_batch(kith_triple *positive, kith_triple *negative)
     return json_array_size(batch);
 }
 
-static bool check_gradients(const kith__step *step, const json_t *expected)
+static bool check_gradients(const kith__engine *step, const json_t *expected)
 {
     const kith__gradients *g = &step->gradients;
     const kith__params *params = step->scoring.params;
@@ -500,15 +500,15 @@ static bool check_gradients(const kith__step *step, const json_t *expected)
     return good;
 }
 
-static bool check_losses(const kith__step *step, const json_t *losses)
+static bool check_losses(const kith__engine *step, const json_t *losses)
 {
-    double total = kith__step_loss(step);
+    double total = kith__engine_loss(step);
     return close_to("losses.output", &step->loss_out, json_object_get(losses, "output"), 1) &&
            close_to("losses.input", &step->loss_in, json_object_get(losses, "input"), 1) &&
            close_to("losses.total", &total, json_object_get(losses, "total"), 1);
 }
 
-static bool check_scores(const kith__step *step, const json_t *scores)
+static bool check_scores(const kith__engine *step, const json_t *scores)
 {
     const kith__fact_scores *f = &step->facts;
     size_t n = f->batch->count;
@@ -538,15 +538,16 @@ static void check_case_file(const char *name)
     kith_model *model = model_of(&s, encode);
     kith_triple positive[4096], negative[4096];
     const kith__batch batch = {read_batch(positive, negative), positive, negative, 1, NULL, NULL};
-    kith__step step;
+    kith__engine step;
     kith_error error;
 
-    must(kith__step_init(&step, model->encoder, &model->params, &model->settings, &error), &error);
-    must(kith__step_run(&step, &batch, &error), &error);
+    must(kith__engine_init(&step, model->encoder, &model->params, &model->settings, &error),
+         &error);
+    must(kith__engine_run(&step, &batch, &error), &error);
     report(name, check_scores(&step, json_object_get(file, "scores")) &&
                      check_losses(&step, json_object_get(file, "losses")) &&
                      check_gradients(&step, json_object_get(file, "gradients")));
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith_model_free(model);
     json_decref(encode);
     json_decref(file);
@@ -561,7 +562,7 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
     const json_t *steps = json_object_get(file, key);
     kith_triple positive[4096], negative[4096];
     const kith__batch batch = {read_batch(positive, negative), positive, negative, 1, NULL, NULL};
-    kith__step step;
+    kith__engine step;
     kith__adam_state adam;
     kith_error error;
     bool good = json_array_size(steps) > 0;
@@ -570,13 +571,14 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
     s.margin = 1;
     set(&s, "epsilon", epsilon);
     kith_model *model = model_of(&s, encode);
-    must(kith__step_init(&step, model->encoder, &model->params, &model->settings, &error), &error);
+    must(kith__engine_init(&step, model->encoder, &model->params, &model->settings, &error),
+         &error);
     must(kith__adam_init(&adam, &model->params, &error), &error);
     for (size_t i = 0; i < json_array_size(steps) && good; i++) {
         const json_t *after = json_array_get(steps, i), *nested = json_object_get(after, "params");
         if (nested)
             after = nested;
-        must(kith__step_run(&step, &batch, &error), &error);
+        must(kith__engine_run(&step, &batch, &error), &error);
         kith__adam_step(&adam, &model->params, &step.gradients, &model->settings, 1, model->pool);
         kith__gradients_clear(&step.gradients);
         for (size_t t = 0; t < model->params.tables && good; t++) {
@@ -587,7 +589,7 @@ static bool check_adam_form(const json_t *file, const char *key, const char *eps
         }
     }
     kith__adam_release(&adam);
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith_model_free(model);
     json_decref(encode);
     return good;

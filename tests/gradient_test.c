@@ -36,7 +36,7 @@ static int free_graph(void **state)
 
 typedef struct {
     kith_model *model;
-    kith__step step;
+    kith__engine step;
     kith_triple positive[FACTS], negative[FACTS * PER];
     size_t per;
     kith__train_query asked[2 * FACTS]; /* for the softmax loss: either side of each fact */
@@ -112,7 +112,7 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
     fill_queries(b, seed);
     if (kith_model_new(&b->model, graph, s, &(kith_work_options){.threads = 1}, &error) !=
             KITH_OK ||
-        kith__step_init(&b->step, b->model->encoder, &b->model->params, &b->model->settings,
+        kith__engine_init(&b->step, b->model->encoder, &b->model->params, &b->model->settings,
                         &error) != KITH_OK)
         fail_msg("%s", error.message);
     stir_zeros(&b->model->params, seed);
@@ -120,7 +120,7 @@ static void batch_init(batch *b, const kith_settings *s, size_t per, uint64_t se
 
 static void batch_release(batch *b)
 {
-    kith__step_release(&b->step);
+    kith__engine_release(&b->step);
     kith__shared_negatives_release(&b->negatives);
     kith_model_free(b->model);
 }
@@ -133,10 +133,10 @@ static double loss_of(batch *b)
     const kith__batch facts = {FACTS, b->positive, b->negative, b->per, NULL, NULL};
     const kith__batch queries = {2 * FACTS, NULL, NULL, 0, b->asked, &b->negatives};
     bool shared = kith__loss_get(b->model->settings.loss)->negatives == KITH__SHARED;
-    kith_status status = kith__step_run(&b->step, shared ? &queries : &facts, &error);
+    kith_status status = kith__engine_run(&b->step, shared ? &queries : &facts, &error);
     if (status != KITH_OK)
         fail_msg("%s", error.message);
-    return kith__step_loss(&b->step);
+    return kith__engine_loss(&b->step);
 }
 
 static double gradient_at(const batch *b, size_t table, size_t row, size_t column)

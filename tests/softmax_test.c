@@ -36,11 +36,11 @@ static size_t queries_of(kith__train_query *asked, const kith_graph *graph)
     return 2 * train.count;
 }
 
-static kith_status ask(kith__step *step, const kith__train_query *queries, size_t count,
+static kith_status ask(kith__engine *step, const kith__train_query *queries, size_t count,
                        const kith__shared_negatives *negatives, kith_error *error)
 {
     const kith__batch batch = {count, NULL, NULL, 0, queries, negatives};
-    return kith__step_run(step, &batch, error);
+    return kith__engine_run(step, &batch, error);
 }
 
 static bool in_train(const kith_graph *graph, const kith__train_query *a, uint32_t answer)
@@ -189,7 +189,7 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     size_t count = queries_of(asked, graph);
     scorer s = {.settings = settings, .scratch = kith__calloc_aligned(6 * 16, sizeof(float))};
     kith__shared_negatives c;
-    kith__step step;
+    kith__engine step;
     kith__rng rng;
 
     if (count > 70)
@@ -199,7 +199,7 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
         kith_model_new(&s.model, graph, settings, &(kith_work_options){.threads = 2}, NULL),
         KITH_OK);
     stir(s.model);
-    assert_int_equal(kith__step_init(&step, s.model->encoder, &s.model->params,
+    assert_int_equal(kith__engine_init(&step, s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&c, graph, 17, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_draw(&c, asked, count, &rng, NULL), KITH_OK);
@@ -211,7 +211,7 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     if (!(fabs(step.loss_in - expected) < 2e-4 * (1 + expected)))
         fail_msg("%s, input: found %.8g, expected %.8g", what, step.loss_in, expected);
     kith__shared_negatives_release(&c);
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith_model_free(s.model);
     kith__free(s.scratch);
 }
@@ -247,7 +247,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     kith__train_query asked[MOST];
     kith_settings settings;
     kith__shared_negatives c;
-    kith__step step;
+    kith__engine step;
     kith_model *model;
     kith__rng rng;
 
@@ -259,18 +259,18 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
         kith_model_new(&model, graph, &settings, &(kith_work_options){.threads = 1}, NULL),
         KITH_OK);
     assert_int_equal(
-        kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
+        kith__engine_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&c, graph, 10, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
     float *row = kith__row(kith__ent(&model->params), c.shared[7]), before = row[3];
     for (int i = 0; i < 3; i++) {
         row[3] = i == 0 ? before : i == 1 ? NAN : INFINITY;
         assert_int_equal(ask(&step, asked, 4, &c, NULL), KITH_OK);
-        assert_int_equal(isfinite(kith__step_loss(&step)) != 0, i == 0);
+        assert_int_equal(isfinite(kith__engine_loss(&step)) != 0, i == 0);
         kith__gradients_clear(&step.gradients);
     }
     kith__shared_negatives_release(&c);
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith_model_free(model);
     kith_graph_free(graph);
 }
@@ -282,7 +282,7 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
     const kith_eval_options options = {.split = KITH_TEST, .candidates = KITH_ANSWERS_ALL};
     kith_model *model = NULL;
     kith__shared_negatives c = {0};
-    kith__step step = {0};
+    kith__engine step = {0};
     kith__neighbor_lists *capped = NULL;
     kith_eval *result = NULL;
     kith__rng rng;
@@ -290,7 +290,7 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
 
     kith__rng_init(&rng, 9, 0);
     TRY(kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, error));
-    TRY(kith__step_init(&step, model->encoder, &model->params, &model->settings, error));
+    TRY(kith__engine_init(&step, model->encoder, &model->params, &model->settings, error));
     TRY(kith__shared_negatives_init(&c, graph, 10, error));
     TRY(kith__neighbor_lists_capped(&capped, model->lists, 3, error));
     TRY(kith__shared_negatives_draw(&c, asked, 9, &rng, error));
@@ -300,7 +300,7 @@ cleanup:
     kith_eval_free(result);
     kith__neighbor_lists_free(capped);
     kith__shared_negatives_release(&c);
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith_model_free(model);
     return status;
 }

@@ -376,7 +376,7 @@ static void append(values *v, const float *from, size_t count)
     v->count += count;
 }
 
-static values values_of(const kith_model *model, const kith__step *step)
+static values values_of(const kith_model *model, const kith__engine *step)
 {
     const kith__encoder *e = model->encoder;
     const kith__gradients *g = &step->gradients;
@@ -425,7 +425,7 @@ static kith_status try_step(values *found, const kith_graph *graph, const kith_s
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     kith_triple negative[STEP_FACTS];
     kith_model *model;
-    kith__step step;
+    kith__engine step;
 
     for (size_t i = 0; i < STEP_FACTS; i++) {
         negative[i] = train.at[i];
@@ -434,14 +434,14 @@ static kith_status try_step(values *found, const kith_graph *graph, const kith_s
     assert_int_equal(
         kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(
-        kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
+        kith__engine_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     const kith__batch batch = {STEP_FACTS, train.at, negative, 1, NULL, NULL};
     kith__mem_fail_at(n);
-    kith_status status = kith__step_run(&step, &batch, error);
+    kith_status status = kith__engine_run(&step, &batch, error);
     (void)stop_failing();
     if (status == KITH_OK)
         *found = values_of(model, &step);
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith_model_free(model);
     return status;
 }
@@ -455,7 +455,7 @@ static kith_status try_queries(values *found, const kith_graph *graph,
     kith__train_query asked[STEP_FACTS];
     kith__shared_negatives negatives;
     kith_model *model;
-    kith__step step;
+    kith__engine step;
     kith__rng rng;
 
     for (size_t i = 0; i < STEP_FACTS; i++) {
@@ -468,16 +468,16 @@ static kith_status try_queries(values *found, const kith_graph *graph,
         kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&negatives, graph, 3, NULL), KITH_OK);
     assert_int_equal(
-        kith__step_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
+        kith__engine_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     const kith__batch batch = {STEP_FACTS, NULL, NULL, 0, asked, &negatives};
     kith__mem_fail_at(n);
     kith_status status = kith__shared_negatives_draw(&negatives, asked, STEP_FACTS, &rng, error);
     if (status == KITH_OK)
-        status = kith__step_run(&step, &batch, error);
+        status = kith__engine_run(&step, &batch, error);
     (void)stop_failing();
     if (status == KITH_OK)
         *found = values_of(model, &step);
-    kith__step_release(&step);
+    kith__engine_release(&step);
     kith__shared_negatives_release(&negatives);
     kith_model_free(model);
     return status;

@@ -776,7 +776,7 @@ static void train__a_hub_of_5000_neighbours_trains(void **state)
 
 typedef struct {
     kith_model *model;
-    kith__step step;
+    kith__engine step;
     kith__adam_state adam;
 } learner;
 
@@ -789,7 +789,7 @@ static void learner_init(learner *l, kith_adam kind)
     memset(l, 0, sizeof *l);
     assert_int_equal(kith_model_new(&l->model, graph, &s, &(kith_work_options){.threads = 1}, NULL),
                      KITH_OK);
-    assert_int_equal(kith__step_init(&l->step, l->model->encoder, &l->model->params,
+    assert_int_equal(kith__engine_init(&l->step, l->model->encoder, &l->model->params,
                                      &l->model->settings, NULL), KITH_OK);
     assert_int_equal(kith__adam_init(&l->adam, &l->model->params, NULL), KITH_OK);
 }
@@ -801,14 +801,14 @@ static void learn(learner *l, size_t fact)
     negative.object = (positive.object + 1) % kith_graph_seen_entity_count(graph);
     const kith__batch batch = {1, &positive, &negative, 1, NULL, NULL};
     kith__gradients_clear(&l->step.gradients);
-    assert_int_equal(kith__step_run(&l->step, &batch, NULL), KITH_OK);
+    assert_int_equal(kith__engine_run(&l->step, &batch, NULL), KITH_OK);
     kith__adam_step(&l->adam, &l->model->params, &l->step.gradients, &l->model->settings, 1,
                     l->model->pool);
 }
 
 static void learner_release(learner *l)
 {
-    kith__step_release(&l->step);
+    kith__engine_release(&l->step);
     kith__adam_release(&l->adam);
     kith_model_free(l->model);
 }

@@ -73,12 +73,12 @@
     ROW(E_FACTS, "embedding log p x facts", EMBEDDING, usual_facts(c) * f[KITH__F_E_LOGP])
 /* clang-format on */
 
-typedef enum kith__feature {
+typedef enum kith__feature_id {
 #define KITH__VALUE(name, text, part, value) KITH__F_##name,
     KITH__FEATURES(KITH__VALUE)
 #undef KITH__VALUE
     KITH__FEATURES_COUNT
-} kith__feature;
+} kith__feature_id;
 
 const char *kith__feature_name(int feature);
 kith_evidence_part kith__feature_part(int feature);

@@ -108,7 +108,8 @@ static void score_touched(float *scores, const kith__case *c, const float *weigh
 
 /* Score candidates without a supporting rule: multiply each input in which they differ by the
  * effect of a change of 1. */
-static void score_untold(float *scores, const kith__case *c, const float *weight, unsigned without)
+static void score_unsupported(float *scores, const kith__case *c, const float *weight,
+                              unsigned without)
 {
     const kith__relation_table *table = c->asked->table;
     float never = logf(.2f) - c->log_answers;
@@ -145,7 +146,8 @@ static void score_untold(float *scores, const kith__case *c, const float *weight
     score_touched(scores, c, weight, without);
 }
 
-static void score_told(float *scores, const kith__case *c, const float *weight, unsigned without)
+static void score_supported(float *scores, const kith__case *c, const float *weight,
+                            unsigned without)
 {
     const kith__evidence_query *evidence_query = c->asked;
     float feature[KITH__FEATURES_COUNT];
@@ -161,8 +163,8 @@ static void score_told(float *scores, const kith__case *c, const float *weight, 
 
 static void score_seen(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
-    score_untold(scores, c, weight, without);
-    score_told(scores, c, weight, without);
+    score_unsupported(scores, c, weight, without);
+    score_supported(scores, c, weight, without);
 }
 
 /* ---- unseen candidates ---- */

@@ -23,7 +23,7 @@ typedef struct {
 } sums;
 
 typedef struct {
-    const kith__rows *rows;
+    const kith__row_table *rows;
     const uint32_t *queries;
     size_t count;
     const double *scale;
@@ -34,7 +34,7 @@ typedef struct {
     sums piece[];
 } fitting;
 
-void kith__linear_scales(double scale[N], const kith__rows *rows, double least)
+void kith__linear_scales(double scale[N], const kith__row_table *rows, double least)
 {
     double sum[N] = {0}, squares[N] = {0}, count = (double)rows->rows;
 
@@ -181,7 +181,7 @@ static void descend(fitting *f, sums *s)
     }
 }
 
-kith_status kith__linear_fit(float weight[N], const kith__rows *rows, const double scale[N],
+kith_status kith__linear_fit(float weight[N], const kith__row_table *rows, const double scale[N],
                              const uint32_t *queries, size_t count, double ridge, kith__pool *pool,
                              kith_error *error)
 {
@@ -207,7 +207,7 @@ kith_status kith__linear_fit(float weight[N], const kith__rows *rows, const doub
     return kith__watch_status(kith__pool_watch(pool), error);
 }
 
-double kith__linear_loss(const float weight[N], const kith__rows *rows, size_t query)
+double kith__linear_loss(const float weight[N], const kith__row_table *rows, size_t query)
 {
     double score[KITH__MOST_ROWS], top;
     size_t from = rows->first[query], to = rows->first[query + 1];

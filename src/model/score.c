@@ -85,7 +85,7 @@ cleanup:
     return status;
 }
 
-bool kith__embedding_speaks(const kith__workspace *a, const kith__query_entity *asked)
+bool kith__embedding_counts(const kith__workspace *a, const kith__query_entity *asked)
 {
     const kith__span facts = {asked->facts, asked->count};
 
@@ -101,7 +101,7 @@ kith_status kith__final_scores(const float **scores, kith__shares *shares, kith_
                                kith_error *error)
 {
     const kith_model *model = a->model;
-    bool embedding = kith__embedding_speaks(a, asked);
+    bool embedding = kith__embedding_counts(a, asked);
     kith_status status = KITH_OK;
 
     if (model->fused) {

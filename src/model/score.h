@@ -28,7 +28,7 @@ kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache,
 
 /* Whether the embedding is used for an entity. In a fusion it is used only if a neighbour is seen,
  * because the fusion's weights were fitted on encodings from seen neighbours. */
-bool kith__embedding_speaks(const kith__workspace *workspace, const kith__query_entity *asked);
+bool kith__embedding_counts(const kith__workspace *workspace, const kith__query_entity *asked);
 
 /* The embedding's scores for kith__answer_scores. Afterwards the workspace's encoder and query
  * vectors are those of `asked`. */

@@ -270,7 +270,7 @@ kith_status kith__fusion_save(const char *folder, const kith__fitted_fusion *fus
  * 0 in files that lack them. Files of format 1 list the weights of relations in this order. */
 static const struct {
     const char *former_name;
-    kith__feature feature;
+    kith__feature_id feature;
 } first_features[] = {
     {"a", KITH__F_DIRECT_BEST},
     {"log a", KITH__F_DIRECT_LOG},

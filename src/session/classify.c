@@ -61,7 +61,7 @@ static kith_status look_at_evidence(kith__sample *sample, bool *known, kith_sess
     a->fusion->unseen = (kith__unseen_set){0};
     if (added)
         add_candidate(s, a, &at.hidden);
-    bool embedding = kith__embedding_speaks(a, &asked) &&
+    bool embedding = kith__embedding_counts(a, &asked) &&
                      (compared == a->candidates || kith__classifies_encoded(a->model));
     if (embedding)
         TRY(score_all(s, a, &asked, at.query, compared, error));

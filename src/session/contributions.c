@@ -10,7 +10,7 @@
 #include "graph/graph.h"
 
 typedef struct {
-    kith__explanation *out;
+    kith__score_parts *out;
     kith_session *session;
     kith__workspace *workspace;
     const kith__query_entity *asked;
@@ -335,7 +335,7 @@ static int make_room(finding *f)
     return 0;
 }
 
-kith_status kith__find_contributions(kith__explanation *out, kith_session *s, kith__workspace *a,
+kith_status kith__find_contributions(kith__score_parts *out, kith_session *s, kith__workspace *a,
                                      const kith__query_entity *asked, uint32_t query,
                                      const float *scores, kith_error *error)
 {

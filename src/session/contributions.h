@@ -5,7 +5,7 @@
 #include "session/answer.h"
 
 /* An explanation under construction: the arrays that kith_explanation lists. */
-typedef struct kith__explanation {
+typedef struct kith__score_parts {
     kith__answers answers;
     uint32_t relation;
     kith_contributions *contributions;
@@ -19,11 +19,11 @@ typedef struct kith__explanation {
     size_t ablation_count;
     size_t compared;
     kith_rank_change **changes; /* a list, `compared` for each ablation */
-} kith__explanation;
+} kith__score_parts;
 
 /* Split the final scores of the first `compared` answers of an explanation whose neighbours are
  * known. The workspace must be as scoring the question left it. */
-kith_status kith__find_contributions(kith__explanation *explanation, kith_session *session,
+kith_status kith__find_contributions(kith__score_parts *explanation, kith_session *session,
                                      kith__workspace *workspace, const kith__query_entity *asked,
                                      uint32_t query, const float *scores, kith_error *error);
 void kith__contributions_free(kith_contributions *contributions, size_t count);

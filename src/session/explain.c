@@ -26,7 +26,7 @@ typedef struct {
     bool with_self;
     float *scores;                   /* final scores of the question, in the workspace */
     const kith__implications *rules; /* NULL without logic weights */
-    kith__explanation *out;
+    kith__score_parts *out;
     size_t weighed; /* how many neighbours have weights; they come first */
     kith_neighbor *facts, *sorted; /* copies of the entity's facts, each with one fact removed */
 } explaining;
@@ -92,7 +92,7 @@ static void mark_relations(const explaining *x, uint8_t value)
 
 static bool embedding_counts(const explaining *x)
 {
-    return kith__embedding_speaks(x->workspace, &x->asked);
+    return kith__embedding_counts(x->workspace, &x->asked);
 }
 
 static kith_weighing weighing_of(const explaining *x)
@@ -296,7 +296,7 @@ static uint32_t best_of(const float *scores, size_t count)
 
 static void note_changes(explaining *x, size_t variant, const float *without)
 {
-    kith__explanation *out = x->out;
+    kith__score_parts *out = x->out;
     const float *scores = x->workspace->scores;
     size_t n = x->workspace->width;
     kith_rank_change **changes = out->changes + variant * out->compared;
@@ -323,7 +323,7 @@ static int falls_more_first(const void *a, const void *b)
     return x->neighbor < y->neighbor ? -1 : 1;
 }
 
-static void count_compared(kith__explanation *out)
+static void count_compared(kith__score_parts *out)
 {
     for (size_t i = 0; i < out->answers.count && out->compared < COMPARED; i++) {
         if (out->answers.at[i].relation != out->relation ||
@@ -360,7 +360,7 @@ cleanup:
 /* If there is only one fact, it cannot be masked, because nothing would be known. */
 static kith_status find_ablations(explaining *x, kith_error *error)
 {
-    kith__explanation *out = x->out;
+    kith__score_parts *out = x->out;
     size_t heaviest = x->weighed < MASKED ? x->weighed : MASKED;
     size_t count = heaviest + (out->neighbor_count - x->weighed);
     kith__query_entity variants[UNWEIGHED];
@@ -502,7 +502,7 @@ typedef struct {
     kith_rank_change **changes;
 } result;
 
-static void release(kith__explanation *out)
+static void release(kith__score_parts *out)
 {
     kith__answers_release(&out->answers);
     kith__contributions_free(out->contributions, out->contribution_count);
@@ -513,7 +513,7 @@ static void release(kith__explanation *out)
 }
 
 /* Nonzero if out of memory. The caller's result takes ownership of the elements' own lists. */
-static int make_lists(kith_explanation *to, const kith__explanation *from)
+static int make_lists(kith_explanation *to, const kith__score_parts *from)
 {
     to->answers = kith__answers_public(&from->answers);
     to->contributions = kith__list_of(from->contributions, from->contribution_count,
@@ -523,7 +523,7 @@ static int make_lists(kith_explanation *to, const kith__explanation *from)
     return to->answers && to->contributions && to->neighbors && to->ablations ? 0 : -1;
 }
 
-static kith_status publish(kith_explanation **explanation, kith__explanation *from,
+static kith_status publish(kith_explanation **explanation, kith__score_parts *from,
                            kith_error *error)
 {
     result *to = kith__calloc(1, sizeof *to);
@@ -559,7 +559,7 @@ kith_status kith_session_explain(kith_explanation **explanation, kith_session *s
 
     kith_ask_options used;
     bool is_fact = question->subject && question->relation && question->object;
-    kith__explanation out = {0};
+    kith__score_parts out = {0};
     explaining x = {.session = session, .out = &out, .rules = session->model->rules};
     kith__resolved resolved;
     kith__watch watch;

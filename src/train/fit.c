@@ -78,7 +78,7 @@ cleanup:
 
 /* ---- fitting ---- */
 
-static float calibration_loss(const kith__fusion *fusion, const kith__rows *rows)
+static float calibration_loss(const kith__fusion *fusion, const kith__row_table *rows)
 {
     double sum = 0;
     size_t count = 0;
@@ -97,7 +97,7 @@ static float calibration_loss(const kith__fusion *fusion, const kith__rows *rows
 static kith_status fit_rounds(kith__fusion *fusion, kith__fusion *some, kith__held_out *held_out,
                               kith__fit_data *c, kith_error *error)
 {
-    kith__rows rows = {0};
+    kith__row_table rows = {0};
     kith__weight_fit f = {0};
     float strength = 0;
     kith_status status = KITH_OK;

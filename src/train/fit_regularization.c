@@ -11,7 +11,7 @@ typedef struct {
     double loss, reciprocal;
 } mark;
 
-static mark mark_of(const kith__fusion *fusion, const kith__rows *rows, size_t query)
+static mark mark_of(const kith__fusion *fusion, const kith__row_table *rows, size_t query)
 {
     const float *weight = kith__fusion_weights(fusion, rows->relation[query])->all;
     float right = kith__linear(weight, rows->feature + rows->right[query] * KITH__FEATURES_COUNT);

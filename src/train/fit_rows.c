@@ -121,7 +121,7 @@ static void collect(void *context, size_t query, kith__fusion_workspace *f)
 
 /* ---- rows of all queries ---- */
 
-void kith__fit_rows_release(kith__rows *r)
+void kith__fit_rows_release(kith__row_table *r)
 {
     kith__free(r->first);
     kith__free(r->right);
@@ -134,7 +134,7 @@ void kith__fit_rows_release(kith__rows *r)
 }
 
 /* Move the rows of all queries together. */
-static int gather_rows(kith__rows *r, const kith__fit_data *c)
+static int gather_rows(kith__row_table *r, const kith__fit_data *c)
 {
     size_t total = 0;
 
@@ -166,7 +166,7 @@ static int gather_rows(kith__rows *r, const kith__fit_data *c)
     return 0;
 }
 
-kith_status kith__fit_rows(kith__rows *rows, kith__fit_data *c, const kith__fusion *fusion,
+kith_status kith__fit_rows(kith__row_table *rows, kith__fit_data *c, const kith__fusion *fusion,
                            kith_error *error)
 {
     kith__watch *watch = kith__pool_watch(c->model->pool);

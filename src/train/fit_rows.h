@@ -31,8 +31,8 @@ void kith__fit_data_release(kith__fit_data *data);
 
 /* For each query: the candidates that `fusion` scores highest, the correct answer, and a sample of
  * the others. */
-kith_status kith__fit_rows(kith__rows *rows, kith__fit_data *data, const kith__fusion *fusion,
+kith_status kith__fit_rows(kith__row_table *rows, kith__fit_data *data, const kith__fusion *fusion,
                            kith_error *error);
-void kith__fit_rows_release(kith__rows *rows);
+void kith__fit_rows_release(kith__row_table *rows);
 
 #endif

@@ -99,7 +99,7 @@ static int list_queries(kith__weight_fit *f, const kith__fit_data *c)
 
 /* Offsets that give unseen candidates a share of 0, and queries with an unseen answer a loss of
  * 0. */
-static float *offsets_of_seen(const kith__rows *rows)
+static float *offsets_of_seen(const kith__row_table *rows)
 {
     float *offset = kith__alloc(rows->rows, sizeof *offset);
 
@@ -114,7 +114,7 @@ static float *offsets_of_seen(const kith__rows *rows)
 }
 
 /* The features with those of the embedding set to 0. */
-static float *features_without_embedding(const kith__rows *rows)
+static float *features_without_embedding(const kith__row_table *rows)
 {
     size_t floats = rows->rows * KITH__FEATURES_COUNT;
     float *feature = kith__alloc(floats, sizeof *feature);
@@ -127,7 +127,7 @@ static float *features_without_embedding(const kith__rows *rows)
     return feature;
 }
 
-kith_status kith__weight_fit_init(kith__weight_fit *f, const kith__rows *rows,
+kith_status kith__weight_fit_init(kith__weight_fit *f, const kith__row_table *rows,
                                   const kith__fit_data *c, kith_error *error)
 {
     *f = (kith__weight_fit){.rows = *rows,

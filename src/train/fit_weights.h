@@ -21,9 +21,9 @@ enum {
 };
 
 typedef struct kith__weight_fit {
-    kith__rows rows;   /* with all features, seen candidates only */
-    kith__rows bare;   /* the same rows without the embedding's features */
-    kith__rows unseen; /* also without the embedding's features; all candidates */
+    kith__row_table rows;   /* with all features, seen candidates only */
+    kith__row_table bare;   /* the same rows without the embedding's features */
+    kith__row_table unseen; /* also without the embedding's features; all candidates */
     double scale[KITH__FEATURES_COUNT], unseen_scale[KITH__FEATURES_COUNT];
     bool embedding, with_unseen; /* which sets of weights are fitted separately */
     bool every;                  /* fit all of these sets, not only the first */
@@ -36,7 +36,7 @@ typedef struct kith__weight_fit {
 static const float kith__no_share = -1e30f;
 
 /* `rows` must outlive it. Must be released even if it failed. */
-kith_status kith__weight_fit_init(kith__weight_fit *fit, const kith__rows *rows,
+kith_status kith__weight_fit_init(kith__weight_fit *fit, const kith__row_table *rows,
                                   const kith__fit_data *data, kith_error *error);
 void kith__weight_fit_release(kith__weight_fit *fit);
 

@@ -33,7 +33,7 @@ typedef struct {
     const kith_train_options *options;
     kith_model *model;
     const kith_settings *settings;
-    kith__step step;
+    kith__engine step;
     kith__adam_state adam;
     kith__position at;
     kith__order order; /* of the epoch's facts */
@@ -79,7 +79,7 @@ static kith_status run_batch(training *t, kith_error *error)
 
     kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
     TRY(kith__batches_draw(&t->batches, &t->order, t->at.batch, &rng, error));
-    TRY(kith__step_run(&t->step, &t->batches.batch, error));
+    TRY(kith__engine_run(&t->step, &t->batches.batch, error));
 cleanup:
     return status;
 }
@@ -150,7 +150,7 @@ static kith_status train_batch(training *t, kith_error *error)
 
     TRY(run_batch(t, error));
     size_t count = t->batches.facts;
-    double loss = kith__step_loss(&t->step);
+    double loss = kith__engine_loss(&t->step);
     if (!isfinite(loss))
         TRY(broken(t, t->at.batch + 1, error));
     kith__adam_step(&t->adam, &t->model->params, &t->step.gradients, t->settings, rate_now(t),
@@ -321,7 +321,7 @@ static kith_status training_init(training *t, kith_error *error)
     TRY(kith__batches_init(&t->batches, t->model->graph, s, error));
     TRY(drop_facts(t, error));
     pack_lists(t);
-    TRY(kith__step_init(&t->step, t->model->encoder, &t->model->params, s, error));
+    TRY(kith__engine_init(&t->step, t->model->encoder, &t->model->params, s, error));
     TRY(kith__adam_init(&t->adam, &t->model->params, error));
     if (s->neighbors == KITH_NEIGHBORS_SAMPLED)
         TRY(kith__neighbor_lists_capped(&t->sampled, t->model->lists, s->max_neighbors, error));
@@ -332,7 +332,7 @@ cleanup:
 
 static void training_release(training *t)
 {
-    kith__step_release(&t->step);
+    kith__engine_release(&t->step);
     kith__adam_release(&t->adam);
     kith__order_release(&t->order);
     kith__batches_release(&t->batches);

@@ -9,8 +9,8 @@
 #include "embed/query_vector.h"
 #include "nn/kernels.h"
 
-kith_status kith__step_init(kith__step *s, kith__encoder *encoder, const kith__params *params,
-                            const kith_settings *settings, kith_error *error)
+kith_status kith__engine_init(kith__engine *s, kith__encoder *encoder, const kith__params *params,
+                              const kith_settings *settings, kith_error *error)
 {
     const kith__loss *loss = kith__loss_get(settings->loss);
     kith_status status;
@@ -38,7 +38,7 @@ cleanup:
     return status;
 }
 
-void kith__step_release(kith__step *s)
+void kith__engine_release(kith__engine *s)
 {
     kith__gradients_release(&s->gradients);
     kith__fact_scores_release(&s->facts);
@@ -46,13 +46,13 @@ void kith__step_release(kith__step *s)
     memset(s, 0, sizeof *s);
 }
 
-double kith__step_loss(const kith__step *s)
+double kith__engine_loss(const kith__engine *s)
 {
     return s->loss_out + s->loss_in + s->penalty;
 }
 
 /* Add l2 / 2 times the sum of squares of the encoder's parameters, without input embeddings. */
-static void add_penalty(kith__step *s)
+static void add_penalty(kith__engine *s)
 {
     const kith__params *params = s->scoring.params;
     double l2 = s->scoring.settings->l2, sum = 0;
@@ -71,7 +71,7 @@ static void add_penalty(kith__step *s)
     s->penalty = l2 / 2 * sum;
 }
 
-kith_status kith__step_run(kith__step *s, const kith__batch *batch, kith_error *error)
+kith_status kith__engine_run(kith__engine *s, const kith__batch *batch, kith_error *error)
 {
     kith__encoder *encoder = s->scoring.encoder;
     void *self = s->scorer_state;

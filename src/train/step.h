@@ -5,7 +5,7 @@
 #include "train/fact_scores.h"
 #include "train/query_scores.h"
 
-typedef struct kith__step {
+typedef struct kith__engine {
     kith__scoring scoring;
     kith__gradients gradients;
     const kith__scorer *scorer; /* one of the next two, depending on the loss */
@@ -13,15 +13,16 @@ typedef struct kith__step {
     kith__fact_scores facts;
     kith__query_scores queries;
     double loss_out, loss_in, penalty; /* on encodings, on input embeddings, and of weight decay */
-} kith__step;
+} kith__engine;
 
-kith_status kith__step_init(kith__step *step, kith__encoder *encoder, const kith__params *params,
-                            const kith_settings *settings, kith_error *error);
-void kith__step_release(kith__step *step);
+kith_status kith__engine_init(kith__engine *engine, kith__encoder *encoder,
+                              const kith__params *params, const kith_settings *settings,
+                              kith_error *error);
+void kith__engine_release(kith__engine *engine);
 
-/* Compute the batch's losses; gradients are added to step->gradients, which must be clear
+/* Compute the batch's losses; gradients are added to engine->gradients, which must be clear
  * before. */
-kith_status kith__step_run(kith__step *step, const kith__batch *batch, kith_error *error);
-double kith__step_loss(const kith__step *step);
+kith_status kith__engine_run(kith__engine *engine, const kith__batch *batch, kith_error *error);
+double kith__engine_loss(const kith__engine *engine);
 
 #endif

@@ -41,12 +41,12 @@ static void quick_logits(kith__pair *p, const kith__encoder *e, size_t from, siz
  * That is decided for each query, so that a logit does not depend on the other queries. */
 void kith__make_logits(kith__pair *p, const kith__encoder *e)
 {
-    if (kith__fits(p, e)) {
+    if (kith__width_fits(p, e)) {
         quick_logits(p, e, 0, p->count);
         return;
     }
     for (size_t m = 0; m < p->count; m++) {
-        if (kith__fits_one(p, e, m)) {
+        if (kith__width_fits_one(p, e, m)) {
             quick_logits(p, e, m, 1);
             continue;
         }
@@ -99,7 +99,7 @@ static float meet(kith__pair *p, const kith__encoder *e, kith__sums s, float *gb
                 *u = e->att_u->at;
     float *gbw = s.gbw + e->back.relation_slot[p->r] * e->hs, *gp = p->scratch + 2 * e->hs;
 
-    if (kith__fits(p, e))
+    if (kith__width_fits(p, e))
         return kith__pair_backward(gbe, gbw, s.gu, p->met, p->count, be, p->c, bw, u, p->scratch,
                                    e->hs) /
                KITH__POWER_SCALE;

@@ -110,17 +110,17 @@ static inline void kith__begin_pair(kith__pair *p, const kith__encoder *e, size_
 }
 
 /* Whether powers of 2 neither overflow nor lose precision, for one query and for all. */
-static inline bool kith__fits_one(const kith__pair *p, const kith__encoder *e, size_t m)
+static inline bool kith__width_fits_one(const kith__pair *p, const kith__encoder *e, size_t m)
 {
     return !(p->most + e->products.az_most[p->queries[m]] > KITH__POWER_MOST);
 }
 
-static inline bool kith__fits(const kith__pair *p, const kith__encoder *e)
+static inline bool kith__width_fits(const kith__pair *p, const kith__encoder *e)
 {
     bool all = true;
 
     for (size_t m = 0; m < p->count; m++)
-        all &= kith__fits_one(p, e, m);
+        all &= kith__width_fits_one(p, e, m);
     return all;
 }
 

@@ -32,7 +32,7 @@ static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint3
     return body_count;
 }
 
-static void find(kith__evidence_query *a, const kith__asked *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *asked)
 {
     for (size_t i = 0; i < asked->facts.count && !a->no_memory; i++) {
         kith_neighbor fact = asked->facts.at[i];

@@ -101,7 +101,7 @@ static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t
     }
 }
 
-static void find_at(kith__evidence_query *a, const kith__asked *asked, const kith__rule *rule,
+static void find_at(kith__evidence_query *a, const kith__query_facts *asked, const kith__rule *rule,
                     kith__span facts)
 {
     uint32_t r = rule->relation[0], support_here = 0, body_count_here = 0;
@@ -128,7 +128,7 @@ static void find_at(kith__evidence_query *a, const kith__asked *asked, const kit
     }
 }
 
-static void find(kith__evidence_query *a, const kith__asked *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *asked)
 {
     kith__span facts = asked->facts;
 

@@ -149,7 +149,7 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t self,
     }
 }
 
-static void find(kith__evidence_query *a, const kith__asked *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *asked)
 {
     const kith__rules *rules = &a->evidence->rules->of[KITH__PATH3_KIND];
 

@@ -69,7 +69,7 @@ static void find_by(kith__evidence_query *a, kith_neighbor fact, uint32_t suppor
     }
 }
 
-static void find(kith__evidence_query *a, const kith__asked *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *asked)
 {
     kith__span known = asked->known;
     size_t taken = known.count < MOST_KNOWN ? known.count : MOST_KNOWN;
