@@ -73,6 +73,10 @@ static void builder__arrays_of_ids_give_the_same_graph_as_names(void **state)
     assert_int_equal(ids[0], 2);
     assert_int_equal(kith_builder_add_relations(NULL, builder, relations, 2, NULL), KITH_OK);
     assert_int_equal(kith_builder_set_label(builder, 0, "Late", NULL), KITH_OK);
+    assert_int_equal(kith_builder_set_relation_label(builder, 0, "first", NULL), KITH_OK);
+    assert_int_equal(kith_builder_set_relation_label(builder, 0, "the r", NULL), KITH_OK);
+    assert_int_equal(kith_builder_set_relation_label(builder, 1, "the s", NULL), KITH_OK);
+    assert_int_equal(kith_builder_set_relation_label(builder, 1, NULL, NULL), KITH_OK);
     assert_int_equal(
         kith_builder_add_facts(builder, KITH_TRAIN, (kith_facts){train, NULL, 2}, NULL), KITH_OK);
     assert_int_equal(kith_builder_add_facts(builder, KITH_TEST, (kith_facts){test, NULL, 1}, NULL),
@@ -81,6 +85,8 @@ static void builder__arrays_of_ids_give_the_same_graph_as_names(void **state)
                      KITH_OK);
     assert_int_equal(kith_builder_add_facts(builder, KITH_TEST, (kith_facts){0}, NULL), KITH_OK);
     kith_graph *graph = finished(builder);
+    assert_string_equal(kith_graph_relation_label(graph, 0), "the r");
+    assert_string_equal(kith_graph_relation_label(graph, 1), "s");
     assert_string_equal(facts(graph, KITH_TRAIN), "a r b;b s c;");
     assert_string_equal(fact(graph, KITH_TEST, 0), "late r a true");
     assert_string_equal(fact(graph, KITH_TEST, 1), "late s c false");
@@ -136,6 +142,8 @@ static void builder__what_makes_no_sense_is_refused_and_leaves_nothing(void **st
     assert_int_equal(kith_builder_add_facts(builder, KITH_TRAIN, (kith_facts){NULL, NULL, 2}, NULL),
                      KITH_ERR_ARGUMENT);
     assert_int_equal(kith_builder_set_label(builder, 2, "x", NULL), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_builder_set_relation_label(builder, 9, "x", NULL), KITH_ERR_ARGUMENT);
+    assert_int_equal(kith_builder_set_relation_label(NULL, 0, "x", NULL), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_builder_add(NULL, KITH_TRAIN, "a", "r", "b", 1, NULL), KITH_ERR_ARGUMENT);
     assert_int_equal(kith_builder_finish(NULL, builder, NULL, NULL), KITH_ERR_ARGUMENT);
     graph = finished(builder);

@@ -315,6 +315,9 @@ KITH_API kith_status kith_builder_add_facts(kith_builder *builder, kith_split sp
 /* Set the label of an entity, given by its id in the builder; NULL removes it. */
 KITH_API kith_status kith_builder_set_label(kith_builder *builder, uint32_t entity,
                                             const char *label, kith_error *error);
+/* The same for a relation. */
+KITH_API kith_status kith_builder_set_relation_label(kith_builder *builder, uint32_t relation,
+                                                     const char *label, kith_error *error);
 
 /* Make the graph and empty the builder. Duplicates are dropped, and ids are assigned again, so that
  * the entities and relations of train come first. Fails with KITH_ERR_ARGUMENT if train has no

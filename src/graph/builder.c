@@ -8,11 +8,13 @@
 #include "core/utf8.h"
 #include "graph/duplicates.h"
 #include "graph/graph.h"
+#include "graph/labels.h"
 
 struct kith_builder {
     kith_graph *graph; /* under construction; NULL if finishing failed */
     kith__collector collectors[KITH_SPLITS];
     size_t label_capacity, label_used, label_starts;
+    int relation_labels; /* how many were set: a later one replaces an earlier one */
 };
 
 kith_status kith_builder_new(kith_builder **out, kith_error *error)
@@ -250,6 +252,27 @@ kith_status kith_builder_set_label(kith_builder *builder, uint32_t entity, const
     if (label)
         memcpy(graph->label_bytes + builder->label_used, label, length);
     builder->label_used += length;
+    return KITH_OK;
+}
+
+/* A relation without a label has its name as the label. */
+kith_status kith_builder_set_relation_label(kith_builder *builder, uint32_t relation,
+                                            const char *label, kith_error *error)
+{
+    kith_status status = check_builder(builder, error);
+
+    if (status != KITH_OK)
+        return status;
+    kith_graph *graph = builder->graph;
+    if (relation >= graph->relations.count)
+        return kith__fail(error, KITH_ERR_ARGUMENT, "found the relation %u, but there are %u",
+                          relation, graph->relations.count);
+    if (label && (status = check_name(label, "label", error)) != KITH_OK)
+        return status;
+    const char *name = kith__names_get(&graph->relations, relation);
+    if (kith__relation_label_set(graph, name, strlen(name), label ? label : name,
+                                 ++builder->relation_labels))
+        return kith__no_memory(error);
     return KITH_OK;
 }
 

@@ -109,16 +109,28 @@ static int apply_to_entities(kith_graph *graph, const kith__label_set *set)
 
 /* ---- labels of relations ---- */
 
+static int add_relation_label(kith_graph *graph, const char *name, size_t length,
+                              const char *label, size_t label_length, int rank)
+{
+    if (!graph->relation_labels &&
+        !(graph->relation_labels = kith__calloc(1, sizeof *graph->relation_labels)))
+        return -1;
+    return kith__label_set_add(graph->relation_labels, name, length, label, label_length, rank);
+}
+
 int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
                              size_t label_length)
 {
     if (kith__names_find(&graph->relations, name, length, kith__names_hash(name, length)) ==
         KITH__NO_ID)
         return 0;
-    if (!graph->relation_labels &&
-        !(graph->relation_labels = kith__calloc(1, sizeof *graph->relation_labels)))
-        return -1;
-    return kith__label_set_add(graph->relation_labels, name, length, label, label_length, 0);
+    return add_relation_label(graph, name, length, label, label_length, 0);
+}
+
+int kith__relation_label_set(kith_graph *graph, const char *name, size_t length, const char *label,
+                             int rank)
+{
+    return add_relation_label(graph, name, length, label, strlen(label), rank);
 }
 
 /* Wikidata labels the property wd:P31, while statements have the relation wdt:P31. */

@@ -46,6 +46,9 @@ int kith__entity_label_set(kith__entity_labels *labels, uint32_t entity, const c
 /* Label a relation of the graph that has no label yet; -1 if out of memory. */
 int kith__relation_label_add(kith_graph *graph, const char *name, size_t length, const char *label,
                              size_t label_length);
+/* Label a relation; a label of a higher rank replaces one of a lower rank. -1 if out of memory. */
+int kith__relation_label_set(kith_graph *graph, const char *name, size_t length, const char *label,
+                             int rank);
 /* Copy the labels of another graph for the relations that this graph has. */
 int kith__relation_labels_copy(kith_graph *graph, const kith_graph *from);
 void kith__relation_labels_free(kith_graph *graph);
