@@ -89,6 +89,13 @@ static char *find_foreign(const char *path, const char *const *names)
     return foreign;
 }
 
+/* Not a link to a folder: what it leads to is not kith's to delete. */
+static bool is_real_folder(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* The same for the run, its graph, and the run in heldout/. */
 static char *find_foreign_in_run(const char *folder)
 {
@@ -104,6 +111,11 @@ static char *find_foreign_in_run(const char *folder)
                                            NULL};
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
 
+    if (!is_real_folder(folder)) {
+        kith__free(graph);
+        kith__free(inner);
+        return kith__strdup(folder);
+    }
     kith__remove_leftovers(folder); /* of killed processes */
     char *foreign = find_foreign(folder, of_run);
     if (!foreign && graph)
@@ -180,11 +192,20 @@ static kith_status check_target(bool *full, const char *folder, bool replace, ki
     return check_replaceable(folder, error);
 }
 
+bool kith__run_removable(const char *folder)
+{
+    char *foreign = find_foreign_in_run(folder);
+    kith__free(foreign);
+    return !foreign;
+}
+
 void kith__run_remove(const char *folder)
 {
+    if (!is_real_folder(folder))
+        return;
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
 
-    if (inner && kith__path_exists(folder, "heldout"))
+    if (inner && is_real_folder(inner))
         kith__run_remove(inner);
     if (graph)
         kith__remove_folder(graph);

@@ -55,6 +55,8 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
                              kith_error *error);
 /* Remove the files of a run, and its folder if nothing else is in it. */
 void kith__run_remove(const char *folder);
+/* Whether it is a folder, not a link to one, with nothing in it but the files of a run. */
+bool kith__run_removable(const char *folder);
 /* Fails if the folder does not contain a run. */
 kith_status kith__run_check(const char *folder, kith_error *error);
 /* Read settings and graph, and create a model from them with initial values. */

@@ -39,6 +39,10 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
 
     const kith_work_options work = kith__watched_by(watch, options ? options->threads : 0);
     const kith__run_options make = {.watch = work.watch, .watch_context = work.context};
+    if (kith__path_exists(folder, "config.json") && !kith__run_removable(folder))
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: is a link or holds files that kith did not make; move it away first",
+                       folder));
     if (!kith__path_exists(folder, "config.json"))
         TRY(kith__run_create(folder, graph, settings, &make, error));
     TRY(kith__run_open(&started, folder, &work, error));
@@ -158,7 +162,7 @@ void kith__run_drop_held_out(const char *folder)
 {
     char *inner = kith__path_join(folder, "heldout");
 
-    if (inner)
+    if (inner && kith__run_removable(inner))
         kith__run_remove(inner);
     kith__free(inner);
 }
