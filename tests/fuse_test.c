@@ -132,7 +132,8 @@ static void fit_from(float *weight, const kith__row_table *rows, double ridge, b
     free(queries);
 }
 
-static void fit(float *weight, const kith__row_table *rows, double ridge, bool all, unsigned threads)
+static void fit(float *weight, const kith__row_table *rows, double ridge, bool all,
+                unsigned threads)
 {
     memset(weight, 0, N * sizeof *weight);
     fit_from(weight, rows, ridge, all, threads);

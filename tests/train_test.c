@@ -648,7 +648,8 @@ static void train__works_without_dev_and_keeps_the_last_model(void **state)
     kith__position at;
     kith_model *model = NULL;
     kith__adam_state adam;
-    assert_int_equal(kith__run_open(&model, folder, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(kith__run_open(&model, folder, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
     assert_int_equal(kith__adam_init(&adam, &model->params, NULL), KITH_OK);
     kith__moments moments = {&adam.m, &adam.v, 0};
     assert_int_equal(kith__run_load_position(&at, folder, model, &moments, NULL), KITH_OK);
@@ -878,7 +879,8 @@ static const char *stopped_with(const kith_settings *s, const char *table, float
     kith__adam_state adam;
 
     assert_int_equal(train_in(folder, graph, s, &options), KITH_TRAIN_STOPPED);
-    assert_int_equal(kith__run_open(&model, folder, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
+    assert_int_equal(kith__run_open(&model, folder, &(kith_work_options){.threads = 1}, NULL),
+                     KITH_OK);
     assert_int_equal(kith__adam_init(&adam, &model->params, NULL), KITH_OK);
     kith__moments moments = {&adam.m, &adam.v, 0};
     assert_int_equal(kith__run_load_position(&at, folder, model, &moments, NULL), KITH_OK);

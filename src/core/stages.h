@@ -24,8 +24,8 @@ typedef struct kith__watch {
 void kith__watch_init(kith__watch *watch, kith_watch_call call, void *context);
 void kith__watch_release(kith__watch *watch);
 
-/* Options that pass the watch (may be NULL) on to a call of the library. If that call is stopped, it
- * says so by its status alone. */
+/* Options that pass the watch (may be NULL) on to a call of the library. If that call is
+ * stopped, it says so by its status alone. */
 kith_work_options kith__watched_by(const kith__watch *watch, unsigned threads);
 
 /* Begin a stage and report it at once. `name` must outlive the stage; `total` 0 means unknown. Do
