@@ -238,6 +238,19 @@ for preset in rules kith; do
         "$kith" eval labels-$preset --json
 done
 
+# ---- the folder of held-out training ----
+
+# What a link leads to, and what a user put there, is not kith's to delete.
+mkdir -p victim/graph && echo mine >victim/graph/mine
+cp -r rules linked && ln -s "$work/victim" linked/heldout
+cp -r rules filled && mkdir filled/heldout && echo mine >filled/heldout/mine
+for run in linked filled; do
+    check "$run heldout: resume" 0 'finished already' "$kith" train --resume $run
+    check "$run heldout: replace" 2 'heldout.*not part of a run' \
+        "$kith" train all.tsv -o $run --preset rules --force --quiet
+done
+same 'what a link leads to stays' victim/graph/mine filled/heldout/mine
+
 # ---- eval ----
 
 for run in rules fused; do

@@ -833,7 +833,7 @@ static void grow__an_embedding_alone_explains_unseen_neighbors(void **state)
     kith_graph_free(graph);
 }
 
-/* The factor of the only neighbour in the encoding of Besson; NAN if the encoding is no sum. */
+/* The factor of the only neighbour in the encoding of Besson; NAN if the encoding is not a sum. */
 static float only_weight(kith_session *session)
 {
     kith_explanation *e = explained(session, (kith_question){"Besson", "citizen_of", NULL});
@@ -873,7 +873,7 @@ static void grow__every_aggregator_encodes_from_unseen_neighbors(void **state)
         kith_session_free(city);
         kith_model_free(model);
     }
-    assert_true(sums > AGGREGATORS / 2); /* lstm is no sum */
+    assert_true(sums > AGGREGATORS / 2); /* not a sum: lstm */
     kith_graph_free(graph);
 }
 

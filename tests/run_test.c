@@ -613,7 +613,7 @@ static void unseal(const char *folder, const char *name)
     end++;
     size_t cut = (size_t)(end - from);
     memmove(from, end, length - (size_t)(end - bytes));
-    if (!json) { /* blanks instead, at the end of the header */
+    if (!json) { /* spaces instead, at the end of the header */
         uint64_t header;
         memcpy(&header, bytes, sizeof header);
         char *data = bytes + sizeof header + header - cut;

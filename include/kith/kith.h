@@ -1013,7 +1013,7 @@ typedef struct kith_answer {
     int known;          /* in the graph or the session */
     int is_subject;     /* `entity` is the subject of the fact, the question's entity its object */
     /* 95 % confidence interval of the probability; 0 and 1 if that was not measured, NAN if there
-     * is no probability */
+     * is not a probability */
     double low, high;
 } kith_answer;
 

@@ -45,12 +45,12 @@ static const char *name_at(size_t index, bool relation)
 static char *quoted_rest(const char *name, size_t skip, bool open)
 {
     char *text = NULL;
-    bool blanks = strchr(name, ' ') != NULL;
+    bool spaces = strchr(name, ' ') != NULL;
 
-    if (blanks && !open && skip > 0)
+    if (spaces && !open && skip > 0)
         return NULL;
-    if (asprintf(&text, "%s%s%s", blanks && !open ? "\"" : "", name + skip,
-                 blanks || open ? "\"" : "") < 0)
+    if (asprintf(&text, "%s%s%s", spaces && !open ? "\"" : "", name + skip,
+                 spaces || open ? "\"" : "") < 0)
         return NULL;
     return text;
 }
