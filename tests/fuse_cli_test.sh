@@ -605,7 +605,9 @@ json 'with the counts of training' \
     "$kith" rules rules --on renamed --kind AB --top 1 --json
 check 'rules of an embedding alone' 2 'is an embedding alone' "$kith" rules embedding --on renamed
 check 'and explanations' 0 'new-' "$kith" explain rules --on renamed --query 'new-e1 likes ?'
-check 'an embedding alone cannot' 2 'is an embedding alone' "$kith" eval embedding --on renamed
+check 'an embedding alone ranks on another graph' 0 'MRR' "$kith" eval embedding --on renamed
+check 'and says how well' 0 'is an embedding alone, which has no trained vectors' \
+    sh -c '"$0" eval embedding --on renamed 2>&1' "$kith"
 check 'rules have no vectors' 1 'has rules only and no embedding' "$kith" export rules -o vectors
 
 echo "1..$number"

@@ -1617,7 +1617,7 @@ static void on__a_graph_of_strangers_can_be_asked_about(void **state)
 static void on__what_cannot_be_opened_says_why(void **state)
 {
     kith_graph *graph = teams(), *other = opened(file("x.tsv", "a\tr\tb\n"));
-    const char *rules = trained_folder(graph, "rules"), *vectors = trained_folder(graph, "none");
+    const char *rules = trained_folder(graph, "rules");
     kith_model *model = NULL;
     kith_error error;
 
@@ -1626,10 +1626,6 @@ static void on__what_cannot_be_opened_says_why(void **state)
         kith_model_open_on(&model, rules, other, &(kith_work_options){.threads = 1}, &error),
         KITH_ERR_INPUT);
     assert_contains(error.message, "relation");
-    assert_int_equal(
-        kith_model_open_on(&model, vectors, graph, &(kith_work_options){.threads = 1}, &error),
-        KITH_ERR_ARGUMENT);
-    assert_contains(error.message, "embedding alone");
     assert_int_equal(
         kith_model_open_on(&model, new_folder(), graph, &(kith_work_options){.threads = 1}, &error),
         KITH_ERR_INPUT);

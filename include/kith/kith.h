@@ -622,10 +622,11 @@ KITH_API const char *kith_model_warning(const kith_model *model, size_t index);
 /* Open a run on another graph that shares relations with the one it was trained on. Train and aux
  * of that graph are the known facts, and all its entities are candidates. Relations are matched by
  * name; facts with other relations are ignored, and kith_model_warning says how many. Entities are
- * not matched, even if they have the same names, so answers come from rules without the embedding.
- * Nothing is trained. The graph may be freed afterwards; the model's own graph (kith_model_graph)
- * has other ids. Fails with KITH_ERR_ARGUMENT for a run without rules, KITH_ERR_INPUT if no
- * relation is shared. */
+ * not matched, even if they have the same names, so answers of a run with rules come from these,
+ * without the embedding. In an embedding alone, which answers without probabilities, entities get
+ * input embeddings from their neighbourhoods. Nothing is trained. The graph may be freed
+ * afterwards; the model's own graph (kith_model_graph) has other ids. Fails with KITH_ERR_INPUT if
+ * no relation is shared. */
 KITH_API kith_status kith_model_open_on(kith_model **model, const char *folder,
                                         const kith_graph *graph, const kith_work_options *options,
                                         kith_error *error);

@@ -169,6 +169,31 @@ cleanup:
     return status;
 }
 
+kith_status kith__implications_copy(kith__implications **out, const kith__implications *rules,
+                                    kith_error *error)
+{
+    size_t relations = rules->relations, count = (size_t)rules->offset[relations];
+    kith__implications *copy = kith__calloc(1, sizeof *copy);
+
+    if (!copy)
+        return kith__no_memory(error);
+    copy->relations = rules->relations;
+    copy->frequency = kith__alloc(relations, sizeof *copy->frequency);
+    copy->offset = kith__alloc(relations + 1, sizeof *copy->offset);
+    copy->at = kith__alloc(count + 1, sizeof *copy->at);
+    copy->self_mean = kith__alloc(relations, sizeof *copy->self_mean);
+    if (!copy->frequency || !copy->offset || !copy->at || !copy->self_mean) {
+        kith__implications_free(copy);
+        return kith__no_memory(error);
+    }
+    memcpy(copy->frequency, rules->frequency, relations * sizeof *copy->frequency);
+    memcpy(copy->offset, rules->offset, (relations + 1) * sizeof *copy->offset);
+    memcpy(copy->at, rules->at, count * sizeof *copy->at);
+    memcpy(copy->self_mean, rules->self_mean, relations * sizeof *copy->self_mean);
+    *out = copy;
+    return KITH_OK;
+}
+
 void kith__implications_free(kith__implications *rules)
 {
     if (!rules)

@@ -37,6 +37,9 @@ typedef enum kith__self { KITH__SELF_ONE, KITH__SELF_ROW_MEAN } kith__self;
  * `most` pairs. */
 kith_status kith__implications_new(kith__implications **rules, const kith_graph *graph, size_t most,
                                    kith__pool *pool, kith_error *error);
+/* A copy with memory of its own. */
+kith_status kith__implications_copy(kith__implications **copy, const kith__implications *rules,
+                                    kith_error *error);
 void kith__implications_free(kith__implications *rules);
 float kith__implications_self(const kith__implications *rules, uint32_t relation, kith__self self);
 

@@ -7,7 +7,6 @@
 #include "core/files.h"
 #include "core/mem.h"
 #include "core/options.h"
-#include "graph/align.h"
 #include "graph/read/table.h"
 #include "run/cache.h"
 #include "run/cache_check.h"
@@ -15,6 +14,7 @@
 #include "run/config.h"
 #include "run/fusion_files.h"
 #include "run/held_out_file.h"
+#include "run/open.h"
 #include "run/run.h"
 
 /* ---- the graph ---- */
@@ -65,8 +65,8 @@ static kith_status check_labels(const kith_graph *graph, const char *path,
                                  : "entity_name.txt");
 }
 
-static kith_status open_graph(kith_graph **out, const char *path, const kith__config *config,
-                              const kith_work_options *options, kith_error *error)
+kith_status kith__run_open_graph(kith_graph **out, const char *path, const kith__config *config,
+                                 const kith_work_options *options, kith_error *error)
 {
     const kith_open_options open = {
         .threads = options->threads, .watch = options->watch, .context = options->context};
@@ -143,7 +143,7 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
         lists->cap = kith__list_cap(settings);
         status = read_uncached(*graph, inner, config, error);
     } else {
-        status = open_graph(graph, inner, config, options, error);
+        status = kith__run_open_graph(graph, inner, config, options, error);
     }
     if (status != KITH_OK) { /* arrays from a cache are in its map, which is freed with the graph */
         kith__free(rules);
@@ -160,7 +160,7 @@ cleanup:
 
 /* ---- the model ---- */
 
-static void warn_of_age(kith_model *model, const char *folder, const kith__config *config)
+void kith__run_warn_of_age(kith_model *model, const char *folder, const kith__config *config)
 {
     model->run_format = config->format;
     if (config->format < KITH__RUN_FORMAT)
@@ -196,10 +196,10 @@ static kith_status open_run(kith_model **model, const char *folder,
     if (trained) {
         TRY(make_trained(model, &graph, folder, inner, &config, options, error));
     } else {
-        TRY(open_graph(&graph, inner, &config, options, error));
+        TRY(kith__run_open_graph(&graph, inner, &config, options, error));
         TRY(kith_model_new(model, graph, &config.settings, options, error));
     }
-    warn_of_age(*model, folder, &config);
+    kith__run_warn_of_age(*model, folder, &config);
     (*model)->own_graph = graph;
     graph = NULL;
 cleanup:
@@ -268,106 +268,6 @@ kith_status kith_model_open(kith_model **out, const char *folder, const kith_wor
     model = NULL;
 cleanup:
     kith_model_free(model);
-    kith__watch_release(&watch);
-    return status;
-}
-
-/* ---- on another graph ---- */
-
-/* Renumber the graph to the relation ids of the run, and read the facts of the run. */
-static kith_status align(kith_graph **aligned, kith__index **learned, kith__alignment *report,
-                         const kith_graph *graph, const char *folder, const kith__config *config,
-                         const kith_work_options *options, kith__watch *watch, kith_error *error)
-{
-    char *inner = kith__path_join(folder, "graph");
-    kith__pool *pool = kith__pool_new(options->threads);
-    kith_graph *trained_on = NULL;
-    kith_status status = KITH_OK;
-
-    if (!inner || !pool)
-        TRY(kith__no_memory(error));
-    kith__pool_set_watch(pool, watch);
-    TRY(open_graph(&trained_on, inner, config, options, error));
-    TRY(kith__watch_begin(watch, "matching relations", 0, error));
-    TRY(kith__graph_align(aligned, report, graph, trained_on, pool, error));
-    TRY(kith__index_new(learned, trained_on, pool, error));
-cleanup:
-    kith_graph_free(trained_on);
-    kith__pool_free(pool);
-    kith__free(inner);
-    return status;
-}
-
-/* The names come last, so that long ones do not cut off the rest. */
-static void warn_of_dropped(kith_model *model, const char *folder, const kith__alignment *report,
-                            const kith_graph *graph)
-{
-    char names[KITH__DROPPED_NAMED * (KITH__QUOTED + 2)] = "", more[32] = "", text[KITH__QUOTED];
-    size_t count = report->dropped_relations, used = 0;
-
-    for (size_t i = 0; i < count && i < KITH__DROPPED_NAMED; i++) {
-        const char *name = kith_graph_relation_name(graph, report->first_dropped[i]);
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
-                                 kith__quote(text, name, strlen(name)));
-    }
-    if (count > KITH__DROPPED_NAMED)
-        snprintf(more, sizeof more, " and %zu more", count - KITH__DROPPED_NAMED);
-    kith__model_warn(model,
-                     "%s was not trained on %zu of the graph's relations; known facts with them "
-                     "are ignored: %zu (%s%s)",
-                     folder, count, report->dropped_facts, names, more);
-}
-
-kith_status kith_model_open_on(kith_model **out, const char *folder, const kith_graph *graph,
-                               const kith_work_options *given, kith_error *error)
-{
-    if (!out || !folder || !graph)
-        return kith__null_argument(error, __func__);
-
-    kith__config config;
-    kith__alignment report = {0};
-    kith_graph *aligned = NULL;
-    kith__index *learned = NULL;
-    kith_model *model = NULL;
-    kith_work_options options = {0};
-    kith__watch watch;
-    kith_status status =
-        kith__options_copy(&options, sizeof options, sizeof options, given, error);
-
-    kith__watch_init(&watch, options.watch, options.context);
-    TRY(status);
-    TRY(kith__run_check(folder, error));
-    TRY(kith__config_load(&config, folder, KITH__TO_OPEN, error));
-    if (config.settings.evidence == KITH_EVIDENCE_NONE)
-        TRY(kith__fail(
-            error, KITH_ERR_ARGUMENT,
-            "%s: is an embedding alone, which says nothing about the entities of another "
-            "graph; expected a run with rules (--preset kith or rules)",
-            folder));
-    TRY(align(&aligned, &learned, &report, graph, folder, &config, &options, &watch, error));
-    config.settings.evidence = KITH_EVIDENCE_RULES;
-    config.settings.predict = KITH_PREDICT_BOTH;
-    TRY(kith__model_make(&model, aligned, &config.settings, options.threads, &watch, NULL, NULL,
-                         error));
-    model->own_graph = aligned;
-    aligned = NULL;
-    model->candidates = kith_graph_entity_count(model->graph);
-    warn_of_age(model, folder, &config);
-    if (report.dropped_relations > 0)
-        warn_of_dropped(model, folder, &report, graph);
-    kith__pool_set_watch(model->pool, &watch);
-    TRY(kith__watch_begin(&watch, "reading the model", 0, error));
-    TRY(kith__fused_open(model, folder, true, error));
-    kith__fact_base_learn(model->fused->evidence->base, learned);
-    learned = NULL;
-    TRY(kith__classifier_open(model, folder, true, error));
-    kith__pool_set_watch(model->pool, NULL);
-    *out = model;
-    model = NULL;
-cleanup:
-    kith_model_free(model);
-    kith__index_free(learned);
-    kith_graph_free(aligned);
     kith__watch_release(&watch);
     return status;
 }

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "nn/kernels.h"
+#include "model/new_inputs.h"
 #include "run/has_relation_file.h"
 #include "run/overall_file.h"
 
-enum { REQUESTS_AT_ONCE = 4096, MOST_ROUNDS = 4 };
+enum { MOST_ROUNDS = 4 };
 #define NONE UINT32_MAX
 
 typedef struct {
@@ -240,37 +240,6 @@ static kith__neighbor_lists *known_neighbors(const matching *m)
     return some;
 }
 
-/* Encode entities beginning with `from` until a batch is full, each for the queries that it has
- * facts of; an entity's row becomes the mean. Returns the next entity. */
-static kith_status encode_some(uint32_t *next, const matching *m, const kith__neighbor_lists *lists,
-                               uint32_t from, kith_error *error)
-{
-    kith__encoder *e = m->model->encoder;
-    const kith__table *ent = kith__ent(&m->model->params);
-    size_t requests = 0;
-    uint32_t to = from;
-    kith_status status = KITH_OK;
-
-    kith__encoder_begin(e);
-    for (; to < lists->seen && requests < REQUESTS_AT_ONCE; to++)
-        for (uint64_t k = lists->offset[to]; k < lists->offset[to + 1]; k++, requests++)
-            kith__encoder_request(e, to, lists->at[k].relation, NULL);
-    *next = to;
-    if (requests == 0)
-        return KITH_OK;
-    TRY(kith__encoder_forward(e, error));
-    for (uint32_t i = from, request = 0; i < to; i++) {
-        size_t count = (size_t)(lists->offset[i + 1] - lists->offset[i]);
-        if (count > 0)
-            memset(kith__row(ent, i), 0, ent->stride * sizeof *ent->at);
-        for (size_t k = 0; k < count; k++, request++)
-            kith__axpy(kith__row(ent, i), 1 / (float)count, kith__encoder_answer(e, request),
-                       ent->stride);
-    }
-cleanup:
-    return status;
-}
-
 static size_t mark_known(matching *m, const kith__neighbor_lists *lists)
 {
     size_t found = 0;
@@ -295,16 +264,12 @@ static kith_status start_new_entities(matching *m, kith_error *error)
         lists = known_neighbors(m);
         if (!lists)
             TRY(kith__no_memory(error));
-        kith__encoder_use(m->model->encoder, lists, 0);
-        for (uint32_t from = 0; from < lists->seen;)
-            TRY(encode_some(&from, m, lists, from, error));
+        TRY(kith__encode_rows(kith__ent(&m->model->params), m->model, lists, error));
         found = mark_known(m, lists);
-        kith__encoder_use(m->model->encoder, m->model->lists, 0);
         kith__neighbor_lists_free(lists);
         lists = NULL;
     }
 cleanup:
-    kith__encoder_use(m->model->encoder, m->model->lists, 0);
     kith__neighbor_lists_free(lists);
     return status;
 }
