@@ -1,8 +1,8 @@
 #!/bin/bash
 # Every input of fuzz/corpus once more: seeds, and those that once broke something.
 set -u
-# shellcheck source=tests/tap.sh
-. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
 
 for folder in "$KITH_ROOT"/fuzz/corpus/*/; do
     name=$(basename "$folder")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # kith compare, pages of eval and explain, and kith reproduce. Prints TAP.
-#   KITH=build/kith tests/report_test.sh
+#   KITH=build/kith tests/report/report_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 work=$(mktemp -d)
@@ -225,7 +225,7 @@ rm stdout
 # ---- experiments ----
 
 # The program's own experiments with trainings of a moment, over generated sets in the same folders.
-shipped=$(dirname "${BASH_SOURCE[0]}")/../experiments
+shipped=$(dirname "${BASH_SOURCE[0]}")/../../experiments
 [ -d "$shipped" ] || shipped=$KITH_ROOT/experiments
 mkdir tiny
 python3 - "$shipped" <<'PYTHON'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The converters of examples/, on small data of the same form. Prints TAP.
-#   KITH=build/kith KITH_ROOT=. tests/examples_test.sh
+#   KITH=build/kith KITH_ROOT=. tests/cli/examples_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 examples=$(cd "${KITH_ROOT:?says where the sources are}" && pwd)/examples

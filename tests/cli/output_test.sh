@@ -1,8 +1,8 @@
 #!/bin/bash
 # After any error the output is as it was: no file is changed, added or left behind, in it or beside it.
 set -u
-# shellcheck source=tests/tap.sh
-. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,6 @@
 /* cache.bin: nothing in it is trusted. Each field and each array is changed in many ways, with
  * every checksum made right again. The source itself is included, for the layout of the file. */
-#include "../src/run/cache.c"
+#include "run/cache.c"
 
 #include <signal.h>
 #include <sys/time.h>

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Ctrl-C and SIGTERM end every command that can take long within half a second, with status 130 and
 # 143. They leave nothing half-written, and training can be resumed. Prints TAP.
-#   KITH_ROOT=. KITH=build/kith tests/signals_test.sh
+#   KITH_ROOT=. KITH=build/kith tests/cli/signals_test.sh
 set -u
-# shellcheck source=tests/tap.sh
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 case $kith in /*) ;; *) kith=$PWD/$kith ;; esac

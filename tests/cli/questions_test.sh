@@ -1,9 +1,9 @@
 #!/bin/bash
 # Every kind of question: whether a fact is true, which relation, what is missing, many from a file,
 # and kith check. Prints TAP.
-#   KITH=build/kith tests/questions_test.sh
+#   KITH=build/kith tests/cli/questions_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Compares kith with the exact values beside the checkout, and sees that a wrong value or a missing
 # file does not pass. Prints TAP.
-#   KITH_BUILD=build KITH_ROOT=. tests/golden_test.sh
+#   KITH_BUILD=build KITH_ROOT=. tests/project/golden_test.sh
 set -u
 
 program=${KITH_BUILD:?says where the program golden_test is}/golden_test

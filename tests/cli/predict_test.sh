@@ -1,9 +1,9 @@
 #!/bin/bash
 # Answers about new entities from the command line: predict and explain, good and bad arguments.
 # Prints TAP.
-#   KITH=build/kith tests/predict_cli_test.sh
+#   KITH=build/kith tests/cli/predict_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 work=$(mktemp -d)

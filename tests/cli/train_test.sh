@@ -1,9 +1,9 @@
 #!/bin/bash
 # Training, evaluation and rules from the command line, and what a run survives: kill -9 at any
 # moment, Ctrl-C, a full disk. Prints TAP.
-#   KITH=build/kith tests/train_cli_test.sh
+#   KITH=build/kith tests/cli/train_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 work=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/bin/bash
 # What --json prints has the shapes that docs/JSON.md describes. Prints TAP.
-#   KITH=build/kith tests/json_test.sh
+#   KITH=build/kith tests/cli/json_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -1,9 +1,9 @@
 #!/bin/bash
 # What newcomers do with files of their own: an export of Wikidata, a semicolon CSV of a spreadsheet, Turtle, and
 # files that are something else. Prints TAP.
-#   KITH=build/kith tests/first_day_test.sh
+#   KITH=build/kith tests/cli/first_day_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 work=$(mktemp -d)

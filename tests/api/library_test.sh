@@ -1,9 +1,9 @@
 #!/bin/bash
 # The library as it is installed: symbols, soname, pkg-config, and the examples built against it.
 # Prints TAP.
-#   KITH_ROOT=. KITH_BUILD=build tests/library_test.sh
+#   KITH_ROOT=. KITH_BUILD=build tests/api/library_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 root=${KITH_ROOT:?says where the checkout is}
 build=${KITH_BUILD:?says where the build is}
@@ -54,7 +54,9 @@ clashing=$(nm -g --defined-only "$static" 2>/dev/null | awk 'NF == 3 { print $3 
 report $? 'the global names of the archive begin with kith_' "$clashing"
 
 # Calls with hostile arguments (hostile_test.c) are made from the header and do not count.
-uncalled=$(python3 - "$header" "$root"/tests/*_test.c "$root"/tests/support.c <<'PYTHON'
+# shellcheck disable=SC2046 # a list of files on purpose
+tests=$(find "$root/tests" -name '*.c')
+uncalled=$(python3 - "$header" $tests <<'PYTHON'
 import re, sys
 header = re.sub(r"/\*.*?\*/", " ", open(sys.argv[1]).read(), flags=re.S)
 names = re.findall(r"KITH_API\s+[^;{}]*?[ *](kith_\w+)\s?\(", header)
@@ -66,7 +68,7 @@ PYTHON
 [ -z "$uncalled" ]
 report $? 'a C test calls each function of the header' "$uncalled"
 # A failure is a status that the statement of the call expects.
-unfailed=$(python3 - "$header" "$root"/tests/*_test.c <<'PYTHON'
+unfailed=$(python3 - "$header" $tests <<'PYTHON'
 import re, sys
 header = re.sub(r"/\*.*?\*/", " ", open(sys.argv[1]).read(), flags=re.S)
 names = re.findall(r"KITH_API\s+kith_status\s+(kith_\w+)\s?\(", header)

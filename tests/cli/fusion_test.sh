@@ -1,13 +1,13 @@
 #!/bin/bash
 # Rules and their fusion with the embedding from the command line: the same bytes every time, kill
 # -9 at any moment, damaged files, graphs at the edges, eval, rules and info. Prints TAP.
-#   KITH=build/kith tests/fuse_cli_test.sh
+#   KITH=build/kith tests/cli/fusion_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
 case $kith in /*) ;; *) kith=$PWD/$kith ;; esac
-films=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/examples/films.tsv
+films=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/examples/films.tsv
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -311,7 +311,7 @@ for run in "rules", "fused":
         assert abs(error - table["expected_error"]) < 1e-9, table
         assert table["at_least_half_correct"] <= table["at_least_half"] == sum(b["answers"] for b in table["bins"][5:]), table
 PYTHON
-"$kith" train "$(dirname "$reseal")/../examples/films.tsv" -o former --preset rules -q >out 2>err
+"$kith" train "$(dirname "$reseal")/../../examples/films.tsv" -o former --preset rules -q >out 2>err
 grep -q '"correct"' former/metrics.json && sed -i 's/"correct"/"right"/' former/metrics.json && "$reseal" former/metrics.json
 json 'the word of development versions is still read' \
     'sum(b["correct"] for b in o["held_out"]["reliability"]["bins"] if b["answers"]) > 0' "$kith" info former --json

@@ -2,9 +2,9 @@
 # Adding a part takes one new file and one row: each patch in tests/patches adds one. They are applied to
 # a copy of the checkout, which is built once and runs the test programs that the patches name.
 # Prints TAP.
-#   KITH_ROOT=. tests/extend_test.sh
+#   KITH_ROOT=. tests/project/extend_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 root=${KITH_ROOT:?says where the checkout is}
 work=$(mktemp -d)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The documentation is complete and uses the field's words.
 set -u
-# shellcheck source=tests/tap.sh
-. "$(dirname "$0")/tap.sh"
+# shellcheck source=tests/support/tap.sh
+. "$(dirname "$0")/../support/tap.sh"
 cd "$KITH_ROOT" || exit 1
 
 # Files as docs/ARCHITECTURE.md lists them: `folder/name`, for a .h and a .c, or with its ending.

@@ -1,11 +1,11 @@
 #!/bin/bash
 # The command line as a person meets it: help, messages, exit statuses, JSON. Prints TAP.
-#   KITH=build/kith tests/cli_test.sh
+#   KITH=build/kith tests/cli/cli_test.sh
 set -u
-. "$(dirname "${BASH_SOURCE[0]}")/tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/tap.sh"
 
 kith=${KITH:?says where the program is}
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -13,7 +13,7 @@ static int tell_usage(int who, struct rusage *used)
 }
 
 #define getrusage(who, used) tell_usage((int)(who), used)
-#include "../src/core/pool.c"
+#include "core/pool.c"
 #undef getrusage
 
 #include <fcntl.h>
