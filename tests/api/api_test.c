@@ -1,84 +1,11 @@
-/* The public header as a caller sees it: versions, options of callers that know fewer members, long
- * calls that are watched and stopped, and what no other test calls. */
-#include <malloc.h>
+/* The public header as a caller sees it: versions, options of callers that know fewer members, and
+ * what no other test calls. */
 #include <math.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "core/cores.h"
-#include "model/idle_pools.h"
 #include "support.h"
-
-/* In place of the C library's: many small files need not wait for the disk. */
-int fsync(int file)
-{
-    (void)file;
-    return 0;
-}
+#include "people.h"
 
 /* ---- a small world ---- */
-
-enum { PEOPLE = 60, CITIES = 12, UNSEEN = 8 };
-
-static kith_graph *graph;
-static kith_model *model;
-static const char *run, *source;
-
-static void add_person(draft *to, int i, bool all)
-{
-    add(to, "p%d\tborn_in\tcity%d\n", i, i % CITIES);
-    add(to, "p%d\tknows\tp%d\n", i, (i * 7 + 1) % PEOPLE);
-    if (all)
-        add(to, "p%d\tcitizen_of\tcountry%d\n", i, i % CITIES % 3);
-}
-
-static int make_world(void **state)
-{
-    draft train = {0}, aux = {0}, test = {0};
-
-    (void)state;
-    for (int i = 0; i < CITIES; i++)
-        add(&train, "city%d\tlocated_in\tcountry%d\n", i, i % 3);
-    for (int i = 0; i < PEOPLE; i++)
-        add_person(&train, i, true);
-    for (int i = PEOPLE; i < PEOPLE + UNSEEN; i++) {
-        add_person(&aux, i, false);
-        add(&test, "p%d\tcitizen_of\tcountry%d\n", i, i % CITIES % 3);
-    }
-    source = keep(new_folder());
-    put(source, "train", train.at);
-    put(source, "aux", aux.at);
-    put(source, "test", test.at);
-    graph = opened(source);
-    draft_release(&train);
-    draft_release(&aux);
-    draft_release(&test);
-    kith_settings *settings;
-    kith_error error;
-    run = keep(format("%s/run", new_folder()));
-    if (kith_settings_new(&settings, "rules", &error) != KITH_OK ||
-        kith_train(NULL, run, graph, settings, NULL, &error) != KITH_OK ||
-        kith_model_open(&model, run, NULL, &error) != KITH_OK)
-        fail_msg("%s", error.message);
-    kith_settings_free(settings);
-    return 0;
-}
-
-static int free_world(void **state)
-{
-    (void)state;
-    kith_model_free(model);
-    kith_graph_free(graph);
-    return 0;
-}
-
-static kith_session *new_session(void)
-{
-    kith_session *session = NULL;
-
-    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
-    return session;
-}
 
 /* A model with an embedding, which is not trained. */
 static kith_model *embedding(void)
@@ -152,7 +79,7 @@ static void options__an_old_model_caller_is_served(void **state)
     kith_missing *missing = NULL;
     kith_model *made = NULL;
     kith_settings *settings = NULL;
-    const char *folder = keep(format("%s/run", new_folder()));
+    const char *folder = new_run();
 
     (void)state;
     assert_int_equal(kith_evaluate(&eval, model, old, NULL), KITH_OK); /* of test */
@@ -216,198 +143,6 @@ static void options__init_keeps_to_the_size_that_the_caller_knows(void **state)
 
 /* ---- watching and stopping ---- */
 
-typedef struct {
-    size_t calls;
-    bool stop;
-} watcher;
-
-static int on_stage(void *context, const kith_stage *stage)
-{
-    watcher *w = context;
-
-    assert_true(stage->size >= sizeof *stage && stage->name[0]);
-    w->calls++;
-    return w->stop;
-}
-
-/* Runs `call`, an expression with options `o`, watched and then stopped at its first stage. */
-#define check_watched(type, call, release)                                                         \
-    do {                                                                                           \
-        watcher w = {0, false};                                                                    \
-        type o;                                                                                    \
-        type##_init(&o);                                                                           \
-        o.watch = on_stage;                                                                        \
-        o.context = &w;                                                                            \
-        assert_int_equal(call, KITH_OK);                                                           \
-        assert_true(w.calls > 0);                                                                  \
-        release;                                                                                   \
-        w.stop = true;                                                                             \
-        assert_int_equal(call, KITH_ERR_STOPPED);                                                  \
-    } while (0)
-
-static void watch__calls_about_graphs_report_and_stop(void **state)
-{
-    const char *folder = keep(new_folder());
-    kith_graph *made = NULL;
-    kith_stats *stats = NULL;
-    kith_implications *implications = NULL;
-    kith_rules *rules = NULL;
-    int number = 0;
-
-    (void)state;
-    check_watched(kith_open_options, kith_graph_open(&made, source, &o, NULL),
-                  kith_graph_free(made));
-    check_watched(kith_dataset_options, kith_dataset_make(&made, NULL, graph, &o, NULL),
-                  kith_graph_free(made));
-    check_watched(kith_save_options,
-                  kith_graph_save(graph, format("%s/%d", folder, number++), &o, NULL), (void)0);
-    assert_int_equal(entries(folder), 1); /* nothing is left of the one that was stopped */
-    check_watched(kith_work_options, kith_graph_stats(&stats, graph, &o, NULL),
-                  kith_stats_free(stats));
-    check_watched(kith_rules_options, kith_graph_implications(&implications, graph, &o, NULL),
-                  kith_implications_free(implications));
-    check_watched(kith_rules_options, kith_graph_rules(&rules, graph, &o, NULL),
-                  kith_rules_free(rules));
-}
-
-static void watch__calls_about_models_report_and_stop(void **state)
-{
-    const char *folder = keep(new_folder());
-    kith_eval *eval = NULL;
-    kith_probability_eval *probabilities = NULL;
-    const float numbers[] = {1, 2, 3, 4};
-    const kith_vectors vectors = {.at = numbers, .rows = 2, .columns = 2, .stride = 2};
-
-    (void)state;
-    check_watched(kith_eval_options, kith_evaluate(&eval, model, &o, NULL), kith_eval_free(eval));
-    check_watched(kith_probability_options,
-                  kith_evaluate_probabilities(&probabilities, model, &o, NULL),
-                  kith_probability_eval_free(probabilities));
-    assert_int_equal(kith_evaluate(&eval, model, NULL, NULL), KITH_OK);
-    check_watched(kith_work_options,
-                  kith_eval_write_ranks(eval, graph, format("%s/ranks%d", folder, (int)w.stop), &o,
-                                        NULL), (void)0);
-    kith_eval_free(eval);
-    check_watched(kith_work_options,
-                  kith_vectors_save(&vectors, format("%s/vectors%d", folder, (int)w.stop),
-                                    KITH_VECTORS_TSV, &o, NULL), (void)0);
-    assert_int_equal(entries(folder), 2);
-}
-
-/* A pool of the caller stays the caller's while the model evaluates, and none is left behind. */
-static void threads__evaluating_leaves_none_behind(void **state)
-{
-    kith_probability_options options;
-    kith_probability_eval *result = NULL;
-    kith_model *own = NULL;
-    size_t threads = 0;
-
-    (void)state;
-    assert_int_equal(kith_model_open(&own, run, &(kith_work_options){.threads = 2}, NULL), KITH_OK);
-    kith_probability_options_init(&options);
-    for (int round = 0; round < 3; round++) {
-        assert_int_equal(kith_evaluate_probabilities(&result, own, &options, NULL), KITH_OK);
-        kith_probability_eval_free(result);
-        /* a thread that has been joined may be listed for a moment */
-        for (int i = 0; i < 1000 && round > 0 && entries("/proc/self/task") > threads; i++)
-            usleep(1000);
-        if (round > 0)
-            assert_int_equal(entries("/proc/self/task"), threads);
-        threads = entries("/proc/self/task");
-        assert_int_equal(own->idle_count, 1);
-    }
-    kith_model_free(own);
-}
-
-static void watch__opening_and_making_models_reports_and_stops(void **state)
-{
-    const char *cache = keep(format("%s/cache.bin", run));
-    kith_settings *settings = NULL;
-    kith_model *made = NULL;
-
-    (void)state;
-    assert_int_equal(kith_settings_new(&settings, "release", NULL), KITH_OK);
-    check_watched(kith_work_options, kith_model_new(&made, graph, settings, &o, NULL),
-                  kith_model_free(made));
-    check_watched(kith_work_options, kith_model_open_on(&made, run, graph, &o, NULL),
-                  kith_model_free(made));
-    remove(cache);
-    check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
-                  kith_model_free(made));
-    assert_true(exists(cache)); /* and from the cache */
-    check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
-                  kith_model_free(made));
-    kith_settings_free(settings);
-}
-
-static size_t threads_made;
-
-int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*make)(void *), void *argument)
-{
-    threads_made++;
-    return __real_pthread_create(thread, attributes, make, argument);
-}
-
-static void ask_on(kith_session *session, unsigned threads)
-{
-    const kith_question questions[] = {{"p1", "knows", NULL}, {NULL, "born_in", "city2"}};
-    const kith_ask_options options = {.threads = threads};
-    kith_answers_batch *batch = NULL;
-
-    assert_int_equal(kith_session_ask_all(&batch, session, questions, 2, &options, NULL), KITH_OK);
-    kith_answers_batch_free(batch);
-}
-
-static void list_rules_on(unsigned threads)
-{
-    kith_rules_options options;
-    kith_rules *rules = NULL;
-
-    kith_rules_options_init(&options);
-    options.threads = threads;
-    assert_int_equal(kith_model_rules(&rules, model, &options, NULL), KITH_OK);
-    kith_rules_free(rules);
-}
-
-static void threads__repeated_calls_make_none(void **state)
-{
-    kith_session *session = new_session();
-
-    (void)state;
-    for (int round = 0; round < 3; round++) {
-        threads_made = 0;
-        for (unsigned threads = 2; threads <= 4; threads++) {
-            ask_on(session, threads);
-            list_rules_on(threads);
-        }
-        if (round > 0)
-            assert_int_equal(threads_made, 0);
-    }
-    kith_session_free(session);
-}
-
-/* Where the caller does not say how many, a pool made for another number is not taken. */
-static void threads__are_as_many_as_there_are_cores_unless_the_caller_says(void **state)
-{
-    kith_model *own = NULL;
-    unsigned other = kith__cores() + 1;
-
-    (void)state;
-    assert_int_equal(kith_model_open(&own, run, &(kith_work_options){.threads = 1}, NULL), KITH_OK);
-    kith__model_give_pool(own, kith__model_take_pool(own, other));
-    kith__pool *pool = kith__model_take_pool(own, 0);
-    assert_int_equal(kith__pool_size(pool), kith__cores());
-    kith__model_give_pool(own, pool);
-    for (unsigned i = 1; i <= 2 * KITH__IDLE_POOLS; i++)
-        kith__model_give_pool(own, kith__pool_new(1)); /* more than are kept */
-    assert_int_equal(own->idle_count, KITH__IDLE_POOLS);
-    kith_model_free(own);
-}
-
 static void rules__of_a_run_without_any_are_refused(void **state)
 {
     kith_model *plain = embedding();
@@ -418,34 +153,6 @@ static void rules__of_a_run_without_any_are_refused(void **state)
     assert_int_equal(kith_model_rules(&rules, plain, NULL, &error), KITH_ERR_ARGUMENT);
     assert_null(rules);
     kith_model_free(plain);
-}
-
-static void watch__calls_of_a_session_report_and_stop(void **state)
-{
-    const kith_question questions[] = {{"p1", "knows", NULL}, {NULL, "born_in", "city2"}};
-    const kith_question facts[] = {{"p1", "knows", "p2"}, {"p1", "born_in", "city2"}};
-    kith_session *session = new_session();
-    kith_answers *answers = NULL;
-    kith_answers_batch *batch = NULL;
-    kith_verdicts *verdicts = NULL;
-    kith_missing *missing = NULL;
-    kith_explanation *explanation = NULL;
-
-    (void)state;
-    check_watched(kith_ask_options, kith_session_ask(&answers, session, questions, &o, NULL),
-                  kith_answers_free(answers));
-    check_watched(kith_ask_options, kith_session_ask_all(&batch, session, questions, 2, &o, NULL),
-                  kith_answers_batch_free(batch));
-    check_watched(kith_ask_options, kith_session_judge_all(&verdicts, session, facts, 2, &o, NULL),
-                  kith_verdicts_free(verdicts));
-    check_watched(kith_missing_options,
-                  kith_session_find_missing(&missing, session, "knows", &o, NULL),
-                  kith_missing_free(missing));
-    check_watched(kith_ask_options,
-                  kith_session_explain(&explanation, session, questions, &o, NULL),
-                  kith_explanation_free(explanation));
-    check_watched(kith_work_options, kith_session_add_graph(session, graph, &o, NULL), (void)0);
-    kith_session_free(session);
 }
 
 /* ---- what is missing ---- */
@@ -501,56 +208,6 @@ static void missing__facts_are_told_as_they_are_found(void **state)
                      KITH_ERR_STOPPED);
     assert_int_equal(s.count, 3);
     assert_null(missing);
-    kith_session_free(session);
-}
-
-/* So slow that it is due again at every tick. */
-static int on_every_tick(void *context, const kith_stage *stage)
-{
-    watcher *w = context;
-
-    (void)stage;
-    usleep(60 * 1000);
-    w->calls++;
-    return w->stop && w->calls == 3;
-}
-
-static void watch__one_question_is_watched_inside(void **state)
-{
-    const kith_question pairs = {"p1", NULL, NULL}, one = {"p1", "knows", NULL};
-    kith_session *session = new_session();
-    kith_answers *answers = NULL;
-    kith_explanation *explanation = NULL;
-    watcher w = {0};
-    const kith_ask_options o = {.threads = 1, .watch = on_every_tick, .context = &w};
-
-    (void)state;
-    assert_int_equal(kith_session_ask(&answers, session, &pairs, &o, NULL), KITH_OK);
-    assert_true(w.calls >= 4); /* once per relation */
-    kith_answers_free(answers);
-    w = (watcher){.stop = true};
-    assert_int_equal(kith_session_ask(&answers, session, &pairs, &o, NULL), KITH_ERR_STOPPED);
-    assert_int_equal(w.calls, 3);
-    w = (watcher){.stop = true};
-    assert_int_equal(kith_session_explain(&explanation, session, &one, &o, NULL), KITH_ERR_STOPPED);
-    assert_int_equal(w.calls, 3);
-    assert_int_equal(kith_session_explain(&explanation, session, &one, NULL, NULL), KITH_OK);
-    kith_explanation_free(explanation);
-    kith_session_free(session);
-}
-
-static void add_graph__nothing_stays_of_what_was_stopped(void **state)
-{
-    kith_session *session = new_session();
-    watcher w = {.stop = true};
-    const kith_work_options o = {.watch = on_every_tick, .context = &w};
-
-    (void)state;
-    assert_int_equal(kith_session_add(NULL, session, "new", "knows", "p1", NULL), KITH_OK);
-    assert_int_equal(kith_session_add_graph(session, graph, &o, NULL), KITH_ERR_STOPPED);
-    assert_int_equal(kith_session_fact_count(session), 1);
-    assert_int_equal(kith_session_newcomer_count(session), 1);
-    assert_int_equal(kith_session_add_graph(session, graph, NULL, NULL), KITH_OK);
     kith_session_free(session);
 }
 
@@ -689,108 +346,6 @@ static void failures__of_calls_about_facts_and_questions(void **state)
                      KITH_ERR_ARGUMENT);
     assert_true(!verdict && !batch && !verdicts);
     kith_session_free(session);
-}
-
-/* ---- memory ---- */
-
-enum { MANY = 100000 };
-
-/* The run's rules on a graph with many entities, so that what grows with their number shows. */
-static kith_model *on_many_entities(void)
-{
-    kith_builder *builder;
-    kith_graph *many;
-    kith_model *made;
-    char person[16], other[16];
-
-    assert_int_equal(kith_builder_new(&builder, NULL), KITH_OK);
-    for (int i = 0; i < MANY; i++) {
-        snprintf(person, sizeof person, "p%d", i);
-        snprintf(other, sizeof other, "p%d", (int)(i * 7919L % MANY));
-        assert_int_equal(kith_builder_add(builder, KITH_TRAIN, person, "knows", other, 1, NULL),
-                         KITH_OK);
-    }
-    assert_int_equal(kith_builder_finish(&many, builder, NULL, NULL), KITH_OK);
-    assert_int_equal(kith_model_open_on(&made, run, many, NULL, NULL), KITH_OK);
-    kith_builder_free(builder);
-    kith_graph_free(many);
-    return made;
-}
-
-/* Memory that is in use, by the C library's own count. */
-static size_t bytes_in_use(void)
-{
-    return mallinfo2().uordblks + mallinfo2().hblkhd;
-}
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* A question needs a row of scores and one that the fusion works on, of 4 bytes per entity, and the
- * table of its relation, which all sessions share. Neither other sessions nor many questions need
- * more. */
-static void light__questions_need_few_bytes_per_entity(void **state)
-{
-    enum { QUESTIONS = 40 };
-    const kith_ask_options options = {.threads = 1};
-    kith_model *large = on_many_entities();
-    kith_question questions[QUESTIONS];
-    kith_session *first, *second;
-    kith_answers *answers;
-    kith_answers_batch *batch;
-    kith_explanation *explanation;
-
-    (void)state;
-    for (uint32_t i = 0; i < QUESTIONS; i++)
-        questions[i] =
-            (kith_question){kith_graph_entity_name(kith_model_graph(large), i), "knows", NULL};
-    assert_int_equal(kith_session_new(&first, large, NULL), KITH_OK);
-    size_t before = bytes_in_use();
-    assert_int_equal(kith_session_ask(&answers, first, questions, &options, NULL), KITH_OK);
-    kith_answers_free(answers);
-    size_t one = bytes_in_use() - before;
-    if (one > 40 * (size_t)MANY)
-        fail_msg("a question needs %zu bytes per entity", one / MANY);
-    before = bytes_in_use();
-    assert_int_equal(kith_session_new(&second, large, NULL), KITH_OK);
-    assert_int_equal(
-        kith_session_ask_all(&batch, second, questions, QUESTIONS, &options, NULL), KITH_OK);
-    kith_answers_batch_free(batch);
-    assert_int_equal(kith_session_explain(&explanation, second, questions, &options, NULL),
-                     KITH_OK);
-    kith_explanation_free(explanation);
-    size_t more = bytes_in_use() > before ? bytes_in_use() - before : 0;
-    if (more > 8 * (size_t)MANY)
-        fail_msg("more questions need %zu bytes per entity", more / MANY);
-    kith_session_free(first);
-    kith_session_free(second);
-    kith_model_free(large);
-}
-
-static void light__a_session_with_rules_is_opened_in_microseconds(void **state)
-{
-    enum { SESSIONS = 500 };
-    kith_model *large = on_many_entities();
-    kith_session *sessions[SESSIONS];
-
-    (void)state;
-    assert_int_equal(kith_session_new(&sessions[0], large, NULL), KITH_OK);
-    size_t before = bytes_in_use();
-    double began = cpu_seconds();
-    for (int i = 1; i < SESSIONS; i++)
-        assert_int_equal(kith_session_new(&sessions[i], large, NULL), KITH_OK);
-    double each = (cpu_seconds() - began) / (SESSIONS - 1);
-    size_t used = (bytes_in_use() - before) / (SESSIONS - 1);
-    if (used > 100000 || each > 50e-6 * 20) /* 8 by measurement; sanitizers take longer */
-        fail_msg("a session takes %zu bytes and %.1f microseconds", used, each * 1e6);
-    for (int i = 0; i < SESSIONS; i++)
-        kith_session_free(sessions[i]);
-    kith_model_free(large);
 }
 
 /* ---- what is judged ---- */
@@ -1020,25 +575,14 @@ int main(void)
         cmocka_unit_test(options__an_old_graph_caller_is_served),
         cmocka_unit_test(options__an_old_model_caller_is_served),
         cmocka_unit_test(options__init_keeps_to_the_size_that_the_caller_knows),
-        cmocka_unit_test(watch__calls_about_graphs_report_and_stop),
-        cmocka_unit_test(watch__calls_about_models_report_and_stop),
-        cmocka_unit_test(threads__repeated_calls_make_none),
-        cmocka_unit_test(threads__are_as_many_as_there_are_cores_unless_the_caller_says),
-        cmocka_unit_test(threads__evaluating_leaves_none_behind),
-        cmocka_unit_test(watch__opening_and_making_models_reports_and_stops),
         cmocka_unit_test(rules__of_a_run_without_any_are_refused),
-        cmocka_unit_test(watch__calls_of_a_session_report_and_stop),
         cmocka_unit_test(missing__facts_are_told_as_they_are_found),
-        cmocka_unit_test(watch__one_question_is_watched_inside),
-        cmocka_unit_test(add_graph__nothing_stays_of_what_was_stopped),
         cmocka_unit_test(labels__of_a_relation_without_one_are_its_name),
         cmocka_unit_test(held_out__is_there_for_a_run_with_rules_only),
         cmocka_unit_test(ids__give_the_answers_of_names_and_each_an_error_of_its_own),
         cmocka_unit_test(ids__of_facts_are_judged_as_names_are),
         cmocka_unit_test(failures__of_calls_about_graphs_and_models),
         cmocka_unit_test(failures__of_calls_about_facts_and_questions),
-        cmocka_unit_test(light__questions_need_few_bytes_per_entity),
-        cmocka_unit_test(light__a_session_with_rules_is_opened_in_microseconds),
         cmocka_unit_test(judge__one_or_many_give_the_same_and_errors_stay_with_their_facts),
         cmocka_unit_test(ask__min_probability_leaves_out_what_is_less_likely),
         cmocka_unit_test(ask__no_questions_give_an_empty_batch),

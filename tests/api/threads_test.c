@@ -6,13 +6,6 @@
 #include "core/mem.h"
 #include "support.h"
 
-/* In place of the C library's: many small runs need not wait for the disk. */
-int fsync(int file)
-{
-    (void)file;
-    return 0;
-}
-
 enum { THREADS = 4, USERS = 6 };
 
 static const char *data_folder(void)
@@ -214,7 +207,7 @@ static const char *trained(const kind_of_run *kind, unsigned threads, bool stops
 {
     kith_graph *graph = opened(data_folder());
     kith_settings *s = settings_of(kind);
-    const char *run = keep(format("%s/run", new_folder()));
+    const char *run = new_run();
     int calls = 0;
     double seconds = 0;
     kith_train_options options = {.threads = threads, .progress = stops ? stop_later : NULL,
@@ -457,7 +450,7 @@ static void *evaluate_again(void *context)
 /* People, of whom some are unseen. */
 static const char *run_of_people(void)
 {
-    const char *folder = new_folder(), *run = keep(format("%s/run", new_folder()));
+    const char *folder = new_folder(), *run = new_run();
     static const char *const names[] = {"train", "aux", "test"};
     draft split[3] = {{0}};
     kith_settings *s = NULL;

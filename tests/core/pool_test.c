@@ -1,5 +1,5 @@
-/* core: what everything else stands on, beside names (names_test.c). The source of the pool is
- * included, for how it waits, and its question to the scheduler is answered here. */
+/* Threads, how many there are, and the progress of what they do. The source of the pool is
+ * included, so that tests can say what the machine is like. */
 #include <sys/resource.h>
 
 static struct rusage *told; /* NULL: the truth */
@@ -30,6 +30,11 @@ static int tell_usage(int who, struct rusage *used)
 #include "core/numbers.h"
 #include "core/stages.h"
 #include "support.h"
+#include "core/mem.h"
+#include "core/pool.h"
+#include "core/status.h"
+#include "core/utf8.h"
+#include "graph/names.h"
 
 /* ---- stages ---- */
 
@@ -321,276 +326,50 @@ static void pool__a_thread_that_is_interrupted_often_is_not_alone(void **state)
     told = NULL;
 }
 
-/* ---- numbers ---- */
-
-static void numbers__a_count_is_digits_alone(void **state)
-{
-    static const char *const bad[] = {"",
-                                      "-1",
-                                      "+1",
-                                      " 1",
-                                      "1 ",
-                                      "0x10",
-                                      "1e3",
-                                      "1.0",
-                                      "1,",
-                                      "inf",
-                                      "٣",
-                                      "11",
-                                      "18446744073709551616"};
-    uint64_t value = 7;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (kith__parse_count(&value, bad[i], 0, 10) || value != 7)
-            fail_msg("'%s' is taken for a count", bad[i]);
-    assert_false(kith__parse_count(&value, "2", 3, 10));
-    assert_true(kith__parse_count(&value, "010", 0, 10));
-    assert_int_equal(value, 10);
-    assert_true(kith__parse_count(&value, "18446744073709551615", 0, UINT64_MAX));
-    assert_true(value == UINT64_MAX);
-    assert_false(kith__parse_count(&value, "18446744073709551616", 0, UINT64_MAX));
-    assert_false(kith__parse_count(&value, "99999999999999999999999", 0, UINT64_MAX));
-    assert_true(kith__parse_digits(&value, "12x", 2, 12));
-    assert_int_equal(value, 12);
-}
-
-static void numbers__a_real_is_decimal(void **state)
-{
-    static const char *const bad[] = {"",    "-",     ".",   "e3",  "1e",    "0x10", "0x1p3",
-                                      "inf", "nan",   " 1",  "1 ",  "+1",    "1,5",  "1.5x",
-                                      "--1", "1e999", "101", "-11", "1e+-3", "1.2.3"};
-    static const struct {
-        const char *text;
-        double value;
-    } good[] = {{"1", 1},     {"-1", -1},    {".5", .5},   {"5.", 5},   {"2.5e-3", .0025},
-                {"1E+1", 10}, {"1e-999", 0}, {"100", 100}, {"-10", -10}};
-    double value = 7;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (kith__parse_real(&value, bad[i], -10, 100) || value != 7)
-            fail_msg("'%s' is taken for a number", bad[i]);
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        if (!kith__parse_real(&value, good[i].text, -10, 100))
-            fail_msg("'%s' is not taken for a number", good[i].text);
-        assert_true(value == good[i].value);
-    }
-}
-
-static void numbers__settings_take_strict_numbers(void **state)
-{
-    static const char *const bad[][2] = {
-        {"dim", "1e3"},    {"dim", "0x10"},  {"dim", "10.0"}, {"dim", " 10"},
-        {"dim", "+10"},    {"lr", "0x1p-4"}, {"lr", "nan"},   {"lr", " .1"},
-        {"epochs", "1e2"}, {"seed", "0x1"},  {"seed", "-1"},  {"attention-width", "1e1"}};
-    kith_settings settings;
-    kith_error error;
-
-    (void)state;
-    assert_int_equal(kith__settings_init(&settings, "release", NULL), KITH_OK);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (kith_settings_set(&settings, bad[i][0], bad[i][1], &error) != KITH_ERR_ARGUMENT)
-            fail_msg("%s takes '%s'", bad[i][0], bad[i][1]);
-    assert_int_equal(kith_settings_set(&settings, "lr", "1e-3", &error), KITH_OK);
-    assert_int_equal(kith_settings_set(&settings, "dim", "1000", &error), KITH_OK);
-    assert_int_equal(settings.dim, 1000);
-}
-
-/* ---- buffers ---- */
-
 typedef struct {
-    kith__buffers buffers;
-    uint32_t *numbers;
-    double *reals;
-} owner;
+    atomic_uint runs[1000];
+} tally;
 
-static void buffers__grow_aligned_and_keep_what_they_are_asked_to(void **state)
+static void run_piece(void *context, size_t piece)
 {
-    owner a = {0};
-
-    (void)state;
-    for (size_t count = 0; count < 5000; count = 2 * count + 7) {
-        assert_int_equal(KITH__EXTEND(&a, numbers, count + 1), 0);
-        assert_int_equal(KITH__GROW(&a, reals, count), 0);
-        assert_int_equal((uintptr_t)a.numbers % 64, 0);
-        assert_int_equal((uintptr_t)a.reals % 64, 0);
-        a.numbers[count] = (uint32_t)count;
-        for (size_t before = 0; before <= count; before = 2 * before + 7)
-            assert_int_equal(a.numbers[before], before);
-        memset(a.reals, 1, count * sizeof *a.reals);
-    }
-    uint32_t *there = a.numbers;
-    assert_int_equal(KITH__EXTEND(&a, numbers, 10), 0); /* enough is left alone */
-    assert_ptr_equal(a.numbers, there);
-    assert_int_equal(KITH__GROW(&a, reals, SIZE_MAX / 4), -1);
-    kith__buffers_release(&a.buffers);
-    assert_null(a.buffers.first);
+    atomic_fetch_add(&((tally *)context)->runs[piece], 1);
 }
 
-static void buffers__of_two_owners_may_change_places(void **state)
+static void pool__runs_each_piece_once_at_any_number_of_threads(void **state)
 {
+    static const unsigned sizes[] = {1, 2, 3, 7};
+    static const size_t pieces[] = {0, 1, 2, 3, 1000};
+
     (void)state;
-    for (int first = 0; first < 2; first++) {
-        owner a = {0}, b = {0};
-        assert_int_equal(KITH__GROW(&a, numbers, 3), 0);
-        assert_int_equal(KITH__GROW(&a, reals, 3), 0);
-        assert_int_equal(KITH__GROW(&b, numbers, 3), 0);
-        uint32_t *swap = a.numbers;
-        a.numbers = b.numbers;
-        b.numbers = swap;
-        assert_int_equal(KITH__GROW(&a, numbers, 1000), 0);
-        assert_int_equal(KITH__GROW(&b, numbers, 1000), 0);
-        kith__buffers_release(first ? &a.buffers : &b.buffers);
-        kith__buffers_release(first ? &b.buffers : &a.buffers);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        kith__pool *pool = kith__pool_new(sizes[i]);
+        assert_non_null(pool);
+        assert_int_equal(kith__pool_size(pool), sizes[i]);
+        for (int round = 0; round < 50; round++)
+            for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+                tally t = {0};
+                kith__pool_run(pool, run_piece, &t, pieces[k]);
+                for (size_t p = 0; p < 1000; p++)
+                    assert_int_equal(t.runs[p], p < pieces[k]);
+            }
+        kith__pool_free(pool);
     }
 }
 
-/* ---- files ---- */
-
-static void files__only_what_kith_left_is_removed(void **state)
+static void pool__zero_threads_means_one_per_core(void **state)
 {
-    static const char *const users[] = {"notes.tmp-old",          "notes.tmp-1",
-                                        ".tmp-0123456789ab",      "a.tmp-0123456789abc",
-                                        "a.tmp-0123456789ab.txt", "a.tmp-0123456789aB"};
-    const char *folder = new_folder();
+    kith__pool *pool = kith__pool_new(0);
 
     (void)state;
-    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
-        put(folder, users[i], "precious");
-    const char *left = put(folder, "model.safetensors.tmp-0123456789ab", "half");
-    const char *inner = keep(format("%s/heldout.tmp-00ff00ff00ff", folder));
-    mkdir(inner, 0777);
-    put(inner, "config.json", "{}");
-    kith__remove_leftovers(folder);
-    assert_false(exists(left));
-    assert_false(exists(inner));
-    assert_int_equal(entries(folder), sizeof users / sizeof *users);
-}
-
-static void files__what_is_being_written_is_no_leftover(void **state)
-{
-    const char *folder = new_folder(), *path = keep(format("%s/a", folder));
-    kith__new_file first, second;
-    kith__new_folder inner;
-
-    (void)state;
-    assert_int_equal(kith__new_file_open(&first, path, NULL), KITH_OK);
-    assert_int_equal(kith__new_file_open(&second, path, NULL), KITH_OK);
-    assert_int_equal(kith__new_folder_open(&inner, path, NULL), KITH_OK);
-    kith__remove_leftovers(folder);
-    assert_int_equal(entries(folder), 3);
-    fputs("one", first.stream);
-    assert_int_equal(kith__new_file_commit(&first, NULL), KITH_OK);
-    kith__new_file_abandon(&second);
-    kith__new_folder_abandon(&inner);
-    assert_int_equal(entries(folder), 1);
-    size_t length;
-    char *text = contents(path, &length);
-    assert_string_equal(text, "one");
-    free(text);
-}
-
-/* Renames and removals of temporary files that another process could have locked meanwhile. */
-static size_t unlocked;
-
-static void note_lock(const char *path)
-{
-    int file = strstr(path, ".tmp-") ? open(path, O_RDONLY) : -1;
-
-    unlocked += file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
-    if (file >= 0)
-        close(file);
-}
-
-int __real_rename(const char *, const char *);
-int __wrap_rename(const char *, const char *);
-int __real_unlink(const char *);
-int __wrap_unlink(const char *);
-
-int __wrap_rename(const char *from, const char *to)
-{
-    note_lock(from);
-    return __real_rename(from, to);
-}
-
-int __wrap_unlink(const char *path)
-{
-    note_lock(path);
-    return __real_unlink(path);
-}
-
-static void files__the_lock_is_held_until_a_file_has_its_name_or_is_gone(void **state)
-{
-    const char *folder = new_folder(), *path = keep(format("%s/a", folder));
-    kith__new_file file;
-
-    (void)state;
-    put(folder, "a.tmp-0123456789ab", "half");
-    unlocked = 0;
-    assert_int_equal(kith__new_file_open(&file, path, NULL), KITH_OK);
-    assert_int_equal(entries(folder), 1); /* the leftover is gone */
-    assert_int_equal(kith__new_file_commit(&file, NULL), KITH_OK);
-    assert_true(exists(path));
-    assert_int_equal(unlocked, 0);
-}
-
-static void files__what_the_user_names_goes_where_a_link_leads(void **state)
-{
-    const char *folder = new_folder(), *link = keep(format("%s/link", folder));
-    const char *target = put(folder, "target", "old");
-    kith__new_file file;
-    size_t length;
-
-    (void)state;
-    for (int own = 0; own < 2; own++) {
-        unlink(link);
-        assert_int_equal(symlink("target", link), 0);
-        assert_int_equal(own ? kith__new_file_replace(&file, link, NULL)
-                             : kith__new_file_open(&file, link, NULL),
-                         KITH_OK);
-        fputs(own ? "own" : "new", file.stream);
-        assert_int_equal(kith__new_file_commit(&file, NULL), KITH_OK);
-        char *text = contents(target, &length), *linked = contents(link, &length);
-        assert_string_equal(text, "new");
-        assert_string_equal(linked, own ? "own" : "new");
-        free(text);
-        free(linked);
-        assert_int_equal(readlink(link, (char[8]){0}, 8) > 0, !own);
-        assert_int_equal(entries(folder), 2);
-    }
-}
-
-static void files__stdout_is_shared_and_not_replaced(void **state)
-{
-    const char *folder = new_folder(), *path = put(folder, "a", "");
-    const char *link = keep(format("%s/stdout", folder));
-    kith__new_file file;
-    size_t length;
-
-    (void)state;
-    assert_int_equal(symlink("/proc/self/fd/1", link), 0);
-    fflush(stdout);
-    int before = dup(1), to = open(path, O_WRONLY);
-    dup2(to, 1);
-    bool good = write(1, "one ", 4) == 4 && kith__new_file_open(&file, link, NULL) == KITH_OK &&
-                fputs("two ", file.stream) >= 0 && kith__new_file_commit(&file, NULL) == KITH_OK &&
-                write(1, "three", 5) == 5;
-    dup2(before, 1);
-    close(before);
-    close(to);
-    assert_true(good);
-    char *text = contents(path, &length);
-    assert_string_equal(text, "one two three");
-    free(text);
-    assert_true(readlink(link, (char[32]){0}, 32) > 0);
+    assert_non_null(pool);
+    assert_true(kith__pool_size(pool) >= 1);
+    kith__pool_free(pool);
+    kith__pool_free(NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffers__grow_aligned_and_keep_what_they_are_asked_to),
-        cmocka_unit_test(buffers__of_two_owners_may_change_places),
         cmocka_unit_test(stages__a_stage_is_reported_when_it_begins_and_while_it_runs),
         cmocka_unit_test(stages__who_stops_is_not_called_again_and_the_message_names_the_stage),
         cmocka_unit_test(stages__nobody_need_watch),
@@ -601,14 +380,8 @@ int main(void)
         cmocka_unit_test(pool__who_waits_spins_for_microseconds),
         cmocka_unit_test(pool__nobody_spins_where_others_want_the_core),
         cmocka_unit_test(pool__a_thread_that_is_interrupted_often_is_not_alone),
-        cmocka_unit_test(numbers__a_count_is_digits_alone),
-        cmocka_unit_test(numbers__a_real_is_decimal),
-        cmocka_unit_test(numbers__settings_take_strict_numbers),
-        cmocka_unit_test(files__only_what_kith_left_is_removed),
-        cmocka_unit_test(files__what_is_being_written_is_no_leftover),
-        cmocka_unit_test(files__the_lock_is_held_until_a_file_has_its_name_or_is_gone),
-        cmocka_unit_test(files__what_the_user_names_goes_where_a_link_leads),
-        cmocka_unit_test(files__stdout_is_shared_and_not_replaced),
+        cmocka_unit_test(pool__runs_each_piece_once_at_any_number_of_threads),
+        cmocka_unit_test(pool__zero_threads_means_one_per_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

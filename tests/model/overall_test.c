@@ -243,7 +243,7 @@ static kith_graph *people(void)
 
 static kith_model *trained(const kith_graph *graph, unsigned threads)
 {
-    const char *folder = keep(format("%s/run", new_folder()));
+    const char *folder = new_run();
     const kith_train_options options = {.threads = threads};
     kith_settings *s = NULL;
     kith_train_end end;

@@ -6,14 +6,7 @@
 #include <sys/time.h>
 
 #include "run/run.h"
-#include "support.h"
-
-/* In place of the C library's: thousands of small files need not wait for the disk. */
-int fsync(int file)
-{
-    (void)file;
-    return 0;
-}
+#include "answers.h"
 
 enum { VALUES = 7 };
 
@@ -21,66 +14,6 @@ static const char *run; /* with labels, rules and a relation that train lacks */
 static char *good;      /* its cache */
 static size_t good_bytes;
 static char *expected; /* answers */
-
-static const char *labelled_source(void)
-{
-    const random_shape shape = {.entities = 24, .relations = 4, .train = 90, .dev = 20, .test = 20,
-                                .aux = 20, .maps = true, .overlap = true};
-    kith__rng rng;
-    draft t = {0};
-
-    kith__rng_init(&rng, 11, 0);
-    const char *folder = random_folder(&rng, &shape);
-    kith_graph *graph = opened(folder);
-    for (uint32_t e = 0; e < kith_graph_entity_count(graph); e += 2)
-        add(&t, "%s\tlabel %u\n", kith_graph_entity_name(graph, e), e);
-    put(folder, "entity_name.txt", t.at);
-    draft_release(&t);
-    kith_graph_free(graph);
-    return folder;
-}
-
-static void add_answers(draft *t, kith_session *session, const kith_question *question)
-{
-    kith_answers *answers;
-    kith_error error;
-
-    if (kith_session_ask(&answers, session, question, NULL, &error) != KITH_OK) {
-        add(t, "%s\n", error.message);
-        return;
-    }
-    for (size_t i = 0; i < answers->count; i++)
-        add(t, "%u %u %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->known);
-    kith_answers_free(answers);
-}
-
-/* All that a reader of the graph and an asker see. To be freed. */
-static char *answers_of(kith_model *model)
-{
-    const kith_graph *g = kith_model_graph(model);
-    kith_session *session = NULL;
-    draft t = {0};
-    uint32_t id;
-
-    for (uint32_t e = 0; e < kith_graph_entity_count(g); e++) {
-        const char *name = kith_graph_entity_name(g, e);
-        add(&t, "%s %s %d\n", name, kith_graph_entity_label(g, e),
-            kith_graph_find_entity(&id, g, name) == KITH_OK ? (int)id : -1);
-    }
-    for (int split = 0; split < KITH_SPLITS; split++)
-        add(&t, "%s\n", facts(g, split));
-    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
-    for (uint32_t e = 0; e < kith_graph_entity_count(g); e += 3)
-        for (uint32_t r = 0; r < kith_graph_seen_relation_count(g); r++) {
-            const char *name = kith_graph_entity_name(g, e),
-                       *relation = kith_graph_relation_name(g, r);
-            add_answers(&t, session, &(kith_question){name, relation, NULL});
-            add_answers(&t, session, &(kith_question){NULL, relation, name});
-        }
-    kith_session_free(session);
-    return t.at;
-}
 
 static kith_model *opened_run(void)
 {
@@ -94,7 +27,9 @@ static kith_model *opened_run(void)
 
 static int make_run(void **state)
 {
-    kith_graph *graph = opened(labelled_source());
+    const random_shape shape = {.entities = 24, .relations = 4, .train = 90, .dev = 20, .test = 20,
+                                .aux = 20, .maps = true, .overlap = true};
+    kith_graph *graph = opened(labelled_source(&shape, 11));
     kith_settings s;
     kith_train_end end;
 
@@ -104,11 +39,11 @@ static int make_run(void **state)
     s.dim = 8;
     s.epochs = 2;
     s.max_neighbors = 5;
-    run = keep(format("%s/run", new_folder()));
+    run = new_run();
     assert_int_equal(kith_train(&end, run, graph, &s, NULL, NULL), KITH_OK);
     kith_graph_free(graph);
     kith_model *model = opened_run();
-    expected = answers_of(model);
+    expected = answers_of(model, 3);
     kith_model_free(model);
     good = contents(format("%s/cache.bin", run), &good_bytes);
     return 0;
@@ -252,7 +187,7 @@ static void cache__no_mutation_with_a_right_checksum_changes_an_answer(void **st
             forge(bytes, &wanted);
             put_cache(bytes, good_bytes);
             kith_model *model = opened_run();
-            char *found = answers_of(model);
+            char *found = answers_of(model, 3);
             if (strcmp(found, expected) != 0)
                 fail_msg("byte %zu, value %d: found other answers", targets[i].at, value);
             free(found);
@@ -276,7 +211,7 @@ static void try_forged(const kith_settings *settings, const kith__cache_wanted *
     if (kith__model_make(&model, graph, settings, 1, NULL, rules, lists, NULL) == KITH_OK) {
         model->own_graph = graph;
         kith__params_start(&model->params, 1, NULL, NULL);
-        free(answers_of(model));
+        free(answers_of(model, 3));
         kith_model_free(model);
     } else {
         kith_graph_free(graph);
@@ -313,7 +248,7 @@ static void cache__one_cut_off_anywhere_is_made_again(void **state)
     for (size_t length = 0; length < good_bytes; length += good_bytes / 60 + 1) {
         put_cache(good, length);
         kith_model *model = opened_run();
-        char *found = answers_of(model);
+        char *found = answers_of(model, 3);
         assert_string_equal(found, expected);
         free(found);
         kith_model_free(model);
@@ -412,7 +347,7 @@ static void cache__an_open_one_is_replaced_and_not_cut(void **state)
     assert_int_equal(info.st_nlink, 0); /* nobody has written to what is mapped */
     assert_int_equal(info.st_size, good_bytes);
     close(file);
-    char *found = answers_of(reader);
+    char *found = answers_of(reader, 3);
     assert_string_equal(found, expected);
     free(found);
     kith_model_free(reader);

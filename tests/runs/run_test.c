@@ -1,37 +1,21 @@
 /* The folder of a run: what is damaged is noticed, who trains has it alone, older formats open. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "answers.h"
 #include "core/checksum.h"
-#include "embed/tensors.h"
-#include "model/model.h"
 #include "run/lock.h"
 #include "run/run.h"
 #include "support.h"
-
-/* In place of the C library's: hundreds of small runs need not wait for the disk. */
-int fsync(int file)
-{
-    (void)file;
-    return 0;
-}
 
 enum { RUNS = 3 };
 
 static kith_graph *graph;
 static const char *runs[RUNS]; /* an embedding, rules alone, both */
 static char *expected[RUNS];
-
-static const char *in(const char *folder, const char *name)
-{
-    return keep(format("%s/%s", folder, name));
-}
 
 static kith_settings quick(int which)
 {
@@ -50,75 +34,6 @@ static kith_settings quick(int which)
     return s;
 }
 
-static void add_answers(draft *t, kith_session *session, const kith_question *question)
-{
-    kith_answers *answers;
-    kith_error error;
-
-    if (kith_session_ask(&answers, session, question, NULL, &error) != KITH_OK) {
-        add(t, "%s\n", error.message);
-        return;
-    }
-    for (size_t i = 0; i < answers->count; i++)
-        add(t, "%u %u %.9g %.9g %d\n", answers->at[i]->relation, answers->at[i]->entity,
-            (double)answers->at[i]->score, answers->at[i]->probability_if_any,
-            answers->at[i]->known);
-    kith_answers_free(answers);
-}
-
-/* What a model answers, and the names and labels that people read; to be freed. */
-static char *answers_of(kith_model *model)
-{
-    const kith_graph *g = kith_model_graph(model);
-    kith_session *session = NULL;
-    draft t = {0};
-
-    for (uint32_t e = 0; e < kith_graph_entity_count(g); e++)
-        add(&t, "%s %s\n", kith_graph_entity_name(g, e), kith_graph_entity_label(g, e));
-    assert_int_equal(kith_session_new(&session, model, NULL), KITH_OK);
-    for (uint32_t e = 0; e < kith_graph_entity_count(g); e += 7)
-        for (uint32_t r = 0; r < kith_graph_seen_relation_count(g); r++) {
-            const char *name = kith_graph_entity_name(g, e),
-                       *relation = kith_graph_relation_name(g, r);
-            add_answers(&t, session, &(kith_question){name, relation, NULL});
-            add_answers(&t, session, &(kith_question){NULL, relation, name});
-        }
-    kith_session_free(session);
-    return t.at;
-}
-
-static const char *new_run(void)
-{
-    return in(new_folder(), "run");
-}
-
-static const char *copy_run(const char *folder)
-{
-    const char *copy = new_run();
-
-    if (system(format("cp -r '%s' '%s'", folder, copy)) != 0)
-        fail_msg("%s: cannot be copied", folder);
-    return copy;
-}
-
-static const char *labelled_source(void)
-{
-    const random_shape shape = {.entities = 30, .relations = 4, .train = 160, .dev = 20,
-                                .test = 20, .aux = 20, .maps = true};
-    kith__rng rng;
-    draft t = {0};
-
-    kith__rng_init(&rng, 3, 0);
-    const char *folder = random_folder(&rng, &shape);
-    kith_graph *plain = opened(folder);
-    for (uint32_t e = 0; e < kith_graph_entity_count(plain); e += 2)
-        add(&t, "%s\tlabel %u\n", kith_graph_entity_name(plain, e), e);
-    put(folder, "entity_name.txt", t.at);
-    draft_release(&t);
-    kith_graph_free(plain);
-    return folder;
-}
-
 /* The graph is small, which is warned of; nothing else is wrong from warning `first` on. */
 static void check_no_other_warning(const kith_model *model, size_t first)
 {
@@ -132,11 +47,13 @@ static void check_no_other_warning(const kith_model *model, size_t first)
 
 static int make_runs(void **state)
 {
+    const random_shape shape = {.entities = 30, .relations = 4, .train = 160, .dev = 20,
+                                .test = 20, .aux = 20, .maps = true};
     kith_train_end end;
     kith_error error;
 
     (void)state;
-    graph = opened(labelled_source());
+    graph = opened(labelled_source(&shape, 3));
     for (int i = 0; i < RUNS; i++) {
         kith_settings s = quick(i);
         runs[i] = new_run();
@@ -144,7 +61,7 @@ static int make_runs(void **state)
             fail_msg("%s", error.message);
         kith_model *model = opened_model(runs[i]);
         check_no_other_warning(model, 0);
-        expected[i] = answers_of(model);
+        expected[i] = answers_of(model, 7);
         kith_model_free(model);
     }
     return 0;
@@ -202,7 +119,7 @@ static void check_noticed(const char *folder, const char *name, int which, size_
         assert_true(strlen(error.message) > 0);
         return;
     }
-    char *found = answers_of(model);
+    char *found = answers_of(model, 7);
     if (strcmp(found, expected[which]) != 0)
         fail_msg("%s: byte %zu changed in way %d: found other answers and no error", name, at, way);
     free(found);
@@ -253,7 +170,7 @@ static void check_made_again(const char *folder, const char *name, int which)
     assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
     assert_true(exists(in(folder, name)));
     kith_model *model = opened_model(folder);
-    char *found = answers_of(model);
+    char *found = answers_of(model, 7);
     assert_string_equal(found, expected[which]);
     free(found);
     kith_model_free(model);
@@ -380,9 +297,9 @@ static void damaged__weights_that_make_scores_useless_are_refused(void **state)
 
 /* Files of a run and of its graph. */
 static const char *const all_files[] = {
-    "config.json",   "model.safetensors",   "checkpoint.safetensors", "calibration.json",
-    "fusion.json",   "has_relation.json",   "rules.safetensors",      "history.jsonl",
-    "cache.bin",     "graph/entity2id.txt", "graph/relation2id.txt",  "graph/train",
+    "config.json", "model.safetensors",   "checkpoint.safetensors", "calibration.json",
+    "fusion.json", "has_relation.json",   "rules.safetensors",      "history.jsonl",
+    "cache.bin",   "graph/entity2id.txt", "graph/relation2id.txt",  "graph/train",
     "graph/test"};
 enum { ALL_FILES = sizeof all_files / sizeof *all_files };
 
@@ -559,7 +476,7 @@ static void lock__readers_are_not_blocked(void **state)
     (void)state;
     assert_int_equal(kith__run_lock_take(&lock, folder, NULL), KITH_OK);
     kith_model *model = opened_model(folder);
-    char *found = answers_of(model);
+    char *found = answers_of(model, 7);
     assert_string_equal(found, expected[0]);
     free(found);
     kith_model_free(model);
@@ -650,7 +567,7 @@ static void format__a_run_of_kith_0_1_opens_with_a_warning(void **state)
             assert_non_null(warning_of(model, 0));
             assert_contains(warning_of(model, 0), "without checksums");
             check_no_other_warning(model, 1);
-            char *found = answers_of(model);
+            char *found = answers_of(model, 7);
             assert_string_equal(found, expected[i]);
             free(found);
             kith_model_free(model);
@@ -805,7 +722,7 @@ static void create__force_replaces_a_run_that_kith_made(void **state)
     put(folder, "checkpoint.safetensors.tmp-0123456789ab", "of a killed process");
     train_replacing(folder, &s);
     kith_model *model = opened_model(folder);
-    char *found = answers_of(model);
+    char *found = answers_of(model, 7);
     assert_string_equal(found, expected[0]);
     free(found);
     kith_model_free(model);

@@ -1,15 +1,22 @@
-#include "support.h"
-
-#include "core/checksum.h"
-
 #include <dirent.h>
 #include <ftw.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <math.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "core/checksum.h"
+#include "core/mem.h"
+#include "support.h"
+
 /* ---- files ---- */
+
+/* In place of the C library's: hundreds of small runs need not wait for the disk. What is on the
+ * disk when a run is killed is tried with the program itself. */
+int fsync(int file)
+{
+    (void)file;
+    return 0;
+}
 
 static char root[64];
 static pid_t owner;
@@ -164,6 +171,17 @@ void reseal(const char *folder, const char *name)
     free(bytes);
 }
 
+bool same_bytes(const char *path, const char *other)
+{
+    size_t x, y;
+    char *first = contents(path, &x), *second = contents(other, &y);
+    bool same = x == y && memcmp(first, second, x) == 0;
+
+    free(first);
+    free(second);
+    return same;
+}
+
 size_t entries(const char *folder)
 {
     DIR *directory = opendir(folder);
@@ -223,6 +241,46 @@ void check_contains(const char *message, const char *split, const char *file, in
         return;
     print_error("found:    %s\nexpected: ...%s...\n", message, split);
     _fail(file, line);
+}
+
+/* ---- failing allocations ---- */
+
+void fail_each_allocation(kith_status (*call)(void *context, kith_error *error), void *context)
+{
+    bool failed = true;
+    size_t failures = 0;
+
+    for (size_t n = 1; failed; n++) {
+        kith_error error = {KITH_OK, ""};
+        kith__mem_fail_at(n);
+        kith_status status = call(context, &error);
+        failed = kith__mem_failed();
+        kith__mem_fail_at(0);
+        failures += status != KITH_OK;
+        if (!failed && failures == 0)
+            fail_msg("found success, expected an allocation to fail");
+        if (status == KITH_OK)
+            continue;
+        if (status != KITH_ERR_MEMORY)
+            fail_msg("allocation %zu: found status %d (%s), expected %d", n, status, error.message,
+                     KITH_ERR_MEMORY);
+        assert_string_equal(error.message, "out of memory");
+        assert_true(failed);
+        if (n > 100000)
+            fail_msg("found no end after %zu allocations", n);
+    }
+}
+
+/* ---- random numbers ---- */
+
+unsigned below(kith__rng *rng, unsigned bound)
+{
+    return (unsigned)kith__rng_below(rng, bound);
+}
+
+float uniform(kith__rng *rng, float low, float high)
+{
+    return low + (high - low) * (float)kith__rng_unit(rng);
 }
 
 /* ---- graphs ---- */
@@ -353,6 +411,17 @@ void set(kith_settings *settings, const char *name, const char *value)
         fail_msg("%s", error.message);
 }
 
+kith_model *model_with(const kith_graph *graph, const kith_settings *settings)
+{
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 2}, &error) !=
+        KITH_OK)
+        fail_msg("%s", error.message);
+    return model;
+}
+
 kith_model *opened_model(const char *folder)
 {
     kith_model *model = NULL;
@@ -361,6 +430,37 @@ kith_model *opened_model(const char *folder)
     if (kith_model_open(&model, folder, &(kith_work_options){.threads = 1}, &error) != KITH_OK)
         fail_msg("found the error \"%s\", expected a model", error.message);
     return model;
+}
+
+float score_of(kith_model *model, kith_triple fact)
+{
+    float value = NAN;
+    kith_error error;
+
+    if (kith_model_score(&value, model, fact, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return value;
+}
+
+/* ---- runs ---- */
+
+const char *in(const char *folder, const char *name)
+{
+    return keep(format("%s/%s", folder, name));
+}
+
+const char *new_run(void)
+{
+    return in(new_folder(), "run");
+}
+
+const char *copy_run(const char *folder)
+{
+    const char *copy = new_run();
+
+    if (system(format("cp -r '%s' '%s'", folder, copy)) != 0)
+        fail_msg("%s: cannot be copied", folder);
+    return copy;
 }
 
 /* ---- comparing graphs ---- */
@@ -397,11 +497,6 @@ void check_same_graph(const kith_graph *a, const kith_graph *b, const char *file
 }
 
 /* ---- random graphs ---- */
-
-static unsigned below(kith__rng *rng, unsigned bound)
-{
-    return (unsigned)kith__rng_below(rng, bound);
-}
 
 /* A few entities are met far more often than others, as in real graphs. */
 static unsigned some_entity(kith__rng *rng, unsigned entities)

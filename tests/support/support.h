@@ -39,6 +39,7 @@ char *contents(const char *path, size_t *length);
 bool exists(const char *path);
 /* Update the checksum in a JSON or safetensors file of a run. */
 void reseal(const char *folder, const char *name);
+bool same_bytes(const char *path, const char *other);
 /* How many entries a folder has. */
 size_t entries(const char *folder);
 /* A folder of the data beside the checkout, or NULL after a line that says that it is missing. */
@@ -58,6 +59,17 @@ void draft_release(draft *t);
 
 #define assert_contains(message, split) check_contains(message, split, __FILE__, __LINE__)
 void check_contains(const char *message, const char *split, const char *file, int line);
+
+/* ---- failing allocations ---- */
+
+/* Let the first, the second ... allocation fail until there are no more: the call must say so, but
+ * it may do without some. */
+void fail_each_allocation(kith_status (*call)(void *context, kith_error *error), void *context);
+
+/* ---- random numbers ---- */
+
+unsigned below(kith__rng *rng, unsigned bound);
+float uniform(kith__rng *rng, float low, float high);
 
 /* ---- graphs ---- */
 
@@ -85,8 +97,20 @@ const char *facts(const kith_graph *graph, kith_split split);
 
 /* Set a setting by name, to a value that must be accepted. */
 void set(kith_settings *settings, const char *name, const char *value);
+/* A model with initial values. */
+kith_model *model_with(const kith_graph *graph, const kith_settings *settings);
 /* Open a run that must open, on one thread. */
 kith_model *opened_model(const char *folder);
+float score_of(kith_model *model, kith_triple fact);
+
+/* ---- runs ---- */
+
+/* Where a run can be made, in a new folder. */
+const char *new_run(void);
+/* FOLDER/NAME. */
+const char *in(const char *folder, const char *name);
+/* A copy of a run that can be damaged. */
+const char *copy_run(const char *folder);
 
 /* ---- comparing graphs ---- */
 

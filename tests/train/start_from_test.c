@@ -48,7 +48,7 @@ static kith_graph *new_graph(void)
 static const char *train(const kith_graph *graph, const kith_settings *s, const char *from)
 {
     const kith_train_options options = {.threads = 1, .checkpoint_seconds = 100, .from = from};
-    const char *folder = keep(format("%s/run", new_folder()));
+    const char *folder = new_run();
     kith_error error;
 
     if (kith_train(NULL, folder, graph, s, &options, &error) != KITH_OK)
@@ -185,7 +185,7 @@ static int stop_soon(void *context, const kith_progress *progress)
 static void start_from__a_run_can_be_stopped_and_resumed(void **state)
 {
     kith_settings s = quick("table");
-    const char *folder = old_run(&s), *stopped = keep(format("%s/run", new_folder()));
+    const char *folder = old_run(&s), *stopped = new_run();
     kith_graph *graph = new_graph();
     const char *whole = train(graph, &s, folder);
     int calls = 0;
@@ -260,7 +260,7 @@ static void not_started(const kith_graph *graph, const kith_settings *s, const c
                         const char *why)
 {
     const kith_train_options options = {.threads = 1, .from = from};
-    const char *folder = keep(format("%s/run", new_folder()));
+    const char *folder = new_run();
     kith_error error = {KITH_OK, ""};
 
     assert_int_not_equal(kith_train(NULL, folder, graph, s, &options, &error), KITH_OK);

@@ -7,13 +7,6 @@
 #include "support.h"
 #include "tables.h"
 
-/* In place of the C library's: many small runs need not wait for the disk. */
-int fsync(int file)
-{
-    (void)file;
-    return 0;
-}
-
 enum { MOST_STAGES = 24 };
 
 /* What the watch saw, and where it stops. */
@@ -118,7 +111,7 @@ static void check_same_file(const char *a, const char *b, const char *name)
 static void check_goes_on(const kith_graph *graph, const char *evidence, const char *whole,
                           const char *stage, size_t after)
 {
-    const char *folder = keep(format("%s/run", new_folder()));
+    const char *folder = new_run();
     watcher w = {.stop = stage, .after = after};
     kith_train_end end;
 
@@ -145,7 +138,7 @@ static void stop__in_any_stage_leaves_a_run_that_goes_on_as_if_it_had_not_been(v
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        const char *whole = keep(format("%s/run", new_folder()));
+        const char *whole = new_run();
         watcher all = {0};
         assert_int_equal(train_in(whole, graph, evidence[i], &all), KITH_TRAIN_FINISHED);
         if (all.count < stages[i])
@@ -162,7 +155,7 @@ static void check_soon(const kith_graph *graph, const char *evidence, const char
 {
     watcher w = {.stop = stage, .after = after};
 
-    train_in(keep(format("%s/run", new_folder())), graph, evidence, &w);
+    train_in(new_run(), graph, evidence, &w);
     double late = used() - w.stopped;
     if (w.stopped >= 0 && late > .5)
         fail_msg("%s: stopped after %.2f s of the processor, expected less than .5", stage, late);
@@ -184,7 +177,7 @@ static void stop__takes_less_than_half_a_second(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         watcher all = {0};
-        train_in(keep(format("%s/run", new_folder())), graphs[i], evidence[i], &all);
+        train_in(new_run(), graphs[i], evidence[i], &all);
         for (size_t s = 0; s < all.count; s++) {
             check_soon(graphs[i], evidence[i], all.names[s], 0);
             check_soon(graphs[i], evidence[i], all.names[s], 4);

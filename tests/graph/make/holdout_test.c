@@ -1,14 +1,175 @@
 /* The hold-out that weights, P(has r) and both calibrations are fitted on: who is held out, what is
  * hidden, and that nothing of it is known where it is asked for. And the hidden facts of seen
  * entities, for whole new graphs. */
-#include "core/mem.h"
+#include <math.h>
+
 #include "graph/make/hidden_facts.h"
 #include "graph/make/holdout.h"
-#include "model/model.h"
-#include "support.h"
 #include "train/fit.h"
 #include "train/fit_new_graphs.h"
-#include "train/holdout.h"
+#include "support.h"
+
+typedef struct {
+    const kith_graph *source, *made;
+    const kith__holdout_options *options;
+} held;
+
+static bool seen_in(const kith_graph *graph, uint32_t e)
+{
+    return e < kith_graph_seen_entity_count(graph);
+}
+
+/* A fact of the made graph by names, in the ids of the source; it must be one of its train. */
+static kith_triple in_source(const held *h, kith_triple t)
+{
+    kith_triple s;
+    kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
+
+    assert_int_equal(kith_graph_find_entity(&s.subject, h->source,
+                                            kith_graph_entity_name(h->made, t.subject)), KITH_OK);
+    assert_int_equal(kith_graph_find_entity(&s.object, h->source,
+                                            kith_graph_entity_name(h->made, t.object)), KITH_OK);
+    assert_int_equal(kith_graph_find_relation(&s.relation, h->source,
+                                              kith_graph_relation_name(h->made, t.relation)),
+                     KITH_OK);
+    for (size_t i = 0; i < train.count; i++)
+        if (memcmp(&train.at[i], &s, sizeof s) == 0)
+            return s;
+    fail_msg("found a fact that train of the source lacks");
+    return s;
+}
+
+static void check_part_facts(const held *h, int split, uint8_t *met, uint32_t *hidden,
+                             uint32_t *known)
+{
+    kith_facts facts = kith_graph_facts(h->made, split);
+    kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
+
+    for (size_t i = 0; i < facts.count; i++) {
+        kith_triple t = facts.at[i], s = in_source(h, t);
+        bool subject = !seen_in(h->made, t.subject), object = !seen_in(h->made, t.object);
+        for (size_t k = 0; k < train.count; k++)
+            if (memcmp(&train.at[k], &s, sizeof s) == 0)
+                assert_int_equal(met[k]++, 0);
+        if (split != KITH_TRAIN && subject && object) {
+            assert_true(h->options->between);
+            continue;
+        }
+        assert_int_equal(subject + object, split == KITH_TRAIN ? 0 : 1);
+        if (split == KITH_TEST)
+            assert_true(subject ? h->options->subjects : h->options->objects);
+        if (split != KITH_TRAIN)
+            ++(split == KITH_TEST ? hidden : known)[subject ? s.subject : s.object];
+    }
+}
+
+/* Whether an entity of the source is seen in the made graph too. */
+static bool stays_seen(const held *h, uint32_t e)
+{
+    const char *name = kith_graph_entity_name(h->source, e);
+    uint32_t made;
+
+    return kith_graph_find_entity(&made, h->made, name) == KITH_OK && seen_in(h->made, made);
+}
+
+/* Facts that touch nobody held out stay in train. */
+static void check_train_kept(const held *h, const uint8_t *met)
+{
+    kith_facts train = kith_graph_facts(h->source, KITH_TRAIN);
+
+    for (size_t k = 0; k < train.count; k++) {
+        bool both = stays_seen(h, train.at[k].subject) && stays_seen(h, train.at[k].object);
+        if (both)
+            assert_int_equal(met[k], 1);
+    }
+}
+
+static void check_held(const held *h)
+{
+    uint32_t n = kith_graph_entity_count(h->source);
+    kith_neighborhoods hood = kith_graph_neighborhoods(h->source);
+    uint8_t *met = calloc(kith_graph_facts(h->source, KITH_TRAIN).count, 1);
+    uint32_t *hidden = calloc(n, sizeof *hidden), *known = calloc(n, sizeof *known);
+    double wanted = floor(h->options->share * kith_graph_seen_entity_count(h->source) + .5);
+    size_t held_out = 0;
+
+    for (int split = 0; split < KITH_SPLITS; split++)
+        check_part_facts(h, split, met, hidden, known);
+    check_train_kept(h, met);
+    assert_int_equal(kith_graph_facts(h->made, KITH_DEV).count, 0);
+    assert_true(kith_graph_facts(h->made, KITH_TEST).count <= h->options->most_asked);
+    for (uint32_t e = 0; e < n; e++) {
+        uint64_t fifth = (hood.offset[e + 1] - hood.offset[e]) / 5;
+        uint64_t most = fifth < h->options->most_hidden ? fifth : h->options->most_hidden;
+        held_out += hidden[e] > 0 || known[e] > 0;
+        assert_true(hidden[e] <= (most ? most : 1));
+        if (hidden[e] > 0 && known[e] == 0)
+            fail_msg("%s: found %u facts hidden and none left",
+                     kith_graph_entity_name(h->source, e), hidden[e]);
+    }
+    assert_true((double)held_out <= fmax(wanted, 1));
+    free(met);
+    free(hidden);
+    free(known);
+}
+
+static kith_graph *hold_out(const kith_graph *source, const kith__holdout_options *options)
+{
+    kith__pool *pool = kith__pool_new(1);
+    kith_graph *made = NULL;
+    kith_error error = {KITH_OK, ""};
+
+    if (kith__graph_hold_out(&made, source, options, pool, &error) != KITH_OK)
+        fail_msg("found the error \"%s\", expected a graph", error.message);
+    kith__pool_free(pool);
+    return made;
+}
+
+static void holdout__parts_are_what_they_are_said_to_be(void **state)
+{
+    static const double shares[] = {0, .05, .1, .3, .6};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 401, 0);
+    for (int i = 0; i < 60; i++) {
+        random_shape shape = {8 + below(&rng, 50), 2 + below(&rng, 4), 20 + below(&rng, 200),
+                              3, 3, 3};
+        kith_graph *source = opened(random_folder(&rng, &shape));
+        kith__holdout_options o = {.subjects = i % 3 != 1,
+                                   .objects = i % 3 != 0,
+                                   .between = i % 2 != 0,
+                                   .share = shares[below(&rng, 5)],
+                                   .most_hidden = 1 + below(&rng, 4),
+                                   .most_asked = below(&rng, 2) ? 1000 : below(&rng, 5),
+                                   .seed = (uint64_t)i};
+        kith_graph *made = hold_out(source, &o), *again = hold_out(source, &o);
+        check_held(&(held){source, made, &o});
+        assert_same_graph(made, again);
+        kith_graph_free(source);
+        kith_graph_free(made);
+        kith_graph_free(again);
+    }
+}
+
+static void holdout__another_seed_holds_out_others(void **state)
+{
+    random_shape shape = {60, 4, 300, 3, 3, 3};
+    kith__holdout_options o = {true, true, false, .2, 8, 1000, 1};
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 402, 0);
+    kith_graph *source = opened(random_folder(&rng, &shape));
+    kith_graph *one = hold_out(source, &o);
+    o.seed = 2;
+    kith_graph *two = hold_out(source, &o);
+    assert_true(kith_graph_hash(one) != kith_graph_hash(two));
+    assert_true(kith_graph_facts(one, KITH_TEST).count > 0);
+    kith_graph_free(one);
+    kith_graph_free(two);
+    kith_graph_free(source);
+}
 
 enum { PEOPLE = 300, CITIES = 30 };
 
@@ -383,7 +544,7 @@ static void hidden__facts_are_asked_for_from_both_ends(void **state)
 
 static const char *run_of(const kith_graph *graph, unsigned threads)
 {
-    const char *folder = keep(format("%s/run", new_folder()));
+    const char *folder = new_run();
     kith_settings *s = NULL;
     kith_train_end end;
     kith_error error;
@@ -400,6 +561,7 @@ static size_t embeddings;
 
 kith_status __real_kith__params_init(kith__params *, const kith_settings *, uint32_t, uint32_t,
                                      size_t, kith_error *);
+
 kith_status __wrap_kith__params_init(kith__params *, const kith_settings *, uint32_t, uint32_t,
                                      size_t, kith_error *);
 
@@ -425,6 +587,7 @@ static void holdout__rules_alone_are_fitted_without_an_embedding(void **state)
 static size_t threads_made;
 
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
 int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -536,6 +699,8 @@ static void new_graphs__weights_are_the_mean_of_the_draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(holdout__parts_are_what_they_are_said_to_be),
+        cmocka_unit_test(holdout__another_seed_holds_out_others),
         cmocka_unit_test(holdout__entities_keep_facts_among_themselves_where_asked_to),
         cmocka_unit_test(holdout__entities_are_known_by_a_seen_one),
         cmocka_unit_test(holdout__hidden_facts_are_unknown_where_they_are_asked_for),
