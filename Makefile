@@ -46,7 +46,7 @@ asan: setup-test $(ASAN)/build.ninja
 	$(call ninja,$(ASAN))
 
 # The tests of work on several threads, with the thread sanitizer.
-TSAN_TESTS := $(TSAN)/tests/core_test $(TSAN)/tests/threads_test
+TSAN_TESTS := $(TSAN)/tests/core_pool_test $(TSAN)/tests/api_threads_test
 
 $(TSAN)/build.ninja: | setup-test
 	@$(MESON) $(TSAN) --buildtype debugoptimized -Db_sanitize=thread -Db_lundef=false \

@@ -1,7 +1,7 @@
 /* The loops in which training and ranking spend their time. All widths are padded to KITH__LANES
  * floats, rows are aligned to 32 bytes, and padding is zero on input and stays zero on output, so
- * no kernel needs a tail loop. None of them allocates. tests/kernels_test.c compares each with a
- * plain version. */
+ * no kernel needs a tail loop. None of them allocates. tests/nn compares each with a plain
+ * version. */
 #ifndef KITH_NN_KERNELS_H
 #define KITH_NN_KERNELS_H
 

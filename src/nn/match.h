@@ -1,5 +1,5 @@
 /* Kernels that compare many query vectors with many candidates at once. As in kernels.h widths are
- * padded, rows are aligned and padding is zero; plain versions are in tests/kernels_test.c. */
+ * padded, rows are aligned and padding is zero; plain versions are in tests/nn. */
 #ifndef KITH_NN_MATCH_H
 #define KITH_NN_MATCH_H
 

@@ -1,0 +1,401 @@
+/* Overall probabilities: the second calibration, its file, and how newcomers are asked about. */
+#include <math.h>
+
+#include "core/mem.h"
+#include "eval/newcomers.h"
+#include "run/overall_file.h"
+#include "support.h"
+#include "train/fit_overall.h"
+
+/* ---- fitting ---- */
+
+enum { ENTITIES = 200, ANSWERS = 100 };
+
+static kith__shares shares_of(size_t known, size_t facts)
+{
+    return (kith__shares){.log_known = logf(1 + (float)known), .log_facts = logf(1 + (float)facts)};
+}
+
+/* What is really the case: answers given much are right in at most six of ten. */
+static double truth_of(double product)
+{
+    return fmin(1.8 * product, .6);
+}
+
+static kith__overall fitted_on(int entities, uint64_t seed)
+{
+    kith__overall_example *examples = kith__calloc((size_t)entities * ANSWERS, sizeof *examples);
+    kith__overall overall;
+    kith__rng rng;
+
+    kith__rng_init(&rng, seed, 0);
+    for (int i = 0; i < entities * ANSWERS; i++) {
+        double has = .05 + .9 * kith__rng_unit(&rng), p = kith__rng_unit(&rng);
+        kith__shares shares = shares_of(kith__rng_below(&rng, 3), 2 + kith__rng_below(&rng, 9));
+        p *= p;
+        kith__overall_inputs(examples[i].inputs, &shares, has, p);
+        examples[i].entity = (uint32_t)(i / ANSWERS);
+        examples[i].right = kith__rng_unit(&rng) < truth_of(has * p);
+    }
+    assert_int_equal(kith__overall_fit_examples(&overall, examples, (size_t)entities * ANSWERS,
+                                                (uint32_t)entities, NULL),
+                     KITH_OK);
+    kith__free(examples);
+    return overall;
+}
+
+static void overall__is_right_as_often_as_it_says(void **state)
+{
+    (void)state;
+    kith__overall overall = fitted_on(ENTITIES, 1);
+    kith__shares shares = shares_of(1, 5);
+
+    assert_true(overall.fitted && overall.knots > 3);
+    for (double has = .2; has < 1; has += .2)
+        for (double p = .05; p < 1; p += .1) {
+            double found = kith__overall_probability(&overall, &shares, has, p);
+            if (fabs(found - truth_of(has * p)) > .08)
+                fail_msg("found %.3f for P(has) %.1f and %.2f, expected %.3f", found, has, p,
+                         truth_of(has * p));
+        }
+}
+
+static void overall__a_likelier_answer_never_comes_out_less_likely(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        kith__overall overall = fitted_on(seed == 1 ? ENTITIES : (int)seed, seed);
+        kith__shares shares = shares_of(0, 3);
+        double before = 0;
+        for (double p = 1e-6; p < 1; p = p * 1.05 + 1e-6) {
+            double now = kith__overall_probability(&overall, &shares, .7, p);
+            double more = kith__overall_probability(&overall, &shares, .8, p);
+            if (!(now > before) || !(more >= now) || !(now < 1))
+                fail_msg("found %.9g after %.9g, and %.9g for a larger P(has)", now, before, more);
+            before = now;
+        }
+        assert_true(kith__overall_most(&overall, 0, 3, .7) >= before);
+    }
+}
+
+static void overall__few_entities_give_a_wide_interval(void **state)
+{
+    (void)state;
+    kith__overall many = fitted_on(ENTITIES, 1), few = fitted_on(4, 1), none = {0};
+    kith__shares shares = shares_of(1, 5);
+    double low[3], high[3], p = kith__overall_probability(&many, &shares, .8, .5);
+
+    kith__overall_interval(&low[0], &high[0], &many, &shares, .8, .5);
+    kith__overall_interval(&low[1], &high[1], &few, &shares, .8, .5);
+    kith__overall_interval(&low[2], &high[2], &none, &shares, .8, .5);
+    assert_true(low[0] <= p && p <= high[0] && high[0] - low[0] < .3);
+    assert_true(high[1] - low[1] > .5);
+    assert_true(low[2] == 0 && high[2] == 1);
+}
+
+static void overall__is_the_product_where_nothing_was_fitted(void **state)
+{
+    (void)state;
+    kith__overall none = {0};
+    kith__shares shares = shares_of(0, 1);
+
+    assert_true(kith__overall_probability(&none, &shares, .5, .25) == .125);
+    assert_true(isnan(kith__overall_probability(&none, &shares, NAN, .25)));
+    assert_int_equal(kith__overall_fit_examples(&none, NULL, 0, 0, NULL), KITH_OK);
+    assert_false(none.fitted);
+}
+
+/* ---- the file ---- */
+
+static kith_model *reading(kith__overall *overall, const char *folder, kith_status expected)
+{
+    kith_model *model = kith__calloc(1, sizeof *model);
+    kith_error error;
+
+    model->has.fitted = true;
+    assert_int_equal(kith__overall_open(model, folder, true, &error), expected);
+    *overall = model->overall;
+    return model;
+}
+
+static void overall_file__gives_the_same_probabilities(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    kith__overall overall = fitted_on(ENTITIES, 1), read;
+
+    assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
+    kith_model *model = reading(&read, folder, KITH_OK);
+    assert_int_equal(read.knots, overall.knots);
+    for (size_t i = 0; i < read.knots; i++)
+        assert_int_equal(read.knot[i].entities, overall.knot[i].entities);
+    kith__shares shares = shares_of(1, 5);
+    for (double p = .001; p < 1; p *= 1.3) {
+        double found = kith__overall_probability(&read, &shares, .8, p);
+        double expected = kith__overall_probability(&overall, &shares, .8, p);
+        if (fabs(found - expected) > 1e-7)
+            fail_msg("found %.9g, expected %.9g", found, expected);
+    }
+    assert_null(warning_of(model, 0));
+    kith__free(model);
+}
+
+/* Of answers with equal scores, or of shares that are all but 0, several knots may be equal. */
+static void overall_file__opens_whatever_was_fitted(void **state)
+{
+    enum { COUNT = 20000, OF_ENTITIES = 400 };
+    kith__overall_example *examples = kith__calloc(COUNT, sizeof *examples);
+    const kith__shares shares = shares_of(0, 3);
+    kith__rng rng;
+
+    (void)state;
+    kith__rng_init(&rng, 7, 0);
+    for (int tied = 0; tied < 2; tied++) {
+        kith__overall overall, read;
+        for (int i = 0; i < COUNT; i++) {
+            double p = tied ? .1 + .2 * (double)kith__rng_below(&rng, 4)
+                            : .001 + pow(kith__rng_unit(&rng), 8);
+            kith__overall_inputs(examples[i].inputs, &shares, .5, fmin(p, .999));
+            examples[i].entity = (uint32_t)(i / (COUNT / OF_ENTITIES));
+            examples[i].right = (tied || p > .2) && kith__rng_unit(&rng) < .5 * p;
+        }
+        assert_int_equal(kith__overall_fit_examples(&overall, examples, COUNT, OF_ENTITIES, NULL),
+                         KITH_OK);
+        assert_true(overall.knots > 2);
+        for (double p = .1; tied && p < .8; p += .2) { /* what ties get is their common share */
+            double given = kith__overall_probability(&overall, &shares, .5, p);
+            if (fabs(given - .5 * p) > .03)
+                fail_msg("ties at %.1f are given %.3f, expected about %.3f", p, given, .5 * p);
+        }
+        const char *folder = new_folder();
+        assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
+        kith__free(reading(&read, folder, KITH_OK));
+        double before = 0;
+        for (double p = .001; p < 1; p *= 1.1) {
+            double now = kith__overall_probability(&read, &shares, .5, p);
+            assert_true(now >= before && now < 1);
+            before = now;
+        }
+    }
+    kith__free(examples);
+}
+
+static void overall_file__refuses_knots_that_fall(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    kith__overall overall = fitted_on(ENTITIES, 1), read;
+
+    overall.knot[1].probability = overall.knot[0].probability / 2;
+    assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
+    kith__free(reading(&read, folder, KITH_ERR_INPUT));
+}
+
+/* Rounding to the digits that are written can make neighbouring knots equal. */
+static void overall_file__opens_knots_that_are_equal(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    kith__overall overall = fitted_on(ENTITIES, 1), read;
+
+    overall.knot[1].at = overall.knot[0].at;
+    assert_int_equal(kith__overall_save(folder, &overall, NULL), KITH_OK);
+    kith__free(reading(&read, folder, KITH_OK));
+    assert_true(read.fitted);
+}
+
+static void overall_file__a_run_without_it_opens_with_a_warning(void **state)
+{
+    (void)state;
+    kith__overall read;
+    kith_model *model = reading(&read, new_folder(), KITH_OK);
+
+    assert_false(read.fitted);
+    assert_contains(warning_of(model, 0), "overall.json");
+    assert_null(warning_of(model, 1));
+    kith__free(model);
+}
+
+/* ---- newcomers ---- */
+
+/* People who were born in cities; a tenth of what train would have is about unseen people. */
+static kith_graph *people(void)
+{
+    const char *folder = new_folder();
+    draft train = {0}, aux = {0}, test = {0};
+
+    for (int i = 0; i < 40; i++)
+        add(&train, "city%d\tlocated_in\tcountry%d\n", i, i % 5);
+    for (int i = 0; i < 200; i++) {
+        draft *to = i % 5 == 0 ? &aux : &train;
+        add(to, "p%d\tborn_in\tcity%d\n", i, i % 40);
+        add(i % 10 == 0 ? &test : to, "p%d\tcitizen_of\tcountry%d\n", i, i % 5);
+        add(to, "p%d\tlives_in\tcity%d\n", i, i * 7 % 40);
+    }
+    put(folder, "train", train.at);
+    put(folder, "aux", aux.at);
+    put(folder, "test", test.at);
+    draft_release(&train);
+    draft_release(&aux);
+    draft_release(&test);
+    return opened(folder);
+}
+
+static kith_model *trained(const kith_graph *graph, unsigned threads)
+{
+    const char *folder = new_run();
+    const kith_train_options options = {.threads = threads};
+    kith_settings *s = NULL;
+    kith_train_end end;
+    kith_model *model = NULL;
+    kith_error error;
+
+    if (kith_settings_new(&s, "rules", &error) != KITH_OK ||
+        kith_train(&end, folder, graph, s, &options, &error) != KITH_OK ||
+        kith_model_open(&model, folder, &(kith_work_options){.threads = threads}, &error) !=
+            KITH_OK)
+        fail_msg("%s", error.message);
+    kith_settings_free(s);
+    return model;
+}
+
+static void newcomers__keep_something_and_hide_something_by_the_seed(void **state)
+{
+    (void)state;
+    kith_graph *graph = people();
+    const kith__description_options options = {.most = 1000, .times = 1, .seed = 3};
+    kith__descriptions n, again;
+    size_t hidden = 0, facts;
+
+    assert_int_equal(kith__descriptions_init(&n, graph, &options, NULL), KITH_OK);
+    assert_int_equal(kith__descriptions_init(&again, graph, &options, NULL), KITH_OK);
+    assert_int_equal(n.count, 40);
+    facts = n.first[n.count];
+    assert_int_equal(facts, 120);
+    for (size_t i = 0; i < facts; i++)
+        assert_true(n.facts[i].hidden == again.facts[i].hidden);
+    for (size_t i = 0; i < n.count; i++) {
+        size_t kept = 0;
+        for (size_t k = n.first[i]; k < n.first[i + 1]; k++)
+            kept += !n.facts[k].hidden;
+        assert_true(kept > 0);
+        hidden += n.first[i + 1] - n.first[i] - kept;
+    }
+    assert_in_range(hidden, facts / 4, facts * 3 / 4);
+    kith__descriptions_release(&n);
+    kith__descriptions_release(&again);
+    kith_graph_free(graph);
+}
+
+/* The answers of one question, as evaluation makes them. */
+typedef struct {
+    uint32_t query;
+    kith__answer_list list;
+} wanted;
+
+static kith_status take(void *context, const kith__newcomer_question *q, kith_error *error)
+{
+    wanted *w = context;
+
+    if (q->query != w->query || q->newcomer != 0)
+        return KITH_OK;
+    w->list.most = 10;
+    return kith__answers_add(&w->list, q->workspace, q->workspace->scores, &q->workspace->shares[0],
+                             q->has, false, 0, q->query, true, error);
+}
+
+static void newcomers__probabilities_are_those_of_a_session(void **state)
+{
+    (void)state;
+    kith_graph *graph = people();
+    kith_model *model = trained(graph, 1);
+    const kith_ask_options options = {
+        .top = 10, .new_only = 1, .candidates = KITH_ANSWERS_SEEN, .threads = 1};
+    const kith__description_options one = {.most = 1, .times = 1, .seed = 3};
+    kith__descriptions d;
+    kith__newcomers n;
+    wanted w = {0};
+    kith_session *session;
+    kith_answers *answers;
+
+    assert_int_equal(kith_graph_find_relation(&w.query, graph, "citizen_of"), KITH_OK);
+    assert_int_equal(kith__descriptions_init(&d, graph, &one, NULL), KITH_OK);
+    assert_int_equal(kith__newcomers_init(&n, model, &d, NULL), KITH_OK);
+    assert_int_equal(kith__newcomers_ask(&n, 0, NULL, take, &w, NULL), KITH_OK);
+    assert_true(w.list.count > 0);
+    /* What support facts say about the newcomer itself must not count as another entity's. */
+    assert_true(model->fused->evidence->base->index->seen > kith_graph_seen_entity_count(graph));
+    assert_int_equal(n.apart->fused->evidence->base->index->seen,
+                     kith_graph_seen_entity_count(graph));
+    assert_int_equal(kith_session_new(&session, n.apart, NULL), KITH_OK);
+    for (size_t i = 0; i < d.first[1]; i++)
+        if (!d.facts[i].hidden)
+            assert_int_equal(
+                kith_session_add(NULL, session, "somebody",
+                                 kith_graph_relation_name(graph, d.facts[i].neighbor.relation),
+                                 kith_graph_entity_name(graph, d.facts[i].neighbor.entity), NULL),
+                KITH_OK);
+    assert_int_equal(kith_session_ask(&answers, session,
+                                      &(kith_question){"somebody", "citizen_of", NULL}, &options,
+                                      NULL),
+                     KITH_OK);
+    assert_int_equal(answers->count, w.list.count);
+    for (size_t i = 0; i < answers->count; i++) {
+        assert_int_equal(answers->at[i]->entity, w.list.at[i].entity);
+        assert_true(answers->at[i]->probability == w.list.at[i].probability);
+        assert_true(answers->at[i]->low <= answers->at[i]->probability &&
+                    answers->at[i]->probability <= answers->at[i]->high);
+    }
+    kith_answers_free(answers);
+    kith_session_free(session);
+    kith__free(w.list.at);
+    kith__newcomers_release(&n);
+    kith__descriptions_release(&d);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
+static void evaluation__does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    kith_graph *graph = people();
+    kith_model *one = trained(graph, 1), *three = trained(graph, 3);
+    kith_probability_eval *x, *y;
+
+    assert_true(one->overall.fitted);
+    assert_memory_equal(&one->overall, &three->overall, sizeof one->overall);
+    assert_int_equal(kith_evaluate_probabilities(&x, one, NULL, NULL), KITH_OK);
+    assert_int_equal(kith_evaluate_probabilities(&y, three, NULL, NULL), KITH_OK);
+    assert_int_equal(x->entities, 40);
+    assert_int_equal(x->queries, 40 * 8);
+    assert_int_equal(x->pairs->answers, 400);
+    assert_true(x->relations->correct > 0);
+    assert_true(x->pairs->log_loss == y->pairs->log_loss &&
+                x->relations->calibration_error == y->relations->calibration_error);
+    for (size_t i = 0; i < x->pairs->bin_count; i++)
+        assert_memory_equal(x->pairs->bins[i], y->pairs->bins[i], sizeof *x->pairs->bins[i]);
+    kith_probability_eval_free(x);
+    kith_probability_eval_free(y);
+    kith_model_free(one);
+    kith_model_free(three);
+    kith_graph_free(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overall__is_right_as_often_as_it_says),
+        cmocka_unit_test(overall__a_likelier_answer_never_comes_out_less_likely),
+        cmocka_unit_test(overall__few_entities_give_a_wide_interval),
+        cmocka_unit_test(overall__is_the_product_where_nothing_was_fitted),
+        cmocka_unit_test(overall_file__gives_the_same_probabilities),
+        cmocka_unit_test(overall_file__opens_whatever_was_fitted),
+        cmocka_unit_test(overall_file__refuses_knots_that_fall),
+        cmocka_unit_test(overall_file__opens_knots_that_are_equal),
+        cmocka_unit_test(overall_file__a_run_without_it_opens_with_a_warning),
+        cmocka_unit_test(newcomers__keep_something_and_hide_something_by_the_seed),
+        cmocka_unit_test(newcomers__probabilities_are_those_of_a_session),
+        cmocka_unit_test(evaluation__does_not_depend_on_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
