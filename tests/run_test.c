@@ -1,6 +1,7 @@
 /* The folder of a run: what is damaged is noticed, who trains has it alone, older formats open. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,7 +12,13 @@
 #include "core/checksum.h"
 #include "embed/tensors.h"
 #include "model/model.h"
+#include "run/classifier_file.h"
+#include "run/config.h"
+#include "run/fusion_files.h"
+#include "run/has_relation_file.h"
+#include "run/held_out_file.h"
 #include "run/lock.h"
+#include "run/overall_file.h"
 #include "run/run.h"
 #include "support.h"
 
@@ -373,6 +380,80 @@ static void damaged__weights_that_make_scores_useless_are_refused(void **state)
             KITH_ERR_INPUT);
         assert_contains(error.message, "the table 'ent'");
         assert_contains(error.message, "finite");
+    }
+}
+
+/* ---- short memory ---- */
+
+static size_t json_calls, failing_call; /* 0: none fails */
+
+static void *allocate_json(size_t size)
+{
+    return ++json_calls == failing_call ? NULL : malloc(size);
+}
+
+/* Write every file of a run that is JSON, or begins with JSON. */
+static kith_status save_all(const char *folder, const kith_model *m, kith_error *error)
+{
+    kith_status status = kith__config_save(folder, graph, &m->settings, 1, error);
+
+    if (status == KITH_OK && m->settings.evidence != KITH_EVIDENCE_RULES)
+        status = kith__run_save_model(folder, m, error);
+    if (status == KITH_OK && m->fused) {
+        const kith__fitted_fusion fusion = {m->fused->fusion, m->calibration};
+        status = kith__fusion_save(folder, &fusion, &fusion, error);
+        if (status == KITH_OK)
+            status = kith__rules_save(folder, m->fused->evidence->rules, error);
+        if (status == KITH_OK)
+            status = kith__has_relation_save(folder, &m->has, error);
+        if (status == KITH_OK)
+            status = kith__overall_save(folder, &m->overall, error);
+        if (status == KITH_OK)
+            status = kith__held_out_save(folder, &m->held_out, error);
+    } else if (status == KITH_OK) {
+        status = kith__run_save_calibration(folder, m, error);
+    }
+    if (status == KITH_OK && m->classifier)
+        status = kith__classifier_save(folder, m->classifier, error);
+    return status == KITH_OK ? kith__run_list_files(folder, error) : status;
+}
+
+/* All files that are there are as they should be; config.json may lack the list of files. */
+static void check_same_files(const char *folder, const char *whole, const char *begun, size_t call)
+{
+    if (system(format("cd '%s' && for file in *; do [ ! -e $file ] || cmp -s $file '%s'/$file || "
+                      "cmp $file '%s'/$file || exit 1; done",
+                      folder, begun, whole)) != 0)
+        fail_msg("allocation %zu of Jansson failed: found an incomplete file", call);
+}
+
+static void json__a_file_is_written_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        kith_model *model = opened_model(runs[i]);
+        const char *whole = new_folder(), *begun = new_folder();
+        kith_status status = KITH_OK;
+        bool failed = true;
+        size_t failures = 0;
+        assert_int_equal(kith__config_save(begun, graph, &model->settings, 1, NULL), KITH_OK);
+        assert_int_equal(save_all(whole, model, NULL), KITH_OK);
+        json_set_alloc_funcs(allocate_json, free);
+        for (size_t call = 1; failed; call++) {
+            const char *folder = new_folder();
+            kith_error error = {KITH_OK, ""};
+            json_calls = 0;
+            failing_call = call;
+            status = save_all(folder, model, &error);
+            failed = json_calls >= call;
+            failures += status != KITH_OK;
+            failing_call = 0;
+            if (status == KITH_OK || call % 8 == 1) /* it may do without one */
+                check_same_files(folder, whole, status == KITH_OK ? whole : begun, call);
+        }
+        json_set_alloc_funcs(malloc, free);
+        assert_true(failures > 50);
+        kith_model_free(model);
     }
 }
 
@@ -863,6 +944,7 @@ int main(void)
         cmocka_unit_test(damaged__a_file_that_is_gone_is_noticed),
         cmocka_unit_test(damaged__a_checkpoint_never_resumes_to_another_model),
         cmocka_unit_test(damaged__weights_that_make_scores_useless_are_refused),
+        cmocka_unit_test(json__a_file_is_written_whole_or_not_at_all),
         cmocka_unit_test(special__a_pipe_in_a_run_is_not_waited_for),
         cmocka_unit_test(special__nothing_is_written_through_a_link),
         cmocka_unit_test(special__a_link_to_a_device_is_replaced),

@@ -10,8 +10,10 @@ static int put_compact(json_t *value)
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
 
     json_decref(value);
-    if (!text)
+    if (!text || !json_is_whole()) {
+        free(text);
         return out_of_memory();
+    }
     put_json_text(stdout, text);
     free(text);
     return EXIT_SUCCESS;
