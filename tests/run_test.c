@@ -363,6 +363,114 @@ static void damaged__a_checkpoint_never_resumes_to_another_model(void **state)
 }
 
 /* With a right checksum. */
+/* Nothing is trained or written again there, so only reading notices it. */
+static void damaged__best_weights_are_noticed_on_resuming(void **state)
+{
+    const char *stopped = stopped_run();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *folder = copy_run(i == 0 ? stopped : runs[i == 1 ? 0 : 2]);
+        kith_train_end end;
+        kith_error error = {KITH_OK, ""};
+        size_t length;
+        char *text = contents(in(folder, "model.safetensors"), &length);
+        text[length - 3] ^= 1;
+        put_bytes(folder, "model.safetensors", text, length);
+        free(text);
+        assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, "model.safetensors: its checksum is wrong");
+    }
+}
+
+static int stop_soon(void *context, const kith_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)context > 500;
+}
+
+/* All epochs are done, so that no further one is the last. */
+static void damaged__a_sealed_checkpoint_beyond_the_end_is_refused(void **state)
+{
+    const char *folder = stopped_run(), *name = "checkpoint.safetensors";
+    const char *note = "\"epoch\":\"1\"";
+    int calls = 0;
+    const kith_train_options options = {.threads = 1, .progress = stop_soon, .context = &calls};
+    kith_train_end end;
+    kith_error error = {KITH_OK, ""};
+    size_t length;
+
+    (void)state;
+    char *text = contents(in(folder, name), &length),
+         *at = memmem(text, length, note, strlen(note));
+    assert_non_null(at);
+    at[strlen(note) - 2] = '3';
+    put_bytes(folder, name, text, length);
+    free(text);
+    reseal(folder, name);
+    assert_int_equal(kith_train_resume(&end, folder, &options, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "has done all 3 epochs, but is not marked as finished");
+}
+
+/* A run whose fusion is fitted again, with that run in place of its held-out training. */
+static const char *with_held_out(const char *other)
+{
+    const char *folder = copy_run(runs[2]);
+
+    unlink(in(folder, "fusion.json"));
+    if (system(format("cp -r '%s' '%s/heldout'", other, folder)) != 0)
+        fail_msg("cannot copy");
+    return folder;
+}
+
+static void damaged__a_foreign_run_is_not_taken_for_the_held_out_one(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        const char *folder = with_held_out(runs[i]);
+        kith_train_end end;
+        kith_error error = {KITH_OK, ""};
+        assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, "/heldout: is not the run that training began there");
+        assert_true(exists(in(folder, "heldout/config.json")));
+        assert_int_equal(rename(in(folder, "heldout"), in(folder, "../away")), 0);
+        check_made_again(folder, "fusion.json", 2);
+    }
+}
+
+static int stop_held_out(void *context, const kith_progress *progress)
+{
+    return progress->epoch_done && exists(in(context, "heldout/config.json"));
+}
+
+/* The same graph, but another setting. */
+static void damaged__a_held_out_run_with_other_settings_is_refused(void **state)
+{
+    const char *folder[2];
+    kith_train_end end;
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        kith_settings s = quick(2);
+        s.margin += (float)i;
+        folder[i] = new_run();
+        const kith_train_options options = {
+            .threads = 1, .progress = stop_held_out, .context = (void *)folder[i]};
+        assert_int_equal(kith_train(&end, folder[i], graph, &s, &options, &error), KITH_OK);
+        assert_int_equal(end, KITH_TRAIN_STOPPED);
+    }
+    assert_int_equal(renameat2(AT_FDCWD, in(folder[0], "heldout"), AT_FDCWD,
+                               in(folder[1], "heldout"), RENAME_EXCHANGE),
+                     0);
+    assert_int_equal(kith_train_resume(&end, folder[0], NULL, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "it has another margin");
+    assert_int_equal(renameat2(AT_FDCWD, in(folder[0], "heldout"), AT_FDCWD,
+                               in(folder[1], "heldout"), RENAME_EXCHANGE),
+                     0);
+    check_made_again(folder[0], "fusion.json", 2);
+}
+
 static void damaged__weights_that_make_scores_useless_are_refused(void **state)
 {
     const float values[] = {NAN, INFINITY, -INFINITY, 1e38f, -1e20f, 1e7f};
@@ -611,6 +719,65 @@ static void lock__a_second_training_is_told_who_holds_the_run(void **state)
     const kith_train_options again = {
         .threads = 1, .progress = resume_meanwhile, .context = (void *)folder};
     assert_int_equal(kith_train_resume(&end, folder, &again, NULL), KITH_OK);
+}
+
+static const char *appearing; /* the run that must be locked once it has its name */
+static size_t appeared;
+
+static void check_appeared(const char *to)
+{
+    kith__run_lock lock;
+    kith_error error = {KITH_OK, ""};
+
+    if (!appearing || strcmp(to, appearing) != 0)
+        return;
+    appeared++;
+    if (kith__run_lock_take(&lock, to, &error) == KITH_OK) {
+        kith__run_lock_release(&lock);
+        appearing = NULL;
+        fail_msg("%s: found no lock where the run appeared", to);
+    }
+}
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+    int failed = __real_rename(from, to);
+
+    check_appeared(to);
+    return failed;
+}
+
+int __real_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags);
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags);
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags)
+{
+    int failed = __real_renameat2(from_folder, from, to_folder, to, flags);
+
+    check_appeared(to);
+    return failed;
+}
+
+static void lock__a_new_run_is_locked_when_it_appears(void **state)
+{
+    const char *folder = new_run();
+    kith_settings s = quick(0);
+
+    (void)state;
+    for (int replace = 0; replace < 2; replace++) {
+        const kith_train_options options = {.threads = 1, .replace = replace};
+        kith_train_end end;
+        appearing = folder;
+        appeared = 0;
+        assert_int_equal(kith_train(&end, folder, graph, &s, &options, NULL), KITH_OK);
+        assert_int_equal(appeared, 1);
+        assert_false(exists(in(folder, "lock")));
+    }
+    appearing = NULL;
 }
 
 /* When a run is replaced, its folder is exchanged while its lock is held. */
@@ -903,7 +1070,31 @@ static void create__a_run_that_is_being_trained_is_not_replaced(void **state)
     (void)state;
     assert_int_equal(kith__run_lock_take(&lock, folder, NULL), KITH_OK);
     check_train_fails(folder, folder, &s, 1, "is being trained by process");
+    put(folder, "notes.txt", "being written");
+    check_train_fails(folder, folder, &s, 1, "is being trained by process");
     kith__run_lock_release(&lock);
+}
+
+static kith_status write_beside(void *folder, const char *work, kith_error *error)
+{
+    (void)work, (void)error;
+    put(folder, "notes.txt", "mine");
+    return KITH_OK;
+}
+
+static void create__files_that_come_while_a_run_is_replaced_stay(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_settings s = quick(0);
+    const kith__run_options options = {
+        .replace = true, .fill = write_beside, .context = (void *)folder};
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    assert_int_equal(kith__run_create(folder, graph, &s, &options, &error), KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "notes.txt: is not part of a run");
+    assert_true(exists(in(folder, "notes.txt")));
+    assert_true(exists(in(folder, "model.safetensors")));
 }
 
 /* ---- making a run ---- */
@@ -943,6 +1134,10 @@ int main(void)
         cmocka_unit_test(damaged__no_file_gives_other_answers_without_an_error),
         cmocka_unit_test(damaged__a_file_that_is_gone_is_noticed),
         cmocka_unit_test(damaged__a_checkpoint_never_resumes_to_another_model),
+        cmocka_unit_test(damaged__best_weights_are_noticed_on_resuming),
+        cmocka_unit_test(damaged__a_sealed_checkpoint_beyond_the_end_is_refused),
+        cmocka_unit_test(damaged__a_foreign_run_is_not_taken_for_the_held_out_one),
+        cmocka_unit_test(damaged__a_held_out_run_with_other_settings_is_refused),
         cmocka_unit_test(damaged__weights_that_make_scores_useless_are_refused),
         cmocka_unit_test(json__a_file_is_written_whole_or_not_at_all),
         cmocka_unit_test(special__a_pipe_in_a_run_is_not_waited_for),
@@ -951,6 +1146,7 @@ int main(void)
         cmocka_unit_test(special__weights_that_cannot_be_read_are_not_taken_for_missing_ones),
         cmocka_unit_test(special__a_log_follows_no_link),
         cmocka_unit_test(lock__a_second_training_is_told_who_holds_the_run),
+        cmocka_unit_test(lock__a_new_run_is_locked_when_it_appears),
         cmocka_unit_test(lock__releasing_one_leaves_that_of_a_new_folder),
         cmocka_unit_test(lock__readers_are_not_blocked),
         cmocka_unit_test(lock__one_left_by_a_process_that_was_killed_does_not_hold),
@@ -962,6 +1158,7 @@ int main(void)
         cmocka_unit_test(create__force_replaces_a_run_that_kith_made),
         cmocka_unit_test(run__appears_with_what_is_filled_in),
         cmocka_unit_test(create__a_run_that_is_being_trained_is_not_replaced),
+        cmocka_unit_test(create__files_that_come_while_a_run_is_replaced_stay),
         cmocka_unit_test(config__rules_alone_show_only_settings_that_apply),
     };
     return cmocka_run_group_tests(tests, make_runs, free_runs);

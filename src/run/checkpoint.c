@@ -65,6 +65,10 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
                 "%s: its %s is '%s', expected a number up to %g as config.json has it", path,
                 notes[i].key, notes[i].value, most[i]);
     }
+    if (values[EPOCH] == model->settings.epochs && values[FINISHED] == 0)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: has done all %u epochs, but is not marked as finished; train again",
+                          path, model->settings.epochs);
     double done = values[BATCH] * (double)batch;
     if (values[FACTS] != (done < (double)facts ? done : (double)facts))
         return kith__fail(error, KITH_ERR_INPUT,

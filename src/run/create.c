@@ -141,7 +141,6 @@ static bool is_run(const char *folder)
 static kith_status check_replaceable(const char *folder, kith_error *error)
 {
     struct stat info;
-    kith_status status = KITH_OK;
 
     if (lstat(folder, &info) == 0 && S_ISLNK(info.st_mode))
         return kith__fail(error, KITH_ERR_ARGUMENT,
@@ -151,7 +150,14 @@ static kith_status check_replaceable(const char *folder, kith_error *error)
         return kith__fail(
             error, KITH_ERR_ARGUMENT,
             "%s: is not a run made by kith, so it is not replaced; choose another name", folder);
+    return KITH_OK;
+}
+
+static kith_status check_nothing_foreign(const char *folder, kith_error *error)
+{
     char *foreign = find_foreign_in_run(folder);
+    kith_status status = KITH_OK;
+
     if (foreign)
         status = kith__fail(error, KITH_ERR_ARGUMENT,
                             "%s: is not part of a run, so %s is not replaced; move it away first",
@@ -243,30 +249,45 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
 {
     static const kith__run_options usual = {0};
     kith__new_folder work = {0};
-    kith__run_lock lock = KITH__NO_LOCK; /* lock of the run that is replaced */
-    char *older = NULL;                  /* where that run is afterwards */
+    kith__run_lock lock = KITH__NO_LOCK, own = KITH__NO_LOCK; /* of the replaced run, and of this */
+    char *older = NULL, *lock_path = NULL; /* where the replaced run is afterwards */
     bool full = false;
     size_t parent = 0;
     kith_status status;
 
     options = options ? options : &usual;
     TRY(check_target(&full, folder, options->replace, error));
-    if (full)
+    if (full) {
         TRY(kith__run_lock_take(&lock, folder, error));
+        TRY(check_nothing_foreign(folder, error));
+    }
     TRY(make_parents(&parent, folder, error));
     TRY(kith__new_folder_open(&work, folder, error));
     TRY(fill_work_folder(work.temporary, graph, settings, options, error));
     older = kith__strdup(work.temporary);
-    if (!older)
+    lock_path = kith__path_join(folder, "lock");
+    if (!older || !lock_path)
         TRY(kith__no_memory(error));
+    if (options->lock)
+        TRY(kith__run_lock_take(&own, work.temporary, error));
+    if (full) /* writing the graph may have taken long */
+        TRY(check_nothing_foreign(folder, error));
     TRY(kith__new_folder_commit(&work, full, error));
+    if (options->lock) {
+        kith__run_lock_moved(&own, lock_path);
+        lock_path = NULL;
+        *options->lock = own;
+        own = KITH__NO_LOCK;
+    }
     if (full)
         kith__run_remove(older);
 cleanup:
+    kith__run_lock_release(&own);
     kith__run_lock_release(&lock);
     kith__new_folder_abandon(&work);
     if (status != KITH_OK)
         remove_parents(parent, folder);
     kith__free(older);
+    kith__free(lock_path);
     return status;
 }
