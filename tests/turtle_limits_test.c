@@ -28,6 +28,22 @@ static void iri__an_empty_one_without_a_base_is_refused_with_its_line(void **sta
     refused(file("p.ttl", "@prefix : <> .\n: :r :b .\n"), KITH_ERR_INPUT, "is an empty IRI", NULL);
 }
 
+static void iri__one_with_a_tab_or_a_line_end_is_refused(void **state)
+{
+    static const char *const bad[] = {"<http://x/\\u0009> <http://x/r> <http://x/b> .\n",
+                                      "<http://x/a> <http://x/\\u000A> <http://x/b> .\n",
+                                      "<http://x/a> <http://x/r> <http://x/\\U0000000D> .\n",
+                                      "<http://x/a> <http://x/r> \"1\"^^<http://x/\\u0009> .\n"};
+
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        const char *name = i < 4 ? "g.nt" : "g.ttl";
+        refused(file(name, keep(format("\n%s", bad[i % 4]))), KITH_ERR_INPUT,
+                format("%s:2: ", name), "holds a tab or a line end", NULL);
+    }
+    kith_graph_free(opened(file("g.nt", "<x:a> <x:r> \"tab \\t line \\n\" .\n")));
+}
+
 static void iri__an_empty_one_is_the_base(void **state)
 {
     kith_graph *graph = opened(file("g.ttl", "@base <http://x/a> .\n<> <http://x/r> <#b> .\n"));
@@ -116,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iri__an_empty_one_without_a_base_is_refused_with_its_line),
+        cmocka_unit_test(iri__one_with_a_tab_or_a_line_end_is_refused),
         cmocka_unit_test(iri__an_empty_one_is_the_base),
         cmocka_unit_test(statement__a_long_one_is_refused_with_its_line),
         cmocka_unit_test(statement__a_long_comment_is_none),

@@ -282,6 +282,10 @@ static bool name_checked(const char **name, size_t *length, reading *r, const Se
         return false;
     if (*length == 0)
         return object_to(r, "<>", 2, "is an empty IRI, and there is no @base");
+    /* An IRI may hold them as \u0009. */
+    for (size_t i = 0; i < *length; i++)
+        if ((*name)[i] == '\t' || (*name)[i] == '\n' || (*name)[i] == '\r')
+            return object_to(r, *name, *length, "holds a tab or a line end");
     return kith__utf8_valid(*name, *length) ||
            object_to(r, *name, *length, "holds a NUL or is not UTF-8");
 }
