@@ -275,6 +275,17 @@ static bool name_node(const char **name, size_t *length, reading *r, const SerdN
     return done;
 }
 
+/* An IRI may hold a tab or a line end as \u0009. Few names have any control character. */
+static bool breaks_columns(const char *name, size_t length)
+{
+    unsigned char low = 0;
+
+    for (size_t i = 0; i < length; i++)
+        low |= (unsigned char)name[i] < ' ';
+    return low &&
+           (memchr(name, '\t', length) || memchr(name, '\n', length) || memchr(name, '\r', length));
+}
+
 static bool name_checked(const char **name, size_t *length, reading *r, const SerdNode *node,
                          const SerdNode *datatype, const SerdNode *language)
 {
@@ -282,10 +293,8 @@ static bool name_checked(const char **name, size_t *length, reading *r, const Se
         return false;
     if (*length == 0)
         return object_to(r, "<>", 2, "is an empty IRI, and there is no @base");
-    /* An IRI may hold them as \u0009. */
-    for (size_t i = 0; i < *length; i++)
-        if ((*name)[i] == '\t' || (*name)[i] == '\n' || (*name)[i] == '\r')
-            return object_to(r, *name, *length, "holds a tab or a line end");
+    if (breaks_columns(*name, *length))
+        return object_to(r, *name, *length, "holds a tab or a line end");
     return kith__utf8_valid(*name, *length) ||
            object_to(r, *name, *length, "holds a NUL or is not UTF-8");
 }
