@@ -526,15 +526,32 @@ static kith_status save_all(const char *folder, const kith_model *m, kith_error 
     return status == KITH_OK ? kith__run_list_files(folder, error) : status;
 }
 
+static bool is_same_file(const char *folder, const char *other, const char *name)
+{
+    size_t length, wanted_length;
+    char *found = contents(in(folder, name), &length);
+    char *wanted = contents(in(other, name), &wanted_length);
+    bool same = length == wanted_length && memcmp(found, wanted, length) == 0;
+
+    free(found);
+    free(wanted);
+    return same;
+}
+
 /* All files that are there are as they should be; config.json may lack the list of files. */
 static void check_same_files(const char *folder, const char *whole, const char *begun, size_t call)
 {
-    if (system(format("cd '%s' && for file in *; do [ ! -e $file ] || cmp -s $file '%s'/$file || "
-                      "cmp $file '%s'/$file || exit 1; done",
-                      folder, begun, whole)) != 0)
-        fail_msg("allocation %zu of Jansson failed: found an incomplete file", call);
+    static const char *const files[] = {"config.json",  "model.safetensors", "calibration.json",
+                                        "fusion.json",  "rules.safetensors", "has_relation.json",
+                                        "overall.json", "metrics.json",      "classifier.json"};
+
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        if (exists(in(folder, files[f])) && !is_same_file(folder, whole, files[f]) &&
+            (f > 0 || !is_same_file(folder, begun, files[f])))
+            fail_msg("allocation %zu of Jansson failed: found %s incomplete", call, files[f]);
 }
 
+/* Most of the later allocations are alike. */
 static void json__a_file_is_written_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -547,7 +564,7 @@ static void json__a_file_is_written_whole_or_not_at_all(void **state)
         assert_int_equal(kith__config_save(begun, graph, &model->settings, 1, NULL), KITH_OK);
         assert_int_equal(save_all(whole, model, NULL), KITH_OK);
         json_set_alloc_funcs(allocate_json, free);
-        for (size_t call = 1; failed; call++) {
+        for (size_t call = 1; failed; call += 1 + call / 200) {
             const char *folder = new_folder();
             kith_error error = {KITH_OK, ""};
             json_calls = 0;
@@ -556,8 +573,7 @@ static void json__a_file_is_written_whole_or_not_at_all(void **state)
             failed = json_calls >= call;
             failures += status != KITH_OK;
             failing_call = 0;
-            if (status == KITH_OK || call % 8 == 1) /* it may do without one */
-                check_same_files(folder, whole, status == KITH_OK ? whole : begun, call);
+            check_same_files(folder, whole, status == KITH_OK ? whole : begun, call);
         }
         json_set_alloc_funcs(malloc, free);
         assert_true(failures > 50);

@@ -69,7 +69,7 @@ static bool add_bad(facts *f, const char *line, size_t length, const char *why)
     return add_cut(f, cut, (kith_question){.subject = cut.copy});
 }
 
-/* As in any source, a name may begin with '#', and only a line that is no fact is a comment. One
+/* As in any source, a name may begin with '#', and only a line that is not a fact is a comment. One
  * with spaces alone is a comment if a space follows the '#'. */
 static bool add_line(facts *f, const char *line, const kith_graph *graph)
 {
