@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/checksum.h"
+#include "core/mem.h"
 #include "embed/tensors.h"
 #include "model/model.h"
 #include "run/classifier_file.h"
@@ -564,7 +565,7 @@ static void json__a_file_is_written_whole_or_not_at_all(void **state)
         assert_int_equal(kith__config_save(begun, graph, &model->settings, 1, NULL), KITH_OK);
         assert_int_equal(save_all(whole, model, NULL), KITH_OK);
         json_set_alloc_funcs(allocate_json, free);
-        for (size_t call = 1; failed; call += 1 + call / 200) {
+        for (size_t call = 1; failed; call += 1 + call / 1000) {
             const char *folder = new_folder();
             kith_error error = {KITH_OK, ""};
             json_calls = 0;
@@ -1091,6 +1092,37 @@ static void create__a_run_that_is_being_trained_is_not_replaced(void **state)
     kith__run_lock_release(&lock);
 }
 
+static void create__what_has_the_name_of_a_folder_of_a_run_is_not_replaced(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_settings s = quick(0);
+
+    (void)state;
+    if (system(format("rm -r '%s/graph'", folder)) != 0)
+        fail_msg("cannot remove");
+    put(folder, "graph", "mine");
+    check_train_fails(folder, folder, &s, 1, "graph: is not part of a run");
+}
+
+static void create__files_of_others_are_seen_where_memory_is_short(void **state)
+{
+    const char *folder = copy_run(runs[2]);
+    bool failed = true;
+
+    (void)state;
+    assert_true(kith__run_removable(folder));
+    assert_int_equal(mkdir(in(folder, "heldout"), 0777), 0);
+    put(folder, "heldout/notes.txt", "mine");
+    for (size_t n = 1; failed; n++) {
+        kith__mem_fail_at(n);
+        bool removable = kith__run_removable(folder);
+        failed = kith__mem_failed();
+        kith__mem_fail_at(0);
+        if (removable)
+            fail_msg("allocation %zu failed: found nothing foreign", n);
+    }
+}
+
 static kith_status write_beside(void *folder, const char *work, kith_error *error)
 {
     (void)work, (void)error;
@@ -1174,6 +1206,8 @@ int main(void)
         cmocka_unit_test(create__force_replaces_a_run_that_kith_made),
         cmocka_unit_test(run__appears_with_what_is_filled_in),
         cmocka_unit_test(create__a_run_that_is_being_trained_is_not_replaced),
+        cmocka_unit_test(create__what_has_the_name_of_a_folder_of_a_run_is_not_replaced),
+        cmocka_unit_test(create__files_of_others_are_seen_where_memory_is_short),
         cmocka_unit_test(create__files_that_come_while_a_run_is_replaced_stay),
         cmocka_unit_test(config__rules_alone_show_only_settings_that_apply),
     };
