@@ -390,27 +390,59 @@ static int stop_soon(void *context, const kith_progress *progress)
     return ++*(int *)context > 500;
 }
 
-/* All epochs are done, so that no further one is the last. */
-static void damaged__a_sealed_checkpoint_beyond_the_end_is_refused(void **state)
+/* Another value for what the checkpoint says about training, with a right checksum. */
+static void set_note(const char *folder, const char *key, const char *value)
 {
-    const char *folder = stopped_run(), *name = "checkpoint.safetensors";
-    const char *note = "\"epoch\":\"1\"";
-    int calls = 0;
-    const kith_train_options options = {.threads = 1, .progress = stop_soon, .context = &calls};
-    kith_train_end end;
-    kith_error error = {KITH_OK, ""};
+    const char *name = "checkpoint.safetensors";
     size_t length;
+    uint64_t header;
+    char *bytes = contents(in(folder, name), &length), *mark = strdup(format("\"%s\":\"", key));
+
+    memcpy(&header, bytes, sizeof header);
+    char *text = strndup(bytes + 8, header), *at = strstr(text, mark);
+    assert_non_null(at);
+    draft t = {0};
+    add(&t, "%.*s%s%s%s", (int)(at - text), text, mark, value, strchr(at + strlen(mark), '"'));
+    while (t.length % 8 != 0)
+        add(&t, " ");
+    size_t total = 8 + t.length + (length - 8 - header);
+    char *changed = malloc(total);
+    memcpy(changed, &(uint64_t){t.length}, 8);
+    memcpy(changed + 8, t.at, t.length);
+    memcpy(changed + 8 + t.length, bytes + 8 + header, length - 8 - header);
+    put_bytes(folder, name, changed, total);
+    reseal(folder, name);
+    draft_release(&t);
+    free(changed);
+    free(text);
+    free(mark);
+    free(bytes);
+}
+
+static void damaged__a_sealed_checkpoint_must_make_sense(void **state)
+{
+    static const struct {
+        const char *key, *value, *message;
+    } bad[] = {
+        {"epoch", "3", "has done all 3 epochs, but is not marked as finished"}, /* never ends */
+        {"epoch", "0.5", "its epoch is '0.5', expected a whole number up to 3"},
+        {"steps", "1.5", "its steps is '1.5', expected a whole number"},
+        {"loss_sum", "1e999", "its loss_sum is '1e999', expected a number"}, /* JSON has no inf */
+        {"seconds", "1e999", "its seconds is '1e999', expected a number"},
+    };
 
     (void)state;
-    char *text = contents(in(folder, name), &length),
-         *at = memmem(text, length, note, strlen(note));
-    assert_non_null(at);
-    at[strlen(note) - 2] = '3';
-    put_bytes(folder, name, text, length);
-    free(text);
-    reseal(folder, name);
-    assert_int_equal(kith_train_resume(&end, folder, &options, &error), KITH_ERR_INPUT);
-    assert_contains(error.message, "has done all 3 epochs, but is not marked as finished");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *folder = stopped_run();
+        int calls = 0;
+        const kith_train_options options = {.threads = 1, .progress = stop_soon, .context = &calls};
+        kith_train_end end;
+        kith_error error = {KITH_OK, ""};
+        set_note(folder, bad[i].key, bad[i].value);
+        if (kith_train_resume(&end, folder, &options, &error) != KITH_ERR_INPUT)
+            fail_msg("%s of %s: expected an error", bad[i].key, bad[i].value);
+        assert_contains(error.message, bad[i].message);
+    }
 }
 
 /* A run whose fusion is fitted again, with that run in place of its held-out training. */
@@ -1183,7 +1215,7 @@ int main(void)
         cmocka_unit_test(damaged__a_file_that_is_gone_is_noticed),
         cmocka_unit_test(damaged__a_checkpoint_never_resumes_to_another_model),
         cmocka_unit_test(damaged__best_weights_are_noticed_on_resuming),
-        cmocka_unit_test(damaged__a_sealed_checkpoint_beyond_the_end_is_refused),
+        cmocka_unit_test(damaged__a_sealed_checkpoint_must_make_sense),
         cmocka_unit_test(damaged__a_foreign_run_is_not_taken_for_the_held_out_one),
         cmocka_unit_test(damaged__a_held_out_run_with_other_settings_is_refused),
         cmocka_unit_test(damaged__weights_that_make_scores_useless_are_refused),
