@@ -9,8 +9,8 @@
 void kith__json_set(json_t **object, const char *key, json_t *value);
 void kith__json_append(json_t **array, json_t *value);
 
-/* The text of a value, to be freed with kith__free; NULL if out of memory. json_dumps of Jansson 2.14
- * leaves out keys for which it finds no memory. */
+/* The text of a value, to be freed with kith__free; NULL if out of memory. json_dumps of
+ * Jansson 2.14 leaves out keys for which it finds no memory. */
 char *kith__json_text(const json_t *value, size_t flags);
 
 #endif

@@ -6,8 +6,8 @@
 #include "core/mem.h"
 
 /* Up to 2^14 streams are written at a time. More passes with fewer streams took longer, because the
- * items of a batch fit in the second-level cache. Each thread has its own counts. They are too large
- * for the stacks of some threads; without memory for them, there are more passes with FEW_BITS. */
+ * items of a batch fit in the second-level cache. Each thread has its own counts, which are too
+ * large for some stacks; without memory for them, there are more passes with FEW_BITS. */
 enum { MOST_BITS = 14, FEW_BITS = 9, MOST_PIECES = 4, LEAST_A_PIECE = 4096 };
 
 typedef struct {
