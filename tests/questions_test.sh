@@ -364,6 +364,10 @@ report $? 'also in a script of the shell' "$(cat err)"
 rm long
 printf '# zero\np8\0lives_in ?\n' >zero
 check 'a NUL does not end a query' 1 '^kith: zero:2: holds a NUL byte, expected text$' "$kith" predict rules --queries zero
+printf 'p0\tlives_in\0\tBoston\np8\tlives_in\tChicago\n' >zero
+"$kith" check rules zero >out 2>err
+[ $? = 1 ] && grep -q "^p0.*found a NUL byte\$" out && grep -q "^p8${tab}lives_in${tab}Chicago.*ok\$" out
+report $? 'a line with a NUL does not stop the check of the others' "$(cat out err)"
 printf '#p8\tlives_in\tChicago\n# p8 lives_in\n#1 lives_in Boston\n#\n' >numbered
 "$kith" check rules numbered >out 2>err
 [ $? = 1 ] && grep -q "^#p8${tab}lives_in${tab}Chicago${tab}" out && grep -q "^#1${tab}lives_in${tab}Boston" out &&

@@ -140,7 +140,7 @@ static int read_source(facts *f, const kith_graph *graph)
 static int read_lines(facts *f, const char *path, const kith_graph *graph)
 {
     FILE *in = fopen(path, "re");
-    line_reader lines = {.in = in, .path = path};
+    line_reader lines = {.in = in, .path = path, .takes_nul = true};
     bool good = true;
 
     if (!in) {
@@ -148,7 +148,8 @@ static int read_lines(facts *f, const char *path, const kith_graph *graph)
         return EXIT_FAILED;
     }
     while (good && next_line(&lines))
-        good = add_line(f, lines.text, graph);
+        good = lines.has_nul ? add_bad(f, lines.text, strlen(lines.text), "found a NUL byte")
+                             : add_line(f, lines.text, graph);
     fclose(in);
     int status = end_lines(&lines);
     return good ? status : out_of_memory();

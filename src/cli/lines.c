@@ -30,7 +30,8 @@ static bool grow(line_reader *r)
 
 static bool add(line_reader *r, int byte)
 {
-    if (byte == '\0')
+    r->has_nul = r->has_nul || byte == '\0';
+    if (r->has_nul && !r->takes_nul)
         return fail(r, "holds a NUL byte, expected text");
     if (r->length == MOST)
         return fail(r, "is longer than 64 MiB, expected lines of text");
@@ -64,6 +65,7 @@ static bool read_line(line_reader *r)
 
     r->number++;
     r->length = 0;
+    r->has_nul = false;
     if (r->capacity == 0 && !grow(r))
         return false;
     while ((byte = getc_unlocked(r->in)) != EOF && byte != '\n') {

@@ -10,6 +10,8 @@ typedef struct line_reader {
     const char *path; /* for messages */
     char *text;       /* the line, without its end and without a byte order mark */
     size_t length, number, capacity;
+    bool takes_nul; /* set by the caller: a NUL is not an error, but sets has_nul for its line */
+    bool has_nul;
     int status; /* not 0 after an error */
 } line_reader;
 
