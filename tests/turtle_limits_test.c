@@ -131,12 +131,13 @@ static void bad__too_many_statements_of_turtle_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* first, before others make the largest size of the process larger */
+        cmocka_unit_test(bad__lines_without_number_take_no_memory),
         cmocka_unit_test(iri__an_empty_one_without_a_base_is_refused_with_its_line),
         cmocka_unit_test(iri__one_with_a_tab_or_a_line_end_is_refused),
         cmocka_unit_test(iri__an_empty_one_is_the_base),
         cmocka_unit_test(statement__a_long_one_is_refused_with_its_line),
         cmocka_unit_test(statement__a_long_comment_is_none),
-        cmocka_unit_test(bad__lines_without_number_take_no_memory),
         cmocka_unit_test(bad__too_many_statements_of_turtle_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
