@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scratch_folder();
     write_input(scratch_path("facts.tsv"), data, size);
     try_source(scratch_path("facts.tsv"));
-    if (size > 0 && data[0] == '\f')
+    if (size > 0 && data[0] == '\f') /* it was repeated */
         return 0;
     write_input(scratch_path("facts.csv"), data, size);
     try_source(scratch_path("facts.csv"));

@@ -25,8 +25,6 @@ bool cut_name(fields *out, const char *text);
 bool cut_question(fields *out, const char *text, char why[256]);
 /* The same, but three names are also a question: whether the fact is true. */
 bool cut_any_question(fields *out, const char *text, char why[256]);
-/* The first line of a file without its byte order mark. */
-char *after_byte_order_mark(char *line);
 
 /* A name for display, with IRIs shortened by prefixes. It stays valid until a few calls later. */
 const char *name_text(const kith_graph *graph, const char *name);

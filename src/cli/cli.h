@@ -66,6 +66,10 @@ json_t *relation_json(const kith_graph *graph, uint32_t relation, int inverse);
 json_t *implication_json(const kith_implication *rule, const kith_graph *graph);
 /* The model's warnings as a list of strings. */
 json_t *warnings_json(const kith_model *model);
+/* Commands do not check each call that adds to a JSON value. Instead, Jansson's allocations are
+ * watched, and nothing is printed after one has failed: a member may be missing. */
+void watch_json(void);
+bool json_is_whole(void);
 /* Print JSON and free it; returns the exit status. */
 int print_json(json_t *value);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/answers.h"
+#include "cli/lines.h"
 #include "cli/progress.h"
 #include "core/numbers.h"
 #include "core/rng.h"
@@ -68,18 +69,18 @@ static bool add_bad(facts *f, const char *line, size_t length, const char *why)
     return add_cut(f, cut, (kith_question){.subject = cut.copy});
 }
 
-static bool add_line(facts *f, char *line, const kith_graph *graph)
+/* As in any source, a name may begin with '#', and only a line that is not a fact is a comment. One
+ * with spaces alone is a comment if a space follows the '#'. */
+static bool add_line(facts *f, const char *line, const kith_graph *graph)
 {
     char why[256];
     fields cut = {0};
 
-    size_t length = strcspn(line, "\n");
-    line[length > 0 && line[length - 1] == '\r' ? length - 1 : length] = '\0';
-    if (!line[0] || line[0] == '#')
+    if (!line[0] || (line[0] == '#' && line[1] == ' ' && !strchr(line, '\t')))
         return true;
-    if (!cut_fields(&cut, line, why))
-        return add_bad(f, line, strlen(line), why);
-    return add_cut(f, cut, meant_question(graph, &cut));
+    if (cut_fields(&cut, line, why))
+        return add_cut(f, cut, meant_question(graph, &cut));
+    return line[0] == '#' || add_bad(f, line, strlen(line), why);
 }
 
 /* The rows of a file that is opened, and the graph that knows their names. */
@@ -139,25 +140,19 @@ static int read_source(facts *f, const kith_graph *graph)
 static int read_lines(facts *f, const char *path, const kith_graph *graph)
 {
     FILE *in = fopen(path, "re");
-    char *line = NULL;
-    size_t capacity = 0;
-    bool good = in != NULL;
+    line_reader lines = {.in = in, .path = path, .takes_nul = true};
+    bool good = true;
 
     if (!in) {
-        put(stderr, "kith: cannot open '%s': %s\n", path, strerror(errno));
+        put(stderr, "kith: %s: cannot open: %s\n", path, strerror(errno));
         return EXIT_FAILED;
     }
-    for (bool first = true; good && getline(&line, &capacity, in) > 0; first = false)
-        good = add_line(f, first ? after_byte_order_mark(line) : line, graph);
-    free(line);
-    if (ferror(in)) {
-        put(stderr, "kith: cannot read '%s': %s\n", path, strerror(errno));
-        good = false;
-    } else if (!good) {
-        out_of_memory();
-    }
+    while (good && next_line(&lines))
+        good = lines.has_nul ? add_bad(f, lines.text, strlen(lines.text), "found a NUL byte")
+                             : add_line(f, lines.text, graph);
     fclose(in);
-    return good ? EXIT_SUCCESS : EXIT_FAILED;
+    int status = end_lines(&lines);
+    return good ? status : out_of_memory();
 }
 
 /* Copy the rest of standard input to memory; returns a file descriptor, or -1. */

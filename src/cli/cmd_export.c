@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/answers.h"
+#include "cli/lines.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 
@@ -170,19 +171,16 @@ static int add_name(row_names *n, size_t *count, const char *name, const kith_gr
 static int read_names(row_names *n, size_t *count, const char *path, const kith_graph *graph)
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    char *line = NULL;
-    size_t capacity = 0, room = 0;
-    ssize_t length;
+    line_reader lines = {.in = in, .path = source_path(path)};
+    size_t room = 0;
     int status = EXIT_SUCCESS;
 
     if (!in) {
         put(stderr, "kith: %s: cannot open: %s\n", path, strerror(errno));
         return EXIT_FAILED;
     }
-    while (status == EXIT_SUCCESS && (length = getline(&line, &capacity, in)) > 0) {
-        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-            line[--length] = '\0';
-        if (length == 0)
+    while (status == EXIT_SUCCESS && next_line(&lines)) {
+        if (lines.length == 0)
             continue;
         if (n->made_count == room) {
             room = room ? 2 * room : 64;
@@ -193,19 +191,14 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
             }
             n->made = made;
         }
-        if (!(n->made[n->made_count] = strdup(line)))
+        if (!(n->made[n->made_count] = strdup(lines.text)))
             status = out_of_memory();
         else
             status = add_name(n, count, n->made[n->made_count++], graph);
     }
-    if (ferror(in)) {
-        put(stderr, "kith: %s: cannot read: %s\n", path, strerror(errno));
-        status = EXIT_FAILED;
-    }
-    free(line);
     if (in != stdin)
         fclose(in);
-    return status;
+    return end_lines(&lines) == EXIT_SUCCESS ? status : EXIT_FAILED;
 }
 
 /* The entities to encode: those named, else the new ones, else all of train. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/answers.h"
+#include "cli/lines.h"
 
 /* Results are written one by one, because there may be many. */
 static int put_compact(json_t *value)
@@ -10,8 +11,10 @@ static int put_compact(json_t *value)
     char *text = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
 
     json_decref(value);
-    if (!text)
+    if (!text || !json_is_whole()) {
+        free(text);
         return out_of_memory();
+    }
     put_json_text(stdout, text);
     free(text);
     return EXIT_SUCCESS;
@@ -359,42 +362,20 @@ static int add_line(batch *b, const char *text, size_t number)
                     : add_questions(b, f, star, question, number);
 }
 
-/* By its byte order mark. */
-static bool is_utf16(const char *text)
-{
-    return strncmp(text, "\xff\xfe", 2) == 0 || strncmp(text, "\xfe\xff", 2) == 0;
-}
-
 static int answer_lines(batch *b, FILE *in)
 {
-    char *line = NULL;
-    size_t capacity = 0, number = 0;
-    int status = EXIT_SUCCESS, failed_read = 0;
+    line_reader lines = {.in = in, .path = source_path(b->a->query_file)};
+    int status = EXIT_SUCCESS;
 
-    while (status == EXIT_SUCCESS && getline(&line, &capacity, in) > 0) {
-        if (number == 0 && is_utf16(line)) {
-            put(stderr, "kith: %s: found UTF-16 text, expected UTF-8; convert it with: iconv -f "
-                "UTF-16 -t UTF-8\n", source_path(b->a->query_file));
-            status = EXIT_FAILED;
-            break;
-        }
-        char *text = number++ == 0 ? after_byte_order_mark(line) : line;
-        text[strcspn(text, "\r\n")] = '\0';
-        if (text[0] && text[0] != '#')
-            status = add_line(b, text, number);
-    }
-    if (ferror(in))
-        failed_read = errno;
+    while (status == EXIT_SUCCESS && next_line(&lines))
+        if (lines.text[0] && lines.text[0] != '#')
+            status = add_line(b, lines.text, lines.number);
     if (status == EXIT_SUCCESS && b->q.count > 0)
         status = flush_batch(b);
-    if (failed_read) {
-        put(stderr, "kith: %s: cannot read: %s\n", source_path(b->a->query_file),
-            strerror(failed_read));
-        status = EXIT_FAILED;
-    }
     if (b->failed > 0)
         note("%zu of %zu questions failed\n", b->failed, b->done);
-    free(line);
+    if (end_lines(&lines) != EXIT_SUCCESS)
+        status = EXIT_FAILED;
     return status == EXIT_SUCCESS && b->failed > 0 ? EXIT_FAILED : status;
 }
 

@@ -1,16 +1,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/lines.h"
 #include "cli/shell.h"
 
 static void read_script(shell *s)
 {
-    char *line = NULL;
-    size_t capacity = 0;
+    line_reader lines = {.in = stdin, .path = "/dev/stdin"};
 
-    while (!s->finished && getline(&line, &capacity, stdin) > 0)
-        shell_run_line(s, line);
-    free(line);
+    while (!s->finished && next_line(&lines))
+        shell_run_line(s, lines.text);
+    s->failed |= end_lines(&lines) != EXIT_SUCCESS;
 }
 
 static int run(const command *self, void *arguments)

@@ -118,8 +118,11 @@ static kith_status split_and_save(json_t **report, const arguments *a, kith_erro
     if (status == KITH_OK) {
         *report = split_json(a, r, graph);
         text = *report ? json_dumps(*report, JSON_INDENT(2)) : NULL;
-        save.note = text ? text : "{}";
-        status = kith_graph_save(graph, a->folder, &save, error);
+        save.note = text;
+        if (!text || !json_is_whole())
+            *error = (kith_error){KITH_ERR_MEMORY, "out of memory"};
+        status = text && json_is_whole() ? kith_graph_save(graph, a->folder, &save, error)
+                                         : KITH_ERR_MEMORY;
     }
     if (status == KITH_OK && !a->common.json)
         print_split(a, r, graph);

@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
+#include "core/files.h"
 
 enum { MOST_AXES = 16, MOST_VALUES = 64, MOST_RUNS = 100000 };
 
@@ -124,7 +125,7 @@ static void read_history(outcome *o, const char *run)
     size_t capacity = 0;
 
     snprintf(path, sizeof path, "%s/history.jsonl", run);
-    FILE *in = fopen(path, "r");
+    FILE *in = kith__regular_open(path, false);
     while (in && getline(&line, &capacity, in) > 0) {
         json_t *entry = json_loads(line, 0, NULL);
         const json_t *dev = json_object_get(entry, "mrr");
@@ -150,7 +151,8 @@ static kith_status check_run(const char *run, const kith_settings *settings,
 
     snprintf(path, sizeof path, "%s/config.json", run);
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kith_graph_hash(graph));
-    json_t *config = json_load_file(path, 0, NULL);
+    FILE *in = kith__regular_open(path, false);
+    json_t *config = in ? json_loadf(in, 0, NULL) : NULL;
     json_t *values = json_object_get(config, "settings");
     found = json_string_value(json_object_get(config, "data_hash"));
     if (config && (!found || strcmp(found, hash) != 0))
@@ -163,6 +165,8 @@ static kith_status check_run(const char *run, const kith_settings *settings,
             differs = name;
     }
     json_decref(config);
+    if (in)
+        fclose(in);
     if (!differs)
         return KITH_OK;
     snprintf(error->message, sizeof error->message,
@@ -276,6 +280,18 @@ static int check_graph(const command *self, const arguments *a, const kith_graph
     return 0;
 }
 
+static int make_folder(const char *path)
+{
+    struct stat found;
+
+    if (mkdir(path, 0777) == 0 ||
+        (errno == EEXIST && stat(path, &found) == 0 && S_ISDIR(found.st_mode)))
+        return EXIT_SUCCESS;
+    put(stderr, "kith: %s: cannot create the folder: %s\n", path,
+        errno == EEXIST ? "there is something else of that name" : strerror(errno));
+    return EXIT_FAILED;
+}
+
 static int tune(const command *self, const arguments *a)
 {
     size_t points = count_points(a), done = 0;
@@ -290,10 +306,8 @@ static int tune(const command *self, const arguments *a)
         status = failure(&error);
     else
         status = check_graph(self, a, graph);
-    if (!status && mkdir(a->folder, 0777) != 0 && errno != EEXIST) {
-        put(stderr, "kith: %s: cannot create the folder: %s\n", a->folder, strerror(errno));
-        status = EXIT_FAILED;
-    }
+    if (!status)
+        status = make_folder(a->folder);
     for (; !status && done < points && !was_stopped(); done++) {
         outcomes[done] = (outcome){.point = done, .dev = -1, .state = "stopped"};
         if (train_point(&outcomes[done], a, graph, points, &error) != KITH_OK)

@@ -148,13 +148,35 @@ json_t *warnings_json(const kith_model *model)
     return list;
 }
 
+static bool json_failed;
+
+static void *allocate_json(size_t size)
+{
+    void *block = malloc(size);
+
+    json_failed = json_failed || !block;
+    return block;
+}
+
+void watch_json(void)
+{
+    json_set_alloc_funcs(allocate_json, free);
+}
+
+bool json_is_whole(void)
+{
+    return !json_failed;
+}
+
 int print_json(json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
 
     json_decref(value);
-    if (!text)
+    if (!text || !json_is_whole()) {
+        free(text);
         return out_of_memory();
+    }
     put_json_text(stdout, text);
     free(text);
     if (putchar('\n') == EOF) {

@@ -154,8 +154,3 @@ bool cut_question(fields *out, const char *text, char why[256])
     out->copy = NULL;
     return false;
 }
-
-char *after_byte_order_mark(char *line)
-{
-    return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
-}

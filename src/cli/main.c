@@ -136,6 +136,7 @@ static void free_to_the_system(void)
 int main(int argc, char **argv)
 {
     free_to_the_system();
+    watch_json();
     catch_signals();
     int status = run(argc, argv);
 
@@ -144,5 +145,5 @@ int main(int argc, char **argv)
         put(stderr, "kith: cannot write the output: %s\n", strerror(errno));
         return status == EXIT_SUCCESS ? EXIT_FAILED : status;
     }
-    return status;
+    return status == EXIT_SUCCESS && !json_is_whole() ? out_of_memory() : status;
 }

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/checksum.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/mem.h"
 
 enum { HEADER_LIMIT = 1 << 24 };
@@ -24,22 +24,22 @@ static json_t *header_with(const kith__note *notes, size_t count)
 {
     json_t *header = json_object(), *metadata = json_object();
 
-    json_object_set_new(metadata, "checksum", json_string("0000000000000000"));
+    kith__json_set(&metadata, "checksum", json_string("0000000000000000"));
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(metadata, notes[i].key, json_string(notes[i].value));
-    json_object_set_new(header, "__metadata__", metadata);
+        kith__json_set(&metadata, notes[i].key, json_string(notes[i].value));
+    kith__json_set(&header, "__metadata__", metadata);
     return header;
 }
 
 /* Describes a table of 4-byte numbers; returns where the next one begins. */
-static json_int_t add_entry(json_t *header, const char *name, const char *type, size_t rows,
+static json_int_t add_entry(json_t **header, const char *name, const char *type, size_t rows,
                             size_t cols, json_int_t used)
 {
     json_int_t bytes = (json_int_t)(rows * cols * sizeof(uint32_t));
 
-    json_object_set_new(header, name,
-                        json_pack("{ss s[II] s[II]}", "dtype", type, "shape", (json_int_t)rows,
-                                  (json_int_t)cols, "data_offsets", used, used + bytes));
+    kith__json_set(header, name,
+                   json_pack("{ss s[II] s[II]}", "dtype", type, "shape", (json_int_t)rows,
+                             (json_int_t)cols, "data_offsets", used, used + bytes));
     return used + bytes;
 }
 
@@ -54,7 +54,7 @@ static json_t *header_of(const kith__tensor_group *groups, size_t count, const k
             const kith__table *t = &groups[g].params->table[i];
             char name[64];
             tensor_name(name, &groups[g], t);
-            used = add_entry(header, name, "F32", t->rows, t->cols, used);
+            used = add_entry(&header, name, "F32", t->rows, t->cols, used);
         }
     return header;
 }
@@ -91,7 +91,7 @@ static kith_status write_file(const char *path, json_t *header,
 {
     kith__new_file file = {0};
     sink to = {.out = NULL};
-    char *text = header ? json_dumps(header, JSON_COMPACT) : NULL;
+    char *text = header ? kith__json_text(header, JSON_COMPACT) : NULL;
     char *digits = text ? kith__checksum_digits(text, strlen(text)) : NULL;
     kith_status status = KITH_OK;
 
@@ -108,7 +108,7 @@ static kith_status write_file(const char *path, json_t *header,
     TRY(kith__new_file_commit(&file, error));
 cleanup:
     kith__new_file_abandon(&file);
-    free(text);
+    kith__free(text);
     json_decref(header);
     return status;
 }
@@ -349,7 +349,7 @@ static json_t *array_header(const kith__array *arrays, size_t count, const kith_
     json_int_t used = 0;
 
     for (size_t i = 0; i < count; i++)
-        used = add_entry(header, arrays[i].name, "U32", arrays[i].rows, arrays[i].cols, used);
+        used = add_entry(&header, arrays[i].name, "U32", arrays[i].rows, arrays[i].cols, used);
     return header;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/checksum.h"
+#include "core/utf8.h"
 
 enum { RECORD_HEAD = 8, AHEAD = 16 };
 
@@ -81,9 +82,22 @@ static bool names_found(const kith__names *names)
     return true;
 }
 
+/* As every reader has it. A tab or a line end would forge columns and lines of tables. */
+static bool texts_valid(const kith__names *names)
+{
+    for (uint32_t id = 0; id < names->count; id++) {
+        const char *name = kith__names_get(names, id);
+        size_t length = kith__names_length(names, id);
+        if (length == 0 || memchr(name, '\t', length) || memchr(name, '\n', length) ||
+            !kith__utf8_valid(name, length))
+            return false;
+    }
+    return true;
+}
+
 static bool names_valid(const kith__names *names)
 {
-    return records_valid(names) && slots_valid(names) && names_found(names);
+    return records_valid(names) && texts_valid(names) && slots_valid(names) && names_found(names);
 }
 
 static bool labels_valid(const kith_graph *g, size_t bytes)

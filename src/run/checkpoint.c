@@ -51,7 +51,7 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
     double most[NOTES];
 
     for (int i = 0; i < NOTES; i++)
-        most[i] = i == LOSS_SUM || i == SECONDS ? HUGE_VAL : 1e15;
+        most[i] = 1e15;
     most[EPOCH] = most[BEST_EPOCH] = most[LOOKS] = model->settings.epochs;
     most[BATCH] = (double)((facts + batch - 1) / batch);
     most[FACTS] = (double)facts;
@@ -59,12 +59,18 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
     for (int i = 0; i < NOTES; i++) {
         if (!notes[i].value[0])
             return kith__fail(error, KITH_ERR_INPUT, "%s: lacks its %s", path, notes[i].key);
-        if (!kith__parse_real(&values[i], notes[i].value, i == BEST ? -1 : 0, most[i]))
+        bool whole = i != LOSS_SUM && i != SECONDS && i != BEST;
+        if (!kith__parse_real(&values[i], notes[i].value, i == BEST ? -1 : 0, most[i]) ||
+            (whole && values[i] != floor(values[i])))
             return kith__fail(
                 error, KITH_ERR_INPUT,
-                "%s: its %s is '%s', expected a number up to %g as config.json has it", path,
-                notes[i].key, notes[i].value, most[i]);
+                "%s: its %s is '%s', expected a%s number up to %g as config.json has it", path,
+                notes[i].key, notes[i].value, whole ? " whole" : "", most[i]);
     }
+    if (values[EPOCH] == model->settings.epochs && values[FINISHED] == 0)
+        return kith__fail(error, KITH_ERR_INPUT,
+                          "%s: has done all %u epochs, but is not marked as finished; train again",
+                          path, model->settings.epochs);
     double done = values[BATCH] * (double)batch;
     if (values[FACTS] != (done < (double)facts ? done : (double)facts))
         return kith__fail(error, KITH_ERR_INPUT,

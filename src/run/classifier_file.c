@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 #include "run/json_file.h"
@@ -30,10 +31,10 @@ static json_t *judgement_json(const kith__judgement *j, uint32_t relations)
     for (uint32_t r = 0; r < relations; r++) {
         json_t *weights = json_object();
         for (int k = 0; k < KITH__FACT_FEATURES_COUNT; k++)
-            json_object_set_new(weights, kith__fact_feature_name(k),
-                                json_real((double)j->weight[r][k]));
-        json_array_append_new(list, json_pack("{so so}", "weights", weights, "threshold",
-                                              threshold_json(j->threshold[r])));
+            kith__json_set(&weights, kith__fact_feature_name(k),
+                           json_real((double)j->weight[r][k]));
+        kith__json_append(&list, json_pack("{so so}", "weights", weights, "threshold",
+                                           threshold_json(j->threshold[r])));
     }
     return list;
 }
@@ -44,10 +45,10 @@ kith_status kith__classifier_save(const char *folder, const kith__classifier *c,
 
     for (int by = 0; object && by < KITH__CLASSIFY_BY; by++)
         if (c->by[by].weight)
-            json_object_set_new(object, kith__classify_by_name(by),
-                                judgement_json(&c->by[by], c->relations));
+            kith__json_set(&object, kith__classify_by_name(by),
+                           judgement_json(&c->by[by], c->relations));
     if (object && c->by[KITH__BY_EMBEDDING].weight)
-        json_object_set_new(object, slope_name, json_real(c->by[KITH__BY_EMBEDDING].slope));
+        kith__json_set(&object, slope_name, json_real(c->by[KITH__BY_EMBEDDING].slope));
     return kith__json_save(folder, file_name, object, error);
 }
 

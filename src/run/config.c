@@ -1,12 +1,12 @@
 #include "run/config.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/checksum.h"
+#include "core/json.h"
 #include "core/mem.h"
 #include "embed/settings.h"
 #include "graph/graph.h"
@@ -48,12 +48,12 @@ cleanup:
 
 /* ---- writing ---- */
 
-static void set_hash(json_t *object, const char *key, uint64_t value)
+static void set_hash(json_t **object, const char *key, uint64_t value)
 {
     char digits[KITH__SUM_DIGITS + 1] = "";
 
     kith__checksum_print(digits, value);
-    json_object_set_new(object, key, json_string(digits));
+    kith__json_set(object, key, json_string(digits));
 }
 
 kith_status kith__config_save(const char *folder, const kith_graph *graph,
@@ -65,14 +65,14 @@ kith_status kith__config_save(const char *folder, const kith_graph *graph,
 
     for (size_t i = 0; (name = kith_settings_name(i, NULL, NULL)); i++)
         if (kith__setting_applies(name, settings))
-            json_object_set_new(values, name,
-                                json_string(kith_settings_get(text, sizeof text, settings, name)));
+            kith__json_set(&values, name,
+                           json_string(kith_settings_get(text, sizeof text, settings, name)));
     config = json_pack("{si ss}", "format", KITH__RUN_FORMAT, "kith", kith_version());
-    set_hash(config, "data_hash", kith_graph_hash(graph));
-    set_hash(config, "labels_hash", kith__labels_hash(graph));
+    set_hash(&config, "data_hash", kith_graph_hash(graph));
+    set_hash(&config, "labels_hash", kith__labels_hash(graph));
     if (derived != 0)
-        set_hash(config, "derived_hash", derived);
-    json_object_set_new(config, "settings", values);
+        set_hash(&config, "derived_hash", derived);
+    kith__json_set(&config, "settings", values);
     return kith__json_save(folder, "config.json", config, error);
 }
 
@@ -184,5 +184,27 @@ kith_status kith__config_load(kith__config *config, const char *folder, kith__fi
     TRY(kith__run_check_files(object, folder, use, error));
 cleanup:
     json_decref(object);
+    return status;
+}
+
+/* ---- comparing ---- */
+
+kith_status kith__config_compare(const char **differs, const char *folder, const kith_graph *graph,
+                                 const kith_settings *settings, kith_error *error)
+{
+    kith__config config;
+    char wanted[64], found[64];
+    const char *name;
+    kith_status status;
+
+    *differs = NULL;
+    TRY(kith__config_load(&config, folder, KITH__TO_RESUME, error));
+    if (config.data_hash != kith_graph_hash(graph) || config.labels != kith__labels_hash(graph))
+        *differs = "graph";
+    for (size_t i = 0; !*differs && (name = kith_settings_name(i, NULL, NULL)); i++)
+        if (strcmp(kith_settings_get(wanted, sizeof wanted, settings, name),
+                   kith_settings_get(found, sizeof found, &config.settings, name)) != 0)
+            *differs = name;
+cleanup:
     return status;
 }

@@ -26,6 +26,10 @@ kith_status kith__config_save(const char *folder, const kith_graph *graph,
 /* Also fails if a file is missing that the run had and that this use needs. */
 kith_status kith__config_load(kith__config *config, const char *folder, kith__file_use use,
                               kith_error *error);
+/* What of a run's graph and settings differs, such as "graph" or the name of a setting; NULL if
+ * nothing does. The text lives as long as the program. */
+kith_status kith__config_compare(const char **differs, const char *folder, const kith_graph *graph,
+                                 const kith_settings *settings, kith_error *error);
 
 /* Whether a setting has an effect in a run with these settings: few have one in a run with rules
  * only. */

@@ -72,21 +72,26 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* The first entry of a folder that kith does not create there, to be freed; NULL if there is
- * none. */
-static char *find_foreign(const char *path, const char *const *names)
+/* Becomes the first entry of a folder that kith does not create there, to be freed, or stays NULL.
+ * What is not a folder, or cannot be looked into, is one itself. */
+static kith_status find_foreign(char **foreign, const char *path, const char *const *names,
+                                kith_error *error)
 {
     DIR *folder = opendir(path);
+    bool unreadable = !folder && errno != ENOENT, found = false;
     struct dirent *entry;
-    char *foreign = NULL;
 
-    while (folder && !foreign && (entry = readdir(folder)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            !is_one_of(entry->d_name, names))
-            foreign = kith__path_join(path, entry->d_name);
+    while (folder && !found && (entry = readdir(folder))) {
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                !is_one_of(entry->d_name, names);
+        if (found)
+            *foreign = kith__path_join(path, entry->d_name);
+    }
     if (folder)
         closedir(folder);
-    return foreign;
+    if (unreadable)
+        *foreign = kith__strdup(path);
+    return (found || unreadable) && !*foreign ? kith__no_memory(error) : KITH_OK;
 }
 
 /* Not a link to a folder: what it leads to is not kith's to delete. */
@@ -97,7 +102,7 @@ static bool is_real_folder(const char *path)
 }
 
 /* The same for the run, its graph, and the run in heldout/. */
-static char *find_foreign_in_run(const char *folder)
+static kith_status find_foreign_in_run(char **foreign, const char *folder, kith_error *error)
 {
     static const char *const of_run[] = {
         "config.json",      "graph",           "model.safetensors", "checkpoint.safetensors",
@@ -110,21 +115,26 @@ static char *find_foreign_in_run(const char *folder)
                                            "relation_name.txt", "prefixes.txt",
                                            NULL};
     char *graph = kith__path_join(folder, "graph"), *inner = kith__path_join(folder, "heldout");
+    kith_status status = KITH_OK;
 
+    if (!graph || !inner)
+        TRY(kith__no_memory(error));
     if (!is_real_folder(folder)) {
-        kith__free(graph);
-        kith__free(inner);
-        return kith__strdup(folder);
+        *foreign = kith__strdup(folder);
+        if (!*foreign)
+            TRY(kith__no_memory(error));
+        goto cleanup;
     }
     kith__remove_leftovers(folder); /* of killed processes */
-    char *foreign = find_foreign(folder, of_run);
-    if (!foreign && graph)
-        foreign = find_foreign(graph, of_graph);
-    if (!foreign && inner && kith__path_exists(folder, "heldout"))
-        foreign = find_foreign_in_run(inner);
+    TRY(find_foreign(foreign, folder, of_run, error));
+    if (!*foreign)
+        TRY(find_foreign(foreign, graph, of_graph, error));
+    if (!*foreign && kith__path_exists(folder, "heldout"))
+        TRY(find_foreign_in_run(foreign, inner, error));
+cleanup:
     kith__free(graph);
     kith__free(inner);
-    return foreign;
+    return status;
 }
 
 /* Whether config.json was written by kith. */
@@ -141,7 +151,6 @@ static bool is_run(const char *folder)
 static kith_status check_replaceable(const char *folder, kith_error *error)
 {
     struct stat info;
-    kith_status status = KITH_OK;
 
     if (lstat(folder, &info) == 0 && S_ISLNK(info.st_mode))
         return kith__fail(error, KITH_ERR_ARGUMENT,
@@ -151,8 +160,15 @@ static kith_status check_replaceable(const char *folder, kith_error *error)
         return kith__fail(
             error, KITH_ERR_ARGUMENT,
             "%s: is not a run made by kith, so it is not replaced; choose another name", folder);
-    char *foreign = find_foreign_in_run(folder);
-    if (foreign)
+    return KITH_OK;
+}
+
+static kith_status check_nothing_foreign(const char *folder, kith_error *error)
+{
+    char *foreign = NULL;
+    kith_status status = find_foreign_in_run(&foreign, folder, error);
+
+    if (status == KITH_OK && foreign)
         status = kith__fail(error, KITH_ERR_ARGUMENT,
                             "%s: is not part of a run, so %s is not replaced; move it away first",
                             foreign, folder);
@@ -194,9 +210,11 @@ static kith_status check_target(bool *full, const char *folder, bool replace, ki
 
 bool kith__run_removable(const char *folder)
 {
-    char *foreign = find_foreign_in_run(folder);
+    char *foreign = NULL;
+    bool good = find_foreign_in_run(&foreign, folder, NULL) == KITH_OK && !foreign;
+
     kith__free(foreign);
-    return !foreign;
+    return good;
 }
 
 void kith__run_remove(const char *folder)
@@ -243,30 +261,45 @@ kith_status kith__run_create(const char *folder, const kith_graph *graph,
 {
     static const kith__run_options usual = {0};
     kith__new_folder work = {0};
-    kith__run_lock lock = KITH__NO_LOCK; /* lock of the run that is replaced */
-    char *older = NULL;                  /* where that run is afterwards */
+    kith__run_lock lock = KITH__NO_LOCK, own = KITH__NO_LOCK; /* of the replaced run, and of this */
+    char *older = NULL, *lock_path = NULL; /* where the replaced run is afterwards */
     bool full = false;
     size_t parent = 0;
     kith_status status;
 
     options = options ? options : &usual;
     TRY(check_target(&full, folder, options->replace, error));
-    if (full)
+    if (full) {
         TRY(kith__run_lock_take(&lock, folder, error));
+        TRY(check_nothing_foreign(folder, error));
+    }
     TRY(make_parents(&parent, folder, error));
     TRY(kith__new_folder_open(&work, folder, error));
     TRY(fill_work_folder(work.temporary, graph, settings, options, error));
     older = kith__strdup(work.temporary);
-    if (!older)
+    lock_path = kith__path_join(folder, "lock");
+    if (!older || !lock_path)
         TRY(kith__no_memory(error));
+    if (options->lock)
+        TRY(kith__run_lock_take(&own, work.temporary, error));
+    if (full) /* writing the graph may have taken long */
+        TRY(check_nothing_foreign(folder, error));
     TRY(kith__new_folder_commit(&work, full, error));
+    if (options->lock) {
+        kith__run_lock_moved(&own, lock_path);
+        lock_path = NULL;
+        *options->lock = own;
+        own = KITH__NO_LOCK;
+    }
     if (full)
         kith__run_remove(older);
 cleanup:
+    kith__run_lock_release(&own);
     kith__run_lock_release(&lock);
     kith__new_folder_abandon(&work);
     if (status != KITH_OK)
         remove_parents(parent, folder);
     kith__free(older);
+    kith__free(lock_path);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "graph/graph.h"
 #include "run/json_file.h"
 
@@ -65,7 +66,7 @@ static json_t *list_present(const char *folder)
 
     for (int i = 0; i < FILES; i++)
         if (kith__path_exists(folder, files[i].name))
-            json_array_append_new(list, json_string(files[i].name));
+            kith__json_append(&list, json_string(files[i].name));
     return list;
 }
 
@@ -73,12 +74,14 @@ kith_status kith__run_list_files(const char *folder, kith_error *error)
 {
     json_t *config = NULL, *list = list_present(folder);
     bool checked = false;
-    kith_status status;
+    kith_status status = KITH_OK;
 
+    if (!list)
+        TRY(kith__no_memory(error));
     TRY(kith__json_load(&config, &checked, folder, "config.json", false, error));
     if (!checked || json_equal(json_object_get(config, "files"), list))
         goto cleanup;
-    json_object_set(config, "files", list);
+    kith__json_set(&config, "files", json_incref(list));
     status = kith__json_save(folder, "config.json", config, error);
     config = NULL;
 cleanup:

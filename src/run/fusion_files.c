@@ -8,9 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/json.h"
 #include "core/mem.h"
-#include "graph/graph.h"
 #include "embed/tensors.h"
+#include "graph/graph.h"
 #include "run/json_file.h"
 
 enum { FORMAT = 3, BY_POSITION = 1 }; /* formats 1 and 2 have former names */
@@ -205,7 +206,7 @@ static json_t *weights_json(const float *weight)
     json_t *weights = json_object();
 
     for (int i = 0; i < KITH__FEATURES_COUNT; i++)
-        json_object_set_new(weights, kith__feature_name(i), json_real((double)weight[i]));
+        kith__json_set(&weights, kith__feature_name(i), json_real((double)weight[i]));
     return weights;
 }
 
@@ -214,7 +215,7 @@ static json_t *list_json(const float *at, int count)
     json_t *list = json_array();
 
     for (int i = 0; i < count; i++)
-        json_array_append_new(list, json_real((double)at[i]));
+        kith__json_append(&list, json_real((double)at[i]));
     return list;
 }
 
@@ -224,11 +225,11 @@ static json_t *own_json(const kith__fusion *f)
 
     for (uint32_t i = 0; i < f->own_count; i++) {
         const kith__own_weights *own = &f->own[i];
-        json_array_append_new(
-            list, json_pack("{sI so so so}", "query", (json_int_t)own->query, "weights",
-                            weights_json(own->weights.all), "weights_without_embedding",
-                            weights_json(own->weights.bare), "weights_with_unseen",
-                            weights_json(own->weights.unseen)));
+        kith__json_append(&list,
+                          json_pack("{sI so so so}", "query", (json_int_t)own->query, "weights",
+                                    weights_json(own->weights.all), "weights_without_embedding",
+                                    weights_json(own->weights.bare), "weights_with_unseen",
+                                    weights_json(own->weights.unseen)));
     }
     return list;
 }
@@ -255,8 +256,8 @@ static kith_status save_fusion(const char *folder, const char *file,
     json_t *object = fusion_json(&fusion->fusion, &fusion->calibration);
 
     if (new_graphs)
-        json_object_set_new(object, NEW_GRAPHS,
-                            fusion_json(&new_graphs->fusion, &new_graphs->calibration));
+        kith__json_set(&object, NEW_GRAPHS,
+                       fusion_json(&new_graphs->fusion, &new_graphs->calibration));
     return kith__json_save(folder, file, object, error);
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/json.h"
 #include "graph/graph.h"
 #include "run/json_file.h"
 
@@ -20,7 +21,7 @@ kith_status kith__has_relation_save(const char *folder, const kith__has_relation
     json_t *weights = json_object();
 
     for (int k = 0; k < KITH__HAS_INPUTS; k++)
-        json_object_set_new(weights, inputs[k], json_real(has->weight[k]));
+        kith__json_set(&weights, inputs[k], json_real(has->weight[k]));
     return kith__json_save(folder, file_name,
                            json_pack("{sI sI so}", "entities", (json_int_t)has->entities, "samples",
                                      (json_int_t)has->samples, "weights", weights),

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/json.h"
 #include "graph/graph.h"
 #include "run/json_file.h"
 
@@ -33,8 +34,8 @@ kith_status kith__held_out_save(const char *folder, const kith__held_out *h, kit
                        (json_int_t)m->queries, "mr", m->mr, "mrr", m->mrr, "hits1", m->hits1,
                        "hits3", m->hits3, "hits10", m->hits10);
     if (object && h->calibration_error >= 0) {
-        json_object_set_new(object, "calibration_error", json_real(h->calibration_error));
-        json_object_set_new(object, "bins", bins_json(h));
+        kith__json_set(&object, "calibration_error", json_real(h->calibration_error));
+        kith__json_set(&object, "bins", bins_json(h));
     }
     return kith__json_save(folder, file_name, object, error);
 }

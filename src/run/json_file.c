@@ -7,6 +7,7 @@
 
 #include "core/checksum.h"
 #include "core/files.h"
+#include "core/json.h"
 #include "core/mem.h"
 #include "graph/graph.h"
 
@@ -44,12 +45,12 @@ static void seal(char *text)
 kith_status kith__json_save(const char *folder, const char *name, json_t *object, kith_error *error)
 {
     json_t *whole = with_checksum(object);
-    char *text = whole ? json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+    char *text = whole ? kith__json_text(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
 
     if (text)
         seal(text);
     kith_status status = kith__write_text(folder, name, text, error);
-    free(text);
+    kith__free(text);
     json_decref(whole);
     json_decref(object);
     return status;
@@ -111,7 +112,7 @@ kith_status kith__json_load(json_t **object, bool *checked, const char *folder, 
     size_t length = 0;
     json_error_t why;
     bool has_sum = false;
-    json_t *found = NULL;
+    json_t *found = NULL, *again = NULL;
     kith_status status = KITH_OK;
 
     if (!path)
@@ -119,6 +120,10 @@ kith_status kith__json_load(json_t **object, bool *checked, const char *folder, 
     TRY(read_all(&text, &length, path, error));
     TRY(check_sum(&has_sum, text, length, path, required, error));
     found = json_loadb(text, length, 0, &why);
+    again = json_loadb(text, length, 0, NULL);
+    /* Jansson 2.14 leaves out characters for which it finds no memory. */
+    if ((found || again) && !json_equal(found, again))
+        TRY(kith__no_memory(error));
     if (!json_is_object(found))
         TRY(kith__fail(error, KITH_ERR_INPUT, "%s:%d: %s, expected JSON as kith train writes it",
                        path, found ? 1 : why.line, found ? "is not an object" : why.text));
@@ -128,6 +133,7 @@ kith_status kith__json_load(json_t **object, bool *checked, const char *folder, 
         *checked = has_sum;
 cleanup:
     json_decref(found);
+    json_decref(again);
     kith__free(text);
     kith__free(path);
     return status;

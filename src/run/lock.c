@@ -81,6 +81,12 @@ cleanup:
     return status;
 }
 
+void kith__run_lock_moved(kith__run_lock *lock, char *path)
+{
+    kith__free(lock->path);
+    lock->path = path;
+}
+
 void kith__run_lock_release(kith__run_lock *lock)
 {
     if (lock->file >= 0) {

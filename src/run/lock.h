@@ -14,6 +14,8 @@ typedef struct kith__run_lock {
 
 /* Fails at once if another process holds it, and says which and since when. */
 kith_status kith__run_lock_take(kith__run_lock *lock, const char *folder, kith_error *error);
+/* The folder of the run was renamed; takes ownership of the new path of the file. */
+void kith__run_lock_moved(kith__run_lock *lock, char *path);
 void kith__run_lock_release(kith__run_lock *lock);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/json.h"
 #include "graph/graph.h"
 #include "run/json_file.h"
 
@@ -18,10 +19,10 @@ static json_t *knots_json(const kith__overall *o)
     json_t *rows = json_array();
 
     for (size_t i = 0; i < o->knots; i++)
-        json_array_append_new(
-            rows, json_pack("{sf sf sI sI}", "at", o->knot[i].at, "probability",
-                            o->knot[i].probability, "answers", (json_int_t)o->knot[i].answers,
-                            "entities", (json_int_t)o->knot[i].entities));
+        kith__json_append(&rows, json_pack("{sf sf sI sI}", "at", o->knot[i].at, "probability",
+                                           o->knot[i].probability, "answers",
+                                           (json_int_t)o->knot[i].answers, "entities",
+                                           (json_int_t)o->knot[i].entities));
     return rows;
 }
 
@@ -30,7 +31,7 @@ kith_status kith__overall_save(const char *folder, const kith__overall *o, kith_
     json_t *weights = json_object();
 
     for (int k = 0; k < KITH__OVERALL_INPUTS; k++)
-        json_object_set_new(weights, inputs[k], json_real(o->weight[k]));
+        kith__json_set(&weights, inputs[k], json_real(o->weight[k]));
     return kith__json_save(folder, file_name,
                            json_pack("{sI sI so so}", "entities", (json_int_t)o->entities,
                                      "answers", (json_int_t)o->answers, "weights", weights,

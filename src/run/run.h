@@ -46,6 +46,8 @@ typedef struct kith__run_options {
     void *context;
     kith_watch_call watch; /* while the graph is written; NULL: none */
     void *watch_context;
+    /* Becomes the lock of the new run, which is taken before the folder appears; NULL: none. */
+    struct kith__run_lock *lock;
 } kith__run_options;
 
 /* Create the folder, whole or not at all, and its parents. The folder must be missing, empty, or,

@@ -5,15 +5,17 @@
 
 #include "core/files.h"
 #include "core/mem.h"
+#include "graph/make/holdout.h"
+#include "run/config.h"
+#include "run/fusion_files.h"
+#include "run/has_relation_file.h"
+#include "run/held_out_file.h"
+#include "run/lock.h"
+#include "run/overall_file.h"
 #include "train/fit.h"
 #include "train/fit_has_relation.h"
 #include "train/fit_new_graphs.h"
 #include "train/fit_overall.h"
-#include "run/has_relation_file.h"
-#include "run/held_out_file.h"
-#include "run/overall_file.h"
-#include "run/fusion_files.h"
-#include "graph/make/holdout.h"
 
 static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_error *error)
 {
@@ -28,6 +30,27 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
     return kith__graph_hold_out(graph, model->graph, &options, model->pool, error);
 }
 
+/* Training may be continued only as it was begun: another run here would give other weights. */
+static kith_status check_continues(const char *folder, const kith_graph *graph,
+                                   const kith_settings *settings, kith_error *error)
+{
+    const char *differs;
+    kith_status status = KITH_OK;
+
+    if (!kith__run_removable(folder))
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: is a link or holds files that kith did not make; move it away first",
+                       folder));
+    TRY(kith__config_compare(&differs, folder, graph, settings, error));
+    if (differs)
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: is not the run that training began there: it has another %s; move it "
+                       "away, and it is trained again",
+                       folder, differs));
+cleanup:
+    return status;
+}
+
 /* Train on the held-out graph, or resume that training, and open the result. */
 static kith_status train_held_out(kith_model **model, kith_train_end *end, const char *folder,
                                   const kith_graph *graph, const kith_settings *settings,
@@ -35,22 +58,25 @@ static kith_status train_held_out(kith_model **model, kith_train_end *end, const
                                   kith__watch *watch, kith_error *error)
 {
     kith_model *started = NULL;
+    kith__run_lock lock = KITH__NO_LOCK;
     kith_status status;
 
     const kith_work_options work = kith__watched_by(watch, options ? options->threads : 0);
-    const kith__run_options make = {.watch = work.watch, .watch_context = work.context};
-    if (kith__path_exists(folder, "config.json") && !kith__run_removable(folder))
-        TRY(kith__fail(error, KITH_ERR_INPUT,
-                       "%s: is a link or holds files that kith did not make; move it away first",
-                       folder));
-    if (!kith__path_exists(folder, "config.json"))
+    const kith__run_options make = {
+        .watch = work.watch, .watch_context = work.context, .lock = &lock};
+    if (kith__path_exists(folder, "config.json")) {
+        TRY(check_continues(folder, graph, settings, error));
+        TRY(kith__run_lock_take(&lock, folder, error));
+    } else {
         TRY(kith__run_create(folder, graph, settings, &make, error));
+    }
     TRY(kith__run_open(&started, folder, &work, error));
     kith__pool_set_watch(started->pool, watch);
     TRY(train(end, folder, started, options, error));
     if (*end != KITH_TRAIN_STOPPED)
         TRY(kith_model_open(model, folder, &work, error));
 cleanup:
+    kith__run_lock_release(&lock);
     return status;
 }
 

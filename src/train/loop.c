@@ -253,7 +253,7 @@ static kith_status finish_epoch(training *t, kith_error *error)
     t->at.epoch++;
     t->at.batch = t->at.facts = 0;
     t->at.loss_sum = t->at.seconds = 0;
-    t->at.finished = t->at.epoch == s->epochs || (s->patience > 0 && t->at.looks >= s->patience);
+    t->at.finished = t->at.epoch >= s->epochs || (s->patience > 0 && t->at.looks >= s->patience);
     if (t->at.finished || p.evaluated ||
         now() - t->last_checkpoint >= t->options->checkpoint_seconds)
         TRY(checkpoint(t, error));
@@ -340,6 +340,33 @@ static void training_release(training *t)
     kith_model_free(t->model);
 }
 
+/* Load the checkpoint. The best weights are in another file: if training has found some, that file
+ * must be sound, because they may remain the best. It is read first, for the checkpoint replaces
+ * all values. */
+static kith_status load_state(training *t, kith_error *error)
+{
+    kith__moments moments = {&t->adam.m, &t->adam.v, 0};
+    kith_error why = {KITH_OK, ""};
+    bool has_best = kith__path_exists(t->folder, "model.safetensors");
+    kith_status status = KITH_OK, best = KITH_OK;
+
+    if (has_best && kith__path_exists(t->folder, "checkpoint.safetensors"))
+        best = kith__run_load_model(t->folder, t->model, &why);
+    TRY(kith__run_load_position(&t->at, t->folder, t->model, &moments, error));
+    t->adam.steps = moments.steps;
+    if (!t->at.finished && t->at.best < 0)
+        goto cleanup;
+    if (!has_best)
+        TRY(kith__fail(error, KITH_ERR_INPUT,
+                       "%s: its model.safetensors is missing, and with it the best weights; train "
+                       "again",
+                       t->folder));
+    if (best != KITH_OK)
+        TRY(kith__fail(error, best, "%s", why.message));
+cleanup:
+    return status;
+}
+
 /* Train the embedding; frees the model. */
 static kith_status train_embedding(kith_train_end *end, const char *folder, kith_model *model,
                          const kith_train_options *options, kith_error *error)
@@ -349,20 +376,12 @@ static kith_status train_embedding(kith_train_end *end, const char *folder, kith
                   .options = options ? options : &plain,
                   .model = model,
                   .watch = kith__pool_watch(model->pool)};
-    kith__moments moments = {&t.adam.m, &t.adam.v, 0};
     kith_status status;
 
     TRY(training_init(&t, error));
-    TRY(kith__run_load_position(&t.at, folder, t.model, &moments, error));
-    t.adam.steps = moments.steps;
+    TRY(load_state(&t, error));
     if (t.at.finished) {
         *end = KITH_TRAIN_WAS_FINISHED;
-        if (!kith__path_exists(folder, "model.safetensors"))
-            TRY(kith__fail(
-                error, KITH_ERR_INPUT,
-                "%s: is finished, but its model.safetensors is missing, and with it the best "
-                "weights; train again",
-                folder));
         goto cleanup;
     }
     TRY(kith__run_cut_log(folder, t.at.epoch, error));
@@ -571,9 +590,9 @@ static kith_status start(kith_train_end *end, const char *folder, const kith_gra
                                     .watch = options.watch,
                                     .watch_context = options.watch_context,
                                     .fill = options.from ? save_start : NULL,
-                                    .context = &values};
+                                    .context = &values,
+                                    .lock = &lock};
     TRY(kith__run_create(folder, graph, &resolved, &make, error));
-    TRY(kith__run_lock_take(&lock, folder, error));
     model->own_graph = own;
     own = NULL;
     status = go_on(end, folder, model, &options, error);

@@ -212,7 +212,7 @@ python3 - <<'PYTHON'
 import os
 harmful = ["\x1b[2J", "\a", "\b", "\x7f", "\x9b31m", "\u202e", "\u2066", "\u2028", "\u2029",
            "\u200f", "\u061c", "\x85", "\x01", "\u200b", "\ufeff", "\xad", "\u2060", "\u2064", "\u180e",
-           "\U000e0041"]
+           "\U000e0041", "\u3164", "\u2800", "\u034f"]
 def write(folder, bad):
     os.mkdir(folder)
     name = lambda kind, i: f"{kind}{i}{harmful[i % len(harmful)]}!" if bad else f"{kind}{i}!"
@@ -289,11 +289,11 @@ done
 python3 - >out 2>&1 <<'PYTHON'
 plain, hostile = (open(f + ".out", encoding="utf-8", newline="\n").read() for f in ("plain", "hostile"))
 harmful = [c for c in hostile if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or
-           c in "\xad\u061c\u180e\u200b\u200e\u200f\ufeff" or "\u2028" <= c <= "\u202e" or "\u2060" <= c <= "\u206f" or
+           c in "\xad\u034f\u061c\u180e\u200b\u200e\u200f\u2800\u3164\ufeff" or "\u2028" <= c <= "\u202e" or "\u2060" <= c <= "\u206f" or
            "\U000e0000" <= c <= "\U000e007f")]
 assert not harmful, (set(harmful), [l for l in hostile.split("\n") if harmful[0] in l][:3])
 for escape in r"\x1b[2J", r"\x07", r"\x08", r"\x7f", r"\u009b", r"\u202e", r"\u2028", r"\u200f", \
-        r"\u200b", r"\ufeff", r"\u00ad", r"\u2060", r"\u180e", r"\U000e0041":
+        r"\u200b", r"\ufeff", r"\u00ad", r"\u2060", r"\u180e", r"\U000e0041", r"\u3164":
     assert escape in hostile, escape
 assert len(plain) > 10000 and plain.count("\n") == hostile.count("\n"), \
     (len(plain), plain.count("\n"), hostile.count("\n"))
@@ -326,7 +326,7 @@ python3 - >out 2>&1 <<'PYTHON'
 import json
 text = open("all.json", encoding="utf-8", newline="\n").read()
 harmful = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or
-           c in "\xad\u061c\u180e\u200b\u200e\u200f\ufeff" or "\u2028" <= c <= "\u202e" or "\u2060" <= c <= "\u206f" or
+           c in "\xad\u034f\u061c\u180e\u200b\u200e\u200f\u2800\u3164\ufeff" or "\u2028" <= c <= "\u202e" or "\u2060" <= c <= "\u206f" or
            "\U000e0000" <= c <= "\U000e007f")]
 assert not harmful, set(harmful)
 decoder, at, count = json.JSONDecoder(), 0, 0

@@ -139,6 +139,15 @@ untouched 'tune: a value out of range' 2 'dim' "$KITH" tune inputs/splits -o pla
 untouched 'tune: nothing to choose on' 2 'dev' "$KITH" tune inputs/good.tsv -o place/new --grid dim=4 -q
 untouched 'tune: a file as output' 1 'place/file' \
     "$KITH" tune inputs/splits -o place/file --grid dim=4 --epochs 1 -q
+mkfifo place/pipe
+untouched 'tune: a pipe as output' 1 'place/pipe: cannot create the folder' \
+    timeout -s KILL 20 "$KITH" tune inputs/splits -o place/pipe --grid dim=4 --epochs 1 -q
+rm place/pipe
+mkdir -p place/tuned/dim=4
+mkfifo place/tuned/dim=4/config.json place/tuned/dim=4/history.jsonl
+untouched 'tune: pipes in place of a run' 1 'dim=4' \
+    timeout -s KILL 20 "$KITH" tune inputs/splits -o place/tuned --grid dim=4 --epochs 1 --preset release -q
+rm -r place/tuned
 untouched 'tune: too many pairs of relations' 2 'pairs of relations|dev' \
     "$KITH" tune inputs/hub.tsv -o place/new --grid dim=4 -q
 

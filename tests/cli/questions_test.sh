@@ -267,7 +267,7 @@ check 'explain names what ranks above a fact, whatever --top is' 0 'against: .* 
 check 'a query in several arguments' 2 'put the whole query in single quotes' \
     "$kith" predict rules --query p8 'lives in' '?'
 printf 'p8 lives_in ?\n' | iconv -f UTF-8 -t UTF-16 >wide
-check 'queries in UTF-16 are refused with the way out' 1 'wide: found UTF-16 text.*iconv -f UTF-16' \
+check 'queries in UTF-16 are refused with the way out' 1 "wide: found UTF-16 text.*iconv -f UTF-16 -t UTF-8 'wide'" \
     "$kith" predict rules --queries wide
 "$kith" predict lan --query 'p8 ? ?' --min-probability 0.5 >out 2>err
 grep -q 'the run has no probability that --min-probability' err
@@ -353,6 +353,26 @@ printf '\n# a comment\np8 lives_in ?\n\nnobody lives_in ?\n' | "$kith" predict r
 report $? 'a question that fails is named by its line' "$(cat err)"
 printf '\xef\xbb\xbfp8 lives_in ?\n' >marked
 check 'questions after a byte order mark' 0 '^p8  lives_in' "$kith" predict rules --queries marked
+{ echo '# long' && head -c 70000000 /dev/zero | tr '\0' x; } >long
+check 'a query of many megabytes is refused with its line' 1 '^kith: long:2: is longer than 64 MiB' \
+    "$kith" predict rules --queries long
+check 'also if it is the name of an entity' 1 '^kith: long:2: is longer than 64 MiB' \
+    "$kith" export lan -o vectors --relation lives_in --entities long
+"$kith" shell rules <long >out 2>err
+[ $? = 1 ] && grep -q '^kith: /dev/stdin:2: is longer than 64 MiB' err
+report $? 'also in a script of the shell' "$(cat err)"
+rm long
+printf '# zero\np8\0lives_in ?\n' >zero
+check 'a NUL does not end a query' 1 '^kith: zero:2: holds a NUL byte, expected text$' "$kith" predict rules --queries zero
+printf 'p0\tlives_in\0\tBoston\np8\tlives_in\tChicago\n' >zero
+"$kith" check rules zero >out 2>err
+[ $? = 1 ] && grep -q "^p0.*found a NUL byte\$" out && grep -q "^p8${tab}lives_in${tab}Chicago.*ok\$" out
+report $? 'a line with a NUL does not stop the check of the others' "$(cat out err)"
+printf '#p8\tlives_in\tChicago\n# p8 lives_in\n#1 lives_in Boston\n#\n' >numbered
+"$kith" check rules numbered >out 2>err
+[ $? = 1 ] && grep -q "^#p8${tab}lives_in${tab}Chicago${tab}" out && grep -q "^#1${tab}lives_in${tab}Boston" out &&
+    [ "$(wc -l <out)" = 3 ]
+report $? 'a fact whose subject begins with # is checked, and is no comment' "$(cat out err)"
 printf '\xef\xbb\xbfp8\tlives_in\tChicago\np0\tlives_in\tBoston\n' >marked.tsv
 rows="^p8${tab}lives_in${tab}Chicago${tab}0[.][0-9]+${tab}0[.][0-9]+${tab}[01].*${tab}1${tab}likely${tab}ok\$"
 gzip -c marked.tsv >packed.tsv.gz

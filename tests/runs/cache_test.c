@@ -331,6 +331,39 @@ static void cache__ids_out_of_range_are_refused_though_every_hash_is_right(void 
     free(bytes);
 }
 
+/* The same entities, of which the third has another name. */
+static void rename_third(kith_graph *graph, const char *name)
+{
+    kith__names names;
+
+    assert_int_equal(kith__names_init(&names), 0);
+    for (uint32_t id = 0; id < graph->entities.count; id++) {
+        const char *text = id == 2 ? name : kith__names_get(&graph->entities, id);
+        uint64_t hash = kith__names_hash(text, strlen(text));
+        assert_int_equal(kith__names_add(&names, text, strlen(text), hash), id);
+    }
+    graph->entities = names;
+}
+
+static void cache__names_that_would_forge_lines_are_refused(void **state)
+{
+    static const char *const names[] = {"a b", "a\tb", "a\nb",
+                                        "a\xff"
+                                        "b",
+                                        ""};
+    char *bytes = malloc(good_bytes);
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        view v = view_of(bytes);
+        rename_third(&v.g, names[i]);
+        if (kith__cache_arrays_valid(&v.g, (size_t)v.h.label_bytes, &v.r, &v.l) != (i == 0))
+            fail_msg("name %d: expected %s", i, i == 0 ? "to be accepted" : "an error");
+        kith__names_release(&v.g.entities);
+    }
+    free(bytes);
+}
+
 /* A mapped file that is cut would kill its readers; one that is replaced stays theirs. */
 static void cache__an_open_one_is_replaced_and_not_cut(void **state)
 {
@@ -360,6 +393,7 @@ int main(void)
         cmocka_unit_test(cache__no_mutation_with_a_right_checksum_changes_an_answer),
         cmocka_unit_test(cache__a_forged_one_never_leads_outside_its_arrays),
         cmocka_unit_test(cache__one_cut_off_anywhere_is_made_again),
+        cmocka_unit_test(cache__names_that_would_forge_lines_are_refused),
         cmocka_unit_test(cache__an_open_one_is_replaced_and_not_cut),
     };
     int failed = cmocka_run_group_tests(tests, make_run, free_run);

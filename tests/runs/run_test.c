@@ -1,5 +1,6 @@
 /* The folder of a run: what is damaged is noticed, who trains has it alone, older formats open. */
 #include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -7,7 +8,16 @@
 
 #include "answers.h"
 #include "core/checksum.h"
+#include "core/mem.h"
+#include "embed/tensors.h"
+#include "model/model.h"
+#include "run/classifier_file.h"
+#include "run/config.h"
+#include "run/fusion_files.h"
+#include "run/has_relation_file.h"
+#include "run/held_out_file.h"
 #include "run/lock.h"
+#include "run/overall_file.h"
 #include "run/run.h"
 #include "support.h"
 
@@ -273,6 +283,146 @@ static void damaged__a_checkpoint_never_resumes_to_another_model(void **state)
 }
 
 /* With a right checksum. */
+/* Nothing is trained or written again there, so only reading notices it. */
+static void damaged__best_weights_are_noticed_on_resuming(void **state)
+{
+    const char *stopped = stopped_run();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *folder = copy_run(i == 0 ? stopped : runs[i == 1 ? 0 : 2]);
+        kith_train_end end;
+        kith_error error = {KITH_OK, ""};
+        size_t length;
+        char *text = contents(in(folder, "model.safetensors"), &length);
+        text[length - 3] ^= 1;
+        put_bytes(folder, "model.safetensors", text, length);
+        free(text);
+        assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, "model.safetensors: its checksum is wrong");
+    }
+}
+
+static int stop_soon(void *context, const kith_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)context > 500;
+}
+
+/* Another value for what the checkpoint says about training, with a right checksum. */
+static void set_note(const char *folder, const char *key, const char *value)
+{
+    const char *name = "checkpoint.safetensors";
+    size_t length;
+    uint64_t header;
+    char *bytes = contents(in(folder, name), &length), *mark = strdup(format("\"%s\":\"", key));
+
+    memcpy(&header, bytes, sizeof header);
+    char *text = strndup(bytes + 8, header), *at = strstr(text, mark);
+    assert_non_null(at);
+    draft t = {0};
+    add(&t, "%.*s%s%s%s", (int)(at - text), text, mark, value, strchr(at + strlen(mark), '"'));
+    while (t.length % 8 != 0)
+        add(&t, " ");
+    size_t total = 8 + t.length + (length - 8 - header);
+    char *changed = malloc(total);
+    memcpy(changed, &(uint64_t){t.length}, 8);
+    memcpy(changed + 8, t.at, t.length);
+    memcpy(changed + 8 + t.length, bytes + 8 + header, length - 8 - header);
+    put_bytes(folder, name, changed, total);
+    reseal(folder, name);
+    draft_release(&t);
+    free(changed);
+    free(text);
+    free(mark);
+    free(bytes);
+}
+
+static void damaged__a_sealed_checkpoint_must_make_sense(void **state)
+{
+    static const struct {
+        const char *key, *value, *message;
+    } bad[] = {
+        {"epoch", "3", "has done all 3 epochs, but is not marked as finished"}, /* never ends */
+        {"epoch", "0.5", "its epoch is '0.5', expected a whole number up to 3"},
+        {"steps", "1.5", "its steps is '1.5', expected a whole number"},
+        {"loss_sum", "1e999", "its loss_sum is '1e999', expected a number"}, /* JSON has no inf */
+        {"seconds", "1e999", "its seconds is '1e999', expected a number"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *folder = stopped_run();
+        int calls = 0;
+        const kith_train_options options = {.threads = 1, .progress = stop_soon, .context = &calls};
+        kith_train_end end;
+        kith_error error = {KITH_OK, ""};
+        set_note(folder, bad[i].key, bad[i].value);
+        if (kith_train_resume(&end, folder, &options, &error) != KITH_ERR_INPUT)
+            fail_msg("%s of %s: expected an error", bad[i].key, bad[i].value);
+        assert_contains(error.message, bad[i].message);
+    }
+}
+
+/* A run whose fusion is fitted again, with that run in place of its held-out training. */
+static const char *with_held_out(const char *other)
+{
+    const char *folder = copy_run(runs[2]);
+
+    unlink(in(folder, "fusion.json"));
+    if (system(format("cp -r '%s' '%s/heldout'", other, folder)) != 0)
+        fail_msg("cannot copy");
+    return folder;
+}
+
+static void damaged__a_foreign_run_is_not_taken_for_the_held_out_one(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        const char *folder = with_held_out(runs[i]);
+        kith_train_end end;
+        kith_error error = {KITH_OK, ""};
+        assert_int_equal(kith_train_resume(&end, folder, NULL, &error), KITH_ERR_INPUT);
+        assert_contains(error.message, "/heldout: is not the run that training began there");
+        assert_true(exists(in(folder, "heldout/config.json")));
+        assert_int_equal(rename(in(folder, "heldout"), in(folder, "../away")), 0);
+        check_made_again(folder, "fusion.json", 2);
+    }
+}
+
+static int stop_held_out(void *context, const kith_progress *progress)
+{
+    return progress->epoch_done && exists(in(context, "heldout/config.json"));
+}
+
+/* The same graph, but another setting. */
+static void damaged__a_held_out_run_with_other_settings_is_refused(void **state)
+{
+    const char *folder[2];
+    kith_train_end end;
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        kith_settings s = quick(2);
+        s.margin += (float)i;
+        folder[i] = new_run();
+        const kith_train_options options = {
+            .threads = 1, .progress = stop_held_out, .context = (void *)folder[i]};
+        assert_int_equal(kith_train(&end, folder[i], graph, &s, &options, &error), KITH_OK);
+        assert_int_equal(end, KITH_TRAIN_STOPPED);
+    }
+    assert_int_equal(renameat2(AT_FDCWD, in(folder[0], "heldout"), AT_FDCWD,
+                               in(folder[1], "heldout"), RENAME_EXCHANGE),
+                     0);
+    assert_int_equal(kith_train_resume(&end, folder[0], NULL, &error), KITH_ERR_INPUT);
+    assert_contains(error.message, "it has another margin");
+    assert_int_equal(renameat2(AT_FDCWD, in(folder[0], "heldout"), AT_FDCWD,
+                               in(folder[1], "heldout"), RENAME_EXCHANGE),
+                     0);
+    check_made_again(folder[0], "fusion.json", 2);
+}
+
 static void damaged__weights_that_make_scores_useless_are_refused(void **state)
 {
     const float values[] = {NAN, INFINITY, -INFINITY, 1e38f, -1e20f, 1e7f};
@@ -290,6 +440,96 @@ static void damaged__weights_that_make_scores_useless_are_refused(void **state)
             KITH_ERR_INPUT);
         assert_contains(error.message, "the table 'ent'");
         assert_contains(error.message, "finite");
+    }
+}
+
+/* ---- short memory ---- */
+
+static size_t json_calls, failing_call; /* 0: none fails */
+
+static void *allocate_json(size_t size)
+{
+    return ++json_calls == failing_call ? NULL : malloc(size);
+}
+
+/* Write every file of a run that is JSON, or begins with JSON. */
+static kith_status save_all(const char *folder, const kith_model *m, kith_error *error)
+{
+    kith_status status = kith__config_save(folder, graph, &m->settings, 1, error);
+
+    if (status == KITH_OK && m->settings.evidence != KITH_EVIDENCE_RULES)
+        status = kith__run_save_model(folder, m, error);
+    if (status == KITH_OK && m->fused) {
+        const kith__fitted_fusion fusion = {m->fused->fusion, m->calibration};
+        status = kith__fusion_save(folder, &fusion, &fusion, error);
+        if (status == KITH_OK)
+            status = kith__rules_save(folder, m->fused->evidence->rules, error);
+        if (status == KITH_OK)
+            status = kith__has_relation_save(folder, &m->has, error);
+        if (status == KITH_OK)
+            status = kith__overall_save(folder, &m->overall, error);
+        if (status == KITH_OK)
+            status = kith__held_out_save(folder, &m->held_out, error);
+    } else if (status == KITH_OK) {
+        status = kith__run_save_calibration(folder, m, error);
+    }
+    if (status == KITH_OK && m->classifier)
+        status = kith__classifier_save(folder, m->classifier, error);
+    return status == KITH_OK ? kith__run_list_files(folder, error) : status;
+}
+
+static bool is_same_file(const char *folder, const char *other, const char *name)
+{
+    size_t length, wanted_length;
+    char *found = contents(in(folder, name), &length);
+    char *wanted = contents(in(other, name), &wanted_length);
+    bool same = length == wanted_length && memcmp(found, wanted, length) == 0;
+
+    free(found);
+    free(wanted);
+    return same;
+}
+
+/* All files that are there are as they should be; config.json may lack the list of files. */
+static void check_same_files(const char *folder, const char *whole, const char *begun, size_t call)
+{
+    static const char *const files[] = {"config.json",  "model.safetensors", "calibration.json",
+                                        "fusion.json",  "rules.safetensors", "has_relation.json",
+                                        "overall.json", "metrics.json",      "classifier.json"};
+
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        if (exists(in(folder, files[f])) && !is_same_file(folder, whole, files[f]) &&
+            (f > 0 || !is_same_file(folder, begun, files[f])))
+            fail_msg("allocation %zu of Jansson failed: found %s incomplete", call, files[f]);
+}
+
+/* Most of the later allocations are alike. */
+static void json__a_file_is_written_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RUNS; i++) {
+        kith_model *model = opened_model(runs[i]);
+        const char *whole = new_folder(), *begun = new_folder();
+        kith_status status = KITH_OK;
+        bool failed = true;
+        size_t failures = 0;
+        assert_int_equal(kith__config_save(begun, graph, &model->settings, 1, NULL), KITH_OK);
+        assert_int_equal(save_all(whole, model, NULL), KITH_OK);
+        json_set_alloc_funcs(allocate_json, free);
+        for (size_t call = 1; failed; call += 1 + call / 1000) {
+            const char *folder = new_folder();
+            kith_error error = {KITH_OK, ""};
+            json_calls = 0;
+            failing_call = call;
+            status = save_all(folder, model, &error);
+            failed = json_calls >= call;
+            failures += status != KITH_OK;
+            failing_call = 0;
+            check_same_files(folder, whole, status == KITH_OK ? whole : begun, call);
+        }
+        json_set_alloc_funcs(malloc, free);
+        assert_true(failures > 50);
+        kith_model_free(model);
     }
 }
 
@@ -447,6 +687,65 @@ static void lock__a_second_training_is_told_who_holds_the_run(void **state)
     const kith_train_options again = {
         .threads = 1, .progress = resume_meanwhile, .context = (void *)folder};
     assert_int_equal(kith_train_resume(&end, folder, &again, NULL), KITH_OK);
+}
+
+static const char *appearing; /* the run that must be locked once it has its name */
+static size_t appeared;
+
+static void check_appeared(const char *to)
+{
+    kith__run_lock lock;
+    kith_error error = {KITH_OK, ""};
+
+    if (!appearing || strcmp(to, appearing) != 0)
+        return;
+    appeared++;
+    if (kith__run_lock_take(&lock, to, &error) == KITH_OK) {
+        kith__run_lock_release(&lock);
+        appearing = NULL;
+        fail_msg("%s: found no lock where the run appeared", to);
+    }
+}
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+    int failed = __real_rename(from, to);
+
+    check_appeared(to);
+    return failed;
+}
+
+int __real_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags);
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags);
+int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags)
+{
+    int failed = __real_renameat2(from_folder, from, to_folder, to, flags);
+
+    check_appeared(to);
+    return failed;
+}
+
+static void lock__a_new_run_is_locked_when_it_appears(void **state)
+{
+    const char *folder = new_run();
+    kith_settings s = quick(0);
+
+    (void)state;
+    for (int replace = 0; replace < 2; replace++) {
+        const kith_train_options options = {.threads = 1, .replace = replace};
+        kith_train_end end;
+        appearing = folder;
+        appeared = 0;
+        assert_int_equal(kith_train(&end, folder, graph, &s, &options, NULL), KITH_OK);
+        assert_int_equal(appeared, 1);
+        assert_false(exists(in(folder, "lock")));
+    }
+    appearing = NULL;
 }
 
 /* When a run is replaced, its folder is exchanged while its lock is held. */
@@ -739,7 +1038,62 @@ static void create__a_run_that_is_being_trained_is_not_replaced(void **state)
     (void)state;
     assert_int_equal(kith__run_lock_take(&lock, folder, NULL), KITH_OK);
     check_train_fails(folder, folder, &s, 1, "is being trained by process");
+    put(folder, "notes.txt", "being written");
+    check_train_fails(folder, folder, &s, 1, "is being trained by process");
     kith__run_lock_release(&lock);
+}
+
+static void create__what_has_the_name_of_a_folder_of_a_run_is_not_replaced(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_settings s = quick(0);
+
+    (void)state;
+    if (system(format("rm -r '%s/graph'", folder)) != 0)
+        fail_msg("cannot remove");
+    put(folder, "graph", "mine");
+    check_train_fails(folder, folder, &s, 1, "graph: is not part of a run");
+}
+
+static void create__files_of_others_are_seen_where_memory_is_short(void **state)
+{
+    const char *folder = copy_run(runs[2]);
+    bool failed = true;
+
+    (void)state;
+    assert_true(kith__run_removable(folder));
+    assert_int_equal(mkdir(in(folder, "heldout"), 0777), 0);
+    put(folder, "heldout/notes.txt", "mine");
+    for (size_t n = 1; failed; n++) {
+        kith__mem_fail_at(n);
+        bool removable = kith__run_removable(folder);
+        failed = kith__mem_failed();
+        kith__mem_fail_at(0);
+        if (removable)
+            fail_msg("allocation %zu failed: found nothing foreign", n);
+    }
+}
+
+static kith_status write_beside(void *folder, const char *work, kith_error *error)
+{
+    (void)work, (void)error;
+    put(folder, "notes.txt", "mine");
+    return KITH_OK;
+}
+
+static void create__files_that_come_while_a_run_is_replaced_stay(void **state)
+{
+    const char *folder = copy_run(runs[0]);
+    kith_settings s = quick(0);
+    const kith__run_options options = {
+        .replace = true, .fill = write_beside, .context = (void *)folder};
+    kith_error error = {KITH_OK, ""};
+
+    (void)state;
+    assert_int_equal(kith__run_create(folder, graph, &s, &options, &error), KITH_ERR_ARGUMENT);
+    assert_contains(error.message, "notes.txt: is not part of a run");
+    assert_true(exists(in(folder, "notes.txt")));
+    assert_true(exists(in(folder, "model.safetensors")));
 }
 
 /* ---- making a run ---- */
@@ -779,13 +1133,19 @@ int main(void)
         cmocka_unit_test(damaged__no_file_gives_other_answers_without_an_error),
         cmocka_unit_test(damaged__a_file_that_is_gone_is_noticed),
         cmocka_unit_test(damaged__a_checkpoint_never_resumes_to_another_model),
+        cmocka_unit_test(damaged__best_weights_are_noticed_on_resuming),
+        cmocka_unit_test(damaged__a_sealed_checkpoint_must_make_sense),
+        cmocka_unit_test(damaged__a_foreign_run_is_not_taken_for_the_held_out_one),
+        cmocka_unit_test(damaged__a_held_out_run_with_other_settings_is_refused),
         cmocka_unit_test(damaged__weights_that_make_scores_useless_are_refused),
+        cmocka_unit_test(json__a_file_is_written_whole_or_not_at_all),
         cmocka_unit_test(special__a_pipe_in_a_run_is_not_waited_for),
         cmocka_unit_test(special__nothing_is_written_through_a_link),
         cmocka_unit_test(special__a_link_to_a_device_is_replaced),
         cmocka_unit_test(special__weights_that_cannot_be_read_are_not_taken_for_missing_ones),
         cmocka_unit_test(special__a_log_follows_no_link),
         cmocka_unit_test(lock__a_second_training_is_told_who_holds_the_run),
+        cmocka_unit_test(lock__a_new_run_is_locked_when_it_appears),
         cmocka_unit_test(lock__releasing_one_leaves_that_of_a_new_folder),
         cmocka_unit_test(lock__readers_are_not_blocked),
         cmocka_unit_test(lock__one_left_by_a_process_that_was_killed_does_not_hold),
@@ -797,6 +1157,9 @@ int main(void)
         cmocka_unit_test(create__force_replaces_a_run_that_kith_made),
         cmocka_unit_test(run__appears_with_what_is_filled_in),
         cmocka_unit_test(create__a_run_that_is_being_trained_is_not_replaced),
+        cmocka_unit_test(create__what_has_the_name_of_a_folder_of_a_run_is_not_replaced),
+        cmocka_unit_test(create__files_of_others_are_seen_where_memory_is_short),
+        cmocka_unit_test(create__files_that_come_while_a_run_is_replaced_stay),
         cmocka_unit_test(config__rules_alone_show_only_settings_that_apply),
     };
     return cmocka_run_group_tests(tests, make_runs, free_runs);

@@ -22,6 +22,9 @@
  * and kith end at different places. */
 enum { PAGE = 1 << 16, LEAST_FOR_PIECES = 1 << 21, MOST_STACK = 96 << 10 };
 
+/* serd keeps a statement in memory, and some 60 bytes of each one that it cannot read. */
+enum { MOST_IN_STATEMENT = 1 << 26, MOST_BAD = 1 << 20, MOST_BAD_LINES = 1000 };
+
 /* Text that grows. */
 typedef struct {
     char *at;
@@ -32,13 +35,16 @@ typedef struct {
     kith__loader *loader;
     kith__input *input;
     SerdEnv *env;
+    SerdReader *serd;
     kith__collector collector;
     text name; /* name of the current node, if it has to be assembled */
     text label;
     text line_text; /* the current line, if lines are read one by one */
     bool turtle;
     kith__nesting nesting;
-    bool too_deep;      /* serd is told that the file ends here */
+    size_t statement;   /* bytes since the last one, at least */
+    size_t bad;         /* statements that were skipped since serd's reader was made */
+    bool ends_here;     /* serd is told that the file does */
     const char *stack;  /* the stack pointer when serd was called */
     kith_status status; /* errors outside serd */
     bool complained;    /* a problem was found since the last check */
@@ -73,7 +79,15 @@ static void object_to_depth(reading *r)
         snprintf(r->complaint, sizeof r->complaint,
                  "brackets are nested more than %d deep, which kith does not read",
                  KITH__MOST_NESTED);
-    r->complained = r->too_deep = true;
+    r->complained = r->ends_here = true;
+}
+
+static bool object_to_length(reading *r)
+{
+    snprintf(r->complaint, sizeof r->complaint, "it is longer than %d MiB",
+             MOST_IN_STATEMENT >> 20);
+    r->complained = r->ends_here = true;
+    return false;
 }
 
 /* ---- bytes for serd ---- */
@@ -82,7 +96,8 @@ static void object_to_depth(reading *r)
 static void begin(reading *r, const char *stack)
 {
     r->nesting = (kith__nesting){0};
-    r->too_deep = false;
+    r->statement = 0;
+    r->ends_here = false;
     r->stack = stack;
 }
 
@@ -106,17 +121,31 @@ static size_t fill(char *buffer, size_t size, reading *r)
     return r->status == KITH_OK ? filled : 0;
 }
 
+/* Comments are no part of it. False where serd must not read on. */
+static bool add_to_statement(reading *r, char byte)
+{
+    if (!kith__nesting_add(&r->nesting, byte)) {
+        object_to_depth(r);
+        return false;
+    }
+    r->statement += r->nesting.state != KITH__IN_COMMENT;
+    return r->statement <= MOST_IN_STATEMENT || object_to_length(r);
+}
+
 /* Fill a whole page, because serd treats a partial page as the last one and a NUL as the end. */
 static size_t give_page(void *buffer, size_t size, size_t count, void *stream)
 {
     reading *r = stream;
-    size_t filled = r->too_deep ? 0 : fill(buffer, size * count, r);
+    size_t filled = r->ends_here ? 0 : fill(buffer, size * count, r);
+    const char *bytes = buffer;
 
     for (size_t i = 0; r->turtle && i < filled; i++)
-        if (!kith__nesting_add(&r->nesting, ((const char *)buffer)[i])) {
-            object_to_depth(r);
+        if (!add_to_statement(r, bytes[i]))
             filled = i;
-        }
+    if (!r->turtle && memchr(bytes, '\n', filled))
+        r->statement = 0;
+    else if (!r->turtle && (r->statement += filled) > MOST_IN_STATEMENT)
+        object_to_length(r);
     if (memchr(buffer, '\0', filled))
         object_to(stream, "\0", 1, "is not text");
     return filled;
@@ -150,11 +179,7 @@ static size_t give_byte(void *buffer, size_t size, size_t count, void *stream)
 
     (void)size;
     (void)count;
-    if (r->too_deep || !next_byte(r, buffer))
-        return 0;
-    if (!kith__nesting_add(&r->nesting, *(const char *)buffer))
-        object_to_depth(r);
-    return r->too_deep ? 0 : 1;
+    return !r->ends_here && next_byte(r, buffer) && add_to_statement(r, *(const char *)buffer);
 }
 
 static int stream_failed(void *stream)
@@ -250,11 +275,26 @@ static bool name_node(const char **name, size_t *length, reading *r, const SerdN
     return done;
 }
 
+/* An IRI may hold a tab or a line end as \u0009. Few names have any control character. */
+static bool breaks_columns(const char *name, size_t length)
+{
+    unsigned char low = 0;
+
+    for (size_t i = 0; i < length; i++)
+        low |= (unsigned char)name[i] < ' ';
+    return low &&
+           (memchr(name, '\t', length) || memchr(name, '\n', length) || memchr(name, '\r', length));
+}
+
 static bool name_checked(const char **name, size_t *length, reading *r, const SerdNode *node,
                          const SerdNode *datatype, const SerdNode *language)
 {
     if (!name_node(name, length, r, node, datatype, language))
         return false;
+    if (*length == 0)
+        return object_to(r, "<>", 2, "is an empty IRI, and there is no @base");
+    if (breaks_columns(*name, *length))
+        return object_to(r, *name, *length, "holds a tab or a line end");
     return kith__utf8_valid(*name, *length) ||
            object_to(r, *name, *length, "holds a NUL or is not UTF-8");
 }
@@ -345,6 +385,7 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
 
     (void)flags;
     (void)graph;
+    r->statement = 0;
     if (r->stack && r->stack - (const char *)__builtin_frame_address(0) > MOST_STACK)
         object_to_depth(r);
     if (r->complained)
@@ -376,13 +417,17 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
 
 static SerdStatus on_base(void *handle, const SerdNode *uri)
 {
-    return serd_env_set_base_uri(((reading *)handle)->env, uri);
+    reading *r = handle;
+
+    r->statement = 0;
+    return serd_env_set_base_uri(r->env, uri);
 }
 
 static SerdStatus on_prefix(void *handle, const SerdNode *name, const SerdNode *uri)
 {
     reading *r = handle;
 
+    r->statement = 0;
     if (memchr(uri->buf, ':', uri->n_bytes) &&
         kith__prefixes_add(&r->loader->graph->prefixes, (const char *)name->buf, name->n_bytes,
                            (const char *)uri->buf, uri->n_bytes)) {
@@ -416,9 +461,32 @@ static kith_status complain(reading *r, size_t line)
                           r->complained ? r->complaint : "cannot be read");
 }
 
+static SerdReader *reader_new(reading *r)
+{
+    SerdReader *serd = serd_reader_new(r->turtle ? SERD_TURTLE : SERD_NTRIPLES, r, NULL, on_base,
+                                       on_prefix, on_statement, NULL);
+
+    if (serd) {
+        serd_reader_set_strict(serd, true);
+        serd_reader_set_error_sink(serd, on_error, r);
+    }
+    return serd;
+}
+
+/* After a bad line. A new reader would number the anonymous nodes of Turtle from 1 again. */
+static kith_status renew_reader(reading *r)
+{
+    if (++r->bad < MOST_BAD_LINES)
+        return KITH_OK;
+    r->bad = 0;
+    serd_reader_free(r->serd);
+    r->serd = reader_new(r);
+    return r->serd ? KITH_OK : kith__no_memory(r->loader->error);
+}
+
 /* N-Triples: each line is tried first, so that a bad line adds nothing and cannot affect the next
  * one. */
-static kith_status read_line(reading *r, SerdReader *reader, size_t number)
+static kith_status read_line(reading *r, size_t number)
 {
     const uint8_t *line = (const uint8_t *)r->line_text.at;
 
@@ -426,17 +494,19 @@ static kith_status read_line(reading *r, SerdReader *reader, size_t number)
     r->trying = true;
     if (memchr(line, '\0', r->line_text.length - 1))
         object_to(r, "\0", 1, "is not text");
-    else if (serd_reader_read_string(reader, line) > SERD_FAILURE && !r->complained)
+    else if (serd_reader_read_string(r->serd, line) > SERD_FAILURE && !r->complained)
         object_to(r, r->line_text.at, r->line_text.length - 1, "cannot be read");
     r->trying = false;
     if (r->status == KITH_OK && r->complained)
-        return complain(r, number);
+        r->status = complain(r, number);
+    if (r->complained)
+        return r->status == KITH_OK ? renew_reader(r) : r->status;
     if (r->status == KITH_OK)
-        serd_reader_read_string(reader, line);
+        serd_reader_read_string(r->serd, line);
     return r->status;
 }
 
-static kith_status read_lines(reading *r, SerdReader *reader)
+static kith_status read_lines(reading *r)
 {
     kith__lines lines;
     size_t number = 0, length;
@@ -457,7 +527,7 @@ static kith_status read_lines(reading *r, SerdReader *reader)
             r->line_text.length = 0;
             if (!append(&r->line_text, line.text, line.length) || !append(&r->line_text, "", 1))
                 TRY(kith__no_memory(r->loader->error));
-            TRY(read_line(r, reader, number));
+            TRY(read_line(r, number));
         }
     }
 cleanup:
@@ -473,7 +543,24 @@ static void skip_statement(reading *r)
         next_byte(r, &byte);
 }
 
-static kith_status read_statements(reading *r, SerdReader *reader)
+/* What cannot be skipped, because serd keeps it in memory. */
+static kith_status check_memory(const reading *r)
+{
+    const char *path = kith__input_path(r->input);
+
+    if (r->statement > MOST_IN_STATEMENT)
+        return kith__fail(r->loader->error, KITH_ERR_INPUT,
+                          "%s:%zu: found a statement of more than %d MiB, expected RDF in Turtle",
+                          path, r->lines + 1, MOST_IN_STATEMENT >> 20);
+    if (r->bad == MOST_BAD)
+        return kith__fail(r->loader->error, KITH_ERR_INPUT,
+                          "%s:%zu: found more than a million statements that are not valid, "
+                          "expected RDF in Turtle",
+                          path, r->lines + 1);
+    return KITH_OK;
+}
+
+static kith_status read_statements(reading *r)
 {
     kith_status status = KITH_OK;
 
@@ -483,31 +570,33 @@ static kith_status read_statements(reading *r, SerdReader *reader)
         r->line = 0;
         r->last = '\0';
         begin(r, __builtin_frame_address(0));
-        serd_reader_start_source_stream(reader, give_byte, stream_failed, r,
+        serd_reader_start_source_stream(r->serd, give_byte, stream_failed, r,
                                         (const uint8_t *)kith__input_path(r->input), 1);
         SerdStatus code;
         do
-            code = serd_reader_read_chunk(reader);
+            code = serd_reader_read_chunk(r->serd);
         while (code == SERD_SUCCESS && !r->complained);
-        serd_reader_end_stream(reader);
-        if (r->status != KITH_OK)
-            return r->status;
+        serd_reader_end_stream(r->serd);
+        TRY(r->status);
+        TRY(check_memory(r));
         if (r->complained || code > SERD_FAILURE) {
+            r->bad++;
             status = complain(r, r->line ? before + r->line : r->lines + (r->last != '\n'));
             skip_statement(r);
         }
     }
+cleanup:
     return status;
 }
 
-static kith_status read_leniently(reading *r, SerdReader *reader)
+static kith_status read_leniently(reading *r)
 {
-    return r->turtle ? read_statements(r, reader) : read_lines(r, reader);
+    return r->turtle ? read_statements(r) : read_lines(r);
 }
 
 /* Reading by pages is fast but does not give the line of a bad statement, so the file is read
  * again, line by line, up to there. Pipes cannot be read again. */
-static kith_status find_bad_line(reading *r, SerdReader *reader)
+static kith_status find_bad_line(reading *r)
 {
     kith__input *input = r->input, *again = NULL;
     struct stat info;
@@ -517,7 +606,7 @@ static kith_status find_bad_line(reading *r, SerdReader *reader)
         TRY(kith__input_open(&again, kith__input_path(input), r->loader->watch,
                              r->loader->error));
         r->input = again;
-        status = read_leniently(r, reader);
+        status = read_leniently(r);
         r->input = input;
         TRY(status);
     }
@@ -527,14 +616,14 @@ cleanup:
     return status;
 }
 
-static kith_status read_strictly(reading *r, SerdReader *reader)
+static kith_status read_strictly(reading *r)
 {
     begin(r, __builtin_frame_address(0));
-    SerdStatus code = serd_reader_read_source(
-        reader, give_page, stream_failed, r, (const uint8_t *)kith__input_path(r->input), PAGE);
+    SerdStatus code = serd_reader_read_source(r->serd, give_page, stream_failed, r,
+                                              (const uint8_t *)kith__input_path(r->input), PAGE);
     if (r->status != KITH_OK)
         return r->status;
-    return code > SERD_FAILURE || r->complained ? find_bad_line(r, reader) : KITH_OK;
+    return code > SERD_FAILURE || r->complained ? find_bad_line(r) : KITH_OK;
 }
 
 /* ---- pieces of a plain N-Triples file, one for each thread ---- */
@@ -550,14 +639,11 @@ static void read_piece(void *context, size_t index)
 {
     piece *p = (piece *)context + index;
     reading *r = &p->reading;
-    SerdReader *reader =
-        serd_reader_new(SERD_NTRIPLES, r, NULL, on_base, on_prefix, on_statement, NULL);
+    SerdReader *reader = reader_new(r);
 
     p->failed = !reader;
     if (!reader)
         return;
-    serd_reader_set_strict(reader, true);
-    serd_reader_set_error_sink(reader, on_error, r);
     SerdStatus code = serd_reader_read_source(reader, give_page, stream_failed, r,
                                               (const uint8_t *)kith__input_path(r->input), PAGE);
     p->failed = code > SERD_FAILURE || r->complained || r->status != KITH_OK;
@@ -627,7 +713,6 @@ static kith_status need_facts(const kith__loader *loader, const kith__input *inp
 static kith_status read_rdf(kith__loader *loader, kith__input *input, bool turtle)
 {
     reading *r = kith__calloc(1, sizeof *r);
-    SerdReader *reader = NULL;
     kith_status status = KITH_OK;
     bool done = false;
 
@@ -644,17 +729,14 @@ static kith_status read_rdf(kith__loader *loader, kith__input *input, bool turtl
     r->input = input;
     r->turtle = turtle;
     r->env = serd_env_new(NULL);
-    reader = serd_reader_new(turtle ? SERD_TURTLE : SERD_NTRIPLES, r, NULL, on_base, on_prefix,
-                             on_statement, NULL);
-    if (!r->env || !reader)
+    r->serd = reader_new(r);
+    if (!r->env || !r->serd)
         TRY(kith__no_memory(loader->error));
-    serd_reader_set_strict(reader, true);
-    serd_reader_set_error_sink(reader, on_error, r);
-    TRY(loader->skip_bad ? read_leniently(r, reader) : read_strictly(r, reader));
+    TRY(loader->skip_bad ? read_leniently(r) : read_strictly(r));
     loader->graph->report.duplicates += r->collector.dropped;
     TRY(need_facts(loader, input));
 cleanup:
-    serd_reader_free(reader);
+    serd_reader_free(r->serd);
     serd_env_free(r->env);
     kith__free(r->name.at);
     kith__free(r->label.at);
