@@ -961,9 +961,14 @@ typedef struct kith_newcomer {
 KITH_API size_t kith_session_newcomer_count(const kith_session *session);
 KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
 
-/* The name of an entity in an answer; NULL if there is none. Ids below kith_graph_entity_count are
- * the graph's, larger ones are the session's new entities. The name is valid until a fact is added
- * or removed. */
+/* Entities have the ids 0..kith_session_entity_count()-1: those below kith_graph_entity_count are
+ * the graph's, followed by the session's new entities in the order in which facts first named them.
+ * An id of a new entity is valid until a fact is removed. */
+KITH_API uint32_t kith_session_entity_count(const kith_session *session);
+/* The id of a name; KITH_ERR_NOT_FOUND if neither the graph nor a fact of the session has it. */
+KITH_API kith_status kith_session_find_entity(uint32_t *entity, const kith_session *session,
+                                              const char *name);
+/* The name of an id; NULL if there is none. It is valid until a fact is added or removed. */
 KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
 
 /* A question: names, and NULL for what is unknown.
@@ -1035,8 +1040,9 @@ typedef struct kith_answers {
 KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,
                                       const kith_question *question,
                                       const kith_ask_options *options, kith_error *error);
-/* A question by ids of the model's graph, with UINT32_MAX for the unknown; KITH_ERR_NOT_FOUND for
- * an id that does not exist. */
+/* The same with a question by ids, with UINT32_MAX for the unknown: entities as in
+ * kith_session_entity_count, relations of the model's graph. Fails with KITH_ERR_NOT_FOUND for an
+ * id that does not exist. */
 KITH_API kith_status kith_session_ask_ids(kith_answers **answers, kith_session *session,
                                           kith_triple question, const kith_ask_options *options,
                                           kith_error *error);
@@ -1056,8 +1062,7 @@ typedef struct kith_answers_batch {
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
-/* The same by ids, as in kith_session_ask_ids. An id that does not exist is an error of its
- * question. */
+/* The same by ids. An id that does not exist is an error of its question. */
 KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
                                               const kith_triple *questions, size_t count,
                                               const kith_ask_options *options, kith_error *error);
@@ -1098,6 +1103,9 @@ typedef struct kith_verdict {
  * KITH_ERR_ARGUMENT if neither entity can be a candidate and the run has no classifier. */
 KITH_API kith_status kith_session_judge(kith_verdict **verdict, kith_session *session,
                                         const kith_question *fact, kith_error *error);
+/* The same with a fact by ids, as in kith_session_ask_ids. */
+KITH_API kith_status kith_session_judge_ids(kith_verdict **verdict, kith_session *session,
+                                            kith_triple fact, kith_error *error);
 KITH_API void kith_verdict_free(kith_verdict *verdict);
 
 /* The verdicts on many facts; `at` and `errors` as in kith_answers_batch. */
@@ -1112,14 +1120,13 @@ typedef struct kith_verdicts {
 KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *session,
                                             const kith_question *facts, size_t count,
                                             const kith_ask_options *options, kith_error *error);
-/* The same with facts by ids of the model's graph. */
+/* The same by ids. */
 KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_session *session,
                                                 const kith_triple *facts, size_t count,
                                                 const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
-/* A fact that is not known, by ids of the model's graph. Its subject is in train; its object may be
- * a new entity (kith_session_entity_name). */
+/* A fact that is not known, by ids as in kith_session_ask_ids. */
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;
@@ -1282,7 +1289,32 @@ typedef struct kith_explanation {
 KITH_API kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
                                           const kith_question *question,
                                           const kith_ask_options *options, kith_error *error);
+/* The same with a question or fact by ids, as in kith_session_ask_ids. */
+KITH_API kith_status kith_session_explain_ids(kith_explanation **explanation,
+                                              kith_session *session, kith_triple question,
+                                              const kith_ask_options *options, kith_error *error);
 KITH_API void kith_explanation_free(kith_explanation *explanation);
+
+/* The explanations of many questions; `at` and `errors` as in kith_answers_batch. */
+typedef struct kith_explanations {
+    const kith_explanation *const *at;
+    const kith_error *const *errors;
+    size_t count;
+    size_t failed;
+} kith_explanations;
+
+/* Many questions at once, as in kith_session_ask_all. */
+KITH_API kith_status kith_session_explain_all(kith_explanations **explanations,
+                                              kith_session *session,
+                                              const kith_question *questions, size_t count,
+                                              const kith_ask_options *options, kith_error *error);
+/* The same by ids. */
+KITH_API kith_status kith_session_explain_all_ids(kith_explanations **explanations,
+                                                  kith_session *session,
+                                                  const kith_triple *questions, size_t count,
+                                                  const kith_ask_options *options,
+                                                  kith_error *error);
+KITH_API void kith_explanations_free(kith_explanations *explanations);
 
 #ifdef __cplusplus
 }

@@ -110,6 +110,8 @@ kith_status kith__classify_fact(kith_verdict *verdict, kith_session *s, kith__wo
     uint32_t m = kith_graph_seen_relation_count(a->model->graph);
     const side sides[2] = {{fact.subject, fact.relation, fact.object},
                            {fact.object, fact.relation + m, fact.subject}};
+    const size_t width = a->width;
+    const kith__unseen_set unseen = a->fusion ? a->fusion->unseen : (kith__unseen_set){0};
     const kith__judgement *judgement;
     kith__sample sample = {{0}, false};
     bool known = false;
@@ -126,5 +128,8 @@ kith_status kith__classify_fact(kith_verdict *verdict, kith_session *s, kith__wo
     verdict->low = 0;
     verdict->high = 1;
 cleanup:
+    a->width = width; /* the candidates that were chosen */
+    if (a->fusion)
+        a->fusion->unseen = unseen;
     return status;
 }

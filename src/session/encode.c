@@ -10,7 +10,9 @@ kith_status kith_session_encode(float *vector, kith_session *s, const char *enti
     if (!vector || !s)
         return kith__null_argument(error, __func__);
 
-    kith_question question = {inverse ? NULL : entity, relation, inverse ? entity : NULL};
+    const kith__question question = {
+        {inverse ? NULL : entity, relation, inverse ? entity : NULL},
+        {KITH__NO_ID, KITH__NO_ID, KITH__NO_ID}};
     kith__workspace *a = NULL;
     kith__resolved r;
     kith__query_entity asked;

@@ -473,13 +473,13 @@ cleanup:
 }
 
 /* Collect the known facts of the entity, without the fact that is checked. */
-static kith_status gather(explaining *x, const kith__resolved *r, bool is_fact, kith_error *error)
+static kith_status gather(explaining *x, const kith__resolved *r, kith_error *error)
 {
     kith_status status;
 
     TRY(kith__gather_facts(&x->asked, &x->of_graph, x->session, x->workspace, &r->entity, 1,
                            error));
-    if (is_fact) {
+    if (r->is_fact) {
         size_t before = x->asked.count;
         bool of_graph = false;
         for (size_t i = 0; i < x->of_graph; i++)
@@ -493,128 +493,20 @@ cleanup:
     return status;
 }
 
-/* ---- the caller's result ---- */
-
-/* The caller's result, and the arrays its lists point to. */
-typedef struct {
-    kith_explanation shown;
-    kith_implication *implications;
-    kith_rank_change **changes;
-} result;
-
-static void release(kith__score_parts *out)
+kith_status kith__explain(kith__score_parts *out, kith_session *s, kith__workspace *a,
+                          const kith__resolved *r, const kith_ask_options *options,
+                          kith_error *error)
 {
-    kith__answers_release(&out->answers);
-    kith__contributions_free(out->contributions, out->contribution_count);
-    kith__free(out->neighbors);
-    kith__free(out->implications);
-    kith__free(out->ablations);
-    kith__list_free(out->changes);
-}
+    explaining x = {.session = s, .out = out, .workspace = a, .rules = s->model->rules};
+    kith_status status;
 
-/* Nonzero if out of memory. The caller's result takes ownership of the elements' own lists. */
-static int make_lists(kith_explanation *to, const kith__score_parts *from)
-{
-    to->answers = kith__answers_public(&from->answers);
-    to->contributions = kith__list_of(from->contributions, from->contribution_count,
-                                      sizeof *from->contributions);
-    to->neighbors = kith__list_of(from->neighbors, from->neighbor_count, sizeof *from->neighbors);
-    to->ablations = kith__list_of(from->ablations, from->ablation_count, sizeof *from->ablations);
-    return to->answers && to->contributions && to->neighbors && to->ablations ? 0 : -1;
-}
-
-static kith_status publish(kith_explanation **explanation, kith__score_parts *from,
-                           kith_error *error)
-{
-    result *to = kith__calloc(1, sizeof *to);
-
-    if (!to || make_lists(&to->shown, from)) {
-        if (to)
-            kith_explanation_free(&to->shown);
-        return kith__no_memory(error);
-    }
-    to->shown.relation = from->relation;
-    to->shown.contribution_count = from->contribution_count;
-    to->shown.weighing = from->weighing;
-    to->shown.neighbor_count = from->neighbor_count;
-    to->shown.unread = from->unread;
-    to->shown.ablation_count = from->ablation_count;
-    to->shown.compared = from->compared;
-    to->implications = from->implications;
-    to->changes = from->changes;
-    kith__free(from->contributions);
-    from->contributions = NULL;
-    from->implications = NULL;
-    from->changes = NULL;
-    *explanation = &to->shown;
-    return KITH_OK;
-}
-
-kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
-                                 const kith_question *question, const kith_ask_options *options,
-                                 kith_error *error)
-{
-    if (!explanation || !session || !question)
-        return kith__null_argument(error, __func__);
-
-    kith_ask_options used;
-    bool is_fact = question->subject && question->relation && question->object;
-    kith__score_parts out = {0};
-    explaining x = {.session = session, .out = &out, .rules = session->model->rules};
-    kith__resolved resolved;
-    kith__watch watch;
-    kith_status status = kith__ask_options(&used, options, error);
-
-    kith__watch_init(&watch, used.watch, used.context);
-    TRY(status);
-    if (is_fact)
-        used.candidates = KITH_ANSWERS_ALL; /* as in kith_session_judge */
-    TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
-                : kith__resolve(&resolved, session, question, used.candidates, error));
-    if (!(x.workspace = kith__workspace_take(session->cache)))
-        TRY(kith__no_memory(error));
-    x.workspace->watch = &watch;
-    TRY(kith__watch_begin(&watch, "answering", 0, error));
-    TRY(kith__choose_candidates(x.workspace, session, used.candidates, error));
-    TRY(gather(&x, &resolved, is_fact, error));
-    TRY(answer(&x, &resolved, &used, error));
-    count_compared(&out);
-    TRY(kith__watch_begin(&watch, "explaining", 0, error));
-    TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
+    TRY(gather(&x, r, error));
+    TRY(answer(&x, r, options, error));
+    count_compared(out);
+    TRY(kith__find_contributions(out, s, a, &x.asked, x.query, x.scores, error));
     TRY(find_ablations(&x, error));
-    TRY(publish(explanation, &out, error));
 cleanup:
-    kith__workspace_give(session->cache, x.workspace);
-    kith__watch_release(&watch);
     kith__free(x.facts);
     kith__free(x.sorted);
-    release(&out);
     return status;
-}
-
-static void free_contributions(const kith_explanation *e)
-{
-    for (size_t i = 0; e->contributions && i < e->contribution_count; i++) {
-        const kith_contributions *c = e->contributions[i];
-        kith__list_free(c->features);
-        kith__list_free(c->reasons);
-        kith__list_free(c->path);
-        kith__free((void *)(uintptr_t)c->neighbors);
-    }
-    kith__list_free(e->contributions);
-}
-
-void kith_explanation_free(kith_explanation *explanation)
-{
-    result *kept = (result *)explanation;
-
-    if (!explanation)
-        return;
-    kith_answers_free((kith_answers *)(uintptr_t)explanation->answers);
-    free_contributions(explanation);
-    kith__list_free(explanation->neighbors);
-    kith__list_free(explanation->ablations);
-    kith__free(kept->implications);
-    kith__list_free(kept->changes);
-    kith__free(kept);
 }
