@@ -183,7 +183,7 @@ bool kith__judge_fact(double *probability, const kith__judgement *j, const kith_
     float score = score_of(j, sample, relation), threshold = j->threshold[relation];
 
     *probability = j->slope > 0 && isfinite(threshold)
-                       ? 1 / (1 + exp(-(double)j->slope * ((double)score - threshold)))
+                       ? kith__sigmoid((double)j->slope * ((double)score - threshold))
                        : NAN;
     return score >= threshold;
 }

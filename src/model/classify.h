@@ -38,7 +38,7 @@ const char *kith__classify_by_name(int by);
 typedef struct kith__judgement {
     float (*weight)[KITH__FACT_FEATURES_COUNT];
     float *threshold;
-    float slope; /* P(true) = 1 / (1 + exp(-slope (score - threshold))); 0: unknown */
+    float slope; /* P(true) = sigmoid(slope (score - threshold)); 0: unknown */
 } kith__judgement;
 
 typedef struct kith__classifier {
