@@ -49,7 +49,7 @@ static kith_graph *held_out_of(const kith_graph *source, bool between)
                                            .between = between,
                                            .share = .2,
                                            .most_hidden = 8,
-                                           .most_asked = 8000,
+                                           .most_queries = 8000,
                                            .seed = 1};
     kith__pool *pool = kith__pool_new(1);
     kith_graph *graph = NULL;
@@ -190,7 +190,7 @@ static void holdout__few_hubs_leave_facts_to_train_on(void **state)
                                                .objects = sides >> 1,
                                                .share = .1,
                                                .most_hidden = 8,
-                                               .most_asked = 8000,
+                                               .most_queries = 8000,
                                                .seed = 1};
         kith__pool *pool = kith__pool_new(1);
         kith_graph *graph = NULL;

@@ -1157,7 +1157,7 @@ KITH_API void kith_missing_options_init(kith_missing_options *options, size_t si
 typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
-    size_t asked;    /* queries S r ? that were made */
+    size_t queries;    /* queries S r ? that were made */
     size_t possible; /* queries that could be made: entities times relations of train */
     int complete;    /* no other query can have a likelier answer than those listed */
 } kith_missing;

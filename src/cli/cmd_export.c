@@ -171,7 +171,7 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     char *line = NULL;
-    size_t capacity = 0, room = 0;
+    size_t capacity = 0, made_capacity = 0;
     ssize_t length;
     int status = EXIT_SUCCESS;
 
@@ -184,9 +184,9 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
             line[--length] = '\0';
         if (length == 0)
             continue;
-        if (n->made_count == room) {
-            room = room ? 2 * room : 64;
-            char **made = realloc(n->made, room * sizeof *made);
+        if (n->made_count == made_capacity) {
+            made_capacity = made_capacity ? 2 * made_capacity : 64;
+            char **made = realloc(n->made, made_capacity * sizeof *made);
             if (!made) {
                 status = out_of_memory();
                 break;

@@ -125,14 +125,14 @@ static void add_judged(kith_reliability *table, const kith_rank *r)
 }
 
 /* Whether the embedding can encode an entity of the graph. */
-static bool is_near_seen(const kith_model *model, uint32_t entity)
+static bool leads_to_seen(const kith_model *model, uint32_t entity)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
     const kith__view known = {.base = kith__model_facts(model)};
 
     if (!known.base || hood.offset[entity + 1] > hood.offset[entity])
         return hood.offset[entity + 1] > hood.offset[entity];
-    return kith__is_near_seen(&known, kith__facts_of(known.base, entity),
+    return kith__leads_to_seen(&known, kith__facts_of(known.base, entity),
                               kith_graph_seen_entity_count(model->graph));
 }
 
@@ -156,7 +156,7 @@ static kith_status sum_up(evaluation *result, const kith_model *model, kith_erro
         kith__metrics_add(&result->pessimistic, r->pessimistic);
         kith__metrics_add(&result->by_kind[r->kind], r->realistic);
         kith__metrics_add(&result->by_facts[r->facts], r->realistic);
-        result->shown.no_neighbors += facts == 0 && !is_near_seen(model, known);
+        result->shown.no_neighbors += facts == 0 && !leads_to_seen(model, known);
         bool direct;
         uint64_t answers;
         look_around(&direct, &answers, model->graph, r);
@@ -283,7 +283,7 @@ static kith_status sum_up_classified(evaluation *e, const kith_model *model, kit
         r->kind = kinds[r->fact.relation];
         r->facts = bucket_of(of_subject < of_object ? of_subject : of_object);
         right += r->correct != 0;
-        e->shown.no_neighbors += !is_near_seen(model, s) || !is_near_seen(model, o);
+        e->shown.no_neighbors += !leads_to_seen(model, s) || !leads_to_seen(model, o);
     }
     e->shown.accuracy = count ? (double)right / (double)count : 0;
     e->realistic.queries = count;

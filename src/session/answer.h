@@ -8,7 +8,7 @@
 
 /* The facts of `count` entities, which stay in the workspace until the next call; `of_graph` (may
  * be NULL) is how many of the first entity's facts come from the graph. */
-kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph,
+kith_status kith__gather_facts(kith__query_entity *queried, size_t *of_graph,
                                const kith_session *session, kith__workspace *workspace,
                                const uint32_t *entities, size_t count, kith_error *error);
 
@@ -17,7 +17,7 @@ kith_status kith__choose_candidates(kith__workspace *workspace, const kith_sessi
                                     kith_candidate_set set, kith_error *error);
 /* P(has r) of an entity for some queries; NAN if the model has not learned it. */
 kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
-                                kith__workspace *workspace, const kith__query_entity *asked,
+                                kith__workspace *workspace, const kith__query_entity *queried,
                                 const uint32_t *queries, size_t count, kith_error *error);
 
 /* What a caller asks: what is known is given by names or by ids, the others are NULL and
@@ -66,8 +66,8 @@ void kith__answers_release(kith__answers *answers);
 /* A public copy in one block, which the caller owns; NULL if out of memory. */
 kith_answers *kith__answers_public(const kith__answers *answers);
 
-/* Answer resolved questions on several threads; on failure there is nothing to release. `watch` may be NULL; the caller begins its stage,
- * to which each answered question adds 1. */
+/* Answer resolved questions on several threads; on failure there is nothing to release. `watch` may
+ * be NULL; the caller begins its stage, to which each answered question adds 1. */
 kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
                                const kith_ask_options *options, kith__watch *watch,
@@ -75,7 +75,7 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
 
 /* Remove a fact of the workspace from an entity that was gathered there; false if it does not have
  * the fact. */
-bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint32_t query,
+bool kith__mask_fact(kith__query_entity *queried, kith__workspace *workspace, uint32_t query,
                      uint32_t other);
 
 /* Whether a known fact of a query's relation links an entity to itself. */
@@ -118,11 +118,11 @@ typedef struct kith__likely {
 } kith__likely;
 /* Fill in the queries first .. first + count - 1, in this order. */
 kith_status kith__likely_queries(kith__likely *likely, kith_session *session,
-                                 kith__workspace *workspace, const kith__query_entity *asked,
+                                 kith__workspace *workspace, const kith__query_entity *queried,
                                  uint32_t first, uint32_t count, kith_error *error);
 /* The m queries of one side, most likely first. */
 kith_status kith__order_queries(kith__likely *order, kith_session *session,
-                                kith__workspace *workspace, const kith__query_entity *asked,
+                                kith__workspace *workspace, const kith__query_entity *queried,
                                 bool subject_asked, kith_error *error);
 /* What to add to the scores of a relation to make them comparable with those of others:
  * log-likelihoods. */
@@ -130,18 +130,18 @@ float kith__likelihood_shift(const float *scores, size_t candidates, float impli
 
 /* The relations between an entity and one candidate. */
 kith_status kith__answer_relations(kith__answers *answers, kith_session *session,
-                                   kith__workspace *workspace, const kith__query_entity *asked,
+                                   kith__workspace *workspace, const kith__query_entity *queried,
                                    uint32_t other, const kith_ask_options *options,
                                    kith_error *error);
 
 /* The best pairs of a relation and an entity. */
 kith_status kith__answer_pairs(kith__answers *answers, kith_session *session,
-                               kith__workspace *workspace, const kith__query_entity *asked,
+                               kith__workspace *workspace, const kith__query_entity *queried,
                                const kith_ask_options *options, kith_error *error);
 
 /* The best answers by one row of scores, for a query. */
 kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
-                               kith__workspace *workspace, const kith__query_entity *asked,
+                               kith__workspace *workspace, const kith__query_entity *queried,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error);
 /* The options with defaults filled in. */

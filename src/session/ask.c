@@ -3,7 +3,7 @@
 
 #include "core/mem.h"
 #include "graph/graph.h"
-#include "session/batch.h"
+#include "session/question_batch.h"
 
 /* Resolved questions that are being answered. */
 typedef struct {
@@ -11,11 +11,11 @@ typedef struct {
     const kith_ask_options *options;
     const kith__resolved *resolved;
     kith__answers *answers;
-} asking;
+} answering;
 
 /* One question, whose entity is gathered in the workspace and, if it has a relation, scored in a
  * row. */
-static kith_status answer_one(asking *k, kith__workspace *a, const kith__query_entity *entity,
+static kith_status answer_one(answering *k, kith__workspace *a, const kith__query_entity *entity,
                               size_t row, uint32_t question, kith_error *error)
 {
     const kith__resolved *r = &k->resolved[question];
@@ -38,7 +38,7 @@ cleanup:
 static kith_status answer_chunk(void *context, kith__workspace *a, const uint32_t *at,
                                 size_t count, kith_error *error)
 {
-    asking *k = context;
+    answering *k = context;
     kith__query_entity gathered[KITH__QUERIES_TOGETHER];
     uint32_t entities[KITH__QUERIES_TOGETHER], query = k->resolved[at[0]].query;
     kith_status status;
@@ -77,7 +77,7 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *s,
                                kith_error *error)
 {
     kith_ask_options used;
-    asking k = {s, &used, resolved, answers};
+    answering k = {s, &used, resolved, answers};
     const kith__chunks chunks = {.session = s,
                                  .resolved = resolved,
                                  .count = count,
@@ -104,7 +104,7 @@ cleanup:
 }
 
 /* Answer the questions of a call: `at` gets those of each question, NULL where it has an error. */
-static kith_status ask(kith_answers **at, kith__batch *b, kith_error *error)
+static kith_status ask(kith_answers **at, kith__question_batch *b, kith_error *error)
 {
     kith__answers *found = kith__calloc(b->good, sizeof *found);
     kith_status status;
@@ -131,8 +131,8 @@ static kith_status ask_all(kith_answers_batch **batch, kith_session *s, kith__qu
 {
     kith_answers_batch *out = kith__calloc(1, sizeof *out);
     kith_answers **at = NULL;
-    kith__batch b;
-    kith_status status = kith__batch_init(&b, s, questions, options, kith__resolve, error);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, questions, options, kith__resolve, error);
 
     TRY(status);
     if (!out || !(at = kith__calloc(b.count, sizeof *at)))
@@ -146,7 +146,7 @@ static kith_status ask_all(kith_answers_batch **batch, kith_session *s, kith__qu
     out = NULL;
 cleanup:
     kith_answers_batch_free(out);
-    kith__batch_release(&b);
+    kith__question_batch_release(&b);
     return status;
 }
 
@@ -185,15 +185,15 @@ static kith_status ask_one(kith_answers **answers, kith_session *s, kith__questi
                            const kith_ask_options *options, kith_error *error)
 {
     kith_answers *out = NULL;
-    kith__batch b;
-    kith_status status = kith__batch_init(&b, s, question, options, kith__resolve, error);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, question, options, kith__resolve, error);
 
     TRY(status);
-    TRY(kith__batch_first_error(&b, error));
+    TRY(kith__question_batch_first_error(&b, error));
     TRY(ask(&out, &b, error));
     *answers = out;
 cleanup:
-    kith__batch_release(&b);
+    kith__question_batch_release(&b);
     return status;
 }
 

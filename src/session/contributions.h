@@ -24,7 +24,7 @@ typedef struct kith__score_parts {
 /* Split the final scores of the first `compared` answers of an explanation whose neighbours are
  * known. The workspace must be as scoring the question left it. */
 kith_status kith__find_contributions(kith__score_parts *explanation, kith_session *session,
-                                     kith__workspace *workspace, const kith__query_entity *asked,
+                                     kith__workspace *workspace, const kith__query_entity *queried,
                                      uint32_t query, const float *scores, kith_error *error);
 /* Answer and explain a resolved question in a workspace whose candidates are chosen. The caller
  * releases the parts, on failure too (explanations.c). */

@@ -18,7 +18,7 @@ enum {
 typedef struct {
     kith_session *session;
     kith__workspace *workspace;
-    kith__query_entity asked;
+    kith__query_entity queried;
     size_t of_graph; /* how many of the entity's facts come from the graph */
     uint32_t query;
     bool known; /* the fact to explain is known, and therefore hidden */
@@ -81,18 +81,18 @@ static kith_implication redundant_with(const explaining *x, uint32_t relation)
 static void mark_relations(const explaining *x, uint8_t value)
 {
     uint32_t seen = x->session->model->lists->seen;
-    bool all = !kith__has_seen_neighbor((kith__span){x->asked.facts, x->asked.count}, seen);
+    bool all = !kith__has_seen_neighbor((kith__span){x->queried.facts, x->queried.count}, seen);
 
-    for (size_t i = 0; i < x->asked.count; i++)
-        if (all || x->asked.facts[i].entity < seen)
-            x->workspace->relations[x->asked.facts[i].relation] = value;
+    for (size_t i = 0; i < x->queried.count; i++)
+        if (all || x->queried.facts[i].entity < seen)
+            x->workspace->relations[x->queried.facts[i].relation] = value;
 }
 
 /* ---- neighbours ---- */
 
 static bool embedding_counts(const explaining *x)
 {
-    return kith__embedding_counts(x->workspace, &x->asked);
+    return kith__embedding_counts(x->workspace, &x->queried);
 }
 
 static kith_weighing weighing_of(const explaining *x)
@@ -154,7 +154,7 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
 {
     x->out->weighing = weighing_of(x);
     x->out->neighbor_count = count;
-    x->out->unread = x->asked.count - count;
+    x->out->unread = x->queried.count - count;
     x->out->neighbors = kith__calloc(count, sizeof *x->out->neighbors);
     x->out->implications = kith__calloc(count, 2 * sizeof *x->out->implications);
     return x->out->neighbors && x->out->implications ? KITH_OK : kith__no_memory(error);
@@ -162,7 +162,7 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
 
 static void add_unweighed(explaining *x, size_t *count, size_t fact)
 {
-    x->out->neighbors[*count] = neighbor_at(x, x->asked.facts[fact], SIZE_MAX);
+    x->out->neighbors[*count] = neighbor_at(x, x->queried.facts[fact], SIZE_MAX);
     x->out->neighbors[(*count)++].added = fact >= x->of_graph;
 }
 
@@ -175,19 +175,19 @@ static kith_status weigh_neighbors(explaining *x, kith_error *error)
     bool all = x->session->model->fused;
     kith_status status;
 
-    TRY(make_neighbors(x, all ? x->asked.count : count, error));
+    TRY(make_neighbors(x, all ? x->queried.count : count, error));
     rest = count;
     mark_relations(x, 1);
     for (size_t v = 0; v < count; v++, fact++) {
         kith_neighbor next = kith__encoded_neighbor(&x->workspace->entities, at[v]);
-        for (; x->asked.facts[fact].relation != next.relation ||
-               x->asked.facts[fact].entity != next.entity; fact++)
+        for (; x->queried.facts[fact].relation != next.relation ||
+               x->queried.facts[fact].entity != next.entity; fact++)
             if (all)
                 add_unweighed(x, &rest, fact);
         x->out->neighbors[v] = weighed_at(x, next, v);
         x->out->neighbors[v].added = fact >= x->of_graph;
     }
-    for (; all && fact < x->asked.count; fact++)
+    for (; all && fact < x->queried.count; fact++)
         add_unweighed(x, &rest, fact);
     mark_relations(x, 0);
     x->weighed = x->out->weighing == KITH_WEIGH_NONE ? 0 : count;
@@ -198,10 +198,10 @@ cleanup:
 /* Rules use all facts without weighting them. */
 static kith_status list_neighbors(explaining *x, kith_error *error)
 {
-    kith_status status = make_neighbors(x, x->asked.count, error);
+    kith_status status = make_neighbors(x, x->queried.count, error);
 
-    for (size_t i = 0; status == KITH_OK && i < x->asked.count; i++) {
-        x->out->neighbors[i] = neighbor_at(x, x->asked.facts[i], i);
+    for (size_t i = 0; status == KITH_OK && i < x->queried.count; i++) {
+        x->out->neighbors[i] = neighbor_at(x, x->queried.facts[i], i);
         x->out->neighbors[i].added = i >= x->of_graph;
     }
     return status;
@@ -210,7 +210,7 @@ static kith_status list_neighbors(explaining *x, kith_error *error)
 static kith_status leave_out_self(const explaining *x, float *scores, kith_error *error)
 {
     return x->with_self ? KITH_OK
-                        : kith__leave_out_self(scores, x->workspace, x->session, x->asked.entity,
+                        : kith__leave_out_self(scores, x->workspace, x->session, x->queried.entity,
                                                x->query, error);
 }
 
@@ -225,11 +225,11 @@ static kith_status score(explaining *x, kith_error *error)
     if (kith__workspace_reserve(a, 1 + kith__queries_at_once(a->model)))
         TRY(kith__no_memory(error));
     if (embedding)
-        TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->asked, 1, &x->query, 1,
+        TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->queried, 1, &x->query, 1,
                                    error));
     TRY(embedding ? weigh_neighbors(x, error) : list_neighbors(x, error));
     qsort(x->out->neighbors, x->weighed, sizeof *x->out->neighbors, heavier_first);
-    TRY(kith__final_scores(&final, &a->shares[0], a, &x->asked, x->query, a->scores, error));
+    TRY(kith__final_scores(&final, &a->shares[0], a, &x->queried, x->query, a->scores, error));
     x->scores = final == a->scores ? a->scores : a->fusion->scores;
     TRY(leave_out_self(x, x->scores, error));
 cleanup:
@@ -249,7 +249,7 @@ static size_t masked_by(const explaining *x, size_t variant)
 static kith_status copy_without(kith__query_entity *variants, explaining *x, size_t count,
                                 kith_error *error)
 {
-    const kith__query_entity *all = &x->asked;
+    const kith__query_entity *all = &x->queried;
     uint32_t m = x->session->model->graph->seen_relations;
     size_t need, used = 0;
 
@@ -366,7 +366,7 @@ static kith_status find_ablations(explaining *x, kith_error *error)
     kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
-    if (x->asked.count < 2 || out->compared == 0)
+    if (x->queried.count < 2 || out->compared == 0)
         return KITH_OK;
     count = count < UNWEIGHED ? count : UNWEIGHED;
     out->ablations = kith__calloc(count, sizeof *out->ablations);
@@ -408,8 +408,8 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
     kith_status status;
 
     unknown.new_only = 1; /* known answers do not compete with it */
-    TRY(kith__has_relations(&has, x->session->cache, a, &x->asked, &x->query, 1, error));
-    TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->asked, x->scores, shares,
+    TRY(kith__has_relations(&has, x->session->cache, a, &x->queried, &x->query, 1, error));
+    TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->queried, x->scores, shares,
                            x->query, &unknown, error));
     kith_answer own = {
         .relation = x->out->relation,
@@ -434,8 +434,8 @@ static kith_status answer_open(explaining *x, const kith__resolved *r,
     kith_status status;
 
     TRY(r->other != KITH__NO_ID ? kith__answer_relations(answers, x->session, x->workspace,
-                                                         &x->asked, r->other, options, error)
-                                : kith__answer_pairs(answers, x->session, x->workspace, &x->asked,
+                                                         &x->queried, r->other, options, error)
+                                : kith__answer_pairs(answers, x->session, x->workspace, &x->queried,
                                                      options, error));
     if (answers->count > 0)
         x->query = answers->at[0].relation + (answers->at[0].is_subject ? m : 0);
@@ -466,7 +466,7 @@ static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask
     if (!open && r->other != KITH__NO_ID)
         TRY(answer_fact(x, r->other, options, error));
     else if (!open)
-        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->asked, x->scores,
+        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->queried, x->scores,
                                &x->workspace->shares[0], x->query, options, error));
 cleanup:
     return status;
@@ -477,17 +477,17 @@ static kith_status gather(explaining *x, const kith__resolved *r, kith_error *er
 {
     kith_status status;
 
-    TRY(kith__gather_facts(&x->asked, &x->of_graph, x->session, x->workspace, &r->entity, 1,
+    TRY(kith__gather_facts(&x->queried, &x->of_graph, x->session, x->workspace, &r->entity, 1,
                            error));
     if (r->is_fact) {
-        size_t before = x->asked.count;
+        size_t before = x->queried.count;
         bool of_graph = false;
         for (size_t i = 0; i < x->of_graph; i++)
-            of_graph |= x->asked.facts[i].relation == r->query &&
-                        x->asked.facts[i].entity == r->other;
-        x->known = kith__mask_fact(&x->asked, x->workspace, r->query, r->other);
+            of_graph |= x->queried.facts[i].relation == r->query &&
+                        x->queried.facts[i].entity == r->other;
+        x->known = kith__mask_fact(&x->queried, x->workspace, r->query, r->other);
         if (of_graph)
-            x->of_graph -= before - x->asked.count;
+            x->of_graph -= before - x->queried.count;
     }
 cleanup:
     return status;
@@ -503,7 +503,7 @@ kith_status kith__explain(kith__score_parts *out, kith_session *s, kith__workspa
     TRY(gather(&x, r, error));
     TRY(answer(&x, r, options, error));
     count_compared(out);
-    TRY(kith__find_contributions(out, s, a, &x.asked, x.query, x.scores, error));
+    TRY(kith__find_contributions(out, s, a, &x.queried, x.query, x.scores, error));
     TRY(find_ablations(&x, error));
 cleanup:
     kith__free(x.facts);

@@ -1,7 +1,7 @@
 /* Explanations of questions, one or many at once, and the results that callers get. */
 #include "core/lists.h"
 #include "core/mem.h"
-#include "session/batch.h"
+#include "session/question_batch.h"
 #include "session/contributions.h"
 
 /* ---- the caller's result ---- */
@@ -91,12 +91,12 @@ void kith_explanation_free(kith_explanation *explanation)
 /* ---- questions ---- */
 
 /* As in kith_session_judge, all entities with a score are candidates for a fact. */
-static kith_candidate_set candidates_for(bool is_fact, kith_candidate_set asked)
+static kith_candidate_set candidates_for(bool is_fact, kith_candidate_set queried)
 {
-    return is_fact ? KITH_ANSWERS_ALL : asked;
+    return is_fact ? KITH_ANSWERS_ALL : queried;
 }
 
-static kith_status explain_one(kith_explanation **explanation, const kith__batch *b,
+static kith_status explain_one(kith_explanation **explanation, const kith__question_batch *b,
                                kith__workspace *a, const kith__resolved *r, kith_error *error)
 {
     kith_candidate_set set = candidates_for(r->is_fact, b->options.candidates);
@@ -113,7 +113,7 @@ cleanup:
 
 /* The questions of a call, and the explanation of each; NULL where it has an error. */
 typedef struct {
-    const kith__batch *batch;
+    const kith__question_batch *batch;
     kith_explanation **at;
 } many;
 
@@ -121,7 +121,7 @@ static kith_status explain_chunk(void *context, kith__workspace *a, const uint32
                                  size_t count, kith_error *error)
 {
     many *m = context;
-    const kith__batch *b = m->batch;
+    const kith__question_batch *b = m->batch;
     kith_status status = KITH_OK;
 
     for (size_t i = 0; i < count && status == KITH_OK; i++)
@@ -140,7 +140,7 @@ static kith_status resolve(kith__resolved *resolved, const kith_session *s,
                    : kith__resolve(resolved, s, question, set, error);
 }
 
-static kith_status explain(kith_explanation **at, kith__batch *b, kith_error *error)
+static kith_status explain(kith_explanation **at, kith__question_batch *b, kith_error *error)
 {
     many m = {b, at};
     const kith__chunks chunks = {.session = b->session,
@@ -167,8 +167,8 @@ static kith_status explain_all(kith_explanations **explanations, kith_session *s
 {
     kith_explanations *out = kith__calloc(1, sizeof *out);
     kith_explanation **at = NULL;
-    kith__batch b;
-    kith_status status = kith__batch_init(&b, s, questions, options, resolve, error);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, questions, options, resolve, error);
 
     TRY(status);
     if (!out || !(at = kith__calloc(b.count, sizeof *at)))
@@ -182,7 +182,7 @@ static kith_status explain_all(kith_explanations **explanations, kith_session *s
     out = NULL;
 cleanup:
     kith_explanations_free(out);
-    kith__batch_release(&b);
+    kith__question_batch_release(&b);
     return status;
 }
 
@@ -222,17 +222,17 @@ static kith_status explain_single(kith_explanation **explanation, kith_session *
                                   kith_error *error)
 {
     kith_explanation *out = NULL;
-    kith__batch b;
-    kith_status status = kith__batch_init(&b, s, question, options, resolve, error);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, question, options, resolve, error);
 
     TRY(status);
-    TRY(kith__batch_first_error(&b, error));
+    TRY(kith__question_batch_first_error(&b, error));
     TRY(explain(&out, &b, error));
     *explanation = out;
     out = NULL;
 cleanup:
     kith_explanation_free(out); /* stopped after it was finished */
-    kith__batch_release(&b);
+    kith__question_batch_release(&b);
     return status;
 }
 

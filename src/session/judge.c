@@ -4,7 +4,7 @@
 #include "core/lists.h"
 #include "core/mem.h"
 #include "graph/graph.h"
-#include "session/batch.h"
+#include "session/question_batch.h"
 #include "session/classify.h"
 
 /* ---- hiding a fact ---- */
@@ -19,22 +19,23 @@ static size_t drop(kith_neighbor *at, size_t count, kith_neighbor gone)
     return left;
 }
 
-static bool drop_one(kith__query_entity *asked, kith__workspace *a, kith_neighbor gone)
+static bool drop_one(kith__query_entity *queried, kith__workspace *a, kith_neighbor gone)
 {
-    size_t before = asked->count;
+    size_t before = queried->count;
 
-    asked->count = drop(a->facts + (asked->facts - a->facts), asked->count, gone);
-    asked->sorted.count =
-        drop(a->sorted + (asked->sorted.at - a->sorted), asked->sorted.count, gone);
-    return asked->count < before;
+    queried->count = drop(a->facts + (queried->facts - a->facts), queried->count, gone);
+    queried->sorted.count =
+        drop(a->sorted + (queried->sorted.at - a->sorted), queried->sorted.count, gone);
+    return queried->count < before;
 }
 
-bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t query, uint32_t other)
+bool kith__mask_fact(kith__query_entity *queried, kith__workspace *a, uint32_t query,
+                     uint32_t other)
 {
-    bool known = drop_one(asked, a, (kith_neighbor){query, other});
+    bool known = drop_one(queried, a, (kith_neighbor){query, other});
 
-    if (asked->entity == other) /* a loop: both ends have the fact */
-        known |= drop_one(asked, a,
+    if (queried->entity == other) /* a loop: both ends have the fact */
+        known |= drop_one(queried, a,
                           (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
     return known;
 }
@@ -97,10 +98,10 @@ typedef struct {
     const kith__resolved *resolved;
     const uint32_t *which;  /* the fact of each */
     kith_verdict *verdicts; /* by fact */
-} judging;
+} verdict_work;
 
 /* Choose the facts that can be ranked; the others have no verdict before they are classified. */
-static size_t choose_ranked(uint32_t ranked[KITH__QUERIES_TOGETHER], judging *j,
+static size_t choose_ranked(uint32_t ranked[KITH__QUERIES_TOGETHER], verdict_work *j,
                             const uint32_t *at, size_t count)
 {
     size_t chosen = 0;
@@ -118,7 +119,7 @@ static size_t choose_ranked(uint32_t ranked[KITH__QUERIES_TOGETHER], judging *j,
 }
 
 /* Facts about the same query; those that cannot be ranked are left for the classifier. */
-static kith_status judge_ranked(judging *j, kith__workspace *a, const uint32_t *facts,
+static kith_status judge_ranked(verdict_work *j, kith__workspace *a, const uint32_t *facts,
                                 size_t count, kith_error *error)
 {
     kith_session *s = j->session;
@@ -152,7 +153,7 @@ cleanup:
 }
 
 /* Classify with the run's classifier, which was fitted on labels. */
-static kith_status classify(judging *j, kith__workspace *a, uint32_t at, kith_error *error)
+static kith_status classify(verdict_work *j, kith__workspace *a, uint32_t at, kith_error *error)
 {
     uint32_t m = j->session->model->graph->seen_relations;
     const kith__resolved *r = &j->resolved[at];
@@ -166,7 +167,7 @@ static kith_status classify(judging *j, kith__workspace *a, uint32_t at, kith_er
 static kith_status judge_chunk(void *context, kith__workspace *a, const uint32_t *at, size_t count,
                                kith_error *error)
 {
-    judging *j = context;
+    verdict_work *j = context;
     kith_status status;
 
     TRY(judge_ranked(j, a, at, count, error));
@@ -189,9 +190,9 @@ static kith_status resolve(kith__resolved *resolved, const kith_session *s,
                : status;
 }
 
-static kith_status judge(kith_verdict *verdicts, kith__batch *b, kith_error *error)
+static kith_status judge(kith_verdict *verdicts, kith__question_batch *b, kith_error *error)
 {
-    judging j = {b->session, b->resolved, b->which, verdicts};
+    verdict_work j = {b->session, b->resolved, b->which, verdicts};
     const kith__chunks chunks = {.session = b->session,
                                  .resolved = b->resolved,
                                  .count = b->good,
@@ -215,8 +216,8 @@ static kith_status judge_all(kith_verdicts **verdicts, kith_session *s, kith__qu
 {
     kith_verdicts *out = kith__calloc(1, sizeof *out);
     kith_verdict **at = NULL;
-    kith__batch b;
-    kith_status status = kith__batch_init(&b, s, facts, options, resolve, error);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, facts, options, resolve, error);
 
     TRY(status);
     if (!out || !(at = kith__list_new(b.count, sizeof **at)))
@@ -233,7 +234,7 @@ static kith_status judge_all(kith_verdicts **verdicts, kith_session *s, kith__qu
     out = NULL;
 cleanup:
     kith_verdicts_free(out);
-    kith__batch_release(&b);
+    kith__question_batch_release(&b);
     return status;
 }
 
@@ -270,11 +271,11 @@ static kith_status judge_one(kith_verdict **verdict, kith_session *s, kith__ques
                              kith_error *error)
 {
     kith_verdict *out = kith__alloc(1, sizeof *out);
-    kith__batch b;
-    kith_status status = kith__batch_init(&b, s, fact, NULL, resolve, error);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, fact, NULL, resolve, error);
 
     TRY(status);
-    TRY(kith__batch_first_error(&b, error));
+    TRY(kith__question_batch_first_error(&b, error));
     if (!out)
         TRY(kith__no_memory(error));
     TRY(judge(out, &b, error));
@@ -282,7 +283,7 @@ static kith_status judge_one(kith_verdict **verdict, kith_session *s, kith__ques
     out = NULL;
 cleanup:
     kith__free(out);
-    kith__batch_release(&b);
+    kith__question_batch_release(&b);
     return status;
 }
 

@@ -53,8 +53,8 @@ bool kith__has_facts(const kith_session *s, uint32_t entity)
     kith__spans facts = kith__view_facts(&view, entity);
     if (s->model->fused)
         return facts.count > 0;
-    return kith__is_near_seen(&view, facts.base, s->model->lists->seen) ||
-           kith__is_near_seen(&view, facts.added, s->model->lists->seen);
+    return kith__leads_to_seen(&view, facts.base, s->model->lists->seen) ||
+           kith__leads_to_seen(&view, facts.added, s->model->lists->seen);
 }
 
 /* Whether an entity has usable facts, but none that leads an embedding without rules to a seen

@@ -171,7 +171,7 @@ cleanup:
 
 /* ---- the end of an epoch ---- */
 
-static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
+static kith_status evaluate_dev(training *t, kith_progress *p, kith_error *error)
 {
     kith_eval_options options = {.split = KITH_DEV,
                                  .sample = t->settings->eval_facts,
@@ -190,7 +190,7 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
     p->dev = result->classification ? result->accuracy : result->realistic->mrr;
     kith_eval_free(result);
     p->best = p->dev > t->at.best;
-    t->at.looks = p->best ? 0 : t->at.looks + 1;
+    t->at.since_best = p->best ? 0 : t->at.since_best + 1;
     if (!p->best)
         return KITH_OK;
     t->at.best = p->dev;
@@ -239,7 +239,7 @@ static kith_status finish_epoch(training *t, kith_error *error)
 
     TRY(check_weights(t, error));
     if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs)) {
-        status = look_at_dev(t, &p, error);
+        status = evaluate_dev(t, &p, error);
         /* all batches are done: resuming evaluates on dev again */
         if (status == KITH_ERR_STOPPED) {
             t->stop = true;
@@ -253,7 +253,8 @@ static kith_status finish_epoch(training *t, kith_error *error)
     t->at.epoch++;
     t->at.batch = t->at.facts = 0;
     t->at.loss_sum = t->at.seconds = 0;
-    t->at.finished = t->at.epoch == s->epochs || (s->patience > 0 && t->at.looks >= s->patience);
+    t->at.finished = t->at.epoch == s->epochs ||
+                     (s->patience > 0 && t->at.since_best >= s->patience);
     if (t->at.finished || p.evaluated ||
         now() - t->last_checkpoint >= t->options->checkpoint_seconds)
         TRY(checkpoint(t, error));

@@ -1,4 +1,4 @@
-#include "session/batch.h"
+#include "session/question_batch.h"
 
 #include <stdatomic.h>
 
@@ -17,7 +17,7 @@ static kith__question question_at(const kith__questions *questions, size_t i)
                             : (kith__question){{NULL, NULL, NULL}, questions->ids[i]};
 }
 
-static kith_status resolve_all(kith__batch *b, const kith__questions *questions,
+static kith_status resolve_all(kith__question_batch *b, const kith__questions *questions,
                                kith__resolver resolver, kith_error *error)
 {
     kith_error wrong;
@@ -39,13 +39,13 @@ cleanup:
     return status;
 }
 
-kith_status kith__batch_init(kith__batch *b, kith_session *s, kith__questions questions,
-                             const kith_ask_options *options, kith__resolver resolver,
-                             kith_error *error)
+kith_status kith__question_batch_init(kith__question_batch *b, kith_session *s,
+                                      kith__questions questions, const kith_ask_options *options,
+                                      kith__resolver resolver, kith_error *error)
 {
     kith_status status;
 
-    *b = (kith__batch){.session = s, .count = questions.count};
+    *b = (kith__question_batch){.session = s, .count = questions.count};
     status = kith__ask_options(&b->options, options, error);
     kith__watch_init(&b->watch, b->options.watch, b->options.context);
     TRY(status);
@@ -61,7 +61,7 @@ cleanup:
     return status;
 }
 
-void kith__batch_release(kith__batch *b)
+void kith__question_batch_release(kith__question_batch *b)
 {
     kith__errors_release(&b->errors);
     kith__watch_release(&b->watch);
@@ -69,7 +69,7 @@ void kith__batch_release(kith__batch *b)
     kith__free(b->which);
 }
 
-kith_status kith__batch_first_error(const kith__batch *b, kith_error *error)
+kith_status kith__question_batch_first_error(const kith__question_batch *b, kith_error *error)
 {
     const kith_error *first = b->errors.at[0];
 

@@ -1,7 +1,7 @@
 /* Many questions at once: what they ask for, each with an error of its own, and the work on several
  * threads. A single question is a batch of one. */
-#ifndef KITH_SESSION_BATCH_H
-#define KITH_SESSION_BATCH_H
+#ifndef KITH_SESSION_QUESTION_BATCH_H
+#define KITH_SESSION_QUESTION_BATCH_H
 
 #include "session/answer.h"
 #include "session/errors.h"
@@ -14,7 +14,7 @@ typedef struct kith__questions {
 } kith__questions;
 
 /* The questions of a call that can be answered, and the errors of the others. */
-typedef struct kith__batch {
+typedef struct kith__question_batch {
     kith_session *session;
     kith_ask_options options;
     kith__watch watch;
@@ -22,19 +22,19 @@ typedef struct kith__batch {
     uint32_t *which;          /* of each, its index among all questions */
     size_t count, good;
     kith__errors errors;
-} kith__batch;
+} kith__question_batch;
 
 /* Look up the questions of a call, with `set` as candidates. Only running out of memory and a stop
  * fail as a whole. Release the batch in any case. */
 typedef kith_status (*kith__resolver)(kith__resolved *resolved, const kith_session *session,
                                       const kith__question *question, kith_candidate_set set,
                                       kith_error *error);
-kith_status kith__batch_init(kith__batch *batch, kith_session *session, kith__questions questions,
-                             const kith_ask_options *options, kith__resolver resolver,
-                             kith_error *error);
-void kith__batch_release(kith__batch *batch);
+kith_status kith__question_batch_init(kith__question_batch *batch, kith_session *session,
+                                      kith__questions questions, const kith_ask_options *options,
+                                      kith__resolver resolver, kith_error *error);
+void kith__question_batch_release(kith__question_batch *batch);
 /* What a call about a single question returns if the question has an error. */
-kith_status kith__batch_first_error(const kith__batch *batch, kith_error *error);
+kith_status kith__question_batch_first_error(const kith__question_batch *batch, kith_error *error);
 
 /* Answers `count` resolved questions about one query, or one without a relation, in a workspace
  * whose candidates are chosen; `at` has their indices. */
@@ -48,7 +48,7 @@ typedef struct kith__chunks {
     size_t count;
     kith_candidate_set candidates;
     unsigned threads;
-    kith__watch *watch; /* may be NULL; each question adds 1 to its stage, which the caller begins */
+    kith__watch *watch; /* may be NULL; each question adds 1 to the stage that the caller began */
     kith__chunk_call call;
     void *context;
 } kith__chunks;
