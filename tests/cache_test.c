@@ -228,7 +228,8 @@ static void forge(char *bytes, kith__cache_wanted *wanted)
         describe(&p, &h, &g, &r, &l);
         set_numbers(&g, &r, &l, &h);
         if (place_pieces(&p, bytes, &h) && ends_agree(&h, &g, &r, &l) &&
-            kith__cache_arrays_valid(&g, (size_t)h.label_bytes, h.has_rules ? &r : NULL, &l)) {
+            kith__cache_arrays_valid(&g, (size_t)h.label_bytes, h.has_rules ? &r : NULL, &l,
+                                     NULL)) {
             h.data_hash = kith_graph_hash(&g);
             h.derived = kith__derived_hash(&g, h.has_rules ? &r : NULL, &l);
             memcpy(bytes, &h, sizeof h);
@@ -406,7 +407,7 @@ static void cache__an_open_one_is_replaced_and_not_cut(void **state)
     kith_model *other = opened_run();
     struct stat info;
     int file = open(format("%s/cache.bin", run), O_RDONLY);
-    kith__cache_save(run, 1, other);
+    kith__cache_save(run, 1, other, NULL);
     kith_model_free(other);
     assert_int_equal(fstat(file, &info), 0);
     assert_int_equal(info.st_nlink, 0); /* nobody has written to what is mapped */

@@ -91,7 +91,8 @@ kith_status kith__run_load_position(kith__position *p, const char *folder, kith_
         return kith__no_memory(error);
     if (kith__path_exists(folder, "checkpoint.safetensors")) {
         name_notes(notes);
-        TRY(kith__tensors_load(path, groups, 3, notes, NOTES, model->run_format >= 3, error));
+        TRY(kith__tensors_load(path, groups, 3, notes, NOTES, model->run_format >= 3,
+                               kith__pool_watch(model->pool), error));
         TRY(read_notes(values, notes, model, path, error));
         *p = (kith__position){(uint32_t)values[EPOCH], (uint64_t)values[BATCH], values[LOSS_SUM],
                               (uint64_t)values[FACTS], values[SECONDS], values[BEST],

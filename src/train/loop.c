@@ -79,8 +79,10 @@ static kith_status run_batch(training *t, kith_error *error)
 
     kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
     TRY(kith__batches_draw(&t->batches, &t->order, t->at.batch, &rng, error));
+    kith__encoder_set_watch(t->model->encoder, t->watch);
     TRY(kith__engine_run(&t->step, &t->batches.batch, error));
 cleanup:
+    kith__encoder_set_watch(t->model->encoder, NULL);
     return status;
 }
 
@@ -148,7 +150,13 @@ static kith_status train_batch(training *t, kith_error *error)
     double began = now();
     kith_status status;
 
-    TRY(run_batch(t, error));
+    status = run_batch(t, error);
+    if (status == KITH_ERR_STOPPED) { /* resuming computes this batch again */
+        kith__gradients_clear(&t->step.gradients);
+        t->stop = true;
+        return KITH_OK;
+    }
+    TRY(status);
     size_t count = t->batches.facts;
     double loss = kith__engine_loss(&t->step);
     if (!isfinite(loss))
