@@ -1333,7 +1333,7 @@ static void held_out__ranks_are_those_of_evaluation(void **state)
     for (size_t i = 0; i < count; i++) {
         assert_memory_equal(&e->ranks[i]->fact, &queries[i].fact, sizeof queries[i].fact);
         assert_true(fabs(e->ranks[i]->realistic - ranked[i].rank) < 1e-9);
-        assert_int_equal(e->ranks[i]->judgements, ranked[i].samples);
+        assert_int_equal(e->ranks[i]->answer_count, ranked[i].samples);
     }
     kith_eval_free(e);
     kith__known_release(&known[0]);
@@ -1421,8 +1421,10 @@ static void check_reliability(const kith_eval *e)
 
     assert_int_equal(e->reliability_count, RELIABILITY_BINS);
     for (size_t i = 0; i < e->realistic->queries; i++)
-        for (uint32_t k = 0; k < e->ranks[i]->judgements; k++)
-            answers[(int)fmin(9, floor((double)e->ranks[i]->judged[k].probability_if_any * 10))]++;
+        for (size_t k = 0; k < e->ranks[i]->answer_count; k++) {
+            double probability = (double)e->ranks[i]->answers[k]->probability_if_any;
+            answers[(int)fmin(9, floor(probability * 10))]++;
+        }
     for (int i = 0; i < RELIABILITY_BINS; i++) {
         const kith_reliability *r = e->reliability[i];
         assert_int_equal(r->answers, answers[i]);

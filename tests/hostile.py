@@ -152,7 +152,7 @@ INPUTS = {
     "const kith_eval *": [
         "&(kith_eval){0}", "NULL", "&(kith_eval){.rank_count = 3}",
         "a_rank((kith_rank){.fact = {9, 9, 9}}, 0)", "a_rank((kith_rank){.kind = 99, .facts = -7}, 0)",
-        "a_rank((kith_rank){.fact = {UINT32_MAX, 0, 0}, .judgements = UINT32_MAX}, 9)"],
+        "a_rank((kith_rank){.fact = {UINT32_MAX, 0, 0}, .answer_count = SIZE_MAX}, 9)"],
     "const kith_question *": [
         'questions("ann", "citizen_of", NULL)', "NULL", "questions(NULL, NULL, NULL)",
         'questions("ann", NULL, NULL)', 'questions(NULL, NULL, "france")',

@@ -338,14 +338,20 @@ typedef struct kith_relation_count {
     size_t facts;
 } kith_relation_count;
 
+/* The facts of one split. */
+typedef struct kith_split_stats {
+    size_t facts;    /* false ones included */
+    size_t untrue;   /* of these: labelled false */
+    size_t unusable; /* with a relation that is not in train */
+    size_t leaked;   /* true ones that are also in train */
+} kith_split_stats;
+
 typedef struct kith_stats {
     size_t relations;              /* in train */
     size_t seen;                   /* entities in train */
     size_t unseen; /* entities of test that are not in train, in facts whose relation is in train */
-    size_t facts[KITH_SPLITS];      /* per split, false ones included */
-    size_t untrue[KITH_SPLITS];     /* of `facts`: labelled false */
-    size_t unusable[KITH_SPLITS];   /* of `facts`: with a relation that is not in train */
-    size_t leaked[KITH_SPLITS];     /* of `facts`: true ones that are also in train */
+    const kith_split_stats *const *splits; /* by kith_split */
+    size_t split_count;
     size_t isolated;               /* named entities without any fact */
     size_t connected;              /* entities that have a neighbour */
     uint64_t neighbors_min, neighbors_max;
@@ -734,8 +740,11 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as fractions */
 } kith_metrics;
 
-/* The maximum number of answers per query for which kith_rank has probabilities. */
-enum { KITH_JUDGED = 10 };
+/* One of the best answers to a query of kith_evaluate. */
+typedef struct kith_ranked_answer {
+    float probability_if_any; /* as in kith_answer */
+    int correct;
+} kith_ranked_answer;
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */
 typedef struct kith_rank {
@@ -749,12 +758,9 @@ typedef struct kith_rank {
      * fact, of the entity with fewer */
     int facts;
     int correct;         /* for a labelled fact: it was classified correctly */
-    /* For models with calibrated probabilities: the best answers that are not known. */
-    uint32_t judgements;
-    struct {
-        float probability_if_any; /* as in kith_answer */
-        int correct;
-    } judged[KITH_JUDGED];
+    /* For models with calibrated probabilities: the ten best answers that are not known. */
+    const kith_ranked_answer *const *answers;
+    size_t answer_count;
 } kith_rank;
 
 /* How often answers in a bin of probabilities were correct. */

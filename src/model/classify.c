@@ -203,7 +203,7 @@ kith_status kith__choose_judgement(const kith__judgement **out, const kith_model
     return KITH_OK;
 }
 
-kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
+kith_status kith__classify(bool *correct, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error)
 {
     kith__sample *samples = kith__calloc(count, sizeof *samples);
@@ -216,9 +216,8 @@ kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_tripl
     TRY(kith__fact_features(samples, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
         double probability;
-        bool correct = kith__judge_fact(&probability, j, &samples[i], facts[i].relation) ==
-                       (truth[i] == 1);
-        ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
+        correct[i] = kith__judge_fact(&probability, j, &samples[i], facts[i].relation) ==
+                     (truth[i] == 1);
     }
 cleanup:
     kith__free(samples);
