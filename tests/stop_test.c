@@ -420,6 +420,41 @@ static void stop__questions_stop_while_candidates_are_encoded(void **state)
     kith_graph_free(graph);
 }
 
+/* Ranks one fact; whether that was stopped before it was done. Between and after its queries there
+ * are three calls at most. */
+static bool stopped_ranking(kith_model *model, size_t after)
+{
+    watcher w = {.stop = "ranking", .after = after, .stopped = -1};
+    const kith_eval_options o = {
+        .split = KITH_TEST, .sample = 1, .watch = on_stage, .context = &w};
+    kith_eval *result = NULL;
+    kith_status status = kith_evaluate(&result, model, &o, NULL);
+    double late = used() - w.stopped;
+
+    kith_eval_free(result);
+    if (w.stopped < 0)
+        return false;
+    assert_int_equal(status, KITH_ERR_STOPPED);
+    if (late > .5)
+        fail_msg("stopped after %.2f s of the processor, expected less than .5", late);
+    return true;
+}
+
+static void stop__ranking_stops_while_candidates_are_encoded(void **state)
+{
+    kith_graph *graph = random_graph(40000, 400000);
+    bool stopped = false;
+
+    (void)state;
+    for (unsigned dim = 200; !stopped && dim <= 1600; dim *= 2) {
+        kith_model *model = wide_model(graph, "lan", dim);
+        stopped = stopped_ranking(model, 3);
+        kith_model_free(model);
+    }
+    assert_true(stopped);
+    kith_graph_free(graph);
+}
+
 /* Wherever the encoder stops, its next pass starts from nothing. */
 static void stop__a_stopped_question_leaves_no_trace(void **state)
 {
@@ -450,6 +485,7 @@ int main(void)
         cmocka_unit_test(stop__inside_a_batch_goes_on_with_the_same_batch),
         cmocka_unit_test(stop__opening_stops_while_the_cache_is_checked_and_tensors_are_read),
         cmocka_unit_test(stop__questions_stop_while_candidates_are_encoded),
+        cmocka_unit_test(stop__ranking_stops_while_candidates_are_encoded),
         cmocka_unit_test(stop__a_stopped_question_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
