@@ -34,7 +34,7 @@ static void report(const watch *w)
            w->facts / cpu);
 }
 
-static int look(void *context, const kith_progress *p)
+static int count_batches(void *context, const kith_progress *p)
 {
     watch *w = context;
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     unsigned threads = argc > 4 ? (unsigned)atoi(argv[4]) : 0;
     kith_open_options open = {.threads = threads};
     kith_train_options options = {
-        .threads = threads, .progress = look, .context = &w, .checkpoint_seconds = 1e9};
+        .threads = threads, .progress = count_batches, .context = &w, .checkpoint_seconds = 1e9};
     kith_settings *settings;
     kith_graph *graph = NULL;
     kith_train_end end;

@@ -218,7 +218,8 @@ static void forge_cache(stored_file *cache, uint64_t key, uint64_t *data_hash, u
         describe(&p, &h, &g, &r, &l);
         set_numbers(&g, &r, &l, &h);
         if (place_pieces(&p, cache->bytes, &h) && ends_agree(&h, &g, &r, &l) &&
-            kith__cache_arrays_valid(&g, (size_t)h.label_bytes, h.has_rules ? &r : NULL, &l)) {
+            kith__cache_arrays_valid(&g, (size_t)h.label_bytes, h.has_rules ? &r : NULL, &l,
+                                     NULL)) {
             *data_hash = h.data_hash = kith_graph_hash(&g);
             *derived = h.derived = kith__derived_hash(&g, h.has_rules ? &r : NULL, &l);
         }

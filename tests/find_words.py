@@ -4,17 +4,29 @@ import sys
 
 rows = [line.rstrip("\n").split("\t") for line in open(sys.argv[1], encoding="utf-8")
         if line.strip() and not line.startswith("#")]
-words = [(re.compile(pattern.replace(" ", r"[\s*]+"), re.IGNORECASE), better) for pattern, better in rows]
-# Of C: comments and strings, not identifiers.
+words = [(re.compile(pattern.replace(" ", r"[\s*]+"), re.IGNORECASE), better) for pattern, better in rows
+         if not pattern.startswith("=")]
+identifiers = [(re.compile(rf"\b({pattern[1:]})\b"), better) for pattern, better in rows
+               if pattern.startswith("=")]
+# Of C: comments and strings, and between them the code.
 prose_of_c = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def pieces_of_c(text):
+    at = 0
+    for match in prose_of_c.finditer(text):
+        yield at, text[at:match.start()], identifiers
+        is_path = match.group().startswith('"') and text.rfind("#include", 0, match.start()) > text.rfind("\n", 0, match.start())
+        if not is_path:
+            yield match.start(), match.group(), words
+        at = match.end()
+    yield at, text[at:], identifiers
+
 
 for name in sys.argv[2:]:
     text = open(name, encoding="utf-8").read()
-    pieces = [(m.start(), m.group()) for m in prose_of_c.finditer(text)] if name[-2:] in (".c", ".h") else [(0, text)]
-    for start, piece in pieces:
-        if piece.startswith('"') and text.rfind("#include", 0, start) > text.rfind("\n", 0, start):
-            continue
-        for pattern, better in words:
+    for start, piece, wrong in pieces_of_c(text) if name[-2:] in (".c", ".h") else [(0, text, words)]:
+        for pattern, better in wrong:
             for match in pattern.finditer(piece):
                 line = text.count("\n", 0, start + match.start()) + 1
                 found = " ".join(match.group().split())

@@ -338,14 +338,20 @@ typedef struct kith_relation_count {
     size_t facts;
 } kith_relation_count;
 
+/* The facts of one split. */
+typedef struct kith_split_stats {
+    size_t facts;    /* false ones included */
+    size_t untrue;   /* of these: labelled false */
+    size_t unusable; /* with a relation that is not in train */
+    size_t leaked;   /* true ones that are also in train */
+} kith_split_stats;
+
 typedef struct kith_stats {
     size_t relations;              /* in train */
     size_t seen;                   /* entities in train */
     size_t unseen; /* entities of test that are not in train, in facts whose relation is in train */
-    size_t facts[KITH_SPLITS];      /* per split, false ones included */
-    size_t untrue[KITH_SPLITS];     /* of `facts`: labelled false */
-    size_t unusable[KITH_SPLITS];   /* of `facts`: with a relation that is not in train */
-    size_t leaked[KITH_SPLITS];     /* of `facts`: true ones that are also in train */
+    const kith_split_stats *const *splits; /* by kith_split */
+    size_t split_count;
     size_t isolated;               /* named entities without any fact */
     size_t connected;              /* entities that have a neighbour */
     uint64_t neighbors_min, neighbors_max;
@@ -735,8 +741,11 @@ typedef struct kith_metrics {
     double mr, mrr, hits1, hits3, hits10; /* hits as fractions */
 } kith_metrics;
 
-/* The maximum number of answers per query for which kith_rank has probabilities. */
-enum { KITH_JUDGED = 10 };
+/* One of the best answers to a query of kith_evaluate. */
+typedef struct kith_ranked_answer {
+    float probability_if_any; /* as in kith_answer */
+    int correct;
+} kith_ranked_answer;
 
 /* One query: the fact whose side was hidden, and its rank among the candidates. */
 typedef struct kith_rank {
@@ -750,12 +759,9 @@ typedef struct kith_rank {
      * fact, of the entity with fewer */
     int facts;
     int correct;         /* for a labelled fact: it was classified correctly */
-    /* For models with calibrated probabilities: the best answers that are not known. */
-    uint32_t judgements;
-    struct {
-        float probability_if_any; /* as in kith_answer */
-        int correct;
-    } judged[KITH_JUDGED];
+    /* For models with calibrated probabilities: the ten best answers that are not known. */
+    const kith_ranked_answer *const *answers;
+    size_t answer_count;
 } kith_rank;
 
 /* How often answers in a bin of probabilities were correct. */
@@ -962,9 +968,14 @@ typedef struct kith_newcomer {
 KITH_API size_t kith_session_newcomer_count(const kith_session *session);
 KITH_API kith_newcomer kith_session_newcomer_at(const kith_session *session, size_t index);
 
-/* The name of an entity in an answer; NULL if there is none. Ids below kith_graph_entity_count are
- * the graph's, larger ones are the session's new entities. The name is valid until a fact is added
- * or removed. */
+/* Entities have the ids 0..kith_session_entity_count()-1: those below kith_graph_entity_count are
+ * the graph's, followed by the session's new entities in the order in which facts first named them.
+ * An id of a new entity is valid until a fact is removed. */
+KITH_API uint32_t kith_session_entity_count(const kith_session *session);
+/* The id of a name; KITH_ERR_NOT_FOUND if neither the graph nor a fact of the session has it. */
+KITH_API kith_status kith_session_find_entity(uint32_t *entity, const kith_session *session,
+                                              const char *name);
+/* The name of an id; NULL if there is none. It is valid until a fact is added or removed. */
 KITH_API const char *kith_session_entity_name(const kith_session *session, uint32_t entity);
 
 /* A question: names, and NULL for what is unknown.
@@ -1036,8 +1047,9 @@ typedef struct kith_answers {
 KITH_API kith_status kith_session_ask(kith_answers **answers, kith_session *session,
                                       const kith_question *question,
                                       const kith_ask_options *options, kith_error *error);
-/* A question by ids of the model's graph, with UINT32_MAX for the unknown; KITH_ERR_NOT_FOUND for
- * an id that does not exist. */
+/* The same with a question by ids, with UINT32_MAX for the unknown: entities as in
+ * kith_session_entity_count, relations of the model's graph. Fails with KITH_ERR_NOT_FOUND for an
+ * id that does not exist. */
 KITH_API kith_status kith_session_ask_ids(kith_answers **answers, kith_session *session,
                                           kith_triple question, const kith_ask_options *options,
                                           kith_error *error);
@@ -1057,8 +1069,7 @@ typedef struct kith_answers_batch {
 KITH_API kith_status kith_session_ask_all(kith_answers_batch **batch, kith_session *session,
                                           const kith_question *questions, size_t count,
                                           const kith_ask_options *options, kith_error *error);
-/* The same by ids, as in kith_session_ask_ids. An id that does not exist is an error of its
- * question. */
+/* The same by ids. An id that does not exist is an error of its question. */
 KITH_API kith_status kith_session_ask_all_ids(kith_answers_batch **batch, kith_session *session,
                                               const kith_triple *questions, size_t count,
                                               const kith_ask_options *options, kith_error *error);
@@ -1099,6 +1110,9 @@ typedef struct kith_verdict {
  * KITH_ERR_ARGUMENT if neither entity can be a candidate and the run has no classifier. */
 KITH_API kith_status kith_session_judge(kith_verdict **verdict, kith_session *session,
                                         const kith_question *fact, kith_error *error);
+/* The same with a fact by ids, as in kith_session_ask_ids. */
+KITH_API kith_status kith_session_judge_ids(kith_verdict **verdict, kith_session *session,
+                                            kith_triple fact, kith_error *error);
 KITH_API void kith_verdict_free(kith_verdict *verdict);
 
 /* The verdicts on many facts; `at` and `errors` as in kith_answers_batch. */
@@ -1113,14 +1127,13 @@ typedef struct kith_verdicts {
 KITH_API kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *session,
                                             const kith_question *facts, size_t count,
                                             const kith_ask_options *options, kith_error *error);
-/* The same with facts by ids of the model's graph. */
+/* The same by ids. */
 KITH_API kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_session *session,
                                                 const kith_triple *facts, size_t count,
                                                 const kith_ask_options *options, kith_error *error);
 KITH_API void kith_verdicts_free(kith_verdicts *verdicts);
 
-/* A fact that is not known, by ids of the model's graph. Its subject is in train; its object may be
- * a new entity (kith_session_entity_name). */
+/* A fact that is not known, by ids as in kith_session_ask_ids. */
 typedef struct kith_missing_fact {
     kith_triple fact;
     float score;
@@ -1151,7 +1164,7 @@ KITH_API void kith_missing_options_init(kith_missing_options *options, size_t si
 typedef struct kith_missing {
     const kith_missing_fact *const *at; /* likeliest first */
     size_t count;
-    size_t asked;    /* queries S r ? that were made */
+    size_t queries;    /* queries S r ? that were made */
     size_t possible; /* queries that could be made: entities times relations of train */
     int complete;    /* no other query can have a likelier answer than those listed */
 } kith_missing;
@@ -1283,7 +1296,32 @@ typedef struct kith_explanation {
 KITH_API kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
                                           const kith_question *question,
                                           const kith_ask_options *options, kith_error *error);
+/* The same with a question or fact by ids, as in kith_session_ask_ids. */
+KITH_API kith_status kith_session_explain_ids(kith_explanation **explanation,
+                                              kith_session *session, kith_triple question,
+                                              const kith_ask_options *options, kith_error *error);
 KITH_API void kith_explanation_free(kith_explanation *explanation);
+
+/* The explanations of many questions; `at` and `errors` as in kith_answers_batch. */
+typedef struct kith_explanations {
+    const kith_explanation *const *at;
+    const kith_error *const *errors;
+    size_t count;
+    size_t failed;
+} kith_explanations;
+
+/* Many questions at once, as in kith_session_ask_all. */
+KITH_API kith_status kith_session_explain_all(kith_explanations **explanations,
+                                              kith_session *session,
+                                              const kith_question *questions, size_t count,
+                                              const kith_ask_options *options, kith_error *error);
+/* The same by ids. */
+KITH_API kith_status kith_session_explain_all_ids(kith_explanations **explanations,
+                                                  kith_session *session,
+                                                  const kith_triple *questions, size_t count,
+                                                  const kith_ask_options *options,
+                                                  kith_error *error);
+KITH_API void kith_explanations_free(kith_explanations *explanations);
 
 #ifdef __cplusplus
 }

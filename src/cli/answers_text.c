@@ -156,18 +156,18 @@ static const char *meant(char out[512], const kith_session_fact *f, const kith_g
 void print_ignored(const kith_session *session, const kith_graph *graph, size_t from,
                    const char *how)
 {
-    size_t told = 0, more = 0;
+    size_t listed = 0, more = 0;
     char text[512];
 
     for (size_t i = from; i < kith_session_fact_count(session); i++) {
         kith_session_fact f = kith_session_fact_at(session, i);
         if (f.use == KITH_FACT_USED)
             continue;
-        if (told == NAMED) {
+        if (listed == NAMED) {
             more++;
             continue;
         }
-        told++;
+        listed++;
         note("ignored '%.200s %.200s %.200s': %s%s\n", f.subject, f.relation, f.object,
              kith_fact_use_text(f.use), meant(text, &f, graph));
     }
@@ -342,7 +342,7 @@ static void print_rules_of(const kith_weighted_neighbor *n, const kith_graph *gr
 }
 
 /* Neighbours with the same relation have the same rules, which are printed once. */
-static bool told_before(const kith_explanation *e, size_t i)
+static bool listed_before(const kith_explanation *e, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (e->neighbors[k]->relation == e->neighbors[i]->relation &&
@@ -364,7 +364,7 @@ static void print_facts(const kith_explanation *e, size_t from, size_t to, const
         else
             say("  ");
         say("%s%s\n", fact ? fact : "", e->neighbors[i]->added ? "" : "  [graph]");
-        if (!told_before(e, i))
+        if (!listed_before(e, i))
             print_rules_of(e->neighbors[i], graph);
         free(fact);
     }

@@ -389,10 +389,10 @@ static int print_checked(const checking *c, const facts *f, const place *order, 
 
 static int check_facts(checking *c, const facts *f)
 {
-    size_t room = f->count ? f->count : 1, failed = 0;
+    size_t capacity = f->count ? f->count : 1, failed = 0;
     kith_verdicts *verdicts = NULL;
     kith_error error;
-    place *order = calloc(room, sizeof *order);
+    place *order = calloc(capacity, sizeof *order);
     int status = order ? EXIT_SUCCESS : out_of_memory();
     kith_ask_options options;
 

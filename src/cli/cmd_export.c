@@ -172,7 +172,7 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
 {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     line_reader lines = {.in = in, .path = source_path(path)};
-    size_t room = 0;
+    size_t made_capacity = 0;
     int status = EXIT_SUCCESS;
 
     if (!in) {
@@ -182,9 +182,9 @@ static int read_names(row_names *n, size_t *count, const char *path, const kith_
     while (status == EXIT_SUCCESS && next_line(&lines)) {
         if (lines.length == 0)
             continue;
-        if (n->made_count == room) {
-            room = room ? 2 * room : 64;
-            char **made = realloc(n->made, room * sizeof *made);
+        if (n->made_count == made_capacity) {
+            made_capacity = made_capacity ? 2 * made_capacity : 64;
+            char **made = realloc(n->made, made_capacity * sizeof *made);
             if (!made) {
                 status = out_of_memory();
                 break;

@@ -140,15 +140,15 @@ static int tell_failures(const questions *q, const result *results, size_t *fail
 static int print_results(const query_arguments *a, const questions *q, const result *results)
 {
     size_t failed;
-    int status = EXIT_SUCCESS, told = tell_failures(q, results, &failed);
+    int status = EXIT_SUCCESS, reported = tell_failures(q, results, &failed);
 
     if (a->common.json)
         status = print_all_json(a, q, results);
     else if (failed == q->count && a->format == FORMAT_TEXT)
-        return told;
+        return reported;
     for (size_t i = 0; !a->common.json && status == EXIT_SUCCESS && i < q->count; i++)
         status = print_one(a, &q->at[i], &results[i], i + 1);
-    return status != EXIT_SUCCESS ? status : told;
+    return status != EXIT_SUCCESS ? status : reported;
 }
 
 static int answer_together(query_arguments *a, const questions *q)
@@ -168,18 +168,18 @@ static int answer_together(query_arguments *a, const questions *q)
 
 static int answer_in_turn(query_arguments *a, const questions *q)
 {
-    int status = EXIT_SUCCESS, told = EXIT_SUCCESS;
+    int status = EXIT_SUCCESS, reported = EXIT_SUCCESS;
 
     for (size_t i = 0; status == EXIT_SUCCESS && i < q->count; i++) {
         result r = {0};
         status = ask_and_print(&r, a, q, i, i + 1);
         if (status == EXIT_SUCCESS && r.error.status != KITH_OK) {
             int own = failure(&r.error);
-            told = told == EXIT_SUCCESS ? own : told;
+            reported = reported == EXIT_SUCCESS ? own : reported;
         }
         release_results(&r, 1);
     }
-    return status != EXIT_SUCCESS ? status : told;
+    return status != EXIT_SUCCESS ? status : reported;
 }
 
 /* Without rules, runs have no probability to compare. */
@@ -234,10 +234,10 @@ static int print_line(batch *b, size_t i, const char *why)
     return print_one(b->a, &b->q.at[i], r, b->done + i + 1);
 }
 
-static int answer_line(batch *b, size_t i, bool asked)
+static int answer_line(batch *b, size_t i, bool answered)
 {
     const question_line *line = &b->lines[i];
-    int status = asked || line->why[0]
+    int status = answered || line->why[0]
                      ? print_line(b, i, line->why)
                      : ask_and_print(&b->results[i], b->a, &b->q, i, b->done + i + 1);
     const kith_error *error = &b->results[i].error;

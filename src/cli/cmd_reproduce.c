@@ -111,7 +111,7 @@ static void tell_one(const json_t *missing, const char **form, bool all_missing)
 /* Report each data set that is missing or unusable once; returns how many of them are an error. */
 static size_t tell_missing(const plan *p)
 {
-    json_t *told = json_object();
+    json_t *reported = json_object();
     const json_t *experiment, *missing;
     const char *form = "";
     size_t i, k, count = 0;
@@ -120,14 +120,14 @@ static size_t tell_missing(const plan *p)
         bool all_missing = json_array_size(json_object_get(experiment, "cells")) == 0;
         json_array_foreach(json_object_get(experiment, "missing"), k, missing) {
             const char *path = text_of(missing, "path");
-            if (json_object_get(told, path))
+            if (json_object_get(reported, path))
                 continue;
-            json_object_set_new(told, path, json_true());
+            json_object_set_new(reported, path, json_true());
             tell_one(missing, &form, all_missing);
             count += !json_is_true(json_object_get(missing, "optional"));
         }
     }
-    json_decref(told);
+    json_decref(reported);
     return count;
 }
 

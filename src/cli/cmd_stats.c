@@ -21,17 +21,18 @@ static void print_number(const char *what, uint64_t number)
 
 static void print_part(const kith_stats *s, int part)
 {
+    const kith_split_stats *of = s->splits[part];
     char text[GROUPED];
 
-    if (part != KITH_TRAIN && s->facts[part] == 0)
+    if (part != KITH_TRAIN && of->facts == 0)
         return;
-    say("  %-20s %12s", part_names[part], grouped(text, s->facts[part]));
-    if (s->untrue[part] > 0)
-        say("  %s labelled false", grouped(text, s->untrue[part]));
-    if (s->unusable[part] > 0)
-        say("  %s with a relation that train lacks", grouped(text, s->unusable[part]));
-    if (s->leaked[part] > 0)
-        say("  %s also in train", grouped(text, s->leaked[part]));
+    say("  %-20s %12s", part_names[part], grouped(text, of->facts));
+    if (of->untrue > 0)
+        say("  %s labelled false", grouped(text, of->untrue));
+    if (of->unusable > 0)
+        say("  %s with a relation that train lacks", grouped(text, of->unusable));
+    if (of->leaked > 0)
+        say("  %s also in train", grouped(text, of->leaked));
     putchar('\n');
 }
 
@@ -60,7 +61,7 @@ static void print_degrees(const kith_stats *s)
 static void print_relations(const kith_stats *s, const kith_graph *graph)
 {
     char text[GROUPED];
-    size_t train = s->facts[KITH_TRAIN];
+    size_t train = s->splits[KITH_TRAIN]->facts;
 
     say("\nMost common relations\n");
     for (size_t i = 0; i < s->common_count; i++)
@@ -123,17 +124,25 @@ static json_t *relations_json(const kith_stats *s, const kith_graph *graph)
 static json_t *stats_json(const kith_stats *s, const kith_graph *graph, const char *path)
 {
     const kith_load_report *report = kith_graph_report(graph);
+    size_t facts[KITH_SPLITS], untrue[KITH_SPLITS], unusable[KITH_SPLITS], leaked[KITH_SPLITS];
+
+    for (int part = 0; part < KITH_SPLITS; part++) {
+        facts[part] = s->splits[part]->facts;
+        untrue[part] = s->splits[part]->untrue;
+        unusable[part] = s->splits[part]->unusable;
+        leaked[part] = s->splits[part]->leaked;
+    }
     json_t *object =
         json_pack("{so ss sI sI sI sI so}", "source", text_json(path), "layout",
                   kith_graph_layout(graph), "relations", (json_int_t)s->relations, "seen_entities",
                   (json_int_t)s->seen, "unseen_entities", (json_int_t)s->unseen,
-                  "isolated_entities", (json_int_t)s->isolated, "facts", splits_json(s->facts));
+                  "isolated_entities", (json_int_t)s->isolated, "facts", splits_json(facts));
 
     if (!object)
         return NULL;
-    json_object_set_new(object, "labelled_false", splits_json(s->untrue));
-    json_object_set_new(object, "relation_not_in_train", splits_json(s->unusable));
-    json_object_set_new(object, "also_in_train", splits_json(s->leaked));
+    json_object_set_new(object, "labelled_false", splits_json(untrue));
+    json_object_set_new(object, "relation_not_in_train", splits_json(unusable));
+    json_object_set_new(object, "also_in_train", splits_json(leaked));
     json_object_update_new(
         object,
         json_pack("{s{sI sI sf} sI sI sI sI sI sI}", "neighbors", "min",

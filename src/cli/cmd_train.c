@@ -157,8 +157,8 @@ static int go(const arguments *a)
     display_end(&d);
     if (status != KITH_OK)
         return failure(&error);
-    int told = tell_end(end, a);
-    return told == EXIT_SUCCESS && end == KITH_TRAIN_STOPPED ? stopped_status() : told;
+    int reported = tell_end(end, a);
+    return reported == EXIT_SUCCESS && end == KITH_TRAIN_STOPPED ? stopped_status() : reported;
 }
 
 static int check(const arguments *a, const command *self)

@@ -125,14 +125,14 @@ bool cut_name(fields *out, const char *text)
 /* "?" in quotes is a name. */
 static int drop_unknown(fields *f)
 {
-    int asked = 0;
+    int unknown = 0;
 
     for (int i = 0; i < 3; i++)
         if (!f->quoted[i] && strcmp(f->name[i], "?") == 0) {
             f->name[i] = NULL;
-            asked++;
+            unknown++;
         }
-    return asked;
+    return unknown;
 }
 
 bool cut_any_question(fields *out, const char *text, char why[256])

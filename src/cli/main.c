@@ -60,11 +60,11 @@ static const char *command_at(const void *context, size_t i)
 
 static int unknown_command(const char *name)
 {
-    const char *near = nearest_name(name, command_at, NULL);
+    const char *nearest = nearest_name(name, command_at, NULL);
 
     put(stderr, "kith: unknown command '%s'", name);
-    if (near)
-        put(stderr, " (did you mean '%s'?)", near);
+    if (nearest)
+        put(stderr, " (did you mean '%s'?)", nearest);
     put(stderr, "\nTry 'kith help'.\n");
     return EXIT_USAGE;
 }

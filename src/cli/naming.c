@@ -74,7 +74,7 @@ bool find_train_relation(uint32_t *relation, const kith_graph *graph, const char
                          char why[512])
 {
     enum { MEANT = 3 };
-    uint32_t near[MEANT];
+    uint32_t similar[MEANT];
     kith_error error;
     kith_status status = kith_graph_resolve_relation(relation, graph, name, &error);
     size_t used = 0, count;
@@ -86,13 +86,13 @@ bool find_train_relation(uint32_t *relation, const kith_graph *graph, const char
         return false;
     }
     used = (size_t)snprintf(why, 512, "train has no relation '%.100s'", name);
-    count = kith_graph_suggest_relations(near, MEANT, graph, name);
+    count = kith_graph_suggest_relations(similar, MEANT, graph, name);
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(why + used, 512 - used, "%s'%.100s'%s",
                                  i == 0          ? "; did you mean "
                                  : i + 1 < count ? ", "
                                                  : " or ",
-                                 relation_text(graph, near[i]), i + 1 < count ? "" : "?");
+                                 relation_text(graph, similar[i]), i + 1 < count ? "" : "?");
     return false;
 }
 

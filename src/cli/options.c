@@ -195,13 +195,13 @@ static int bad_option(const command *self, int option, char **argv)
     if (strncmp(given, "--", 2) == 0 && row && strchr(given, '='))
         return usage_error(self, "option '%s' takes no value", shown_name(name, row));
     text[strcspn(text, "=")] = '\0';
-    const char *near = NULL, *word;
+    const char *nearest = NULL, *word;
     if (strncmp(text, "--", 2) == 0)
-        near = nearest_name(text + 2, option_at, self);
-    else if ((near = meant_long(self, &word, argv)))
+        nearest = nearest_name(text + 2, option_at, self);
+    else if ((nearest = meant_long(self, &word, argv)))
         snprintf(text, sizeof text, "%.200s", word);
-    if (near)
-        return usage_error(self, "unknown option '%s' (did you mean '--%s'?)", text, near);
+    if (nearest)
+        return usage_error(self, "unknown option '%s' (did you mean '--%s'?)", text, nearest);
     return usage_error(self, "unknown option '%s'", text);
 }
 

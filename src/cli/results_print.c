@@ -145,7 +145,7 @@ void print_missing_end(const kith_missing *m)
 {
     if (m->count == 0)
         say("      no answer\n");
-    say("      from %zu of %zu questions%s\n", m->asked, m->possible,
+    say("      from %zu of %zu questions%s\n", m->queries, m->possible,
         m->complete ? "; no other has a likelier answer" : "; --questions N asks more");
 }
 
@@ -204,7 +204,7 @@ json_t *result_json(const result *r, const kith_question *q, const kith_graph *g
         json_object_update_new(object, verdict_json(r->verdict));
     } else if (r->kind == ASKS_MISSING) {
         json_object_set_new(object, "missing", missing_json(r->missing, graph));
-        json_object_set_new(object, "asked", json_integer((json_int_t)r->missing->asked));
+        json_object_set_new(object, "queries", json_integer((json_int_t)r->missing->queries));
         json_object_set_new(object, "possible", json_integer((json_int_t)r->missing->possible));
         json_object_set_new(object, "complete", json_boolean(r->missing->complete));
     } else {
@@ -268,11 +268,11 @@ static void print_answer_row(const kith_answer *a, const kith_question *q, size_
                              size_t rank, const kith_graph *graph)
 {
     const char *entity = name_of_entity(graph, a->entity);
-    const char *asked = q->subject && !(q->object && a->is_subject) ? q->subject : q->object;
+    const char *queried = q->subject && !(q->object && a->is_subject) ? q->subject : q->object;
     const row r = {a->probability, a->low, a->high, a->probability_if_any, a->known, ""};
 
-    print_row(number, rank, a->is_subject ? entity : asked,
-              kith_graph_relation_name(graph, a->relation), a->is_subject ? asked : entity, &r);
+    print_row(number, rank, a->is_subject ? entity : queried,
+              kith_graph_relation_name(graph, a->relation), a->is_subject ? queried : entity, &r);
 }
 
 void print_missing_row(const kith_missing_fact *f, size_t number, size_t rank,

@@ -268,16 +268,16 @@ void shell_not_understood(shell *s, const char *text, const char *why)
 {
     size_t length = strcspn(text, " ");
     char *word = strndup(text, length);
-    const char *near = word && length > 2 ? nearest_name(word, command_at, NULL) : NULL;
+    const char *nearest = word && length > 2 ? nearest_name(word, command_at, NULL) : NULL;
     char message[400];
 
-    if (near && strcmp(near, word) == 0) {
-        shell_complain(s, near, usage_of(near));
+    if (nearest && strcmp(nearest, word) == 0) {
+        shell_complain(s, nearest, usage_of(nearest));
         free(word);
         return;
     }
-    if (near)
-        snprintf(message, sizeof message, "did you mean '%s'? (%s)", near, why);
+    if (nearest)
+        snprintf(message, sizeof message, "did you mean '%s'? (%s)", nearest, why);
     else
         snprintf(message, sizeof message, "%s", why);
     shell_complain(s, "not a command, a fact or a question", message);

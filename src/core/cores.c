@@ -15,11 +15,11 @@ static bool read_numbers(const char *path, const char *format, long long *first,
                          int count)
 {
     FILE *file = fopen(path, "re");
-    bool fits = file && fscanf(file, format, first, second) == count;
+    bool parsed = file && fscanf(file, format, first, second) == count;
 
     if (file)
         fclose(file);
-    return fits;
+    return parsed;
 }
 
 /* The quota of one cgroup, given by its folder; 0 if it has none ("max", or -1). */

@@ -39,11 +39,11 @@ kith_status kith__null_argument(kith_error *error, const char *call)
 const char *kith__quote(char out[KITH__QUOTED], const char *text, size_t length)
 {
     /* Leave space for one more escape, the ellipsis, the quote and the NUL. */
-    const size_t room = KITH__QUOTED - 10;
+    const size_t limit = KITH__QUOTED - 10;
     size_t used = 0, i = 0;
 
     out[used++] = '\'';
-    while (i < length && used < room) {
+    while (i < length && used < limit) {
         size_t width = kith__utf8_width(text + i, length - i);
         unsigned char byte = (unsigned char)text[i];
         if (width == 0 || byte < 0x20 || byte == 0x7f) {

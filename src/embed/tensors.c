@@ -11,7 +11,7 @@
 #include "core/json.h"
 #include "core/mem.h"
 
-enum { HEADER_LIMIT = 1 << 24 };
+enum { HEADER_LIMIT = 1 << 24, READ_AT_ONCE = 1 << 24 /* bytes between two ticks */ };
 
 static void tensor_name(char name[64], const kith__tensor_group *group, const kith__table *table)
 {
@@ -146,6 +146,7 @@ kith_status kith__tensors_save(const char *path, const kith__tensor_group *group
 typedef struct {
     const char *path;
     FILE *in;
+    kith__watch *watch;
     json_t *header;
     kith__checksum sum; /* of all bytes read so far */
     bool checked;       /* the file has a checksum: */
@@ -222,15 +223,21 @@ static kith_status read_data(reading *r, void *to, json_int_t from, json_int_t e
                              const char *name, kith_error *error)
 {
     size_t count = (size_t)(end - from);
+    char *at = to;
 
     if (from < 0 || (uint64_t)from != r->used)
         return kith__fail(error, KITH_ERR_INPUT,
                           "%s: the table '%s' does not begin where the previous one ends", r->path,
                           name);
-    if (count > 0 && fread(to, 1, count, r->in) != count)
-        return damaged(r, error, "is truncated");
-    kith__checksum_add(&r->sum, to, count);
-    r->used += count;
+    for (size_t some; count > 0; at += some, count -= some) {
+        some = count < READ_AT_ONCE ? count : READ_AT_ONCE;
+        if (fread(at, 1, some, r->in) != some)
+            return damaged(r, error, "is truncated");
+        kith__checksum_add(&r->sum, at, some);
+        r->used += some;
+        if (kith__watch_add(r->watch, 0))
+            return kith__watch_status(r->watch, error);
+    }
     return KITH_OK;
 }
 
@@ -317,9 +324,9 @@ static void read_notes(const reading *r, kith__note *notes, size_t count)
 
 kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
                                kith__note *notes, size_t note_count, bool required,
-                               kith_error *error)
+                               kith__watch *watch, kith_error *error)
 {
-    reading r = {.path = path, .in = kith__regular_open(path, false)};
+    reading r = {.path = path, .in = kith__regular_open(path, false), .watch = watch};
     kith_status status = KITH_OK;
 
     if (!r.in)
@@ -406,9 +413,9 @@ static kith_status read_array(reading *r, kith__array *a, kith_error *error)
 
 kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t count,
                               kith__note *notes, size_t note_count, bool required,
-                              kith_error *error)
+                              kith__watch *watch, kith_error *error)
 {
-    reading r = {.path = path, .in = kith__regular_open(path, false)};
+    reading r = {.path = path, .in = kith__regular_open(path, false), .watch = watch};
     kith_status status = KITH_OK;
 
     if (!r.in)

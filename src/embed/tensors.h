@@ -3,6 +3,7 @@
 #ifndef KITH_EMBED_TENSORS_H
 #define KITH_EMBED_TENSORS_H
 
+#include "core/stages.h"
 #include "embed/params.h"
 
 /* The content of one file. Tensors are named PREFIX + table name. */
@@ -20,10 +21,10 @@ kith_status kith__tensors_save(const char *path, const kith__tensor_group *group
                                const kith__note *notes, size_t note_count, kith_error *error);
 /* Fill the groups' tables, which must all exist with the same shapes and nothing else, and the
  * values of notes (empty if the file lacks them). A wrong checksum is an error; with `required`, a
- * missing one is too. */
+ * missing one is too. The watch may stop it; NULL: none. */
 kith_status kith__tensors_load(const char *path, const kith__tensor_group *groups, size_t count,
                                kith__note *notes, size_t note_count, bool required,
-                               kith_error *error);
+                               kith__watch *watch, kith_error *error);
 
 /* A table of whole numbers. */
 typedef struct kith__array {
@@ -38,6 +39,6 @@ kith_status kith__arrays_save(const char *path, const kith__array *arrays, size_
 /* Read arrays whose names and cols are given; `at` is to be freed with kith__free. */
 kith_status kith__arrays_load(const char *path, kith__array *arrays, size_t count,
                               kith__note *notes, size_t note_count, bool required,
-                              kith_error *error);
+                              kith__watch *watch, kith_error *error);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct {
     kith_reliability reliability[KITH__RELIABILITY_BINS];
     const kith_metrics *kinds[RELATION_KINDS], *facts[FACT_BUCKETS], *known[FACT_BUCKETS];
     const kith_reliability *bins[KITH__RELIABILITY_BINS];
-    kith_rank **ranks; /* a list */
+    kith__ranked **ranks; /* a list */
 } evaluation;
 
 static double now(void)
@@ -120,19 +120,19 @@ static void look_around(bool *direct, uint64_t *known, const kith_graph *graph, 
 
 static void add_judged(kith_reliability *table, const kith_rank *r)
 {
-    for (uint32_t i = 0; i < r->judgements; i++)
-        kith__reliability_add(table, r->judged[i].probability_if_any, r->judged[i].correct);
+    for (size_t i = 0; i < r->answer_count; i++)
+        kith__reliability_add(table, r->answers[i]->probability_if_any, r->answers[i]->correct);
 }
 
 /* Whether the embedding can encode an entity of the graph. */
-static bool is_near_seen(const kith_model *model, uint32_t entity)
+static bool leads_to_seen(const kith_model *model, uint32_t entity)
 {
     kith_neighborhoods hood = kith_graph_neighborhoods(model->graph);
     const kith__view known = {.base = kith__model_facts(model)};
 
     if (!known.base || hood.offset[entity + 1] > hood.offset[entity])
         return hood.offset[entity + 1] > hood.offset[entity];
-    return kith__is_near_seen(&known, kith__facts_of(known.base, entity),
+    return kith__leads_to_seen(&known, kith__facts_of(known.base, entity),
                               kith_graph_seen_entity_count(model->graph));
 }
 
@@ -146,7 +146,7 @@ static kith_status sum_up(evaluation *result, const kith_model *model, kith_erro
     if (status != KITH_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        kith_rank *r = result->ranks[i];
+        kith_rank *r = &result->ranks[i]->shown;
         uint32_t known = r->subject_hidden ? r->fact.object : r->fact.subject;
         uint64_t facts = hood.offset[known + 1] - hood.offset[known];
         r->kind = kinds[r->fact.relation];
@@ -156,7 +156,7 @@ static kith_status sum_up(evaluation *result, const kith_model *model, kith_erro
         kith__metrics_add(&result->pessimistic, r->pessimistic);
         kith__metrics_add(&result->by_kind[r->kind], r->realistic);
         kith__metrics_add(&result->by_facts[r->facts], r->realistic);
-        result->shown.no_neighbors += facts == 0 && !is_near_seen(model, known);
+        result->shown.no_neighbors += facts == 0 && !leads_to_seen(model, known);
         bool direct;
         uint64_t answers;
         look_around(&direct, &answers, model->graph, r);
@@ -276,14 +276,14 @@ static kith_status sum_up_classified(evaluation *e, const kith_model *model, kit
     if (status != KITH_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        kith_rank *r = e->ranks[i];
+        kith_rank *r = &e->ranks[i]->shown;
         uint32_t s = r->fact.subject, o = r->fact.object;
         uint64_t of_subject = hood.offset[s + 1] - hood.offset[s];
         uint64_t of_object = hood.offset[o + 1] - hood.offset[o];
         r->kind = kinds[r->fact.relation];
         r->facts = bucket_of(of_subject < of_object ? of_subject : of_object);
         right += r->correct != 0;
-        e->shown.no_neighbors += !is_near_seen(model, s) || !is_near_seen(model, o);
+        e->shown.no_neighbors += !leads_to_seen(model, s) || !leads_to_seen(model, o);
     }
     e->shown.accuracy = count ? (double)right / (double)count : 0;
     e->realistic.queries = count;
@@ -295,16 +295,22 @@ static kith_status classify_split(evaluation *e, kith_model *model, const kith_t
                                   const int8_t *truth, size_t count, unsigned without,
                                   kith_error *error)
 {
+    bool *correct = kith__alloc(count, sizeof *correct);
     double began = now();
-    kith_status status;
+    kith_status status = KITH_OK;
 
+    if (!correct)
+        TRY(kith__no_memory(error));
     TRY(reserve_ranks(e, count, error));
     TRY(kith__watch_begin(kith__pool_watch(model->pool), "classifying", 0, error));
     if (count > 0)
-        TRY(kith__classify(e->ranks[0], model, facts, truth, count, without, error));
+        TRY(kith__classify(correct, model, facts, truth, count, without, error));
+    for (size_t i = 0; i < count; i++)
+        e->ranks[i]->shown = (kith_rank){.fact = facts[i], .correct = correct[i]};
     e->shown.seconds = now() - began;
     TRY(sum_up_classified(e, model, error));
 cleanup:
+    kith__free(correct);
     return status;
 }
 

@@ -138,8 +138,8 @@ static kith_status describe(kith_session **session, const newcomer_queries *k, s
 }
 
 static kith_status ask_side(const newcomer_queries *k, size_t newcomer, kith_session *s,
-                            kith__workspace *a, const kith__query_entity *asked, bool subject_asked,
-                            kith_error *error)
+                            kith__workspace *a, const kith__query_entity *queried,
+                            bool subject_asked, kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
     size_t count = m < RELATIONS ? m : RELATIONS;
@@ -149,13 +149,13 @@ static kith_status ask_side(const newcomer_queries *k, size_t newcomer, kith_ses
 
     if (!order)
         TRY(kith__no_memory(error));
-    TRY(kith__order_queries(order, s, a, asked, subject_asked, error));
+    TRY(kith__order_queries(order, s, a, queried, subject_asked, error));
     while (count > 0 && order[count - 1].has < k->least_has)
         count--;
     for (size_t i = 0; i < count; i++)
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
-        TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
+        TRY(kith__answer_scores(a->scores, s->cache, a, queried, 1, queries + i, count - i, error));
         TRY(k->call(k->context, &(kith__newcomer_question){newcomer, queries[i], order[i].has, a},
                     error));
     }
@@ -168,7 +168,7 @@ static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith
 {
     kith_session *s = NULL;
     kith__workspace *a = NULL;
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status;
 
     TRY(describe(&s, k, newcomer, error));
@@ -177,11 +177,11 @@ static kith_status ask_newcomer(const newcomer_queries *k, size_t newcomer, kith
         TRY(kith__no_memory(error));
     a->watch = k->watch;
     TRY(kith__choose_candidates(a, s, KITH_ANSWERS_SEEN, error));
-    TRY(kith__gather_facts(&asked, NULL, s, a, &entity, 1, error));
+    TRY(kith__gather_facts(&queried, NULL, s, a, &entity, 1, error));
     if (kith__workspace_reserve(a, 1))
         TRY(kith__no_memory(error));
     for (int side = 0; side < 2; side++)
-        TRY(ask_side(k, newcomer, s, a, &asked, side, error));
+        TRY(ask_side(k, newcomer, s, a, &queried, side, error));
 cleanup:
     if (a)
         kith__workspace_give(s->cache, a);

@@ -30,9 +30,6 @@ void kith__rank_of(uint32_t *optimistic, uint32_t *pessimistic, uint32_t *candid
     *candidates = left;
 }
 
-_Static_assert((int)KITH_JUDGED == (int)KITH__JUDGED,
-               "as many answers are judged as calibrated on");
-
 typedef struct {
     const kith_model *model;
     const kith__query *queries;
@@ -40,7 +37,7 @@ typedef struct {
     kith__known filter[2]; /* [subject hidden] */
     uint8_t *marks[KITH__SCORED_TOGETHER];
     kith__known_buffer known[KITH__SCORED_TOGETHER];
-    kith_rank *ranks;
+    kith__ranked *ranks;
     kith__flag no_memory;
 } ranking;
 
@@ -64,7 +61,7 @@ static void rank_scores(const ranking *r, size_t query, size_t slot, const float
     kith__rank_of(&rank.optimistic, &rank.pessimistic, &rank.candidates, scores, width,
                   kith__hidden_side(q), marks);
     rank.realistic = ((double)rank.optimistic + rank.pessimistic) / 2;
-    r->ranks[query] = rank;
+    r->ranks[query].shown = rank;
     kith__known_mark(marks, width, filter, kith__known_side(q), q->fact.relation, 0);
     clear_marks(marks, r->among);
 }
@@ -72,7 +69,7 @@ static void rank_scores(const ranking *r, size_t query, size_t slot, const float
 static void judge(const ranking *r, size_t query, const float *scores, const kith__shares *shares)
 {
     const kith__query *q = &r->queries[query];
-    kith_rank *rank = &r->ranks[query];
+    kith__ranked *rank = &r->ranks[query];
     kith__judged judged[KITH__JUDGED];
     size_t count =
         kith__judge(judged, scores, r->among->width, shares, &r->filter[q->subject_hidden],
@@ -80,12 +77,14 @@ static void judge(const ranking *r, size_t query, const float *scores, const kit
 
     if (r->among->excluded && r->among->candidates == r->among->width)
         count = 0; /* entities that are not candidates have scores too, but are not counted */
-    rank->judgements = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
-        rank->judged[i].correct = judged[i].right;
-        rank->judged[i].probability_if_any =
+        rank->answers[i].correct = judged[i].right;
+        rank->answers[i].probability_if_any =
             (float)kith__probability(&r->model->calibration, shares, scores[judged[i].entity]);
+        rank->list[i] = &rank->answers[i];
     }
+    rank->shown.answers = rank->list;
+    rank->shown.answer_count = count;
 }
 
 /* Ranks by the embedding only. Its scores give probabilities if there is no other evidence. */
@@ -142,7 +141,7 @@ static void ranking_release(ranking *r)
     }
 }
 
-kith_status kith__rank_all(kith_rank *ranks, kith_model *model, const kith__query *queries,
+kith_status kith__rank_all(kith__ranked *ranks, kith_model *model, const kith__query *queries,
                            size_t count, const kith__answer_set *among,
                            const kith_eval_options *options, kith_error *error)
 {

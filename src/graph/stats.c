@@ -17,6 +17,8 @@ typedef struct {
     kith_relation_count common[COMMON];
     const kith_degree_bucket *bucket_list[BUCKETS];
     const kith_relation_count *common_list[COMMON];
+    kith_split_stats splits[KITH_SPLITS];
+    const kith_split_stats *split_list[KITH_SPLITS];
     kith__watch *watch;
 } counting;
 
@@ -55,19 +57,19 @@ static kith_status count_isolated(kith_stats *stats, const kith_graph *graph, ki
     return KITH_OK;
 }
 
-static void count_part(kith_stats *stats, const kith_graph *graph, int split)
+static void count_part(kith_split_stats *stats, const kith_graph *graph, int split)
 {
     const kith__facts *facts = &graph->splits[split];
 
-    stats->facts[split] = facts->count;
+    stats->facts = facts->count;
     for (size_t i = 0; i < facts->count; i++) {
-        stats->untrue[split] += facts->truth && !facts->truth[i];
-        stats->unusable[split] += facts->at[i].relation >= graph->seen_relations;
+        stats->untrue += facts->truth && !facts->truth[i];
+        stats->unusable += facts->at[i].relation >= graph->seen_relations;
     }
 }
 
 /* Look up train's facts in the other splits, which are small. */
-static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int split,
+static kith_status count_leaked(kith_split_stats *stats, const kith_graph *graph, int split,
                                 kith_error *error)
 {
     const kith__facts *facts = &graph->splits[split], *train = &graph->splits[KITH_TRAIN];
@@ -82,7 +84,7 @@ static kith_status count_leaked(kith_stats *stats, const kith_graph *graph, int 
         if (!facts->truth || facts->truth[i])
             added = kith__triple_set_add(&set, facts->at[i]);
     for (size_t i = 0; i < train->count && added >= 0; i++)
-        stats->leaked[split] += kith__triple_set_has(&set, train->at[i]);
+        stats->leaked += kith__triple_set_has(&set, train->at[i]);
     kith__triple_set_release(&set);
     return added < 0 ? kith__no_memory(error) : KITH_OK;
 }
@@ -262,9 +264,9 @@ static kith_status count_all(counting *c, const kith_graph *graph, kith_error *e
 
     TRY(kith__watch_begin(c->watch, "counting facts", KITH_SPLITS, error));
     for (int split = 0; split < KITH_SPLITS; split++)
-        count_part(stats, graph, split);
+        count_part(&c->splits[split], graph, split);
     for (int split = KITH_DEV; split < KITH_SPLITS; split++) {
-        TRY(count_leaked(stats, graph, split, error));
+        TRY(count_leaked(&c->splits[split], graph, split, error));
         if (kith__watch_add(c->watch, 1))
             TRY(kith__watch_status(c->watch, error));
     }
@@ -283,6 +285,10 @@ static void make_lists(counting *c)
         c->bucket_list[i] = &c->buckets[i];
     for (size_t i = 0; i < c->shown.common_count; i++)
         c->common_list[i] = &c->common[i];
+    for (size_t i = 0; i < KITH_SPLITS; i++)
+        c->split_list[i] = &c->splits[i];
+    c->shown.splits = c->split_list;
+    c->shown.split_count = KITH_SPLITS;
     c->shown.buckets = c->bucket_list;
     c->shown.common = c->common_list;
 }

@@ -10,7 +10,7 @@ double kith__share_logit(double log_share)
 
 double kith__calibrated(const float w[KITH__CALIBRATION], double log_share, double log_known)
 {
-    return 1 / (1 + exp(-(w[0] * kith__share_logit(log_share) + w[1] * log_known + w[2])));
+    return kith__sigmoid(w[0] * kith__share_logit(log_share) + w[1] * log_known + w[2]);
 }
 
 /* Shares are already good estimates, so the weights stay close to them unless the data suggests

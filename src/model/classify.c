@@ -79,7 +79,7 @@ void kith__side_features(kith__sample *sample, const kith__fusion_workspace *f, 
     x[OF_TYPE] = all;
 }
 
-static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
+static void side_features(void *context, size_t query, kith__fusion_workspace *f)
 {
     const looking *l = context;
     const kith__query *q = &l->queries[query];
@@ -87,7 +87,7 @@ static void look_at_side(void *context, size_t query, kith__fusion_workspace *f)
     kith__side_features(&l->samples[query / 2], f, kith__hidden_side(q), q->subject_hidden);
 }
 
-static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
+static kith_status evidence_features(kith__sample *samples, kith_model *model,
                                     const kith_triple *facts, size_t count, unsigned without,
                                     kith_error *error)
 {
@@ -102,7 +102,7 @@ static kith_status look_at_evidence(kith__sample *samples, kith_model *model,
     for (size_t i = 0; i < 2 * count; i++)
         queries[i] = (kith__query){facts[i / 2], i % 2 == 1};
     status = kith__fusion_sweep(model, &fused->fusion, fused->evidence, queries, 2 * count, &among,
-                                without, fused->embedding, look_at_side, &l, error);
+                                without, fused->embedding, side_features, &l, error);
     kith__free(queries);
     return status;
 }
@@ -130,7 +130,7 @@ cleanup:
     return status;
 }
 
-static kith_status look_at_embedding(kith__sample *samples, kith_model *model,
+static kith_status embedding_feature(kith__sample *samples, kith_model *model,
                                      const kith_triple *facts, size_t count, kith_error *error)
 {
     kith__entity_encoder e;
@@ -159,9 +159,9 @@ kith_status kith__fact_features(kith__sample *samples, kith_model *model, const 
     kith_status status = KITH_OK;
 
     if (embedding)
-        status = look_at_embedding(samples, model, facts, count, error);
+        status = embedding_feature(samples, model, facts, count, error);
     if (status == KITH_OK && evidence)
-        status = look_at_evidence(samples, model, facts, count, without, error);
+        status = evidence_features(samples, model, facts, count, without, error);
     return status;
 }
 
@@ -183,7 +183,7 @@ bool kith__judge_fact(double *probability, const kith__judgement *j, const kith_
     float score = score_of(j, sample, relation), threshold = j->threshold[relation];
 
     *probability = j->slope > 0 && isfinite(threshold)
-                       ? 1 / (1 + exp(-(double)j->slope * ((double)score - threshold)))
+                       ? kith__sigmoid((double)j->slope * ((double)score - threshold))
                        : NAN;
     return score >= threshold;
 }
@@ -203,7 +203,7 @@ kith_status kith__choose_judgement(const kith__judgement **out, const kith_model
     return KITH_OK;
 }
 
-kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
+kith_status kith__classify(bool *correct, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error)
 {
     kith__sample *samples = kith__calloc(count, sizeof *samples);
@@ -216,9 +216,8 @@ kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_tripl
     TRY(kith__fact_features(samples, model, facts, count, without, error));
     for (size_t i = 0; i < count; i++) {
         double probability;
-        bool correct = kith__judge_fact(&probability, j, &samples[i], facts[i].relation) ==
-                       (truth[i] == 1);
-        ranks[i] = (kith_rank){.fact = facts[i], .correct = correct};
+        correct[i] = kith__judge_fact(&probability, j, &samples[i], facts[i].relation) ==
+                     (truth[i] == 1);
     }
 cleanup:
     kith__free(samples);

@@ -38,7 +38,7 @@ const char *kith__classify_by_name(int by);
 typedef struct kith__judgement {
     float (*weight)[KITH__FACT_FEATURES_COUNT];
     float *threshold;
-    float slope; /* P(true) = 1 / (1 + exp(-slope (score - threshold))); 0: unknown */
+    float slope; /* P(true) = sigmoid(slope (score - threshold)); 0: unknown */
 } kith__judgement;
 
 typedef struct kith__classifier {
@@ -55,9 +55,9 @@ void kith__classifier_free(kith__classifier *classifier);
 /* Fit the model's classifier on the labelled facts of dev, replacing any earlier one. */
 kith_status kith__classifier_fit(kith_model *model, kith_error *error);
 
-/* Classify facts. `without` are the parts of the evidence to leave out. Each element of `ranks`
- * receives its fact and whether it was classified correctly. */
-kith_status kith__classify(kith_rank *ranks, kith_model *model, const kith_triple *facts,
+/* Classify facts. `without` are the parts of the evidence to leave out. Each element of `correct`
+ * receives whether its fact was classified correctly. */
+kith_status kith__classify(bool *correct, kith_model *model, const kith_triple *facts,
                            const int8_t *truth, size_t count, unsigned without, kith_error *error);
 
 /* The weights and thresholds for classifying without some parts of the evidence. */

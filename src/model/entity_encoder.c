@@ -29,12 +29,12 @@ kith_status kith__entity_encoder_init(kith__entity_encoder *e, const kith_model 
     kith_status status = KITH_OK;
 
     *e = (kith__entity_encoder){.model = model};
-    lists_init(&e->asked, model);
+    lists_init(&e->queried, model);
     lists_init(&e->unseen, model);
     e->relations = kith__calloc(model->lists->relations, 1);
     if (!e->relations)
         TRY(kith__no_memory(error));
-    TRY(kith__encoder_new(&e->encoder, &model->settings, &e->asked.lists, model->rules,
+    TRY(kith__encoder_new(&e->encoder, &model->settings, &e->queried.lists, model->rules,
                           &model->params, pool, error));
 cleanup:
     if (status != KITH_OK)
@@ -45,7 +45,7 @@ cleanup:
 void kith__entity_encoder_release(kith__entity_encoder *e)
 {
     kith__encoder_free(e->encoder);
-    lists_release(&e->asked);
+    lists_release(&e->queried);
     lists_release(&e->unseen);
     kith__free(e->link);
     kith__free(e->vectors);
@@ -71,7 +71,7 @@ static bool is_encoded(const kith__view *known, uint32_t entity, uint32_t seen)
     return kith__has_seen_neighbor(facts.base, seen) || kith__has_seen_neighbor(facts.added, seen);
 }
 
-bool kith__is_near_seen(const kith__view *known, kith__span facts, uint32_t seen)
+bool kith__leads_to_seen(const kith__view *known, kith__span facts, uint32_t seen)
 {
     if (kith__has_seen_neighbor(facts, seen))
         return true;
@@ -150,38 +150,38 @@ static int add_unseen(kith__entity_encoder *e, const kith__view *known, kith_nei
 /* For an entity without a seen neighbour: list the unseen ones that have one, as rows of vectors
  * that are computed later. */
 static int add_far(kith__entity_encoder *e, const kith__view *known,
-                   const kith__query_entity *asked, kith_neighbor *to)
+                   const kith__query_entity *queried, kith_neighbor *to)
 {
     uint32_t seen = e->model->lists->seen;
     size_t count = 0;
 
-    for (size_t i = 0; known && i < asked->count; i++) {
-        kith_neighbor link = asked->facts[i];
+    for (size_t i = 0; known && i < queried->count; i++) {
+        kith_neighbor link = queried->facts[i];
         if (!is_encoded(known, link.entity, seen))
             continue;
         to[count++] = (kith_neighbor){link.relation, seen + e->unseen.lists.entities};
         if (add_unseen(e, known, link))
             return -1;
     }
-    end_list(e, &e->asked, asked->entity, count);
+    end_list(e, &e->queried, queried->entity, count);
     return 0;
 }
 
 static int make_lists(kith__entity_encoder *e, const kith__view *known,
-                      const kith__query_entity *asked, size_t count)
+                      const kith__query_entity *queried, size_t count)
 {
     uint32_t seen = e->model->lists->seen;
 
-    begin_lists(&e->asked);
+    begin_lists(&e->queried);
     begin_lists(&e->unseen);
     for (size_t i = 0; i < count; i++) {
-        const kith__span facts = {asked[i].facts, asked[i].count};
-        kith_neighbor *to = reserve_list(e, &e->asked, facts.count);
+        const kith__span facts = {queried[i].facts, queried[i].count};
+        kith_neighbor *to = reserve_list(e, &e->queried, facts.count);
         if (!to)
             return -1;
         if (kith__has_seen_neighbor(facts, seen))
-            end_list(e, &e->asked, asked[i].entity, copy_seen(to, facts, seen));
-        else if (add_far(e, known, &asked[i], to))
+            end_list(e, &e->queried, queried[i].entity, copy_seen(to, facts, seen));
+        else if (add_far(e, known, &queried[i], to))
             return -1;
     }
     return 0;
@@ -207,23 +207,23 @@ static kith_status encode_unseen(kith__entity_encoder *e, kith_error *error)
     TRY(kith__encoder_forward(e->encoder, error));
     for (size_t i = 0; i < lists->entities; i++)
         memcpy(e->vectors + i * ds, kith__encoder_answer(e->encoder, i), ds * sizeof *e->vectors);
-    e->asked.lists.vectors = e->vectors;
-    e->asked.lists.vector_count = lists->entities;
+    e->queried.lists.vectors = e->vectors;
+    e->queried.lists.vector_count = lists->entities;
 cleanup:
     return status;
 }
 
-kith_status kith__encode_asked(kith__entity_encoder *e, const kith__view *known,
-                               const kith__query_entity *asked, const uint32_t *queries,
+kith_status kith__encode_queried(kith__entity_encoder *e, const kith__view *known,
+                               const kith__query_entity *queried, const uint32_t *queries,
                                size_t count, kith_error *error)
 {
     kith_status status = KITH_OK;
 
-    if (make_lists(e, known, asked, count))
+    if (make_lists(e, known, queried, count))
         TRY(kith__no_memory(error));
     if (e->unseen.lists.entities > 0)
         TRY(encode_unseen(e, error));
-    kith__encoder_use(e->encoder, &e->asked.lists, 0);
+    kith__encoder_use(e->encoder, &e->queried.lists, 0);
     kith__encoder_begin(e->encoder);
     for (size_t i = 0; i < count; i++)
         kith__encoder_request(e->encoder, (uint32_t)i, queries[i], NULL);
@@ -311,20 +311,20 @@ static kith_status encode_far(kith__entity_encoder *e, const kith__index *known,
                               kith_error *error)
 {
     const kith__view view = {.base = known};
-    kith__query_entity asked[ENTITIES_AT_ONCE];
+    kith__query_entity queried[ENTITIES_AT_ONCE];
     uint32_t queries[ENTITIES_AT_ONCE];
     size_t used = 0;
     kith_status status = KITH_OK;
 
     for (size_t i = 0; i < b->count; i++) {
-        asked[i] = (kith__query_entity){.entity = b->all[b->place[i]].entity};
+        queried[i] = (kith__query_entity){.entity = b->all[b->place[i]].entity};
         queries[i] = b->all[b->place[i]].query;
-        TRY(kith__read_graph_facts(&asked[i].count, &e->facts, &used, &e->fact_capacity,
-                                   e->model->graph, known, asked[i].entity, error));
+        TRY(kith__read_graph_facts(&queried[i].count, &e->facts, &used, &e->fact_capacity,
+                                   e->model->graph, known, queried[i].entity, error));
     }
-    for (size_t i = 0, start = 0; i < b->count; start += asked[i++].count)
-        asked[i].facts = e->facts + start;
-    TRY(kith__encode_asked(e, &view, asked, queries, b->count, error));
+    for (size_t i = 0, start = 0; i < b->count; start += queried[i++].count)
+        queried[i].facts = e->facts + start;
+    TRY(kith__encode_queried(e, &view, queried, queries, b->count, error));
 cleanup:
     return status;
 }

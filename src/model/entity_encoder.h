@@ -27,7 +27,7 @@ typedef struct kith__entity_encoder {
     const kith_model *model;
     kith__encoder *encoder;
     /* lists of the entities to encode, and of their unseen neighbours */
-    kith__made_lists asked, unseen;
+    kith__made_lists queried, unseen;
     kith_neighbor *link; /* per unseen neighbour: the fact that leads to it */
     size_t link_capacity;
     float *vectors; /* per unseen neighbour: its vector */
@@ -45,8 +45,8 @@ void kith__entity_encoder_release(kith__entity_encoder *e);
 /* Encode each entity for its query. Request i of the encoder is that of asked[i], and its visit v
  * is neighbour v of its cut list. `known` has the facts of unseen neighbours; if NULL, unseen
  * neighbours are not used. */
-kith_status kith__encode_asked(kith__entity_encoder *e, const kith__view *known,
-                               const kith__query_entity *asked, const uint32_t *queries,
+kith_status kith__encode_queried(kith__entity_encoder *e, const kith__view *known,
+                               const kith__query_entity *queried, const uint32_t *queries,
                                size_t count, kith_error *error);
 /* A neighbour of such an encoding, with the id of the entity that it represents. */
 kith_neighbor kith__encoded_neighbor(const kith__entity_encoder *e, kith_neighbor neighbor);
@@ -55,7 +55,7 @@ kith_neighbor kith__encoded_neighbor(const kith__entity_encoder *e, kith_neighbo
 bool kith__has_seen_neighbor(kith__span facts, uint32_t seen);
 /* Whether an entity can be encoded: it has a seen neighbour, or an unseen one that has a seen
  * neighbour. `known` may be NULL. */
-bool kith__is_near_seen(const kith__view *known, kith__span facts, uint32_t seen);
+bool kith__leads_to_seen(const kith__view *known, kith__span facts, uint32_t seen);
 
 /* Encode entities of the graph from all their facts; `known` (may be NULL) is as above. */
 typedef struct kith__encode_request {

@@ -85,28 +85,30 @@ static void sum_up_embedding(kith__case *c)
     c->log_sum = all.top + (float)log(all.sum);
 }
 
-void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,
+void kith__case_init(kith__case *c, const kith__evidence_query *evidence, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
                      unsigned without)
 {
-    kith__span known = kith__span_of(facts, asked->query);
+    kith__span known = kith__span_of(facts, evidence->query);
+    uint32_t answers = kith__view_answer_count(&evidence->view, evidence->query);
     float direct = 0;
 
     if (without & KITH_PART_EMBEDDING)
         embedding = NULL;
-    *c = (kith__case){.asked = asked,
+    *c = (kith__case){.evidence = evidence,
                       .embedding = embedding,
                       .log_degree = log_degree,
                       .candidates = candidates,
-                      .log_answers =
-                          logf(1 + (float)kith__view_answer_count(&asked->view, asked->query)),
+                      .log_answers = logf(1 + (float)answers),
                       .log_known = logf(1 + (float)known.count),
                       .log_facts = logf(1 + (float)facts.count)};
     if (c->embedding)
         sum_up_embedding(c);
-    for (size_t i = 0; i < asked->count && !(without & KITH_PART_DIRECT); i++)
-        if (asked->rows[i].entity < candidates && !kith__span_has(known, asked->rows[i].entity))
-            direct = fmaxf(direct, asked->rows[i].feature[KITH__DIRECT_BEST]);
+    for (size_t i = 0; i < evidence->count && !(without & KITH_PART_DIRECT); i++) {
+        uint32_t entity = evidence->rows[i].entity;
+        if (entity < candidates && !kith__span_has(known, entity))
+            direct = fmaxf(direct, evidence->rows[i].feature[KITH__DIRECT_BEST]);
+    }
     c->gate = 1 - direct;
 }
 
@@ -134,16 +136,16 @@ void kith__case_features(float f[KITH__FEATURES_COUNT], const kith__case *c, uin
                          unsigned without)
 {
     float rules[KITH__RULE_FEATURES];
-    uint32_t answered = kith__evidence_answered(c->asked, candidate);
+    uint32_t answered = kith__evidence_answered(c->evidence, candidate);
     kith__plain plain = {.prior = logf(.2f + (float)answered) - c->log_answers,
-                         .degree = kith__evidence_log_degree(c->asked, candidate),
+                         .degree = kith__evidence_log_degree(c->evidence, candidate),
                          .proximity = without & KITH_PART_PROXIMITY
                                           ? 0
-                                          : kith__proximity_of(&c->asked->proximity, candidate)};
+                                          : kith__proximity_of(&c->evidence->proximity, candidate)};
 
-    kith__evidence_type(&plain.type_score, &plain.type_score_all, c->asked, candidate);
+    kith__evidence_type(&plain.type_score, &plain.type_score_all, c->evidence, candidate);
     plain.type_score = fmaxf(plain.type_score, kith__type_by_answers(answered));
-    copy_rules(rules, kith__evidence_row(c->asked, candidate), without);
+    copy_rules(rules, kith__evidence_row(c->evidence, candidate), without);
     if (c->embedding) {
         plain.e_score = (c->embedding[candidate] - c->e_mean) * c->e_scale;
         plain.e_logp = c->embedding[candidate] - c->log_sum;
@@ -156,7 +158,7 @@ void kith__case_slopes(float change[KITH__FEATURES_COUNT], const kith__case *c, 
 {
     float rules[KITH__RULE_FEATURES], at[KITH__FEATURES_COUNT];
 
-    copy_rules(rules, kith__evidence_row(c->asked, candidate), without);
+    copy_rules(rules, kith__evidence_row(c->evidence, candidate), without);
     fill(at, c, rules, &(kith__plain){0});
     fill(change, c, rules, &(kith__plain){.e_score = c->e_scale, .e_logp = 1});
     for (int k = 0; k < KITH__FEATURES_COUNT; k++)

@@ -85,7 +85,7 @@ kith_evidence_part kith__feature_part(int feature);
 
 /* One query with the evidence about its candidates 0 .. candidates - 1. */
 typedef struct kith__case {
-    const kith__evidence_query *asked;
+    const kith__evidence_query *evidence;
     const float *embedding;  /* scores of the candidates; NULL without an embedding */
     const float *log_degree; /* per candidate */
     size_t candidates;
@@ -96,9 +96,9 @@ typedef struct kith__case {
     float log_known, log_facts; /* for known answers of the query, and facts of the entity */
 } kith__case;
 
-/* Compute what the candidates have in common. `asked` must hold the evidence for this query. Parts
- * in `without` (flags of kith_evidence_part) are treated as if they had no evidence. */
-void kith__case_init(kith__case *c, const kith__evidence_query *asked, kith__span facts,
+/* Compute what the candidates have in common; `evidence` is that for this query. Parts in `without`
+ * (flags of kith_evidence_part) are treated as if they had no evidence. */
+void kith__case_init(kith__case *c, const kith__evidence_query *evidence, kith__span facts,
                      const float *embedding, const float *log_degree, size_t candidates,
                      unsigned without);
 /* The inputs in which candidates without rule evidence differ. For these candidates all features

@@ -94,12 +94,12 @@ static float plain_score(const kith__case *c, const float *weight, kith__plain p
 /* Score seen entities with added facts again, because the tables do not include these facts. */
 static void score_touched(float *scores, const kith__case *c, const float *weight, unsigned without)
 {
-    const kith__overlay *added = c->asked->view.added;
+    const kith__overlay *added = c->evidence->view.added;
     float feature[KITH__FEATURES_COUNT];
 
     for (size_t i = 0; added && i < added->slots.count; i++) {
         uint32_t e = added->touched[i].entity;
-        if (e >= c->candidates || kith__view_added(&c->asked->view, e).count == 0)
+        if (e >= c->candidates || kith__view_added(&c->evidence->view, e).count == 0)
             continue;
         kith__case_features(feature, c, e, without);
         scores[e] = kith__linear(weight, feature);
@@ -111,7 +111,7 @@ static void score_touched(float *scores, const kith__case *c, const float *weigh
 static void score_unsupported(float *scores, const kith__case *c, const float *weight,
                               unsigned without)
 {
-    const kith__relation_table *table = c->asked->table;
+    const kith__relation_table *table = c->evidence->table;
     float never = logf(.2f) - c->log_answers;
     float start = plain_score(c, weight, (kith__plain){0});
     float prior = plain_score(c, weight, (kith__plain){.prior = 1}) - start;
@@ -130,7 +130,7 @@ static void score_unsupported(float *scores, const kith__case *c, const float *w
     for (size_t i = 0; i < c->candidates; i++)
         scores[i] = base + degree * c->log_degree[i] + type_score * table->type_score[i] +
                     type_score_all * table->type_score_all[i];
-    const kith__proximity *n = &c->asked->proximity;
+    const kith__proximity *n = &c->evidence->proximity;
     size_t reached = without & KITH_PART_PROXIMITY ? 0 : n->reached_count;
     for (size_t i = 0; i < reached; i++)
         if (kith__proximity_entity(n, i) < c->candidates)
@@ -149,7 +149,7 @@ static void score_unsupported(float *scores, const kith__case *c, const float *w
 static void score_supported(float *scores, const kith__case *c, const float *weight,
                             unsigned without)
 {
-    const kith__evidence_query *evidence_query = c->asked;
+    const kith__evidence_query *evidence_query = c->evidence;
     float feature[KITH__FEATURES_COUNT];
 
     for (size_t i = 0; i < evidence_query->count; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "nn/logistic.h"
 
 /* ---- counts ---- */
 
@@ -117,5 +118,5 @@ double kith__has_probability(const kith__has_relation *model, const kith__relati
     kith__has_inputs(x, counts, known, 0, relation);
     for (int k = 0; k < KITH__HAS_INPUTS; k++)
         z += model->weight[k] * x[k];
-    return 1 / (1 + exp(-z));
+    return kith__sigmoid(z);
 }

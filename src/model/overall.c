@@ -8,11 +8,6 @@ static double logit(double p)
     return log(p / (1 - p));
 }
 
-static double logistic(double z)
-{
-    return 1 / (1 + exp(-z));
-}
-
 /* ---- the first step ---- */
 
 void kith__overall_inputs(double x[KITH__OVERALL_INPUTS], const kith__shares *shares, double has,
@@ -53,15 +48,15 @@ static const double slope_above = .05;
 static double bend(const kith__overall *o, double z)
 {
     if (o->knots == 0)
-        return logistic(z);
+        return kith__sigmoid(z);
     const kith__knot *knot = &o->knot[knot_before(o, z)], *last = &o->knot[o->knots - 1];
     double from = logit(knot->probability);
     if (z < knot->at)
-        return logistic(from + z - knot->at);
+        return kith__sigmoid(from + z - knot->at);
     if (knot == last)
-        return logistic(from + slope_above * (z - knot->at));
+        return kith__sigmoid(from + slope_above * (z - knot->at));
     double part = (z - knot->at) / (knot[1].at - knot->at);
-    return logistic(from + part * (logit(knot[1].probability) - from));
+    return kith__sigmoid(from + part * (logit(knot[1].probability) - from));
 }
 
 double kith__overall_probability(const kith__overall *o, const kith__shares *shares, double has,

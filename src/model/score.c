@@ -68,14 +68,14 @@ cleanup:
 }
 
 kith_status kith__embedding_scores(float *scores, kith__candidate_cache *cache, kith__workspace *a,
-                                   const kith__query_entity *asked, size_t count,
+                                   const kith__query_entity *queried, size_t count,
                                    const uint32_t *queries, size_t query_count, kith_error *error)
 {
     const kith_model *model = a->model;
     size_t ds = a->stride;
     kith_status status;
 
-    TRY(kith__encode_entities(a, asked, count, queries[0], error));
+    TRY(kith__encode_entities(a, queried, count, queries[0], error));
     for (size_t i = 0; i < count; i++)
         kith__query_vector_of(a->query_vectors + i * ds, &model->settings, &model->params,
                               kith__encoder_answer(a->encoder, i), queries[0],
@@ -85,54 +85,54 @@ cleanup:
     return status;
 }
 
-bool kith__embedding_counts(const kith__workspace *a, const kith__query_entity *asked)
+bool kith__embedding_counts(const kith__workspace *a, const kith__query_entity *queried)
 {
-    const kith__span facts = {asked->facts, asked->count};
+    const kith__span facts = {queried->facts, queried->count};
 
     if (!kith__model_scores_vectors(a->model))
         return false;
     if (a->fusion)
         return kith__has_seen_neighbor(facts, a->model->lists->seen);
-    return kith__is_near_seen(a->known.base ? &a->known : NULL, facts, a->model->lists->seen);
+    return kith__leads_to_seen(a->known.base ? &a->known : NULL, facts, a->model->lists->seen);
 }
 
 kith_status kith__final_scores(const float **scores, kith__shares *shares, kith__workspace *a,
-                               const kith__query_entity *asked, uint32_t query, const float *row,
+                               const kith__query_entity *queried, uint32_t query, const float *row,
                                kith_error *error)
 {
     const kith_model *model = a->model;
-    bool embedding = kith__embedding_counts(a, asked);
+    bool embedding = kith__embedding_counts(a, queried);
     kith_status status = KITH_OK;
 
     if (model->fused) {
-        TRY(kith__fusion_run(a->fusion, asked->sorted, asked->entity, query,
+        TRY(kith__fusion_run(a->fusion, queried->sorted, queried->entity, query,
                              embedding ? row : NULL, a->candidates, error));
         *scores = a->fusion->scores;
         *shares = a->fusion->shares;
     } else {
         *scores = row;
         *shares = model->calibration.fitted
-                      ? kith__shares_of(row, a->candidates, asked->sorted, query)
-                      : (kith__shares){.known = kith__span_of(asked->sorted, query)};
+                      ? kith__shares_of(row, a->candidates, queried->sorted, query)
+                      : (kith__shares){.known = kith__span_of(queried->sorted, query)};
     }
 cleanup:
     return status;
 }
 
 kith_status kith__answer_scores(float *scores, kith__candidate_cache *cache, kith__workspace *a,
-                                const kith__query_entity *asked, size_t count,
+                                const kith__query_entity *queried, size_t count,
                                 const uint32_t *queries, size_t query_count, kith_error *error)
 {
     kith_status status = KITH_OK;
 
     if (kith__model_scores_vectors(a->model))
-        TRY(kith__embedding_scores(scores, cache, a, asked, count, queries, query_count, error));
+        TRY(kith__embedding_scores(scores, cache, a, queried, count, queries, query_count, error));
     for (size_t i = 0; i < count; i++) {
         float *row = scores + i * a->width;
         const float *final;
         if (kith__watch_add(a->watch, 0))
             TRY(kith__watch_status(a->watch, error));
-        TRY(kith__final_scores(&final, &a->shares[i], a, &asked[i], queries[0], row, error));
+        TRY(kith__final_scores(&final, &a->shares[i], a, &queried[i], queries[0], row, error));
         if (final != row)
             memcpy(row, final, a->width * sizeof *row);
     }

@@ -51,11 +51,11 @@ static kith_status check_ids(const kith_model *model, uint32_t entity, uint32_t 
 static kith_status encode(float *vector, kith__workspace *a, uint32_t entity, uint32_t query,
                           kith_error *error)
 {
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status;
 
-    TRY(kith__graph_entity(&asked, a, entity, error));
-    TRY(kith__encode_entities(a, &asked, 1, query, error));
+    TRY(kith__graph_entity(&queried, a, entity, error));
+    TRY(kith__encode_entities(a, &queried, 1, query, error));
     memcpy(vector, kith__encoder_answer(a->encoder, 0), a->stride * sizeof *vector);
 cleanup:
     return status;
@@ -84,17 +84,17 @@ cleanup:
 static kith_status score_answer(float *score, kith__candidate_cache *cache, kith__workspace *a,
                                 uint32_t known, uint32_t query, uint32_t answer, kith_error *error)
 {
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status;
 
-    TRY(kith__graph_entity(&asked, a, known, error));
+    TRY(kith__graph_entity(&queried, a, known, error));
     if (answer < a->candidates) {
         if (kith__workspace_reserve(a, 1))
             TRY(kith__no_memory(error));
-        TRY(kith__answer_scores(a->scores, cache, a, &asked, 1, &query, 1, error));
+        TRY(kith__answer_scores(a->scores, cache, a, &queried, 1, &query, 1, error));
         *score = a->scores[answer];
     } else {
-        TRY(kith__fusion_run(a->fusion, asked.sorted, known, query, NULL,
+        TRY(kith__fusion_run(a->fusion, queried.sorted, known, query, NULL,
                              kith_graph_entity_count(a->model->graph), error));
         *score = a->fusion->scores[answer];
     }
@@ -130,7 +130,7 @@ kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t e
     uint32_t query = relation + (inverse ? kith_graph_seen_relation_count(model->graph) : 0);
     kith__candidate_cache *cache = NULL;
     kith__workspace *a = NULL;
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status;
 
     TRY(kith__need_embedding(model, error));
@@ -138,8 +138,8 @@ kith_status kith_model_encode(float *vector, const kith_model *model, uint32_t e
     TRY(kith__candidate_cache_of(&cache, model, error));
     if (!(a = kith__workspace_take(cache)))
         TRY(kith__no_memory(error));
-    TRY(kith__graph_entity(&asked, a, entity, error));
-    TRY(kith__encode_entities(a, &asked, 1, query, error));
+    TRY(kith__graph_entity(&queried, a, entity, error));
+    TRY(kith__encode_entities(a, &queried, 1, query, error));
     memcpy(vector, kith__encoder_answer(a->encoder, 0), model->settings.dim * sizeof *vector);
 cleanup:
     kith__workspace_give(cache, a);

@@ -275,10 +275,13 @@ kith_status kith__score_all(kith_model *model, const kith__query *queries, size_
     if (count == 0)
         return KITH_OK;
     TRY(scoring_init(&r, error));
+    kith__encoder_set_watch(r.known.encoder, kith__pool_watch(model->pool));
+    kith__encoder_set_watch(model->encoder, kith__pool_watch(model->pool));
     TRY(pack_inputs(&r, error));
     TRY(encode_known(&r, error));
     TRY(score_groups(&r, error));
 cleanup:
+    kith__encoder_set_watch(model->encoder, NULL);
     scoring_release(&r);
     return status;
 }

@@ -62,7 +62,7 @@ static void newton_step(double *step, const fitting *f, const double *w)
     }
     for (size_t i = 0; i < f->count; i++) {
         const double *x = f->samples[i].x;
-        double p = 1 / (1 + exp(-dot(w, x, f->n)));
+        double p = kith__sigmoid(dot(w, x, f->n));
         for (size_t k = 0; k < f->n; k++) {
             step[k] += (p - f->samples[i].truth) * x[k];
             for (size_t j = 0; j < f->n; j++)

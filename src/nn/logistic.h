@@ -1,9 +1,15 @@
-/* Logistic regression over a few features: P(true) = 1 / (1 + exp(-w . x)). */
+/* The sigmoid, and logistic regression over a few features: P(true) = sigmoid(w . x). */
 #ifndef KITH_NN_LOGISTIC_H
 #define KITH_NN_LOGISTIC_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+static inline double kith__sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
 
 enum { KITH__MOST_LOGISTIC = 10 };
 

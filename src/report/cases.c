@@ -68,14 +68,14 @@ static json_t *question(const char *subject, const char *relation, const char *o
 
 /* Add an answer of test, and the fact whose verdict tells its rank: only seen entities are
  * candidates, and a few ranks suffice. */
-static void add_answer(json_t *asked, const kith_graph *graph, const kith_triple *f,
+static void add_answer(json_t *query, const kith_graph *graph, const kith_triple *f,
                        uint32_t answer)
 {
     enum { MOST_RANKED = 5 };
     const char *name = kith_graph_entity_name(graph, answer);
-    json_t *ranked = json_object_get(asked, "ranked");
+    json_t *ranked = json_object_get(query, "ranked");
 
-    json_array_append_new(json_object_get(asked, "answers"), safe_string(name));
+    json_array_append_new(json_object_get(query, "answers"), safe_string(name));
     if (is_unseen(graph, answer) || json_array_size(ranked) == MOST_RANKED)
         return;
     json_array_append_new(
@@ -86,12 +86,12 @@ static void add_answer(json_t *asked, const kith_graph *graph, const kith_triple
 }
 
 /* Add the answers that test has. */
-static void add_answers(json_t *asked, const kith_graph *graph)
+static void add_answers(json_t *query, const kith_graph *graph)
 {
     kith_facts test = kith_graph_facts(graph, KITH_TEST);
-    const char *subject = json_string_value(json_object_get(asked, "subject"));
-    const char *relation = text_of(asked, "relation");
-    const char *known = subject ? subject : text_of(asked, "object");
+    const char *subject = json_string_value(json_object_get(query, "subject"));
+    const char *relation = text_of(query, "relation");
+    const char *known = subject ? subject : text_of(query, "object");
 
     for (size_t i = 0; i < test.count; i++) {
         const kith_triple *f = &test.at[i];
@@ -99,7 +99,7 @@ static void add_answers(json_t *asked, const kith_graph *graph)
         if ((!test.truth || test.truth[i] == 1) &&
             strcmp(kith_graph_entity_name(graph, side), known) == 0 &&
             strcmp(kith_graph_relation_name(graph, f->relation), relation) == 0)
-            add_answer(asked, graph, f, answer);
+            add_answer(query, graph, f, answer);
     }
 }
 
@@ -169,7 +169,7 @@ kith_status cases_sample(json_t **out, const char *source, const json_t *wanted,
 {
     const kith_open_options options = {.threads = threads};
     const json_t *given = json_object_get(wanted, "questions"), *one;
-    json_t *questions = json_array(), *asked;
+    json_t *questions = json_array(), *query;
     kith_graph *graph;
     kith_status status = kith_graph_open(&graph, source, &options, error);
     size_t i;
@@ -184,8 +184,8 @@ kith_status cases_sample(json_t **out, const char *source, const json_t *wanted,
                                                   json_string_value(json_array_get(one, 2))));
     if (!given)
         status = sample(questions, graph, wanted, error);
-    json_array_foreach(questions, i, asked)
-        add_answers(asked, graph);
+    json_array_foreach(questions, i, query)
+        add_answers(query, graph);
     if (status == KITH_OK && json_array_size(questions) == 0)
         status = kith__fail(error, KITH_ERR_INPUT, "%s: found no test fact to sample", source);
     kith_graph_free(graph);

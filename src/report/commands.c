@@ -94,7 +94,7 @@ static void eval_command(command_line *c, const job *j)
 /* The questions, then the facts of test whose ranks the report shows. */
 static void explain_command(command_line *c, const plan *p, const job *j)
 {
-    const json_t *questions = json_object_get(j->identity, "questions"), *asked, *fact;
+    const json_t *questions = json_object_get(j->identity, "questions"), *query, *fact;
     size_t i, k;
 
     c->output = "explain.json";
@@ -102,10 +102,10 @@ static void explain_command(command_line *c, const plan *p, const job *j)
     put_path(c, NULL, &p->jobs[j->needs], "model");
     put_number(c, "top", 10);
     put_argument(c, "--new-only");
-    json_array_foreach(questions, i, asked)
-        put_option(c, "query", text_of(asked, "text"));
-    json_array_foreach(questions, i, asked)
-        json_array_foreach(json_object_get(asked, "ranked"), k, fact)
+    json_array_foreach(questions, i, query)
+        put_option(c, "query", text_of(query, "text"));
+    json_array_foreach(questions, i, query)
+        json_array_foreach(json_object_get(query, "ranked"), k, fact)
             put_option(c, "query", text_of(fact, "text"));
 }
 

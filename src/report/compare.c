@@ -204,11 +204,11 @@ static bool read_row(kith_status *status, outcomes *o, char *const *f, size_t co
 static kith_status read_rows(outcomes *o, FILE *in, const char *path, kith_error *error)
 {
     char *line = NULL, *f[COLUMNS];
-    size_t room = 0, number = 0;
+    size_t capacity = 0, number = 0;
     rank_columns columns = {0};
     kith_status status = KITH_OK;
 
-    while (status == KITH_OK && getline(&line, &room, in) > 0) {
+    while (status == KITH_OK && getline(&line, &capacity, in) > 0) {
         size_t count = cut_at_tabs(line, f);
         if (number++ == 0)
             status = read_header(&columns, f, count, path, error);

@@ -266,15 +266,15 @@ static kith_status check_lists(json_t *experiment, const char *path, kith_error 
 /* [subject, relation, object], where null marks the side to predict. */
 static bool is_question(const json_t *question)
 {
-    size_t asked = 0;
+    size_t unknown = 0;
 
     for (size_t i = 0; i < 3; i++) {
         const json_t *name = json_array_get(question, i);
         if (!json_is_string(name) && !json_is_null(name))
             return false;
-        asked += json_is_null(name);
+        unknown += json_is_null(name);
     }
-    return asked > 0 && json_array_size(question) == 3;
+    return unknown > 0 && json_array_size(question) == 3;
 }
 
 static kith_status check_cases(const json_t *cases, const char *path, kith_error *error)

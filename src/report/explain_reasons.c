@@ -100,7 +100,7 @@ static bool is_same_path(const json_t *a, const json_t *b)
            is_inverse(json_object_get(a, "third")) == is_inverse(json_object_get(b, "third"));
 }
 
-static bool was_told(const json_t *reasons, size_t i)
+static bool was_listed(const json_t *reasons, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (is_same_path(json_array_get(reasons, k), json_array_get(reasons, i)))
@@ -125,12 +125,12 @@ static json_t *difference(const json_t *from, const json_t *other, const kith_gr
 /* "; also through A, B and 3 others" */
 static void put_others(text_buffer *words, const json_t *reasons, size_t i, const kith_graph *graph)
 {
-    const json_t *told = json_array_get(reasons, i);
+    const json_t *reason = json_array_get(reasons, i);
     json_t *names = json_array();
 
     for (size_t k = i + 1; k < json_array_size(reasons); k++) {
         const json_t *other = json_array_get(reasons, k);
-        json_t *name = is_same_path(told, other) ? difference(told, other, graph) : NULL;
+        json_t *name = is_same_path(reason, other) ? difference(reason, other, graph) : NULL;
         if (name && json_string_length(name) > 0 && !has_text(names, json_string_value(name)))
             json_array_append(names, name);
         json_decref(name);
@@ -145,23 +145,23 @@ static void put_others(text_buffer *words, const json_t *reasons, size_t i, cons
 }
 
 /* One answer that is explained, and what is said about it. */
-typedef struct answer_told {
+typedef struct explained_answer {
     const json_t *one;    /* its entry in "contributions" */
     const char *who;      /* the known entity */
     const char *relation; /* that links the two */
     bool inverse;         /* the answer is the subject */
     const kith_graph *graph;
-} answer_told;
+} explained_answer;
 
 /* A rule of one step is read as a fact unless its conclusion is said. */
-static void put_conclusion(text_buffer *words, const answer_told *a)
+static void put_conclusion(text_buffer *words, const explained_answer *a)
 {
     text_add(words, MARK_LTR " \xe2\x87\x92 " MARK_LTR "%s", a->who);
     put_step(words, a->relation, a->inverse, short_name(a->one, a->graph));
 }
 
 /* The facts that a rule applies to, as a path, and how often the rule was correct. */
-static json_t *reason_words(const answer_told *a, size_t i)
+static json_t *reason_words(const explained_answer *a, size_t i)
 {
     static const char *const keys[RULE_ATOMS] = {"first", "second", "third"};
     const json_t *reasons = json_object_get(a->one, "reasons"),
@@ -202,7 +202,7 @@ static json_t *path_words(const json_t *path, const char *who, const kith_graph 
 
 /* ---- blocks ---- */
 
-static json_t *reasons_list(const answer_told *a)
+static json_t *reasons_list(const explained_answer *a)
 {
     const json_t *reasons = json_object_get(a->one, "reasons");
     const json_t *path = json_object_get(a->one, "path");
@@ -210,7 +210,7 @@ static json_t *reasons_list(const answer_told *a)
     size_t rules = 0;
 
     for (size_t i = 0; i < json_array_size(reasons); i++)
-        if (!was_told(reasons, i) && rules++ < REASONS)
+        if (!was_listed(reasons, i) && rules++ < REASONS)
             json_array_append_new(items, reason_words(a, i));
     if (rules > REASONS)
         json_array_append_new(items, format_string("%zu more rule%s.", rules - REASONS,
@@ -257,7 +257,7 @@ static bool is_inverse_question(const json_t *explained)
 
 void explain_reasons(json_t *document, const json_t *explained, const kith_graph *graph)
 {
-    answer_told a = {.who = label_of(graph, known_entity(explained)),
+    explained_answer a = {.who = label_of(graph, known_entity(explained)),
                      .relation = text_of(explained, "explained"),
                      .inverse = is_inverse_question(explained),
                      .graph = graph};

@@ -52,10 +52,10 @@ json_t *machine_json(void)
 {
     struct utsname system;
     char *line = NULL, processor[128] = "unknown";
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *in = fopen("/proc/cpuinfo", "re");
 
-    while (in && getline(&line, &room, in) > 0)
+    while (in && getline(&line, &capacity, in) > 0)
         if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
             snprintf(processor, sizeof processor, "%s", strchr(line, ':') + 2);
             processor[strcspn(processor, "\n")] = '\0';
@@ -219,11 +219,11 @@ static double history_seconds(const job *j, double *epochs)
 {
     char *path = job_path(j, "model/history.jsonl"), *line = NULL;
     FILE *in = path ? kith__regular_open(path, false) : NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     double seconds = 0;
 
     *epochs = 0;
-    while (in && getline(&line, &room, in) > 0) {
+    while (in && getline(&line, &capacity, in) > 0) {
         json_t *epoch = json_loads(line, 0, NULL);
         *epochs = isfinite(number_of(epoch, "epoch")) ? number_of(epoch, "epoch") : *epochs;
         seconds += isfinite(number_of(epoch, "seconds")) ? number_of(epoch, "seconds") : 0;
@@ -275,9 +275,9 @@ static void fail_with_log(job *j)
 {
     char *path = job_path(j, "log.txt"), *line = NULL, *last = NULL;
     FILE *in = path ? kith__regular_open(path, false) : NULL;
-    size_t room = 0;
+    size_t capacity = 0;
 
-    while (in && getline(&line, &room, in) > 0) {
+    while (in && getline(&line, &capacity, in) > 0) {
         free(last);
         last = strndup(line, strcspn(line, "\n"));
     }
@@ -504,7 +504,7 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal_number, k
     struct sigaction action = {.sa_handler = on_signal}, old[2];
     pace to = {.at_once = options->at_once};
     int lock = -1;
-    int told = 0;
+    int passed_on = 0;
     double next = 0;
     kith_status status = lock_folder(&lock, p->options.output, options, error);
 
@@ -517,7 +517,7 @@ kith_status jobs_run(plan *p, const jobs_options *options, int *signal_number, k
     for (;;) {
         if (!received)
             start_jobs(p, &to, options);
-        for (; told < signals; told++)
+        for (; passed_on < signals; passed_on++)
             stop_jobs(p);
         if (jobs_count(p, JOB_RUNNING) == 0)
             break;

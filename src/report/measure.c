@@ -94,7 +94,7 @@ estimate measured(const measurement *m, metric which)
     return (estimate){0, NAN, NAN};
 }
 
-double published_figure(const json_t *experiment, const char *model, const char *data, metric which)
+double published_metric(const json_t *experiment, const char *model, const char *data, metric which)
 {
     const json_t *entry;
     size_t i;

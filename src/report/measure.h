@@ -19,7 +19,7 @@ estimate measured(const measurement *m, metric which);
 /* The evaluation of the first seed, NULL if none is done. */
 const json_t *measured_eval(const measurement *m);
 /* A published result as a fraction, not in percent; NAN if there is none. */
-double published_figure(const json_t *experiment, const char *model, const char *data,
+double published_metric(const json_t *experiment, const char *model, const char *data,
                         metric which);
 
 #endif

@@ -57,10 +57,10 @@ static size_t first_fact(const cases *c, size_t question)
 }
 
 /* The rank of a fact by its verdict, if that ranks the side that the question asks for. */
-static double rank_of(const json_t *results, size_t fact, const json_t *asked)
+static double rank_of(const json_t *results, size_t fact, const json_t *query)
 {
     const json_t *verdict = verdict_of(explained_at(results, fact));
-    bool wants_subject = !*text_of(asked, "subject");
+    bool wants_subject = !*text_of(query, "subject");
     bool ranks_subject = json_is_true(json_object_get(verdict, "subject_asked"));
 
     return wants_subject == ranks_subject ? number_of(verdict, "rank") : NAN;
@@ -70,21 +70,21 @@ static double rank_of(const json_t *results, size_t fact, const json_t *asked)
 static void add_rank(const cases *c, json_t *table, size_t question, const char *answer,
                      size_t fact)
 {
-    const json_t *results, *asked = json_array_get(c->questions, question);
+    const json_t *results, *query = json_array_get(c->questions, question);
     json_t *row = json_array();
     bool any = false;
     size_t k;
 
     row_text(row, "%s", "");
     json_array_foreach(c->results, k, results) {
-        double rank = rank_of(results, fact, asked);
-        bool told = isfinite(rank) && !is_shown(results, question, answer);
+        double rank = rank_of(results, fact, query);
+        bool ranked = isfinite(rank) && !is_shown(results, question, answer);
         json_array_append_new(
             row, json_pack("{so sb}", "text",
-                           told ? format_string("rank %.0f: %s", rank, label_of(c->graph, answer))
+                           ranked ? format_string("rank %.0f: %s", rank, label_of(c->graph, answer))
                                 : json_string(""),
                            "strong", 1));
-        any |= told;
+        any |= ranked;
     }
     if (any)
         json_array_append(json_object_get(table, "rows"), row);
@@ -94,7 +94,7 @@ static void add_rank(const cases *c, json_t *table, size_t question, const char 
 /* Add the predictions of the models side by side. */
 static void add_predictions(const cases *c, size_t question)
 {
-    const json_t *asked = json_array_get(c->questions, question), *results, *fact;
+    const json_t *query = json_array_get(c->questions, question), *results, *fact;
     json_t *table =
         table_new("Predictions that are not known facts; correct ones are in bold", "#");
     size_t k, first = first_fact(c, question);
@@ -106,22 +106,22 @@ static void add_predictions(const cases *c, size_t question)
         row_text(row, "%zu", rank + 1);
         json_array_foreach(c->results, k, results) {
             const json_t *answer = prediction(results, question, rank);
-            bool right = has_text(json_object_get(asked, "answers"), text_of(answer, "entity"));
+            bool right = has_text(json_object_get(query, "answers"), text_of(answer, "entity"));
             json_array_append_new(row, json_pack("{so sb}", "text",
                                                  safe_string(short_name(answer, c->graph)),
                                                  "strong", right));
         }
     }
-    json_array_foreach(json_object_get(asked, "ranked"), k, fact)
+    json_array_foreach(json_object_get(query, "ranked"), k, fact)
         add_rank(c, table, question, text_of(fact, "answer"), first + k);
     document_add(c->s->document, table);
 }
 
 /* ---- questions ---- */
 
-static void add_answers(const cases *c, const json_t *asked)
+static void add_answers(const cases *c, const json_t *query)
 {
-    const json_t *answers = json_object_get(asked, "answers"), *answer;
+    const json_t *answers = json_object_get(query, "answers"), *answer;
     text_buffer names = {0};
     size_t i;
 
@@ -152,7 +152,7 @@ static void add_figures_json(const cases *c, size_t question)
 static void add_case(const cases *c, size_t question)
 {
     const json_t *explained = explained_at(json_array_get(c->results, 0), question);
-    const json_t *asked = json_array_get(c->questions, question);
+    const json_t *query = json_array_get(c->questions, question);
     json_t *title = question_title(explained, c->graph);
     json_t *heading = format_string("%s%s", c->prefix, json_string_value(title));
     json_t *caption =
@@ -160,7 +160,7 @@ static void add_case(const cases *c, size_t question)
     json_t *figures = figures_new();
 
     document_heading(c->s->document, 3, json_string_value(heading));
-    add_answers(c, asked);
+    add_answers(c, query);
     figures_add(figures, explain_graph(explained, c->graph, json_string_value(caption)));
     document_add(c->s->document, figures);
     add_predictions(c, question);

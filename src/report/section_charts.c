@@ -27,9 +27,9 @@ static void training_series(json_t *chart, const measurement *m, const plan *p, 
     char *path = j ? job_path(j, "model/history.jsonl") : NULL, *line = NULL;
     FILE *in = path ? kith__regular_open(path, false) : NULL;
     json_t *points = json_array();
-    size_t room = 0;
+    size_t capacity = 0;
 
-    while (in && getline(&line, &room, in) > 0) {
+    while (in && getline(&line, &capacity, in) > 0) {
         json_t *epoch = json_loads(line, 0, NULL);
         double dev = number_of(epoch, "mrr");
         points_add(points, number_of(epoch, "epoch"),

@@ -32,7 +32,7 @@ static json_t *error_text(double error, int decimals)
 
 /* "0.387", below it "published 0.394" and the difference, marked if it exceeds two standard
  * errors. */
-static json_t *figure_cell(metric m, const estimate *ours, double published)
+static json_t *metric_cell(metric m, const estimate *ours, double published)
 {
     const metric_info *info = &metric_table[m];
     estimate difference = {ours->queries, ours->mean - published, ours->error};
@@ -64,7 +64,7 @@ static json_t *figure_cell(metric m, const estimate *ours, double published)
     return cell;
 }
 
-static json_t *figure_json(metric m, const estimate *ours, double published)
+static json_t *metric_json(metric m, const estimate *ours, double published)
 {
     estimate difference = {ours->queries, ours->mean - published, ours->error};
     double scale = metric_table[m].scale;
@@ -98,10 +98,10 @@ static kith_status add_cell(section *s, json_t *row, json_t *figures, const char
     bool any = json_array_size(m.results) > 0;
     for (size_t i = 0; i < count; i++) {
         estimate ours = measured(&m, metrics[i]);
-        double published = published_figure(s->experiment, model, data, metrics[i]);
-        json_array_append_new(row, figure_cell(metrics[i], &ours, published));
+        double published = published_metric(s->experiment, model, data, metrics[i]);
+        json_array_append_new(row, metric_cell(metrics[i], &ours, published));
         json_object_set_new(one, metric_table[metrics[i]].key,
-                            figure_json(metrics[i], &ours, published));
+                            metric_json(metrics[i], &ours, published));
         any |= isfinite(published);
     }
     if (any)

@@ -280,10 +280,10 @@ kith_status kith__evidence_query_run(kith__evidence_query *a, kith__span facts, 
     begin(a);
     TRY(set_query(a, relation, error));
     kith__span known = kith__span_of(facts, relation);
-    const kith__query_facts asked = {facts, known, self};
+    const kith__query_facts queried = {facts, known, self};
     a->known = known.count;
     for (size_t i = 0; i < KITH__RULE_KINDS && !a->no_memory; i++)
-        kith__rule_kinds[i]->find(a, &asked);
+        kith__rule_kinds[i]->find(a, &queried);
     TRY(kith__proximity_find(&a->proximity, facts, self, error));
     close_rows(a);
     if (a->no_memory)

@@ -85,7 +85,7 @@ typedef struct kith__rule_kind {
     kith_status (*mine)(kith__rules *rules, const kith__index *index, kith__pool *pool,
                         kith_error *error);
     /* Find the candidates of a query that rules of this kind support (evidence.h). */
-    void (*find)(struct kith__evidence_query *query, const kith__query_facts *asked);
+    void (*find)(struct kith__evidence_query *query, const kith__query_facts *queried);
     /* For listing rules with constants to users (list_rules.h): add the kind's rules to the
      * listing, and record where one of them holds or fails at an entity that has some answer. NULL:
      * the kind is not listed. */

@@ -13,7 +13,12 @@
 #include "graph/graph.h"
 #include "run/cache_check.h"
 
-enum { FORMAT = 2, ALIGNED = 64, MOST_PIECES = 40 };
+enum {
+    FORMAT = 2,
+    ALIGNED = 64,
+    MOST_PIECES = 40,
+    WRITTEN_AT_ONCE = 1 << 24 /* bytes between two ticks of the watch */
+};
 
 static const char magic[8] = "kithbin";
 
@@ -190,7 +195,8 @@ static header header_of(const kith_model *model, uint64_t key)
     return h;
 }
 
-static void write_pieces(FILE *out, header *h, const pieces *p)
+/* Whether all was written before the watch stopped it. */
+static bool write_pieces(FILE *out, header *h, const pieces *p, kith__watch *watch)
 {
     static const char zeros[ALIGNED];
 
@@ -201,13 +207,20 @@ static void write_pieces(FILE *out, header *h, const pieces *p)
     fwrite(h, sizeof *h, 1, out);
     fwrite(zeros, 1, aligned(sizeof *h) - sizeof *h, out);
     for (size_t i = 0; i < p->count; i++) {
-        if (p->at[i].bytes > 0) /* a split without facts has no array */
-            fwrite(*p->at[i].at, 1, p->at[i].bytes, out);
+        const char *at = *p->at[i].at; /* NULL for a split without facts */
+        for (size_t left = p->at[i].bytes, some; left > 0; at += some, left -= some) {
+            some = left < WRITTEN_AT_ONCE ? left : WRITTEN_AT_ONCE;
+            fwrite(at, 1, some, out);
+            if (kith__watch_add(watch, 0))
+                return false;
+        }
         fwrite(zeros, 1, aligned(p->at[i].bytes) - p->at[i].bytes, out);
     }
+    return true;
 }
 
-void kith__cache_save(const char *folder, uint64_t key, const kith_model *model)
+void kith__cache_save(const char *folder, uint64_t key, const kith_model *model,
+                      kith__watch *watch)
 {
     kith_graph graph = *model->graph; /* copies of pointers, for the table of pieces */
     kith__implications rules = {0};
@@ -220,10 +233,9 @@ void kith__cache_save(const char *folder, uint64_t key, const kith_model *model)
     if (model->rules)
         rules = *model->rules;
     describe(&p, &h, &graph, &rules, &lists);
-    if (path && kith__new_file_replace(&file, path, NULL) == KITH_OK) {
-        write_pieces(file.stream, &h, &p);
+    if (path && kith__new_file_replace(&file, path, NULL) == KITH_OK &&
+        write_pieces(file.stream, &h, &p, watch))
         kith__new_file_commit(&file, NULL);
-    }
     kith__new_file_abandon(&file);
     kith__free(path);
 }
@@ -348,8 +360,9 @@ static bool fill(kith_graph *g, kith__implications *r, kith__neighbor_lists *l,
     set_numbers(g, r, l, &h);
     const kith__implications *rules = h.has_rules ? r : NULL;
     return place_pieces(&p, g->map, &h) && ends_agree(&h, g, r, l) &&
-           kith__cache_arrays_valid(g, (size_t)h.label_bytes, rules, l) &&
-           kith_graph_hash(g) == h.data_hash && kith__derived_hash(g, rules, l) == h.derived;
+           kith__cache_arrays_valid(g, (size_t)h.label_bytes, rules, l, wanted->watch) &&
+           kith_graph_hash(g) == h.data_hash && !kith__watch_add(wanted->watch, 0) &&
+           kith__derived_hash(g, rules, l) == h.derived && !kith__watch_add(wanted->watch, 0);
 }
 
 bool kith__cache_load(kith_graph **graph, kith__implications **rules, kith__neighbor_lists **lists,

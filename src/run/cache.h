@@ -13,6 +13,7 @@ typedef struct kith__cache_wanted {
     uint64_t data_hash; /* of the graph */
     uint64_t derived;   /* kith__derived_hash, 0 if the run does not have it */
     bool rules;         /* whether the model has implications */
+    kith__watch *watch; /* may stop the check, as if there were no cache; NULL: none */
 } kith__cache_wanted;
 
 /* A hash of everything a cache is made from: settings, the hash of the data, and the names, sizes
@@ -24,7 +25,8 @@ uint64_t kith__cache_key(const char *graph_folder, const kith_settings *settings
 bool kith__cache_load(kith_graph **graph, kith__implications **rules, kith__neighbor_lists **lists,
                       const char *folder, const kith__cache_wanted *wanted);
 
-/* Try to write a cache; does nothing if the folder is read-only. */
-void kith__cache_save(const char *folder, uint64_t key, const kith_model *model);
+/* Try to write a cache; does nothing if the folder is read-only or the watch stops it. */
+void kith__cache_save(const char *folder, uint64_t key, const kith_model *model,
+                      kith__watch *watch);
 
 #endif

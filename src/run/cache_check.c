@@ -6,7 +6,23 @@
 #include "core/checksum.h"
 #include "core/utf8.h"
 
-enum { RECORD_HEAD = 8, AHEAD = 16 };
+enum {
+    RECORD_HEAD = 8,
+    AHEAD = 16,
+    TICK = 1 << 16, /* items between two ticks of the watch */
+    BLOCK = 1 << 22 /* the same in loops that take a nanosecond per item */
+};
+
+/* Whether the watch stops the check before this item. */
+static inline bool stops(kith__watch *watch, uint64_t item)
+{
+    return item % TICK == 0 && kith__watch_add(watch, 0);
+}
+
+static uint64_t block_end(uint64_t from, uint64_t count)
+{
+    return count - from < BLOCK ? count : from + BLOCK;
+}
 
 /* ---- names ---- */
 
@@ -18,13 +34,13 @@ static uint32_t number_at(const char *bytes)
 }
 
 /* Records are in the order of their ids without gaps. */
-static bool records_valid(const kith__names *names)
+static bool records_valid(const kith__names *names, kith__watch *watch)
 {
     size_t at = 0;
 
     for (uint32_t id = 0; id < names->count; id++) {
-        if (names->byte_count - at < RECORD_HEAD + 1 || number_at(names->bytes + at) != id ||
-            names->start[id] != at + RECORD_HEAD)
+        if (stops(watch, id) || names->byte_count - at < RECORD_HEAD + 1 ||
+            number_at(names->bytes + at) != id || names->start[id] != at + RECORD_HEAD)
             return false;
         size_t length = number_at(names->bytes + at + 4);
         at += RECORD_HEAD;
@@ -37,7 +53,7 @@ static bool records_valid(const kith__names *names)
 
 /* There are as many used slots as names, and each points to a record. As there are free slots,
  * every probe ends. */
-static bool slots_valid(const kith__names *names)
+static bool slots_valid(const kith__names *names, kith__watch *watch)
 {
     size_t used = 0;
 
@@ -45,6 +61,8 @@ static bool slots_valid(const kith__names *names)
         return false;
     for (size_t i = 0; i < names->slot_count; i++) {
         uint64_t place = names->slots[i] & KITH__PLACE_MASK;
+        if (stops(watch, i))
+            return false;
         if (names->slots[i] == 0)
             continue;
         used++;
@@ -63,13 +81,15 @@ static uint64_t hash_of(const kith__names *names, uint32_t id)
 }
 
 /* Slots are prefetched AHEAD names before they are read. */
-static bool names_found(const kith__names *names)
+static bool names_found(const kith__names *names, kith__watch *watch)
 {
     uint64_t hashes[AHEAD], count = names->count;
 
     for (uint64_t next = 0; next < count + AHEAD; next++) {
         uint64_t turn = next % AHEAD;
         uint32_t id = (uint32_t)(next - AHEAD);
+        if (stops(watch, next))
+            return false;
         if (next >= AHEAD &&
             kith__names_find(names, kith__names_get(names, id), kith__names_length(names, id),
                              hashes[turn]) != id)
@@ -83,21 +103,22 @@ static bool names_found(const kith__names *names)
 }
 
 /* As every reader has it. A tab or a line end would forge columns and lines of tables. */
-static bool texts_valid(const kith__names *names)
+static bool texts_valid(const kith__names *names, kith__watch *watch)
 {
     for (uint32_t id = 0; id < names->count; id++) {
         const char *name = kith__names_get(names, id);
         size_t length = kith__names_length(names, id);
-        if (length == 0 || memchr(name, '\t', length) || memchr(name, '\n', length) ||
-            !kith__utf8_valid(name, length))
+        if (stops(watch, id) || length == 0 || memchr(name, '\t', length) ||
+            memchr(name, '\n', length) || !kith__utf8_valid(name, length))
             return false;
     }
     return true;
 }
 
-static bool names_valid(const kith__names *names)
+static bool names_valid(const kith__names *names, kith__watch *watch)
 {
-    return records_valid(names) && texts_valid(names) && slots_valid(names) && names_found(names);
+    return records_valid(names, watch) && texts_valid(names, watch) && slots_valid(names, watch) &&
+           names_found(names, watch);
 }
 
 static bool labels_valid(const kith_graph *g, size_t bytes)
@@ -114,16 +135,20 @@ static bool labels_valid(const kith_graph *g, size_t bytes)
 
 /* ---- facts and neighbours ---- */
 
-static bool facts_valid(const kith_graph *g, int split)
+static bool facts_valid(const kith_graph *g, int split, kith__watch *watch)
 {
     const kith__facts *facts = &g->splits[split];
     uint32_t entities = split == KITH_TRAIN ? g->seen_entities : g->entities.count;
     uint32_t relations = split == KITH_TRAIN ? g->seen_relations : g->relations.count;
     bool good = true;
 
-    for (size_t i = 0; i < facts->count; i++) {
-        kith_triple t = facts->at[i];
-        good &= t.subject < entities && t.object < entities && t.relation < relations;
+    for (size_t from = 0, end; from < facts->count && good; from = end) {
+        end = block_end(from, facts->count);
+        for (size_t i = from; i < end; i++) {
+            kith_triple t = facts->at[i];
+            good &= t.subject < entities && t.object < entities && t.relation < relations;
+        }
+        good = good && !kith__watch_add(watch, 0);
     }
     for (size_t i = 0; facts->truth && i < facts->count; i++)
         good &= facts->truth[i] == 0 || facts->truth[i] == 1;
@@ -141,31 +166,35 @@ static bool offsets_valid(const uint64_t *offset, size_t count, uint64_t total)
 
 /* Neighbours are seen, and their relations are r or `inverse` + r. */
 static bool neighbors_valid(const kith_neighbor *at, uint64_t count, uint32_t entities,
-                            uint32_t relations, uint32_t inverse)
+                            uint32_t relations, uint32_t inverse, kith__watch *watch)
 {
     bool good = true;
 
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t r = at[i].relation;
-        good &= at[i].entity < entities && (r < relations || r - inverse < relations);
+    for (uint64_t from = 0, end; from < count && good; from = end) {
+        end = block_end(from, count);
+        for (uint64_t i = from; i < end; i++) {
+            uint32_t r = at[i].relation;
+            good &= at[i].entity < entities && (r < relations || r - inverse < relations);
+        }
+        good = good && !kith__watch_add(watch, 0);
     }
     return good;
 }
 
-static bool graph_valid(const kith_graph *g, size_t label_bytes)
+static bool graph_valid(const kith_graph *g, size_t label_bytes, kith__watch *watch)
 {
     uint64_t neighbors = g->offset[g->entities.count];
     bool good = g->seen_entities <= g->entities.count && g->seen_relations <= g->relations.count &&
-                g->relations.count <= UINT32_MAX / 2 && names_valid(&g->entities) &&
-                names_valid(&g->relations) && labels_valid(g, label_bytes) &&
+                g->relations.count <= UINT32_MAX / 2 && names_valid(&g->entities, watch) &&
+                names_valid(&g->relations, watch) && labels_valid(g, label_bytes) &&
                 memchr(g->layout, '\0', sizeof g->layout) &&
                 memchr(g->first_bad, '\0', sizeof g->first_bad);
 
     for (int split = 0; good && split < KITH_SPLITS; split++)
-        good = facts_valid(g, split);
+        good = facts_valid(g, split, watch);
     return good && offsets_valid(g->offset, g->entities.count, neighbors) &&
            neighbors_valid(g->neighbors, neighbors, g->seen_entities, g->seen_relations,
-                           g->relations.count);
+                           g->relations.count, watch);
 }
 
 /* ---- rules and lists ---- */
@@ -186,11 +215,11 @@ static bool rules_valid(const kith__implications *rules, uint32_t entities)
     return good;
 }
 
-static bool lists_valid(const kith__neighbor_lists *lists)
+static bool lists_valid(const kith__neighbor_lists *lists, kith__watch *watch)
 {
     uint64_t count = lists->offset[lists->entities];
     bool good = offsets_valid(lists->offset, lists->entities, count) &&
-                neighbors_valid(lists->at, count, lists->seen, lists->relations, 0);
+                neighbors_valid(lists->at, count, lists->seen, lists->relations, 0, watch);
 
     for (uint64_t i = 0; lists->denominator && i < count; i++) /* 0 beyond the cap */
         good &= lists->denominator[i] >= 0 && lists->denominator[i] <= 2;
@@ -198,10 +227,11 @@ static bool lists_valid(const kith__neighbor_lists *lists)
 }
 
 bool kith__cache_arrays_valid(const kith_graph *graph, size_t label_bytes,
-                              const kith__implications *rules, const kith__neighbor_lists *lists)
+                              const kith__implications *rules, const kith__neighbor_lists *lists,
+                              kith__watch *watch)
 {
-    return graph_valid(graph, label_bytes) &&
-           (!rules || rules_valid(rules, graph->seen_entities)) && lists_valid(lists);
+    return graph_valid(graph, label_bytes, watch) &&
+           (!rules || rules_valid(rules, graph->seen_entities)) && lists_valid(lists, watch);
 }
 
 /* ---- data derived from names, facts and settings ---- */

@@ -10,7 +10,9 @@
 #include "graph/graph.h"
 #include "run/run.h"
 
-enum { EPOCH, BATCH, LOSS_SUM, FACTS, SECONDS, BEST, BEST_EPOCH, LOOKS, FINISHED, STEPS, NOTES };
+enum {
+    EPOCH, BATCH, LOSS_SUM, FACTS, SECONDS, BEST, BEST_EPOCH, SINCE_BEST, FINISHED, STEPS, NOTES
+};
 
 static void name_notes(kith__note notes[NOTES])
 {
@@ -27,7 +29,7 @@ kith_status kith__run_save_position(const char *folder, const kith__position *p,
     const kith__tensor_group groups[] = {
         {"", &model->params}, {"m.", moments->m}, {"v.", moments->v}};
     const double values[NOTES] = {p->epoch, (double)p->batch, p->loss_sum, (double)p->facts,
-                                  p->seconds, p->best, p->best_epoch, p->looks, p->finished,
+                                  p->seconds, p->best, p->best_epoch, p->since_best, p->finished,
                                   (double)moments->steps};
     kith__note notes[NOTES];
     char *path = kith__path_join(folder, "checkpoint.safetensors");
@@ -52,7 +54,7 @@ static kith_status read_notes(double *values, const kith__note *notes, const kit
 
     for (int i = 0; i < NOTES; i++)
         most[i] = 1e15;
-    most[EPOCH] = most[BEST_EPOCH] = most[LOOKS] = model->settings.epochs;
+    most[EPOCH] = most[BEST_EPOCH] = most[SINCE_BEST] = model->settings.epochs;
     most[BATCH] = (double)((facts + batch - 1) / batch);
     most[FACTS] = (double)facts;
     most[BEST] = most[FINISHED] = 1;
@@ -95,11 +97,12 @@ kith_status kith__run_load_position(kith__position *p, const char *folder, kith_
         return kith__no_memory(error);
     if (kith__path_exists(folder, "checkpoint.safetensors")) {
         name_notes(notes);
-        TRY(kith__tensors_load(path, groups, 3, notes, NOTES, model->run_format >= 3, error));
+        TRY(kith__tensors_load(path, groups, 3, notes, NOTES, model->run_format >= 3,
+                               kith__pool_watch(model->pool), error));
         TRY(read_notes(values, notes, model, path, error));
         *p = (kith__position){(uint32_t)values[EPOCH], (uint64_t)values[BATCH], values[LOSS_SUM],
                               (uint64_t)values[FACTS], values[SECONDS], values[BEST],
-                              (uint32_t)values[BEST_EPOCH], (uint32_t)values[LOOKS],
+                              (uint32_t)values[BEST_EPOCH], (uint32_t)values[SINCE_BEST],
                               values[FINISHED] != 0};
         moments->steps = (uint64_t)values[STEPS];
     }

@@ -145,8 +145,9 @@ static kith__rule rule_of(const uint32_t *row, size_t steps)
 
 /* Rules are found by binary search, so their order must be right. */
 static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t relations,
-                             const char *path, kith_error *error)
+                             const char *path, kith__watch *watch, kith_error *error)
 {
+    enum { TICK = 1 << 16 };
     size_t steps = a->cols - 3;
     uint32_t head = 0;
 
@@ -157,6 +158,8 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
         return kith__no_memory(error);
     for (size_t i = 0; i < a->rows; i++) {
         const uint32_t *row = a->at + i * a->cols;
+        if (i % TICK == 0 && kith__watch_add(watch, 0))
+            return kith__watch_status(watch, error);
         bool in_order = i == 0 || compare_rows(row - a->cols, row, 1 + steps) < 0;
         p->at[i] = rule_of(row, steps);
         if (!in_order || !relations_valid(row, 1 + steps, relations) ||
@@ -171,7 +174,7 @@ static kith_status unflatten(kith__rules *p, const kith__array *a, uint32_t rela
 }
 
 static kith_status load_rules(kith__rule_set **out, uint32_t relations, bool required,
-                              const char *folder, kith_error *error)
+                              const char *folder, kith__watch *watch, kith_error *error)
 {
     kith__array arrays[KITH__RULE_KINDS];
     size_t kind[KITH__RULE_KINDS], count = list_arrays(arrays, kind);
@@ -183,13 +186,13 @@ static kith_status load_rules(kith__rule_set **out, uint32_t relations, bool req
     if (!path || !rules)
         TRY(kith__no_memory(error));
     rules->relations = relations;
-    TRY(kith__arrays_load(path, arrays, count, &note, 1, required, error));
+    TRY(kith__arrays_load(path, arrays, count, &note, 1, required, watch, error));
     if (strtoul(note.value, NULL, 10) != relations)
         TRY(kith__fail(error, KITH_ERR_INPUT,
                        "%s: was made for %s relations and inverses, but the run has %u", path,
                        note.value[0] ? note.value : "other", relations));
     for (size_t i = 0; i < count; i++)
-        TRY(unflatten(&rules->of[kind[i]], &arrays[i], relations, path, error));
+        TRY(unflatten(&rules->of[kind[i]], &arrays[i], relations, path, watch, error));
     *out = rules;
     rules = NULL;
 cleanup:
@@ -542,7 +545,7 @@ kith_status kith__fused_open(kith_model *model, const char *folder, bool new_gra
     warn_of_few(model, &fusion);
     TRY(kith__has_relation_load(&model->has, folder, required, error));
     TRY(kith__overall_open(model, folder, required, error));
-    TRY(load_rules(&rules, relations, required, folder, error));
+    TRY(load_rules(&rules, relations, required, folder, kith__pool_watch(model->pool), error));
     TRY(kith__evidence_over(&evidence, model->graph, model->settings.unseen_neighbors, rules, false,
                             model->pool, error));
     rules = NULL;

@@ -126,23 +126,26 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
                                 const kith_work_options *options, kith_error *error)
 {
     const kith_settings *settings = &config->settings;
+    kith__watch watch;
     const kith__cache_wanted wanted = {
         .key = kith__cache_key(inner, settings, config->data_hash),
         .data_hash = config->data_hash,
         .derived = config->derived,
         .rules = kith__aggregator_get(settings->aggregator)->logic,
+        .watch = &watch,
     };
     kith__implications *rules = NULL;
     kith__neighbor_lists *lists = NULL;
-    bool cached = kith__cache_load(graph, &rules, &lists, folder, &wanted);
-    kith__watch watch;
-    kith_status status = KITH_OK;
+    bool cached;
+    kith_status status;
 
     kith__watch_init(&watch, options->watch, options->context);
+    TRY(kith__watch_begin(&watch, "checking the cache", 0, error));
+    cached = kith__cache_load(graph, &rules, &lists, folder, &wanted);
     if (cached) {
         lists->cap = kith__list_cap(settings);
         status = read_uncached(*graph, inner, config, error);
-    } else {
+    } else if ((status = kith__watch_status(&watch, error)) == KITH_OK) {
         status = kith__run_open_graph(graph, inner, config, options, error);
     }
     if (status != KITH_OK) { /* arrays from a cache are in its map, which is freed with the graph */
@@ -151,9 +154,16 @@ static kith_status make_trained(kith_model **model, kith_graph **graph, const ch
         goto cleanup;
     }
     TRY(kith__model_make(model, *graph, settings, options->threads, &watch, rules, lists, error));
-    if (!cached)
-        kith__cache_save(folder, wanted.key, *model);
+    if (!cached) {
+        TRY(kith__watch_begin(&watch, "writing the cache", 0, error));
+        kith__cache_save(folder, wanted.key, *model, &watch);
+        TRY(kith__watch_status(&watch, error));
+    }
 cleanup:
+    if (status != KITH_OK) { /* before the graph, which it does not own yet */
+        kith_model_free(*model);
+        *model = NULL;
+    }
     kith__watch_release(&watch);
     return status;
 }

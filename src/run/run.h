@@ -26,7 +26,7 @@ typedef struct kith__position {
     double seconds;  /* spent on them */
     double best;     /* best metric on dev, below 0 if there is none yet */
     uint32_t best_epoch;
-    uint32_t looks; /* evaluations on dev since the best one */
+    uint32_t since_best; /* evaluations on dev since the best one */
     bool finished;
 } kith__position;
 

@@ -46,7 +46,8 @@ kith_status kith__run_load_model(const char *folder, kith_model *model, kith_err
     const kith__tensor_group group = {"", &model->params};
     char *path = kith__path_join(folder, "model.safetensors");
     kith_status status =
-        path ? kith__tensors_load(path, &group, 1, NULL, 0, model->run_format >= 3, error)
+        path ? kith__tensors_load(path, &group, 1, NULL, 0, model->run_format >= 3,
+                                  kith__pool_watch(model->pool), error)
              : kith__no_memory(error);
     kith__free(path);
     if (status == KITH_ERR_IO && !kith__path_exists(folder, "model.safetensors"))

@@ -119,32 +119,32 @@ kith__answer_list kith__answer_list_of(const kith__workspace *a, const kith_ask_
 }
 
 kith_status kith__has_relations(double *has, kith__candidate_cache *cache, kith__workspace *a,
-                                const kith__query_entity *asked, const uint32_t *queries,
+                                const kith__query_entity *queried, const uint32_t *queries,
                                 size_t count, kith_error *error)
 {
     const kith__relation_counts *counts;
-    kith__known_facts known = {asked->sorted, a->relations, NULL};
+    kith__known_facts known = {queried->sorted, a->relations, NULL};
     kith_status status = kith__candidate_cache_counts(&counts, cache, a->watch, error);
 
     if (status != KITH_OK)
         return status;
-    for (size_t i = 0; i < asked->count; i++)
-        a->relations[asked->facts[i].relation] = 1;
+    for (size_t i = 0; i < queried->count; i++)
+        a->relations[queried->facts[i].relation] = 1;
     for (size_t i = 0; i < count; i++)
         has[i] = counts ? kith__has_probability(&a->model->has, counts, &known, queries[i]) : NAN;
-    for (size_t i = 0; i < asked->count; i++)
-        a->relations[asked->facts[i].relation] = 0;
+    for (size_t i = 0; i < queried->count; i++)
+        a->relations[queried->facts[i].relation] = 0;
     return KITH_OK;
 }
 
 kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
-                               kith__workspace *a, const kith__query_entity *asked,
+                               kith__workspace *a, const kith__query_entity *queried,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error)
 {
     kith__answer_list b = kith__answer_list_of(a, options);
     double has;
-    kith_status status = kith__has_relations(&has, cache, a, asked, &query, 1, error);
+    kith_status status = kith__has_relations(&has, cache, a, queried, &query, 1, error);
 
     if (status == KITH_OK)
         status = kith__answers_add(&b, a, scores, shares, has, false, 0, query, options->new_only,

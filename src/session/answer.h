@@ -8,41 +8,50 @@
 
 /* The facts of `count` entities, which stay in the workspace until the next call; `of_graph` (may
  * be NULL) is how many of the first entity's facts come from the graph. */
-kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph,
+kith_status kith__gather_facts(kith__query_entity *queried, size_t *of_graph,
                                const kith_session *session, kith__workspace *workspace,
                                const uint32_t *entities, size_t count, kith_error *error);
 
-/* Set which entities are candidates; call it after taking the workspace and before reserving
- * memory. */
+/* Set which entities are candidates; call it before reserving memory. */
 kith_status kith__choose_candidates(kith__workspace *workspace, const kith_session *session,
                                     kith_candidate_set set, kith_error *error);
 /* P(has r) of an entity for some queries; NAN if the model has not learned it. */
 kith_status kith__has_relations(double *has, kith__candidate_cache *cache,
-                                kith__workspace *workspace, const kith__query_entity *asked,
+                                kith__workspace *workspace, const kith__query_entity *queried,
                                 const uint32_t *queries, size_t count, kith_error *error);
 
-/* A question in ids. */
+/* What a caller asks: what is known is given by names or by ids, the others are NULL and
+ * KITH__NO_ID. */
+typedef struct kith__question {
+    kith_question names;
+    kith_triple ids;
+} kith__question;
+/* Whether nothing is unknown. */
+bool kith__is_fact(const kith__question *question);
+
+/* A question that can be answered. */
 typedef struct kith__resolved {
     uint32_t entity;
     uint32_t query; /* directed; KITH__NO_ID for pairs and relations */
     bool subject_asked;
     /* the candidate, if relations are asked for or a fact is checked; else KITH__NO_ID */
     uint32_t other;
+    bool is_fact;  /* nothing was unknown: `other` is a candidate to check */
     bool unranked; /* neither end of the fact is a candidate: only a classifier can judge it */
 } kith__resolved;
 kith_status kith__resolve(kith__resolved *resolved, const kith_session *session,
-                          const kith_question *question, kith_candidate_set set,
+                          const kith__question *question, kith_candidate_set set,
                           kith_error *error);
 /* Whether an entity has the facts that a query needs. */
 bool kith__has_facts(const kith_session *session, uint32_t entity);
 /* A fact: a query and one candidate for it. */
 kith_status kith__resolve_fact(kith__resolved *resolved, const kith_session *session,
-                               const kith_question *fact, kith_candidate_set set,
+                               const kith__question *fact, kith_candidate_set set,
                                kith_error *error);
 /* A fact that cannot be ranked, but classified: its entities need not be candidates, and those of
  * the graph need no facts. */
 kith_status kith__resolve_unranked(kith__resolved *resolved, const kith_session *session,
-                                   const kith_question *fact, kith_error *error);
+                                   const kith__question *fact, kith_error *error);
 kith_status kith__resolve_relation(uint32_t *relation, const kith_session *session,
                                    const char *name, kith_error *error);
 
@@ -57,8 +66,8 @@ void kith__answers_release(kith__answers *answers);
 /* A public copy in one block, which the caller owns; NULL if out of memory. */
 kith_answers *kith__answers_public(const kith__answers *answers);
 
-/* Answer resolved questions on several threads. `watch` may be NULL; the caller begins its stage,
- * to which each answered question adds 1. */
+/* Answer resolved questions on several threads; on failure there is nothing to release. `watch` may
+ * be NULL; the caller begins its stage, to which each answered question adds 1. */
 kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
                                const kith__resolved *resolved, size_t count,
                                const kith_ask_options *options, kith__watch *watch,
@@ -66,7 +75,7 @@ kith_status kith__ask_resolved(kith__answers *answers, kith_session *session,
 
 /* Remove a fact of the workspace from an entity that was gathered there; false if it does not have
  * the fact. */
-bool kith__mask_fact(kith__query_entity *asked, kith__workspace *workspace, uint32_t query,
+bool kith__mask_fact(kith__query_entity *queried, kith__workspace *workspace, uint32_t query,
                      uint32_t other);
 
 /* Whether a known fact of a query's relation links an entity to itself. */
@@ -109,11 +118,11 @@ typedef struct kith__likely {
 } kith__likely;
 /* Fill in the queries first .. first + count - 1, in this order. */
 kith_status kith__likely_queries(kith__likely *likely, kith_session *session,
-                                 kith__workspace *workspace, const kith__query_entity *asked,
+                                 kith__workspace *workspace, const kith__query_entity *queried,
                                  uint32_t first, uint32_t count, kith_error *error);
 /* The m queries of one side, most likely first. */
 kith_status kith__order_queries(kith__likely *order, kith_session *session,
-                                kith__workspace *workspace, const kith__query_entity *asked,
+                                kith__workspace *workspace, const kith__query_entity *queried,
                                 bool subject_asked, kith_error *error);
 /* What to add to the scores of a relation to make them comparable with those of others:
  * log-likelihoods. */
@@ -121,18 +130,18 @@ float kith__likelihood_shift(const float *scores, size_t candidates, float impli
 
 /* The relations between an entity and one candidate. */
 kith_status kith__answer_relations(kith__answers *answers, kith_session *session,
-                                   kith__workspace *workspace, const kith__query_entity *asked,
+                                   kith__workspace *workspace, const kith__query_entity *queried,
                                    uint32_t other, const kith_ask_options *options,
                                    kith_error *error);
 
 /* The best pairs of a relation and an entity. */
 kith_status kith__answer_pairs(kith__answers *answers, kith_session *session,
-                               kith__workspace *workspace, const kith__query_entity *asked,
+                               kith__workspace *workspace, const kith__query_entity *queried,
                                const kith_ask_options *options, kith_error *error);
 
 /* The best answers by one row of scores, for a query. */
 kith_status kith__best_answers(kith__answers *answers, kith__candidate_cache *cache,
-                               kith__workspace *workspace, const kith__query_entity *asked,
+                               kith__workspace *workspace, const kith__query_entity *queried,
                                const float *scores, const kith__shares *shares, uint32_t query,
                                const kith_ask_options *options, kith_error *error);
 /* The options with defaults filled in. */

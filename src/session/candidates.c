@@ -16,7 +16,6 @@ static kith_status list_unseen(kith__workspace *a, const kith_session *s, kith_e
     if (kith__reserve(&a->unseen, &a->unseen_capacity,
                       (all > first ? all - first : 0) + s->newcomer_count, sizeof *a->unseen))
         return kith__no_memory(error);
-    a->unseen_count = 0;
     for (uint32_t e = first; e < all; e++)
         if (has_support(s, e))
             a->unseen[a->unseen_count++] = e;
@@ -33,6 +32,10 @@ kith_status kith__choose_candidates(kith__workspace *a, const kith_session *s,
 {
     bool only = set == KITH_ANSWERS_NEW;
 
+    a->width = a->candidates;
+    a->unseen_count = 0;
+    if (a->fusion)
+        a->fusion->unseen = (kith__unseen_set){0};
     if ((unsigned)set > KITH_ANSWERS_NEW)
         return kith__fail(error, KITH_ERR_ARGUMENT, "%d is not a set of candidates", (int)set);
     if (only && !kith__model_answers_unseen(s->model))

@@ -13,18 +13,18 @@ typedef struct {
 } side;
 
 /* What is known about the entity of a side, without the fact itself. */
-static kith_status gather(kith__query_entity *asked, bool *known, kith_session *s,
+static kith_status gather(kith__query_entity *queried, bool *known, kith_session *s,
                           kith__workspace *a, side at, kith_error *error)
 {
-    kith_status status = kith__gather_facts(asked, NULL, s, a, &at.entity, 1, error);
+    kith_status status = kith__gather_facts(queried, NULL, s, a, &at.entity, 1, error);
 
     if (status == KITH_OK)
-        *known |= kith__mask_fact(asked, a, at.query, at.hidden);
+        *known |= kith__mask_fact(queried, a, at.query, at.hidden);
     return status;
 }
 
 /* The embedding's scores of the first `all` candidates, in the workspace. */
-static kith_status score_all(kith_session *s, kith__workspace *a, const kith__query_entity *asked,
+static kith_status score_all(kith_session *s, kith__workspace *a, const kith__query_entity *queried,
                              uint32_t query, uint32_t all, kith_error *error)
 {
     size_t usual = a->candidates;
@@ -33,7 +33,7 @@ static kith_status score_all(kith_session *s, kith__workspace *a, const kith__qu
     a->candidates = a->width = all;
     if (kith__workspace_reserve(a, 1))
         TRY(kith__no_memory(error));
-    TRY(kith__embedding_scores(a->scores, s->cache, a, asked, 1, &query, 1, error));
+    TRY(kith__embedding_scores(a->scores, s->cache, a, queried, 1, &query, 1, error));
 cleanup:
     a->candidates = a->width = usual;
     return status;
@@ -48,25 +48,25 @@ static void add_candidate(kith_session *s, kith__workspace *a, const uint32_t *h
 
 /* Compute the evidence for a side. Classifiers are fitted with all entities of the graph as
  * candidates. Shares include the embedding only if each candidate has a vector to compare. */
-static kith_status look_at_evidence(kith__sample *sample, bool *known, kith_session *s,
+static kith_status evidence_features(kith__sample *sample, bool *known, kith_session *s,
                                     kith__workspace *a, side at, bool subject, kith_error *error)
 {
     uint32_t all = kith_graph_entity_count(a->model->graph);
     bool added = at.hidden >= all;
     uint32_t compared = added ? (uint32_t)a->candidates : all;
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status;
 
-    TRY(gather(&asked, known, s, a, at, error));
+    TRY(gather(&queried, known, s, a, at, error));
     a->fusion->unseen = (kith__unseen_set){0};
     if (added)
         add_candidate(s, a, &at.hidden);
-    bool embedding = kith__embedding_counts(a, &asked) &&
+    bool embedding = kith__embedding_counts(a, &queried) &&
                      (compared == a->candidates || kith__classifies_encoded(a->model));
     if (embedding)
-        TRY(score_all(s, a, &asked, at.query, compared, error));
-    TRY(kith__fusion_run(a->fusion, asked.sorted, at.entity, at.query, embedding ? a->scores : NULL,
-                         compared, error));
+        TRY(score_all(s, a, &queried, at.query, compared, error));
+    TRY(kith__fusion_run(a->fusion, queried.sorted, at.entity, at.query,
+                         embedding ? a->scores : NULL, compared, error));
     kith__side_features(sample, a->fusion, at.hidden, subject);
 cleanup:
     a->fusion->unseen = (kith__unseen_set){0}; /* it refers to `at` */
@@ -76,17 +76,17 @@ cleanup:
 static kith_status encode(float *vector, bool *known, kith_session *s, kith__workspace *a, side at,
                           kith_error *error)
 {
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status;
 
-    TRY(gather(&asked, known, s, a, at, error));
-    TRY(kith__encode_entities(a, &asked, 1, at.query, error));
+    TRY(gather(&queried, known, s, a, at, error));
+    TRY(kith__encode_entities(a, &queried, 1, at.query, error));
     memcpy(vector, kith__encoder_answer(a->encoder, 0), a->stride * sizeof *vector);
 cleanup:
     return status;
 }
 
-static kith_status look_at_embedding(kith__sample *sample, bool *known, kith_session *s,
+static kith_status embedding_feature(kith__sample *sample, bool *known, kith_session *s,
                                      kith__workspace *a, kith_triple fact, const side sides[2],
                                      kith_error *error)
 {
@@ -110,6 +110,8 @@ kith_status kith__classify_fact(kith_verdict *verdict, kith_session *s, kith__wo
     uint32_t m = kith_graph_seen_relation_count(a->model->graph);
     const side sides[2] = {{fact.subject, fact.relation, fact.object},
                            {fact.object, fact.relation + m, fact.subject}};
+    const size_t width = a->width;
+    const kith__unseen_set unseen = a->fusion ? a->fusion->unseen : (kith__unseen_set){0};
     const kith__judgement *judgement;
     kith__sample sample = {{0}, false};
     bool known = false;
@@ -117,14 +119,17 @@ kith_status kith__classify_fact(kith_verdict *verdict, kith_session *s, kith__wo
 
     TRY(kith__choose_judgement(&judgement, a->model, 0, error));
     for (int k = 0; a->fusion && k < 2; k++)
-        TRY(look_at_evidence(&sample, &known, s, a, sides[k], k == 1, error));
+        TRY(evidence_features(&sample, &known, s, a, sides[k], k == 1, error));
     if (kith__model_scores_vectors(a->model))
-        TRY(look_at_embedding(&sample, &known, s, a, fact, sides, error));
+        TRY(embedding_feature(&sample, &known, s, a, fact, sides, error));
     verdict->classified = 1;
     verdict->known = known;
     verdict->likely = kith__judge_fact(&verdict->probability, judgement, &sample, fact.relation);
     verdict->low = 0;
     verdict->high = 1;
 cleanup:
+    a->width = width; /* the candidates that were chosen */
+    if (a->fusion)
+        a->fusion->unseen = unseen;
     return status;
 }

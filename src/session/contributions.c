@@ -13,7 +13,7 @@ typedef struct {
     kith__score_parts *out;
     kith_session *session;
     kith__workspace *workspace;
-    const kith__query_entity *asked;
+    const kith__query_entity *queried;
     uint32_t query;
     const float *scores;
     kith_contributions *contributions;
@@ -23,7 +23,7 @@ typedef struct {
     double **neighbors; /* contribution to each answer by neighbour, or NULL */
     bool no_memory;
     /* For the embedding: vectors of the encoder's stride. */
-    float *visit, *aimed, *start, *toward;
+    float *visit, *shifted, *start, *toward;
 } finding;
 
 void kith__contributions_free(kith_contributions *contributions, size_t count)
@@ -139,7 +139,7 @@ static kith_status add_path(finding *f, kith_contributions *to, kith_error *erro
     size_t count;
 
     TRY(kith__proximity_path(path, &count, f->workspace->fusion->evidence_query.view,
-                             (kith__span){f->asked->facts, f->asked->count}, f->asked->entity,
+                             (kith__span){f->queried->facts, f->queried->count}, f->queried->entity,
                              to->entity, error));
     steps = kith__list_new(count, sizeof **steps);
     if (!steps)
@@ -161,7 +161,7 @@ static kith_status find_reasons(finding *f, kith_error *error)
     rules->report = take_reason;
     rules->context = f;
     kith_status status =
-        kith__evidence_query_run(rules, f->asked->sorted, f->asked->entity, f->query, error);
+        kith__evidence_query_run(rules, f->queried->sorted, f->queried->entity, f->query, error);
     rules->report = NULL;
     return status == KITH_OK && f->no_memory ? kith__no_memory(error) : status;
 }
@@ -185,7 +185,7 @@ static kith_status add_rules(finding *f, kith_error *error)
 /* ---- the embedding, by neighbours ---- */
 
 /* Compute the query vector, which is linear in the entity's vector, except for a zero vector. */
-static void aim_at(finding *f, float *query_vector, const float *vector)
+static void find_query_vector(finding *f, float *query_vector, const float *vector)
 {
     const kith_model *model = f->session->model;
 
@@ -234,14 +234,14 @@ static kith_status add_neighbors(finding *f, double *points, const float *candid
         TRY(kith__no_memory(error));
     find_slope(f, candidate);
     memset(f->visit, 0, ds * sizeof *f->visit);
-    aim_at(f, f->start, f->visit);
+    find_query_vector(f, f->start, f->visit);
     for (size_t v = 0; v < count; v++) {
         kith__encoder_share(f->visit, e, 0, v);
         for (size_t k = 0; k < ds; k++)
             f->visit[k] *= scale;
-        aim_at(f, f->aimed, f->visit);
+        find_query_vector(f, f->shifted, f->visit);
         for (size_t k = 0; k < ds; k++)
-            by_visit[v] += (double)f->toward[k] * (f->aimed[k] - f->start[k]);
+            by_visit[v] += (double)f->toward[k] * (f->shifted[k] - f->start[k]);
     }
     for (size_t i = 0; i < f->out->neighbor_count; i++)
         if (f->out->neighbors[i].place < count)
@@ -318,7 +318,7 @@ static void add_rest(finding *f)
     }
 }
 
-static int make_room(finding *f)
+static int make_buffers(finding *f)
 {
     size_t ds = f->workspace->stride;
 
@@ -329,26 +329,26 @@ static int make_room(finding *f)
     f->visit = kith__calloc_aligned(4 * ds, sizeof *f->visit);
     if (!f->visit || !f->contributions || !f->reasons || !f->reason_capacity || !f->neighbors)
         return -1;
-    f->aimed = f->visit + ds;
-    f->start = f->aimed + ds;
+    f->shifted = f->visit + ds;
+    f->start = f->shifted + ds;
     f->toward = f->start + ds;
     return 0;
 }
 
 kith_status kith__find_contributions(kith__score_parts *out, kith_session *s, kith__workspace *a,
-                                     const kith__query_entity *asked, uint32_t query,
+                                     const kith__query_entity *queried, uint32_t query,
                                      const float *scores, kith_error *error)
 {
     finding f = {.out = out,
                  .session = s,
                  .workspace = a,
-                 .asked = asked,
+                 .queried = queried,
                  .query = query,
                  .scores = scores,
                  .count = out->compared};
     kith_status status = KITH_OK;
 
-    if (make_room(&f))
+    if (make_buffers(&f))
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < f.count; i++)
         f.contributions[i].entity = out->answers.at[i].entity;

@@ -1,4 +1,4 @@
-/* The contributions to the score of an answer. */
+/* Explanations, and the contributions to the score of an answer. */
 #ifndef KITH_SESSION_CONTRIBUTIONS_H
 #define KITH_SESSION_CONTRIBUTIONS_H
 
@@ -24,8 +24,13 @@ typedef struct kith__score_parts {
 /* Split the final scores of the first `compared` answers of an explanation whose neighbours are
  * known. The workspace must be as scoring the question left it. */
 kith_status kith__find_contributions(kith__score_parts *explanation, kith_session *session,
-                                     kith__workspace *workspace, const kith__query_entity *asked,
+                                     kith__workspace *workspace, const kith__query_entity *queried,
                                      uint32_t query, const float *scores, kith_error *error);
+/* Answer and explain a resolved question in a workspace whose candidates are chosen. The caller
+ * releases the parts, on failure too (explanations.c). */
+kith_status kith__explain(kith__score_parts *explanation, kith_session *session,
+                          kith__workspace *workspace, const kith__resolved *resolved,
+                          const kith_ask_options *options, kith_error *error);
 void kith__contributions_free(kith_contributions *contributions, size_t count);
 
 #endif

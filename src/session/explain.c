@@ -18,7 +18,7 @@ enum {
 typedef struct {
     kith_session *session;
     kith__workspace *workspace;
-    kith__query_entity asked;
+    kith__query_entity queried;
     size_t of_graph; /* how many of the entity's facts come from the graph */
     uint32_t query;
     bool known; /* the fact to explain is known, and therefore hidden */
@@ -81,18 +81,18 @@ static kith_implication redundant_with(const explaining *x, uint32_t relation)
 static void mark_relations(const explaining *x, uint8_t value)
 {
     uint32_t seen = x->session->model->lists->seen;
-    bool all = !kith__has_seen_neighbor((kith__span){x->asked.facts, x->asked.count}, seen);
+    bool all = !kith__has_seen_neighbor((kith__span){x->queried.facts, x->queried.count}, seen);
 
-    for (size_t i = 0; i < x->asked.count; i++)
-        if (all || x->asked.facts[i].entity < seen)
-            x->workspace->relations[x->asked.facts[i].relation] = value;
+    for (size_t i = 0; i < x->queried.count; i++)
+        if (all || x->queried.facts[i].entity < seen)
+            x->workspace->relations[x->queried.facts[i].relation] = value;
 }
 
 /* ---- neighbours ---- */
 
 static bool embedding_counts(const explaining *x)
 {
-    return kith__embedding_counts(x->workspace, &x->asked);
+    return kith__embedding_counts(x->workspace, &x->queried);
 }
 
 static kith_weighing weighing_of(const explaining *x)
@@ -154,7 +154,7 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
 {
     x->out->weighing = weighing_of(x);
     x->out->neighbor_count = count;
-    x->out->unread = x->asked.count - count;
+    x->out->unread = x->queried.count - count;
     x->out->neighbors = kith__calloc(count, sizeof *x->out->neighbors);
     x->out->implications = kith__calloc(count, 2 * sizeof *x->out->implications);
     return x->out->neighbors && x->out->implications ? KITH_OK : kith__no_memory(error);
@@ -162,7 +162,7 @@ static kith_status make_neighbors(explaining *x, size_t count, kith_error *error
 
 static void add_unweighed(explaining *x, size_t *count, size_t fact)
 {
-    x->out->neighbors[*count] = neighbor_at(x, x->asked.facts[fact], SIZE_MAX);
+    x->out->neighbors[*count] = neighbor_at(x, x->queried.facts[fact], SIZE_MAX);
     x->out->neighbors[(*count)++].added = fact >= x->of_graph;
 }
 
@@ -175,19 +175,19 @@ static kith_status weigh_neighbors(explaining *x, kith_error *error)
     bool all = x->session->model->fused;
     kith_status status;
 
-    TRY(make_neighbors(x, all ? x->asked.count : count, error));
+    TRY(make_neighbors(x, all ? x->queried.count : count, error));
     rest = count;
     mark_relations(x, 1);
     for (size_t v = 0; v < count; v++, fact++) {
         kith_neighbor next = kith__encoded_neighbor(&x->workspace->entities, at[v]);
-        for (; x->asked.facts[fact].relation != next.relation ||
-               x->asked.facts[fact].entity != next.entity; fact++)
+        for (; x->queried.facts[fact].relation != next.relation ||
+               x->queried.facts[fact].entity != next.entity; fact++)
             if (all)
                 add_unweighed(x, &rest, fact);
         x->out->neighbors[v] = weighed_at(x, next, v);
         x->out->neighbors[v].added = fact >= x->of_graph;
     }
-    for (; all && fact < x->asked.count; fact++)
+    for (; all && fact < x->queried.count; fact++)
         add_unweighed(x, &rest, fact);
     mark_relations(x, 0);
     x->weighed = x->out->weighing == KITH_WEIGH_NONE ? 0 : count;
@@ -198,10 +198,10 @@ cleanup:
 /* Rules use all facts without weighting them. */
 static kith_status list_neighbors(explaining *x, kith_error *error)
 {
-    kith_status status = make_neighbors(x, x->asked.count, error);
+    kith_status status = make_neighbors(x, x->queried.count, error);
 
-    for (size_t i = 0; status == KITH_OK && i < x->asked.count; i++) {
-        x->out->neighbors[i] = neighbor_at(x, x->asked.facts[i], i);
+    for (size_t i = 0; status == KITH_OK && i < x->queried.count; i++) {
+        x->out->neighbors[i] = neighbor_at(x, x->queried.facts[i], i);
         x->out->neighbors[i].added = i >= x->of_graph;
     }
     return status;
@@ -210,7 +210,7 @@ static kith_status list_neighbors(explaining *x, kith_error *error)
 static kith_status leave_out_self(const explaining *x, float *scores, kith_error *error)
 {
     return x->with_self ? KITH_OK
-                        : kith__leave_out_self(scores, x->workspace, x->session, x->asked.entity,
+                        : kith__leave_out_self(scores, x->workspace, x->session, x->queried.entity,
                                                x->query, error);
 }
 
@@ -225,11 +225,11 @@ static kith_status score(explaining *x, kith_error *error)
     if (kith__workspace_reserve(a, 1 + kith__queries_at_once(a->model)))
         TRY(kith__no_memory(error));
     if (embedding)
-        TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->asked, 1, &x->query, 1,
+        TRY(kith__embedding_scores(a->scores, x->session->cache, a, &x->queried, 1, &x->query, 1,
                                    error));
     TRY(embedding ? weigh_neighbors(x, error) : list_neighbors(x, error));
     qsort(x->out->neighbors, x->weighed, sizeof *x->out->neighbors, heavier_first);
-    TRY(kith__final_scores(&final, &a->shares[0], a, &x->asked, x->query, a->scores, error));
+    TRY(kith__final_scores(&final, &a->shares[0], a, &x->queried, x->query, a->scores, error));
     x->scores = final == a->scores ? a->scores : a->fusion->scores;
     TRY(leave_out_self(x, x->scores, error));
 cleanup:
@@ -249,7 +249,7 @@ static size_t masked_by(const explaining *x, size_t variant)
 static kith_status copy_without(kith__query_entity *variants, explaining *x, size_t count,
                                 kith_error *error)
 {
-    const kith__query_entity *all = &x->asked;
+    const kith__query_entity *all = &x->queried;
     uint32_t m = x->session->model->graph->seen_relations;
     size_t need, used = 0;
 
@@ -366,7 +366,7 @@ static kith_status find_ablations(explaining *x, kith_error *error)
     kith__query_entity variants[UNWEIGHED];
     kith_status status = KITH_OK;
 
-    if (x->asked.count < 2 || out->compared == 0)
+    if (x->queried.count < 2 || out->compared == 0)
         return KITH_OK;
     count = count < UNWEIGHED ? count : UNWEIGHED;
     out->ablations = kith__calloc(count, sizeof *out->ablations);
@@ -408,8 +408,8 @@ static kith_status answer_fact(explaining *x, uint32_t other, const kith_ask_opt
     kith_status status;
 
     unknown.new_only = 1; /* known answers do not compete with it */
-    TRY(kith__has_relations(&has, x->session->cache, a, &x->asked, &x->query, 1, error));
-    TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->asked, x->scores, shares,
+    TRY(kith__has_relations(&has, x->session->cache, a, &x->queried, &x->query, 1, error));
+    TRY(kith__best_answers(&x->out->answers, x->session->cache, a, &x->queried, x->scores, shares,
                            x->query, &unknown, error));
     kith_answer own = {
         .relation = x->out->relation,
@@ -434,8 +434,8 @@ static kith_status answer_open(explaining *x, const kith__resolved *r,
     kith_status status;
 
     TRY(r->other != KITH__NO_ID ? kith__answer_relations(answers, x->session, x->workspace,
-                                                         &x->asked, r->other, options, error)
-                                : kith__answer_pairs(answers, x->session, x->workspace, &x->asked,
+                                                         &x->queried, r->other, options, error)
+                                : kith__answer_pairs(answers, x->session, x->workspace, &x->queried,
                                                      options, error));
     if (answers->count > 0)
         x->query = answers->at[0].relation + (answers->at[0].is_subject ? m : 0);
@@ -466,155 +466,47 @@ static kith_status answer(explaining *x, const kith__resolved *r, const kith_ask
     if (!open && r->other != KITH__NO_ID)
         TRY(answer_fact(x, r->other, options, error));
     else if (!open)
-        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->asked, x->scores,
+        TRY(kith__best_answers(answers, x->session->cache, x->workspace, &x->queried, x->scores,
                                &x->workspace->shares[0], x->query, options, error));
 cleanup:
     return status;
 }
 
 /* Collect the known facts of the entity, without the fact that is checked. */
-static kith_status gather(explaining *x, const kith__resolved *r, bool is_fact, kith_error *error)
+static kith_status gather(explaining *x, const kith__resolved *r, kith_error *error)
 {
     kith_status status;
 
-    TRY(kith__gather_facts(&x->asked, &x->of_graph, x->session, x->workspace, &r->entity, 1,
+    TRY(kith__gather_facts(&x->queried, &x->of_graph, x->session, x->workspace, &r->entity, 1,
                            error));
-    if (is_fact) {
-        size_t before = x->asked.count;
+    if (r->is_fact) {
+        size_t before = x->queried.count;
         bool of_graph = false;
         for (size_t i = 0; i < x->of_graph; i++)
-            of_graph |= x->asked.facts[i].relation == r->query &&
-                        x->asked.facts[i].entity == r->other;
-        x->known = kith__mask_fact(&x->asked, x->workspace, r->query, r->other);
+            of_graph |= x->queried.facts[i].relation == r->query &&
+                        x->queried.facts[i].entity == r->other;
+        x->known = kith__mask_fact(&x->queried, x->workspace, r->query, r->other);
         if (of_graph)
-            x->of_graph -= before - x->asked.count;
+            x->of_graph -= before - x->queried.count;
     }
 cleanup:
     return status;
 }
 
-/* ---- the caller's result ---- */
-
-/* The caller's result, and the arrays its lists point to. */
-typedef struct {
-    kith_explanation shown;
-    kith_implication *implications;
-    kith_rank_change **changes;
-} result;
-
-static void release(kith__score_parts *out)
+kith_status kith__explain(kith__score_parts *out, kith_session *s, kith__workspace *a,
+                          const kith__resolved *r, const kith_ask_options *options,
+                          kith_error *error)
 {
-    kith__answers_release(&out->answers);
-    kith__contributions_free(out->contributions, out->contribution_count);
-    kith__free(out->neighbors);
-    kith__free(out->implications);
-    kith__free(out->ablations);
-    kith__list_free(out->changes);
-}
+    explaining x = {.session = s, .out = out, .workspace = a, .rules = s->model->rules};
+    kith_status status;
 
-/* Nonzero if out of memory. The caller's result takes ownership of the elements' own lists. */
-static int make_lists(kith_explanation *to, const kith__score_parts *from)
-{
-    to->answers = kith__answers_public(&from->answers);
-    to->contributions = kith__list_of(from->contributions, from->contribution_count,
-                                      sizeof *from->contributions);
-    to->neighbors = kith__list_of(from->neighbors, from->neighbor_count, sizeof *from->neighbors);
-    to->ablations = kith__list_of(from->ablations, from->ablation_count, sizeof *from->ablations);
-    return to->answers && to->contributions && to->neighbors && to->ablations ? 0 : -1;
-}
-
-static kith_status publish(kith_explanation **explanation, kith__score_parts *from,
-                           kith_error *error)
-{
-    result *to = kith__calloc(1, sizeof *to);
-
-    if (!to || make_lists(&to->shown, from)) {
-        if (to)
-            kith_explanation_free(&to->shown);
-        return kith__no_memory(error);
-    }
-    to->shown.relation = from->relation;
-    to->shown.contribution_count = from->contribution_count;
-    to->shown.weighing = from->weighing;
-    to->shown.neighbor_count = from->neighbor_count;
-    to->shown.unread = from->unread;
-    to->shown.ablation_count = from->ablation_count;
-    to->shown.compared = from->compared;
-    to->implications = from->implications;
-    to->changes = from->changes;
-    kith__free(from->contributions);
-    from->contributions = NULL;
-    from->implications = NULL;
-    from->changes = NULL;
-    *explanation = &to->shown;
-    return KITH_OK;
-}
-
-kith_status kith_session_explain(kith_explanation **explanation, kith_session *session,
-                                 const kith_question *question, const kith_ask_options *options,
-                                 kith_error *error)
-{
-    if (!explanation || !session || !question)
-        return kith__null_argument(error, __func__);
-
-    kith_ask_options used;
-    bool is_fact = question->subject && question->relation && question->object;
-    kith__score_parts out = {0};
-    explaining x = {.session = session, .out = &out, .rules = session->model->rules};
-    kith__resolved resolved;
-    kith__watch watch;
-    kith_status status = kith__ask_options(&used, options, error);
-
-    kith__watch_init(&watch, used.watch, used.context);
-    TRY(status);
-    if (is_fact)
-        used.candidates = KITH_ANSWERS_ALL; /* as in kith_session_judge */
-    TRY(is_fact ? kith__resolve_fact(&resolved, session, question, used.candidates, error)
-                : kith__resolve(&resolved, session, question, used.candidates, error));
-    if (!(x.workspace = kith__workspace_take(session->cache)))
-        TRY(kith__no_memory(error));
-    x.workspace->watch = &watch;
-    TRY(kith__watch_begin(&watch, "answering", 0, error));
-    TRY(kith__choose_candidates(x.workspace, session, used.candidates, error));
-    TRY(gather(&x, &resolved, is_fact, error));
-    TRY(answer(&x, &resolved, &used, error));
-    count_compared(&out);
-    TRY(kith__watch_begin(&watch, "explaining", 0, error));
-    TRY(kith__find_contributions(&out, session, x.workspace, &x.asked, x.query, x.scores, error));
+    TRY(gather(&x, r, error));
+    TRY(answer(&x, r, options, error));
+    count_compared(out);
+    TRY(kith__find_contributions(out, s, a, &x.queried, x.query, x.scores, error));
     TRY(find_ablations(&x, error));
-    TRY(publish(explanation, &out, error));
 cleanup:
-    kith__workspace_give(session->cache, x.workspace);
-    kith__watch_release(&watch);
     kith__free(x.facts);
     kith__free(x.sorted);
-    release(&out);
     return status;
-}
-
-static void free_contributions(const kith_explanation *e)
-{
-    for (size_t i = 0; e->contributions && i < e->contribution_count; i++) {
-        const kith_contributions *c = e->contributions[i];
-        kith__list_free(c->features);
-        kith__list_free(c->reasons);
-        kith__list_free(c->path);
-        kith__free((void *)(uintptr_t)c->neighbors);
-    }
-    kith__list_free(e->contributions);
-}
-
-void kith_explanation_free(kith_explanation *explanation)
-{
-    result *kept = (result *)explanation;
-
-    if (!explanation)
-        return;
-    kith_answers_free((kith_answers *)(uintptr_t)explanation->answers);
-    free_contributions(explanation);
-    kith__list_free(explanation->neighbors);
-    kith__list_free(explanation->ablations);
-    kith__free(kept->implications);
-    kith__list_free(kept->changes);
-    kith__free(kept);
 }

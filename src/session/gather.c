@@ -24,7 +24,7 @@ cleanup:
     return status;
 }
 
-kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, const kith_session *s,
+kith_status kith__gather_facts(kith__query_entity *queried, size_t *of_graph, const kith_session *s,
                                kith__workspace *a, const uint32_t *entities, size_t count,
                                kith_error *error)
 {
@@ -35,10 +35,10 @@ kith_status kith__gather_facts(kith__query_entity *asked, size_t *of_graph, cons
     if (a->fusion)
         a->fusion->evidence_query.view.added = a->known.added;
     for (size_t i = 0; i < count; i++) {
-        asked[i] = (kith__query_entity){.entity = entities[i]};
-        TRY(add_facts(&asked[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));
+        queried[i] = (kith__query_entity){.entity = entities[i]};
+        TRY(add_facts(&queried[i].count, i == 0 ? of_graph : NULL, a, s, entities[i], error));
     }
-    TRY(kith__place_facts(asked, count, a, error));
+    TRY(kith__place_facts(queried, count, a, error));
 cleanup:
     return status;
 }

@@ -1,16 +1,11 @@
 /* Verdicts: the probability of one candidate, with the fact itself hidden. */
 #include <math.h>
-#include <stdatomic.h>
 
 #include "core/lists.h"
 #include "core/mem.h"
-#include "core/radix.h"
-#include "core/stages.h"
 #include "graph/graph.h"
-#include "model/idle_pools.h"
-#include "session/answer.h"
+#include "session/question_batch.h"
 #include "session/classify.h"
-#include "session/errors.h"
 
 /* ---- hiding a fact ---- */
 
@@ -24,22 +19,23 @@ static size_t drop(kith_neighbor *at, size_t count, kith_neighbor gone)
     return left;
 }
 
-static bool drop_one(kith__query_entity *asked, kith__workspace *a, kith_neighbor gone)
+static bool drop_one(kith__query_entity *queried, kith__workspace *a, kith_neighbor gone)
 {
-    size_t before = asked->count;
+    size_t before = queried->count;
 
-    asked->count = drop(a->facts + (asked->facts - a->facts), asked->count, gone);
-    asked->sorted.count =
-        drop(a->sorted + (asked->sorted.at - a->sorted), asked->sorted.count, gone);
-    return asked->count < before;
+    queried->count = drop(a->facts + (queried->facts - a->facts), queried->count, gone);
+    queried->sorted.count =
+        drop(a->sorted + (queried->sorted.at - a->sorted), queried->sorted.count, gone);
+    return queried->count < before;
 }
 
-bool kith__mask_fact(kith__query_entity *asked, kith__workspace *a, uint32_t query, uint32_t other)
+bool kith__mask_fact(kith__query_entity *queried, kith__workspace *a, uint32_t query,
+                     uint32_t other)
 {
-    bool known = drop_one(asked, a, (kith_neighbor){query, other});
+    bool known = drop_one(queried, a, (kith_neighbor){query, other});
 
-    if (asked->entity == other) /* a loop: both ends have the fact */
-        known |= drop_one(asked, a,
+    if (queried->entity == other) /* a loop: both ends have the fact */
+        known |= drop_one(queried, a,
                           (kith_neighbor){kith__query_inverse(a->model->graph, query), other});
     return known;
 }
@@ -95,256 +91,151 @@ static kith_verdict verdict_of(const kith__workspace *a, size_t row, const kith_
     return verdict;
 }
 
-/* ---- batches of facts ---- */
+/* ---- a few facts at once ---- */
 
 typedef struct {
     kith_session *session;
-    kith__resolved *resolved;
-    kith__item *order; /* the facts that can be checked; major: query, index: fact */
-    size_t count;
-    size_t *chunk; /* where each chunk begins in `order`, and the end */
-    size_t chunks;
-    kith_verdict *verdicts;
-    kith__errors errors;
-    kith__watch watch;
-    atomic_size_t next;
-    pthread_mutex_t lock; /* guards the members below */
-    kith_status status;
-    kith_error error;
-} judging;
+    const kith__resolved *resolved;
+    const uint32_t *which;  /* the fact of each */
+    kith_verdict *verdicts; /* by fact */
+} verdict_work;
 
-/* Choose the facts of a chunk that can be ranked; the others have no verdict before they are
- * classified. */
-static size_t choose_ranked(kith__item ranked[KITH__QUERIES_TOGETHER], judging *j, size_t chunk)
+/* Choose the facts that can be ranked; the others have no verdict before they are classified. */
+static size_t choose_ranked(uint32_t ranked[KITH__QUERIES_TOGETHER], verdict_work *j,
+                            const uint32_t *at, size_t count)
 {
-    size_t count = 0;
+    size_t chosen = 0;
 
-    for (size_t i = j->chunk[chunk]; i < j->chunk[chunk + 1]; i++)
-        if (!j->resolved[j->order[i].index].unranked)
-            ranked[count++] = j->order[i];
+    for (size_t i = 0; i < count; i++)
+        if (!j->resolved[at[i]].unranked)
+            ranked[chosen++] = at[i];
         else
-            j->verdicts[j->order[i].index] = (kith_verdict){.probability = NAN,
-                                                            .probability_if_any = NAN,
-                                                            .has = NAN,
-                                                            .score = NAN,
-                                                            .likely = -1};
-    return count;
+            j->verdicts[j->which[at[i]]] = (kith_verdict){.probability = NAN,
+                                                          .probability_if_any = NAN,
+                                                          .has = NAN,
+                                                          .score = NAN,
+                                                          .likely = -1};
+    return chosen;
 }
 
-static kith_status judge_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
+/* Facts about the same query; those that cannot be ranked are left for the classifier. */
+static kith_status judge_ranked(verdict_work *j, kith__workspace *a, const uint32_t *facts,
+                                size_t count, kith_error *error)
 {
     kith_session *s = j->session;
-    kith__item items[KITH__QUERIES_TOGETHER];
-    size_t count = choose_ranked(items, j, chunk);
-    uint32_t query = j->order[j->chunk[chunk]].major, entities[KITH__QUERIES_TOGETHER];
-    kith__query_entity asked[KITH__QUERIES_TOGETHER];
+    uint32_t query = j->resolved[facts[0]].query, at[KITH__QUERIES_TOGETHER];
+    uint32_t entities[KITH__QUERIES_TOGETHER];
+    kith__query_entity gathered[KITH__QUERIES_TOGETHER];
     bool known[KITH__QUERIES_TOGETHER];
     kith_status status = KITH_OK;
 
+    count = choose_ranked(at, j, facts, count);
     if (count == 0)
         return KITH_OK;
     for (size_t i = 0; i < count; i++)
-        entities[i] = j->resolved[items[i].index].entity;
-    TRY(kith__gather_facts(asked, NULL, s, a, entities, count, error));
+        entities[i] = j->resolved[at[i]].entity;
+    TRY(kith__gather_facts(gathered, NULL, s, a, entities, count, error));
     for (size_t i = 0; i < count; i++)
-        known[i] = kith__mask_fact(&asked[i], a, query, j->resolved[items[i].index].other);
+        known[i] = kith__mask_fact(&gathered[i], a, query, j->resolved[at[i]].other);
     if (kith__workspace_reserve(a, count))
         TRY(kith__no_memory(error));
-    TRY(kith__answer_scores(a->scores, s->cache, a, asked, count, &query, 1, error));
+    TRY(kith__answer_scores(a->scores, s->cache, a, gathered, count, &query, 1, error));
     for (size_t i = 0; i < count; i++) {
+        const kith__resolved *r = &j->resolved[at[i]];
         double has;
-        if (entities[i] != j->resolved[items[i].index].other)
+        if (entities[i] != r->other)
             TRY(kith__leave_out_self(a->scores + i * a->width, a, s, entities[i], query, error));
-        TRY(kith__has_relations(&has, s->cache, a, &asked[i], &query, 1, error));
-        j->verdicts[items[i].index] =
-            verdict_of(a, i, &j->resolved[items[i].index], has, known[i]);
+        TRY(kith__has_relations(&has, s->cache, a, &gathered[i], &query, 1, error));
+        j->verdicts[j->which[at[i]]] = verdict_of(a, i, r, has, known[i]);
     }
 cleanup:
     return status;
 }
 
 /* Classify with the run's classifier, which was fitted on labels. */
-static kith_status classify_chunk(judging *j, kith__workspace *a, size_t chunk, kith_error *error)
+static kith_status classify(verdict_work *j, kith__workspace *a, uint32_t at, kith_error *error)
 {
     uint32_t m = j->session->model->graph->seen_relations;
-    kith_status status = KITH_OK;
+    const kith__resolved *r = &j->resolved[at];
+    kith_triple fact = {r->entity, r->query, r->other};
 
-    for (size_t i = j->chunk[chunk]; status == KITH_OK && i < j->chunk[chunk + 1]; i++) {
-        const kith__resolved *r = &j->resolved[j->order[i].index];
-        kith_triple fact = {r->entity, r->query, r->other};
-        if (r->query >= m)
-            fact = (kith_triple){r->other, r->query - m, r->entity};
-        status = kith__classify_fact(&j->verdicts[j->order[i].index], j->session, a, fact, error);
-    }
-    return status;
+    if (r->query >= m)
+        fact = (kith_triple){r->other, r->query - m, r->entity};
+    return kith__classify_fact(&j->verdicts[j->which[at]], j->session, a, fact, error);
 }
 
-static void fail(judging *j, kith_status status, const kith_error *error)
-{
-    pthread_mutex_lock(&j->lock);
-    j->status = status;
-    j->error = *error;
-    pthread_mutex_unlock(&j->lock);
-}
-
-static void judge_piece(void *context, size_t piece)
-{
-    judging *j = context;
-    kith__workspace *a = kith__workspace_take(j->session->cache);
-    kith_error error;
-    size_t chunk;
-
-    (void)piece;
-    if (!a) {
-        kith_status status = kith__no_memory(&error);
-        fail(j, status, &error);
-        return;
-    }
-    a->watch = &j->watch;
-    kith_status status = KITH_OK;
-    while (status == KITH_OK && (chunk = atomic_fetch_add(&j->next, 1)) < j->chunks) {
-        status = kith__choose_candidates(a, j->session, KITH_ANSWERS_ALL, &error);
-        if (status == KITH_OK)
-            status = judge_chunk(j, a, chunk, &error);
-        if (status == KITH_OK && j->session->model->classifier)
-            status = classify_chunk(j, a, chunk, &error);
-        if (status != KITH_OK)
-            fail(j, status, &error);
-        if (kith__watch_add(&j->watch, j->chunk[chunk + 1] - j->chunk[chunk]))
-            break;
-    }
-    kith__workspace_give(j->session->cache, a);
-}
-
-/* Put facts with the same query into a chunk, a few at a time. */
-static kith_status cut_chunks(judging *j, kith_error *error)
-{
-    kith__item *spare = kith__alloc(j->count, sizeof *spare);
-    uint32_t relations = 2 * j->session->model->graph->seen_relations;
-    size_t most = kith__queries_at_once(j->session->model);
-
-    j->chunk = kith__alloc(j->count + 1, sizeof *j->chunk);
-    if (!spare || !j->chunk) {
-        kith__free(spare);
-        return kith__no_memory(error);
-    }
-    kith__radix_sort(j->order, spare, j->count, relations, 1);
-    for (size_t i = 0, first = 0; i < j->count; i++)
-        if (i == 0 || j->order[i].major != j->order[i - 1].major ||
-            i - first == most)
-            j->chunk[j->chunks++] = first = i;
-    j->chunk[j->chunks] = j->count;
-    kith__free(spare);
-    return KITH_OK;
-}
-
-static bool can_classify(const kith_session *s, const kith_question *fact)
-{
-    return s->model->classifier && fact->subject && fact->relation && fact->object;
-}
-
-/* An error in a fact is stored with it; only running out of memory stops the others. */
-static kith_status resolve_all(judging *j, const kith_question *facts, size_t count,
+static kith_status judge_chunk(void *context, kith__workspace *a, const uint32_t *at, size_t count,
                                kith_error *error)
 {
-    kith_error wrong;
+    verdict_work *j = context;
     kith_status status;
 
-    j->resolved = kith__calloc(count, sizeof *j->resolved);
-    j->order = kith__alloc(count, sizeof *j->order);
-    j->verdicts = kith__calloc(count, sizeof *j->verdicts);
-    if (!j->resolved || !j->order || !j->verdicts || kith__errors_init(&j->errors, count))
-        return kith__no_memory(error);
-    TRY(kith__watch_begin(&j->watch, "looking up names", count, error));
-    for (size_t i = 0; i < count; i++) {
-        status = kith__resolve_fact(&j->resolved[i], j->session, &facts[i], KITH_ANSWERS_ALL,
-                                    &wrong);
-        if (status == KITH_ERR_ARGUMENT && can_classify(j->session, &facts[i]))
-            status = kith__resolve_unranked(&j->resolved[i], j->session, &facts[i], &wrong);
-        if (status == KITH_OK)
-            j->order[j->count++] = (kith__item){j->resolved[i].query, 0, (uint32_t)i};
-        else if (status == KITH_ERR_MEMORY || kith__errors_set(&j->errors, i, &wrong))
-            return kith__no_memory(error);
-        if (kith__watch_tick(&j->watch, i + 1, count))
-            return kith__watch_status(&j->watch, error);
-    }
-    status = KITH_OK;
+    TRY(judge_ranked(j, a, at, count, error));
+    for (size_t i = 0; j->session->model->classifier && i < count; i++)
+        TRY(classify(j, a, at[i], error));
 cleanup:
     return status;
 }
 
-static kith_status run_judging(judging *j, unsigned threads, kith_error *error)
+/* All entities with a score are candidates, whatever the options say. A fact that cannot be ranked
+ * may still be classified. */
+static kith_status resolve(kith__resolved *resolved, const kith_session *s,
+                           const kith__question *fact, kith_candidate_set set, kith_error *error)
 {
-    const kith_model *model = j->session->model;
-    kith__pool *pool =
-        j->chunks > 1 && threads != 1 ? kith__model_take_pool(model, threads) : NULL;
+    kith_status status = kith__resolve_fact(resolved, s, fact, KITH_ANSWERS_ALL, error);
 
-    if (pool) {
-        kith__pool_run(pool, judge_piece, j, kith__pool_size(pool));
-        kith__model_give_pool(model, pool);
-    } else {
-        judge_piece(j, 0);
-    }
-    if (j->status != KITH_OK && error)
-        *error = j->error;
-    return j->status != KITH_OK ? j->status : kith__watch_status(&j->watch, error);
+    (void)set;
+    return status == KITH_ERR_ARGUMENT && s->model->classifier && kith__is_fact(fact)
+               ? kith__resolve_unranked(resolved, s, fact, error)
+               : status;
 }
 
-static kith_status judge_all(judging *j, const kith_question *facts, size_t count, unsigned threads,
-                             kith_error *error)
+static kith_status judge(kith_verdict *verdicts, kith__question_batch *b, kith_error *error)
 {
+    verdict_work j = {b->session, b->resolved, b->which, verdicts};
+    const kith__chunks chunks = {.session = b->session,
+                                 .resolved = b->resolved,
+                                 .count = b->good,
+                                 .candidates = KITH_ANSWERS_ALL,
+                                 .threads = b->options.threads,
+                                 .watch = &b->watch,
+                                 .call = judge_chunk,
+                                 .context = &j};
     kith_status status;
 
-    if (count >= UINT32_MAX)
-        TRY(kith__fail(error, KITH_ERR_ARGUMENT, "found %zu facts, expected fewer than 2^32",
-                       count));
-    TRY(resolve_all(j, facts, count, error));
-    TRY(cut_chunks(j, error));
-    TRY(kith__watch_begin(&j->watch, "judging", j->count, error));
-    if (j->count > 0)
-        TRY(run_judging(j, threads, error));
+    TRY(kith__watch_begin(&b->watch, "judging", b->good, error));
+    TRY(kith__chunks_run(&chunks, error));
 cleanup:
     return status;
 }
 
-static void begin(judging *j, kith_session *s, const kith_ask_options *options)
-{
-    *j = (judging){.session = s};
-    pthread_mutex_init(&j->lock, NULL);
-    kith__watch_init(&j->watch, options->watch, options->context);
-}
+/* ---- many ---- */
 
-static void end(judging *j)
-{
-    kith__free(j->resolved);
-    kith__free(j->order);
-    kith__free(j->chunk);
-    kith__free(j->verdicts);
-    kith__errors_release(&j->errors);
-    kith__watch_release(&j->watch);
-    pthread_mutex_destroy(&j->lock);
-}
-
-/* The public list of verdicts, in which those that failed are hidden. */
-static kith_status publish(kith_verdicts **verdicts, judging *j, size_t count, kith_error *error)
+static kith_status judge_all(kith_verdicts **verdicts, kith_session *s, kith__questions facts,
+                             const kith_ask_options *options, kith_error *error)
 {
     kith_verdicts *out = kith__calloc(1, sizeof *out);
-    kith_verdict **at = kith__list_of(j->verdicts, count, sizeof *j->verdicts);
+    kith_verdict **at = NULL;
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, facts, options, resolve, error);
 
-    if (!out || !at) {
-        kith__free(out);
-        kith__list_free(at);
-        return kith__no_memory(error);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (j->errors.at[i])
+    TRY(status);
+    if (!out || !(at = kith__list_new(b.count, sizeof **at)))
+        TRY(kith__no_memory(error));
+    out->at = (const kith_verdict *const *)at;
+    TRY(judge(b.count > 0 ? at[0] : NULL, &b, error));
+    for (size_t i = 0; i < b.count; i++)
+        if (b.errors.at[i])
             at[i] = NULL;
-    *out = (kith_verdicts){.at = (const kith_verdict *const *)at,
-                           .errors = kith__errors_take(&j->errors),
-                           .count = count,
-                           .failed = count - j->count};
+    out->errors = kith__errors_take(&b.errors);
+    out->count = b.count;
+    out->failed = b.count - b.good;
     *verdicts = out;
-    return KITH_OK;
+    out = NULL;
+cleanup:
+    kith_verdicts_free(out);
+    kith__question_batch_release(&b);
+    return status;
 }
 
 kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *s,
@@ -353,18 +244,16 @@ kith_status kith_session_judge_all(kith_verdicts **verdicts, kith_session *s,
 {
     if (!verdicts || !s || (count > 0 && !facts))
         return kith__null_argument(error, __func__);
+    return judge_all(verdicts, s, (kith__questions){facts, NULL, count}, options, error);
+}
 
-    kith_ask_options used;
-    judging j;
-    kith_status status = kith__ask_options(&used, options, error);
-
-    begin(&j, s, &used);
-    TRY(status);
-    TRY(judge_all(&j, facts, count, used.threads, error));
-    TRY(publish(verdicts, &j, count, error));
-cleanup:
-    end(&j);
-    return status;
+kith_status kith_session_judge_all_ids(kith_verdicts **verdicts, kith_session *s,
+                                       const kith_triple *facts, size_t count,
+                                       const kith_ask_options *options, kith_error *error)
+{
+    if (!verdicts || !s || (count > 0 && !facts))
+        return kith__null_argument(error, __func__);
+    return judge_all(verdicts, s, (kith__questions){NULL, facts, count}, options, error);
 }
 
 void kith_verdicts_free(kith_verdicts *verdicts)
@@ -376,31 +265,42 @@ void kith_verdicts_free(kith_verdicts *verdicts)
     kith__free(verdicts);
 }
 
+/* ---- one ---- */
+
+static kith_status judge_one(kith_verdict **verdict, kith_session *s, kith__questions fact,
+                             kith_error *error)
+{
+    kith_verdict *out = kith__alloc(1, sizeof *out);
+    kith__question_batch b;
+    kith_status status = kith__question_batch_init(&b, s, fact, NULL, resolve, error);
+
+    TRY(status);
+    TRY(kith__question_batch_first_error(&b, error));
+    if (!out)
+        TRY(kith__no_memory(error));
+    TRY(judge(out, &b, error));
+    *verdict = out;
+    out = NULL;
+cleanup:
+    kith__free(out);
+    kith__question_batch_release(&b);
+    return status;
+}
+
 kith_status kith_session_judge(kith_verdict **verdict, kith_session *s, const kith_question *fact,
                                kith_error *error)
 {
     if (!verdict || !s || !fact)
         return kith__null_argument(error, __func__);
+    return judge_one(verdict, s, (kith__questions){fact, NULL, 1}, error);
+}
 
-    kith_verdict *out = kith__alloc(1, sizeof *out);
-    judging j;
-    kith_status status = out ? KITH_OK : kith__no_memory(error);
-
-    begin(&j, s, &(kith_ask_options){0});
-    TRY(status);
-    TRY(judge_all(&j, fact, 1, 1, error));
-    if (j.count == 0) {
-        if (error)
-            *error = *j.errors.at[0];
-        TRY(j.errors.at[0]->status);
-    }
-    *out = j.verdicts[0];
-    *verdict = out;
-    out = NULL;
-cleanup:
-    kith__free(out);
-    end(&j);
-    return status;
+kith_status kith_session_judge_ids(kith_verdict **verdict, kith_session *s, kith_triple fact,
+                                   kith_error *error)
+{
+    if (!verdict || !s)
+        return kith__null_argument(error, __func__);
+    return judge_one(verdict, s, (kith__questions){NULL, &fact, 1}, error);
 }
 
 void kith_verdict_free(kith_verdict *verdict)

@@ -30,9 +30,9 @@ typedef struct {
     size_t source_count;
     kith_missing_fact *found; /* sorted between batches, most likely first */
     size_t found_count, found_capacity;
-    size_t asked;
+    size_t made;
     bool bounded; /* the limit on queries is below the number of possible queries */
-    size_t told;  /* number of `found` that were reported */
+    size_t reported;  /* number of `found` that were reported */
     bool complete;
 } finding;
 
@@ -80,22 +80,22 @@ static void offer(finding *f, source next)
 static kith_status offer_entity(finding *f, kith__workspace *a, uint32_t entity,
                                 kith__likely *order, kith_error *error)
 {
-    kith__query_entity asked;
+    kith__query_entity queried;
     kith_status status = KITH_OK;
 
     if (!kith__has_facts(f->session, entity))
         goto cleanup;
-    TRY(kith__gather_facts(&asked, NULL, f->session, a, &entity, 1, error));
-    if (asked.count == 0)
+    TRY(kith__gather_facts(&queried, NULL, f->session, a, &entity, 1, error));
+    if (queried.count == 0)
         goto cleanup;
-    TRY(kith__likely_queries(order, f->session, a, &asked, f->first, f->count, error));
+    TRY(kith__likely_queries(order, f->session, a, &queried, f->first, f->count, error));
     for (uint32_t i = 0; i < f->count; i++) {
         double likely = isnan(order[i].has) ? order[i].implied : order[i].has;
         double most = isnan(order[i].has)
                           ? likely
                           : kith__overall_most(&a->model->overall,
-                                               kith__span_of(asked.sorted, order[i].query).count,
-                                               asked.sorted.count, order[i].has);
+                                               kith__span_of(queried.sorted, order[i].query).count,
+                                               queried.sorted.count, order[i].has);
         if (most > 0 && most >= f->options.min_probability)
             offer(f, (source){most, likely, entity, order[i].query});
     }
@@ -220,8 +220,8 @@ static kith_status tell_found(finding *f, double likely, kith_error *error)
 {
     float most = (float)log(fmax(likely, 1e-30));
 
-    while (f->told < f->found_count && (likely <= 0 || f->found[f->told].score > most)) {
-        const kith_missing_fact *next = &f->found[f->told++];
+    while (f->reported < f->found_count && (likely <= 0 || f->found[f->reported].score > most)) {
+        const kith_missing_fact *next = &f->found[f->reported++];
         if (f->options.found && f->options.found(f->options.found_context, next))
             return kith__fail(error, KITH_ERR_STOPPED, "stopped");
     }
@@ -238,10 +238,10 @@ static kith_status ask_sources(finding *f, kith_error *error)
         count = f->source_count - at < most ? f->source_count - at : most;
         most = most < BATCH ? 2 * most : BATCH;
         TRY(ask_batch(f, f->sources + at, count, error));
-        f->asked += count;
-        if (kith__watch_tick(&f->watch, f->asked, f->source_count))
+        f->made += count;
+        if (kith__watch_tick(&f->watch, f->made, f->source_count))
             TRY(kith__watch_status(&f->watch, error));
-        size_t next = f->asked < f->source_count ? f->asked : f->asked - 1;
+        size_t next = f->made < f->source_count ? f->made : f->made - 1;
         f->complete = is_enough(f, f->sources[next].likely);
         TRY(tell_found(f, f->sources[next].likely, error));
     }
@@ -309,7 +309,7 @@ kith_status kith_session_find_missing(kith_missing **missing, kith_session *s, c
         TRY(kith__no_memory(error));
     *out = (kith_missing){.at = (const kith_missing_fact *const *)found,
                           .count = f.found_count,
-                          .asked = f.asked,
+                          .queries = f.made,
                           .possible = (size_t)subjects_of(s) * f.count,
                           .complete = f.complete};
     *missing = out;

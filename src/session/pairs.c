@@ -31,7 +31,7 @@ static float implied(uint32_t query, const kith__implications *rules, const uint
 }
 
 static kith_status has_relations(kith__likely *order, kith_session *s, kith__workspace *a,
-                                 const kith__query_entity *asked, size_t count, kith_error *error)
+                                 const kith__query_entity *queried, size_t count, kith_error *error)
 {
     uint32_t *queries = kith__alloc(count, sizeof *queries);
     double *has = kith__alloc(count, sizeof *has);
@@ -41,7 +41,7 @@ static kith_status has_relations(kith__likely *order, kith_session *s, kith__wor
         TRY(kith__no_memory(error));
     for (size_t i = 0; i < count; i++)
         queries[i] = order[i].query;
-    TRY(kith__has_relations(has, s->cache, a, asked, queries, count, error));
+    TRY(kith__has_relations(has, s->cache, a, queried, queries, count, error));
     for (size_t i = 0; i < count; i++)
         order[i].has = has[i];
 cleanup:
@@ -51,7 +51,7 @@ cleanup:
 }
 
 kith_status kith__likely_queries(kith__likely *order, kith_session *s, kith__workspace *a,
-                                 const kith__query_entity *asked, uint32_t first, uint32_t count,
+                                 const kith__query_entity *queried, uint32_t first, uint32_t count,
                                  kith_error *error)
 {
     const kith__implications *rules;
@@ -59,22 +59,22 @@ kith_status kith__likely_queries(kith__likely *order, kith_session *s, kith__wor
 
     if (status != KITH_OK)
         return status;
-    for (size_t i = 0; i < asked->count; i++)
-        a->relations[asked->facts[i].relation] = 1;
+    for (size_t i = 0; i < queried->count; i++)
+        a->relations[queried->facts[i].relation] = 1;
     for (uint32_t r = 0; r < count; r++)
         order[r] = (kith__likely){first + r, implied(first + r, rules, a->relations), NAN};
-    for (size_t i = 0; i < asked->count; i++)
-        a->relations[asked->facts[i].relation] = 0;
-    return has_relations(order, s, a, asked, count, error);
+    for (size_t i = 0; i < queried->count; i++)
+        a->relations[queried->facts[i].relation] = 0;
+    return has_relations(order, s, a, queried, count, error);
 }
 
 kith_status kith__order_queries(kith__likely *order, kith_session *s, kith__workspace *a,
-                                const kith__query_entity *asked, bool subject_asked,
+                                const kith__query_entity *queried, bool subject_asked,
                                 kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
     kith_status status =
-        kith__likely_queries(order, s, a, asked, subject_asked ? m : 0, m, error);
+        kith__likely_queries(order, s, a, queried, subject_asked ? m : 0, m, error);
 
     if (status == KITH_OK)
         qsort(order, m, sizeof *order, likelier_first);
@@ -93,21 +93,21 @@ float kith__likelihood_shift(const float *scores, size_t n, float relation_impli
 
 /* Add the pairs of one side; `queries` and `order` hold m elements. */
 static kith_status add_pairs(kith__answer_list *list, kith_session *s, kith__workspace *a,
-                             const kith__query_entity *asked, bool subject_asked, uint32_t *queries,
-                             kith__likely *order, const kith_ask_options *options,
-                             kith_error *error)
+                             const kith__query_entity *queried, bool subject_asked,
+                             uint32_t *queries, kith__likely *order,
+                             const kith_ask_options *options, kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
     size_t count = options->relations < m ? options->relations : m;
     kith_status status;
 
-    TRY(kith__order_queries(order, s, a, asked, subject_asked, error));
+    TRY(kith__order_queries(order, s, a, queried, subject_asked, error));
     for (size_t i = 0; i < m; i++)
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
-        TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
+        TRY(kith__answer_scores(a->scores, s->cache, a, queried, 1, queries + i, count - i, error));
         float shift = kith__likelihood_shift(a->scores, a->width, order[i].implied);
-        TRY(kith__leave_out_self(a->scores, a, s, asked->entity, queries[i], error));
+        TRY(kith__leave_out_self(a->scores, a, s, queried->entity, queries[i], error));
         TRY(kith__answers_add(list, a, a->scores, &a->shares[0], order[i].has, true, shift,
                               queries[i], options->new_only, error));
     }
@@ -116,7 +116,7 @@ cleanup:
 }
 
 kith_status kith__answer_pairs(kith__answers *answers, kith_session *s, kith__workspace *a,
-                               const kith__query_entity *asked, const kith_ask_options *options,
+                               const kith__query_entity *queried, const kith_ask_options *options,
                                kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
@@ -129,7 +129,7 @@ kith_status kith__answer_pairs(kith__answers *answers, kith_session *s, kith__wo
         TRY(kith__no_memory(error));
     for (int side = 0; side < 2; side++)
         if (options->both || side == (answers->subject_asked != 0))
-            TRY(add_pairs(&list, s, a, asked, side, queries, order, options, error));
+            TRY(add_pairs(&list, s, a, queried, side, queries, order, options, error));
     answers->relations = options->relations < m ? options->relations : m;
     answers->all_relations = m;
     answers->at = list.at;

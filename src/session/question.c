@@ -21,11 +21,14 @@ static bool is_ambiguous(resolver resolve, const kith_session *s, const char *na
 }
 
 static kith_status find_entity(uint32_t *entity, const kith_session *s, const char *name,
-                               kith_error *error)
+                               uint32_t id, kith_error *error)
 {
     char text[KITH__QUOTED], meant[KITH__MEANT];
 
-    *entity = kith__session_find(s, name);
+    *entity = name ? kith__session_find(s, name) : id;
+    if (!name && id >= kith_session_entity_count(s))
+        return kith__fail(error, KITH_ERR_NOT_FOUND, "no entity has the id %u; there are %u", id,
+                          kith_session_entity_count(s));
     if (*entity == KITH__NO_ID && is_ambiguous(kith_graph_resolve_entity, s, name, error))
         return KITH_ERR_NOT_FOUND;
     if (*entity == KITH__NO_ID)
@@ -50,8 +53,8 @@ bool kith__has_facts(const kith_session *s, uint32_t entity)
     kith__spans facts = kith__view_facts(&view, entity);
     if (s->model->fused)
         return facts.count > 0;
-    return kith__is_near_seen(&view, facts.base, s->model->lists->seen) ||
-           kith__is_near_seen(&view, facts.added, s->model->lists->seen);
+    return kith__leads_to_seen(&view, facts.base, s->model->lists->seen) ||
+           kith__leads_to_seen(&view, facts.added, s->model->lists->seen);
 }
 
 /* Whether an entity has usable facts, but none that leads an embedding without rules to a seen
@@ -97,6 +100,18 @@ kith_status kith__resolve_relation(uint32_t *relation, const kith_session *s, co
                       kith__did_you_mean(meant, s, name, true));
 }
 
+static kith_status find_relation(uint32_t *relation, const kith_session *s,
+                                 const kith__question *q, kith_error *error)
+{
+    const kith_graph *g = s->model->graph;
+    const char *name = q->names.relation;
+
+    if (!name && !(name = kith_graph_relation_name(g, q->ids.relation)))
+        return kith__fail(error, KITH_ERR_NOT_FOUND, "no relation has the id %u; there are %u",
+                          q->ids.relation, kith_graph_relation_count(g));
+    return kith__resolve_relation(relation, s, name, error);
+}
+
 static bool is_seen_candidate(const kith_session *s, kith_candidate_set set, uint32_t entity)
 {
     return entity < s->model->candidates && set != KITH_ANSWERS_NEW;
@@ -137,27 +152,60 @@ static kith_status choose_side(kith__resolved *r, const kith_session *s, kith_ca
     return check_facts(s, r->entity, error);
 }
 
+static kith_status find_subject(uint32_t *entity, const kith_session *s, const kith__question *q,
+                                kith_error *error)
+{
+    return find_entity(entity, s, q->names.subject, q->ids.subject, error);
+}
+
+static kith_status find_object(uint32_t *entity, const kith_session *s, const kith__question *q,
+                               kith_error *error)
+{
+    return find_entity(entity, s, q->names.object, q->ids.object, error);
+}
+
 static kith_status resolve_both(kith__resolved *r, const kith_session *s, kith_candidate_set set,
-                                const kith_question *q, kith_error *error)
+                                const kith__question *q, kith_error *error)
 {
     uint32_t subject, object;
     kith_status status;
 
-    TRY(find_entity(&subject, s, q->subject, error));
-    TRY(find_entity(&object, s, q->object, error));
+    TRY(find_subject(&subject, s, q, error));
+    TRY(find_object(&object, s, q, error));
     TRY(choose_side(r, s, set, subject, object, error));
 cleanup:
     return status;
 }
 
-static kith_status resolve_one(kith__resolved *r, const kith_session *s, const kith_question *q,
+static bool has_subject(const kith__question *q)
+{
+    return q->names.subject || q->ids.subject != KITH__NO_ID;
+}
+
+static bool has_relation(const kith__question *q)
+{
+    return q->names.relation || q->ids.relation != KITH__NO_ID;
+}
+
+static bool has_object(const kith__question *q)
+{
+    return q->names.object || q->ids.object != KITH__NO_ID;
+}
+
+bool kith__is_fact(const kith__question *q)
+{
+    return has_subject(q) && has_relation(q) && has_object(q);
+}
+
+static kith_status resolve_one(kith__resolved *r, const kith_session *s, const kith__question *q,
                                kith_error *error)
 {
     kith_status status;
 
-    r->subject_asked = !q->subject;
+    r->subject_asked = !has_subject(q);
     r->other = KITH__NO_ID;
-    TRY(find_entity(&r->entity, s, q->subject ? q->subject : q->object, error));
+    TRY(r->subject_asked ? find_object(&r->entity, s, q, error)
+                         : find_subject(&r->entity, s, q, error));
     TRY(check_facts(s, r->entity, error));
 cleanup:
     return status;
@@ -168,58 +216,61 @@ static uint32_t directed_query(const kith__resolved *r, const kith_session *s, u
     return relation + (r->subject_asked ? s->model->graph->seen_relations : 0);
 }
 
-kith_status kith__resolve(kith__resolved *r, const kith_session *s, const kith_question *q,
+kith_status kith__resolve(kith__resolved *r, const kith_session *s, const kith__question *q,
                           kith_candidate_set set, kith_error *error)
 {
     uint32_t relation = 0;
-    bool both = q->subject && q->object;
+    bool both = has_subject(q) && has_object(q);
     kith_status status = KITH_OK;
 
-    if (both && q->relation)
+    *r = (kith__resolved){0};
+    if (kith__is_fact(q))
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the question names a subject, a relation and an "
                        "object, expected '?' for one of them"));
-    if (!q->subject && !q->object)
+    if (!has_subject(q) && !has_object(q))
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the question names no entity, expected a subject "
                        "or an object"));
-    if (q->relation)
-        TRY(kith__resolve_relation(&relation, s, q->relation, error));
+    if (has_relation(q))
+        TRY(find_relation(&relation, s, q, error));
     TRY(both ? resolve_both(r, s, set, q, error) : resolve_one(r, s, q, error));
-    r->query = q->relation ? directed_query(r, s, relation) : KITH__NO_ID;
+    r->query = has_relation(q) ? directed_query(r, s, relation) : KITH__NO_ID;
 cleanup:
     return status;
 }
 
-kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const kith_question *q,
+kith_status kith__resolve_fact(kith__resolved *r, const kith_session *s, const kith__question *q,
                                kith_candidate_set set, kith_error *error)
 {
     uint32_t relation = 0;
     kith_status status = KITH_OK;
 
-    if (!q->subject || !q->relation || !q->object)
+    *r = (kith__resolved){0};
+    if (!kith__is_fact(q))
         TRY(kith__fail(error, KITH_ERR_ARGUMENT, "the %s of the fact is missing",
-                       !q->subject    ? "subject"
-                       : !q->relation ? "relation"
-                                      : "object"));
-    TRY(kith__resolve_relation(&relation, s, q->relation, error));
+                       !has_subject(q)    ? "subject"
+                       : !has_relation(q) ? "relation"
+                                          : "object"));
+    TRY(find_relation(&relation, s, q, error));
     TRY(resolve_both(r, s, set, q, error));
+    r->is_fact = true;
     r->query = directed_query(r, s, relation);
 cleanup:
     return status;
 }
 
 kith_status kith__resolve_unranked(kith__resolved *r, const kith_session *s,
-                                   const kith_question *q, kith_error *error)
+                                   const kith__question *q, kith_error *error)
 {
     uint32_t relation = 0, ends[2] = {0, 0};
     kith_status status;
 
-    TRY(kith__resolve_relation(&relation, s, q->relation, error));
-    TRY(find_entity(&ends[0], s, q->subject, error));
-    TRY(find_entity(&ends[1], s, q->object, error));
+    TRY(find_relation(&relation, s, q, error));
+    TRY(find_subject(&ends[0], s, q, error));
+    TRY(find_object(&ends[1], s, q, error));
     for (int i = 0; i < 2; i++)
         if (ends[i] >= kith_graph_entity_count(s->model->graph))
             TRY(check_facts(s, ends[i], error));
-    *r = (kith__resolved){ends[0], relation, .other = ends[1], .unranked = true};
+    *r = (kith__resolved){ends[0], relation, .other = ends[1], .is_fact = true, .unranked = true};
 cleanup:
     return status;
 }

@@ -27,7 +27,7 @@ static int better_first(const void *a, const void *b)
 }
 
 kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith__workspace *a,
-                                   const kith__query_entity *asked, uint32_t other,
+                                   const kith__query_entity *queried, uint32_t other,
                                    const kith_ask_options *options, kith_error *error)
 {
     uint32_t m = a->model->graph->seen_relations;
@@ -39,16 +39,16 @@ kith_status kith__answer_relations(kith__answers *answers, kith_session *s, kith
 
     if (!queries || !order || !list || kith__workspace_reserve(a, 1))
         TRY(kith__no_memory(error));
-    TRY(kith__order_queries(order, s, a, asked, answers->subject_asked, error));
+    TRY(kith__order_queries(order, s, a, queried, answers->subject_asked, error));
     for (size_t i = 0; i < m; i++)
         queries[i] = order[i].query;
     for (size_t i = 0; i < count; i++) {
-        bool fits = other != asked->entity;
-        if (!fits)
-            TRY(kith__has_loops(&fits, s, queries[i], error));
-        if (!fits)
+        bool is_candidate = other != queried->entity;
+        if (!is_candidate)
+            TRY(kith__has_loops(&is_candidate, s, queries[i], error));
+        if (!is_candidate)
             continue;
-        TRY(kith__answer_scores(a->scores, s->cache, a, asked, 1, queries + i, count - i, error));
+        TRY(kith__answer_scores(a->scores, s->cache, a, queried, 1, queries + i, count - i, error));
         judge_relation(&list[found], a, &order[i], other);
         found += !(options->new_only && list[found].known);
     }

@@ -148,12 +148,29 @@ const char *kith__session_name(const kith_session *s, uint32_t entity)
     return name_of(&s->model->graph->entities, &s->entities, entity);
 }
 
+uint32_t kith_session_entity_count(const kith_session *s)
+{
+    return s ? s->model->graph->entities.count + s->entities.count : 0;
+}
+
+kith_status kith_session_find_entity(uint32_t *entity, const kith_session *s, const char *name)
+{
+    if (!entity || !s || !name)
+        return KITH_ERR_ARGUMENT;
+
+    uint32_t id = kith__session_find(s, name);
+
+    if (id == KITH__NO_ID)
+        return KITH_ERR_NOT_FOUND;
+    *entity = id;
+    return KITH_OK;
+}
+
 const char *kith_session_entity_name(const kith_session *s, uint32_t entity)
 {
     if (!s)
         return NULL;
-    uint64_t count = (uint64_t)s->model->graph->entities.count + s->entities.count;
-    return entity < count ? kith__session_name(s, entity) : NULL;
+    return entity < kith_session_entity_count(s) ? kith__session_name(s, entity) : NULL;
 }
 
 /* ---- the content of a session ---- */

@@ -25,7 +25,7 @@ static kith_status hold_out(kith_graph **graph, const kith_model *model, kith_er
                                            .between = s->unseen_neighbors,
                                            .share = .1,
                                            .most_hidden = 8,
-                                           .most_asked = 8000,
+                                           .most_queries = 8000,
                                            .seed = s->seed};
     return kith__graph_hold_out(graph, model->graph, &options, model->pool, error);
 }

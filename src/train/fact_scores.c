@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "nn/kernels.h"
 
-enum { PIECES = 8, MOST_ADDERS = 4, ROWS_DEALT = 16 };
+enum { PIECES = 8, MOST_ADDERS = 4, ROWS_DEALT = 16, FACTS_A_TICK = 1024 };
 
 kith_status kith__fact_scores_init(kith__fact_scores *s, const kith__scoring *scoring,
                                    kith_error *error)
@@ -179,6 +179,8 @@ static void score_piece(void *context, size_t piece)
 
     for (size_t f = facts * piece / PIECES; f < facts * (piece + 1) / PIECES; f++) {
         places at = places_of(s, f);
+        if (f % FACTS_A_TICK == 0 && kith__encoder_tick(s->scoring->encoder))
+            return;
         p->score[f] = s->scoring->decoder->score(kith__scaled_row(p->ends, at.row[0]),
                                                  kith__scaled_row(&s->relations, at.row[1]),
                                                  kith__scaled_row(p->ends, at.row[2]),
@@ -252,9 +254,12 @@ static void add_piece(void *context, size_t piece)
     float *others = p->scores->scratch.at + piece * 3 * ds;
 
     memset(others, 0, 3 * ds * sizeof *others);
-    for (size_t f = 0; f < facts; f++)
+    for (size_t f = 0; f < facts; f++) {
+        if (f % FACTS_A_TICK == 0 && kith__encoder_tick(p->scores->scoring->encoder))
+            return;
         if (p->by[f] != 0)
             add_fact(p, f, piece, others);
+    }
 }
 
 /* From the derivatives with respect to scores to the gradients of rows. */

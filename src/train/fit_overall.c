@@ -175,7 +175,7 @@ static group sum_group(const scored *answers, size_t begin, size_t end)
         g.weight += weight;
         g.score += weight * answers[i].score;
         g.right += weight * answers[i].right;
-        g.first += weight / (1 + exp(-answers[i].score));
+        g.first += weight * kith__sigmoid(answers[i].score);
     }
     return g;
 }

@@ -88,7 +88,7 @@ static double probability_of(const kith__calibration *calibration, const kith__s
 
     for (int k = 0; k < KITH__CALIBRATION; k++)
         sum += calibration->weight[k] * sample->x[k];
-    return 1 / (1 + exp(-sum));
+    return kith__sigmoid(sum);
 }
 
 static void add_answers(kith__held_out *out, const kith__held_out_query *judged, size_t count,

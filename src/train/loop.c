@@ -79,8 +79,10 @@ static kith_status run_batch(training *t, kith_error *error)
 
     kith__rng_init(&rng, t->settings->seed, stream(NEGATIVES, t->at.epoch, t->at.batch));
     TRY(kith__batches_draw(&t->batches, &t->order, t->at.batch, &rng, error));
+    kith__encoder_set_watch(t->model->encoder, t->watch);
     TRY(kith__engine_run(&t->step, &t->batches.batch, error));
 cleanup:
+    kith__encoder_set_watch(t->model->encoder, NULL);
     return status;
 }
 
@@ -148,7 +150,13 @@ static kith_status train_batch(training *t, kith_error *error)
     double began = now();
     kith_status status;
 
-    TRY(run_batch(t, error));
+    status = run_batch(t, error);
+    if (status == KITH_ERR_STOPPED) { /* resuming computes this batch again */
+        kith__gradients_clear(&t->step.gradients);
+        t->stop = true;
+        return KITH_OK;
+    }
+    TRY(status);
     size_t count = t->batches.facts;
     double loss = kith__engine_loss(&t->step);
     if (!isfinite(loss))
@@ -171,7 +179,7 @@ cleanup:
 
 /* ---- the end of an epoch ---- */
 
-static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
+static kith_status evaluate_dev(training *t, kith_progress *p, kith_error *error)
 {
     kith_eval_options options = {.split = KITH_DEV,
                                  .sample = t->settings->eval_facts,
@@ -190,7 +198,7 @@ static kith_status look_at_dev(training *t, kith_progress *p, kith_error *error)
     p->dev = result->classification ? result->accuracy : result->realistic->mrr;
     kith_eval_free(result);
     p->best = p->dev > t->at.best;
-    t->at.looks = p->best ? 0 : t->at.looks + 1;
+    t->at.since_best = p->best ? 0 : t->at.since_best + 1;
     if (!p->best)
         return KITH_OK;
     t->at.best = p->dev;
@@ -239,7 +247,7 @@ static kith_status finish_epoch(training *t, kith_error *error)
 
     TRY(check_weights(t, error));
     if (t->evaluates && (p.epoch % s->eval_every == 0 || p.epoch == s->epochs)) {
-        status = look_at_dev(t, &p, error);
+        status = evaluate_dev(t, &p, error);
         /* all batches are done: resuming evaluates on dev again */
         if (status == KITH_ERR_STOPPED) {
             t->stop = true;
@@ -253,7 +261,8 @@ static kith_status finish_epoch(training *t, kith_error *error)
     t->at.epoch++;
     t->at.batch = t->at.facts = 0;
     t->at.loss_sum = t->at.seconds = 0;
-    t->at.finished = t->at.epoch >= s->epochs || (s->patience > 0 && t->at.looks >= s->patience);
+    t->at.finished = t->at.epoch >= s->epochs ||
+                     (s->patience > 0 && t->at.since_best >= s->patience);
     if (t->at.finished || p.evaluated ||
         now() - t->last_checkpoint >= t->options->checkpoint_seconds)
         TRY(checkpoint(t, error));

@@ -236,6 +236,8 @@ static void run_piece(void *context, size_t piece)
         for (to = from + 1; to < last && to - from < KITH__QUERY_BLOCK && !begins_group(x, to);
              to++)
             ;
+        if (kith__encoder_tick(x->scoring->encoder))
+            return;
         if (grouped && begins_group(x, from))
             load_encodings(x, &x->encoded[piece], x->group[from]);
         kith__query_block_run(c, piece, from, to);

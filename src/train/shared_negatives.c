@@ -93,13 +93,13 @@ static size_t find_answers(const kith__shared_negatives *c, uint32_t known, uint
 }
 
 /* List the answers of query i that are among the shared negatives. */
-static kith_status leave_out(kith__shared_negatives *c, const kith__train_query *asked, size_t i,
+static kith_status leave_out(kith__shared_negatives *c, const kith__train_query *query, size_t i,
                              kith_error *error)
 {
-    size_t end = c->first[asked->known + 1], used = c->left_start[i];
-    size_t k = find_answers(c, asked->known, asked->query);
+    size_t end = c->first[query->known + 1], used = c->left_start[i];
+    size_t k = find_answers(c, query->known, query->query);
 
-    for (; k < end && c->answers[k].minor == asked->query; k++) {
+    for (; k < end && c->answers[k].minor == query->query; k++) {
         uint32_t answer = c->answers[k].index;
         if (!c->place[answer])
             continue;
@@ -112,7 +112,7 @@ static kith_status leave_out(kith__shared_negatives *c, const kith__train_query 
 }
 
 kith_status kith__shared_negatives_draw(kith__shared_negatives *c,
-                                         const kith__train_query *asked, size_t count,
+                                         const kith__train_query *queries, size_t count,
                                          kith__rng *rng, kith_error *error)
 {
     kith_status status = KITH_OK;
@@ -123,7 +123,7 @@ kith_status kith__shared_negatives_draw(kith__shared_negatives *c,
     c->seed = (uint32_t)kith__rng_next(rng);
     c->left_start[0] = 0;
     for (size_t i = 0; i < count; i++)
-        TRY(leave_out(c, &asked[i], i, error));
+        TRY(leave_out(c, &queries[i], i, error));
 cleanup:
     return status;
 }

@@ -37,7 +37,7 @@ kith_status kith__shared_negatives_init(kith__shared_negatives *negatives,
 void kith__shared_negatives_release(kith__shared_negatives *negatives);
 /* Draw for a batch of queries. */
 kith_status kith__shared_negatives_draw(kith__shared_negatives *negatives,
-                                         const kith__train_query *asked, size_t count,
+                                         const kith__train_query *queries, size_t count,
                                          kith__rng *rng, kith_error *error);
 
 #endif

@@ -84,9 +84,12 @@ kith_status kith__engine_run(kith__engine *s, const kith__batch *batch, kith_err
     TRY(s->scorer->prepare(self, error));
     s->loss_out = s->scorer->run(self, KITH__BY_ENCODINGS);
     s->loss_in = s->scoring.settings->subtask ? s->scorer->run(self, KITH__BY_INPUTS) : 0;
+    TRY(kith__encoder_status(encoder, error));
     s->scorer->to_encodings(self, &s->gradients);
+    TRY(kith__encoder_status(encoder, error));
     TRY(kith__encoder_backward(encoder, &s->gradients, error));
     TRY(s->scorer->to_inputs(self, &s->gradients, error));
+    TRY(kith__encoder_status(encoder, error));
     add_penalty(s);
 cleanup:
     return status;

@@ -20,8 +20,8 @@ kith_status kith__engine_init(kith__engine *engine, kith__encoder *encoder,
                               kith_error *error);
 void kith__engine_release(kith__engine *engine);
 
-/* Compute the batch's losses; gradients are added to engine->gradients, which must be clear
- * before. */
+/* Compute the batch's losses; gradients are added to engine->gradients, which must be clear before.
+ * If the encoder's watch stops it, losses and gradients mean nothing. */
 kith_status kith__engine_run(kith__engine *engine, const kith__batch *batch, kith_error *error);
 double kith__engine_loss(const kith__engine *engine);
 

@@ -160,7 +160,7 @@ static void rules__of_a_run_without_any_are_refused(void **state)
 typedef struct {
     kith_triple facts[64];
     size_t count, most;
-    uint64_t asked, asked_first; /* questions, when the first fact came */
+    uint64_t queries, queries_first; /* made, when the first fact came */
 } stream;
 
 static int count_asked(void *context, const kith_stage *stage)
@@ -168,7 +168,7 @@ static int count_asked(void *context, const kith_stage *stage)
     stream *s = context;
 
     if (strcmp(stage->name, "answering") == 0)
-        s->asked = stage->done;
+        s->queries = stage->done;
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int take_fact(void *context, const kith_missing_fact *fact)
     stream *s = context;
 
     if (s->count == 0)
-        s->asked_first = s->asked;
+        s->queries_first = s->queries;
     s->facts[s->count++] = fact->fact;
     return s->count == s->most;
 }
@@ -200,7 +200,7 @@ static void missing__facts_are_told_as_they_are_found(void **state)
     assert_int_equal(s.count, 20);
     for (size_t i = 0; i < s.count; i++)
         assert_memory_equal(&s.facts[i], &missing->at[i]->fact, sizeof s.facts[i]);
-    assert_true(s.asked_first < missing->asked);
+    assert_true(s.queries_first < missing->queries);
     kith_missing_free(missing);
     s = (stream){.most = 3};
     missing = NULL;

@@ -84,11 +84,17 @@ INPUTS = {
     "kith_graph_resolve_entity.text": NAMES,
     "kith_graph_resolve_relation.text": NAMES,
     "kith_session_ask_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
-    "kith_triple": ["((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
+    "kith_triple": ["((kith_triple){0, 0, UINT32_MAX})", "((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
+                    "((kith_triple){UINT32_MAX, UINT32_MAX, UINT32_MAX})", "((kith_triple){0, UINT32_MAX, 1})",
+                    "((kith_triple){0, UINT32_MAX, UINT32_MAX})",
+                    "((kith_triple){0, 1000, 0})", "((kith_triple){0, 0, UINT32_MAX - 1})"],
+    "kith_session_judge_ids.fact": ["((kith_triple){0, 0, 1})", "((kith_triple){UINT32_MAX, 0, 0})",
                     "((kith_triple){0, 1000, 0})", "((kith_triple){0, 0, UINT32_MAX - 1})"],
     "const kith_triple *": ["(const kith_triple[]){{0, 0, 1}, {UINT32_MAX, 1000, 0}}", "NULL"],
     "kith_session_ask_all_ids.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
-    "kith_session_judge_all_ids.count": ["2", "0", "1"],
+    "kith_session_judge_all_ids.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
+    "kith_session_explain_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
+    "kith_session_explain_all_ids.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
     "float *": ["vector", "NULL"],
     "const kith_open_options *": [
         "&(kith_open_options){.threads = 1}", "NULL",
@@ -146,7 +152,7 @@ INPUTS = {
     "const kith_eval *": [
         "&(kith_eval){0}", "NULL", "&(kith_eval){.rank_count = 3}",
         "a_rank((kith_rank){.fact = {9, 9, 9}}, 0)", "a_rank((kith_rank){.kind = 99, .facts = -7}, 0)",
-        "a_rank((kith_rank){.fact = {UINT32_MAX, 0, 0}, .judgements = UINT32_MAX}, 9)"],
+        "a_rank((kith_rank){.fact = {UINT32_MAX, 0, 0}, .answer_count = SIZE_MAX}, 9)"],
     "const kith_question *": [
         'questions("ann", "citizen_of", NULL)', "NULL", "questions(NULL, NULL, NULL)",
         'questions("ann", NULL, NULL)', 'questions(NULL, NULL, "france")',
@@ -159,7 +165,7 @@ INPUTS = {
         "&(kith_ask_options){.top = (size_t)-1, .relations = (size_t)-1, .new_only = -1, .threads = 2}",
         "&(kith_ask_options){.top = (size_t)-1 / 2, .relations = 1, .threads = 3}",
         "&(kith_ask_options){.min_probability = NAN, .watch = stop_at_once}"],
-    "kith_session_judge_all.count": ["2", "0", "1"],
+    "kith_session_judge_all.count": ["2", "0", "1", "(size_t)-1", "(size_t)UINT32_MAX + 1"],
     "const kith_missing_options *": [
         "&(kith_missing_options){.threads = 1}", "NULL", "&(kith_missing_options){.size = 9}",
         "&(kith_missing_options){.size = sizeof(kith_missing_options), .top = (size_t)-1, "
@@ -174,7 +180,8 @@ INPUTS["kith_train_consuming.graph"] = ["new_graph()", "NULL"]
 OPTIONAL = {".error", ".options", ".report", ".use", ".help", ".choices", ".end", ".weight", ".part",
             ".ids", ".label", ".names", "kith_session_ask_all.questions",
             "kith_session_judge_all.facts", "kith_session_ask_all_ids.questions",
-            "kith_session_judge_all_ids.facts",
+            "kith_session_judge_all_ids.facts", "kith_session_explain_all.questions",
+            "kith_session_explain_all_ids.questions",
             "kith_session_find_missing.relation"}
 
 

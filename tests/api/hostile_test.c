@@ -168,11 +168,11 @@ static const kith_dataset_options *usual_dataset(int strategy, double rate, doub
 /* Two, the second of which can be answered. */
 static const kith_question *questions(const char *subject, const char *relation, const char *object)
 {
-    static kith_question asked[2];
+    static kith_question pair[2];
 
-    asked[0] = (kith_question){subject, relation, object};
-    asked[1] = (kith_question){"bob", "citizen_of", NULL};
-    return asked;
+    pair[0] = (kith_question){subject, relation, object};
+    pair[1] = (kith_question){"bob", "citizen_of", NULL};
+    return pair;
 }
 
 static int stop_at_once(void *context, const kith_stage *stage)

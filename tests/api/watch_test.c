@@ -211,6 +211,7 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     kith_verdicts *verdicts = NULL;
     kith_missing *missing = NULL;
     kith_explanation *explanation = NULL;
+    kith_explanations *explanations = NULL;
 
     (void)state;
     check_watched(kith_ask_options, kith_session_ask(&answers, session, questions, &o, NULL),
@@ -225,6 +226,9 @@ static void watch__calls_of_a_session_report_and_stop(void **state)
     check_watched(kith_ask_options,
                   kith_session_explain(&explanation, session, questions, &o, NULL),
                   kith_explanation_free(explanation));
+    check_watched(kith_ask_options,
+                  kith_session_explain_all(&explanations, session, questions, 2, &o, NULL),
+                  kith_explanations_free(explanations));
     check_watched(kith_work_options, kith_session_add_graph(session, graph, &o, NULL), (void)0);
     kith_session_free(session);
 }

@@ -114,7 +114,7 @@ json 'the likeliest missing facts of a relation' \
 json 'of all relations' \
     '{(f["subject"], f["relation"]) for f in o["results"][0]["missing"]} == {("p13", "lives_in"), ("p8", "lives_in")}' \
     "$kith" predict rules --query '? ? ?' --top 2 --json
-json 'the work is bounded' 'o["results"][0]["asked"] == 3 and not o["results"][0]["complete"]' \
+json 'the work is bounded' 'o["results"][0]["queries"] == 3 and not o["results"][0]["complete"]' \
     "$kith" predict rules --query '? ? ?' --questions 3 --json
 for threads in 1 3; do
     "$kith" predict rules --query '? ? ?' --top 20 --json --threads $threads >threads.$threads 2>err

@@ -35,7 +35,7 @@ typedef struct {
     kith__engine step;
     kith_triple positive[FACTS], negative[FACTS * PER];
     size_t per;
-    kith__train_query asked[2 * FACTS]; /* for the softmax loss: either side of each fact */
+    kith__train_query queries[2 * FACTS]; /* for the softmax loss: either side of each fact */
     kith__shared_negatives negatives;
 } batch;
 
@@ -79,11 +79,11 @@ static void fill_queries(batch *b, uint64_t seed)
     kith__rng_init(&rng, seed, 2);
     for (size_t i = 0; i < FACTS; i++) {
         kith_triple f = b->positive[i];
-        b->asked[2 * i] = (kith__train_query){f.subject, f.relation, f.object};
-        b->asked[2 * i + 1] = (kith__train_query){f.object, f.relation + m, f.subject};
+        b->queries[2 * i] = (kith__train_query){f.subject, f.relation, f.object};
+        b->queries[2 * i + 1] = (kith__train_query){f.object, f.relation + m, f.subject};
     }
     assert_int_equal(kith__shared_negatives_init(&b->negatives, graph, 4, NULL), KITH_OK);
-    assert_int_equal(kith__shared_negatives_draw(&b->negatives, b->asked, 2 * FACTS, &rng, NULL),
+    assert_int_equal(kith__shared_negatives_draw(&b->negatives, b->queries, 2 * FACTS, &rng, NULL),
                      KITH_OK);
 }
 
@@ -127,7 +127,7 @@ static double loss_of(batch *b)
 
     kith__gradients_clear(&b->step.gradients);
     const kith__batch facts = {FACTS, b->positive, b->negative, b->per, NULL, NULL};
-    const kith__batch queries = {2 * FACTS, NULL, NULL, 0, b->asked, &b->negatives};
+    const kith__batch queries = {2 * FACTS, NULL, NULL, 0, b->queries, &b->negatives};
     bool shared = kith__loss_get(b->model->settings.loss)->negatives == KITH__SHARED;
     kith_status status = kith__engine_run(&b->step, shared ? &queries : &facts, &error);
     if (status != KITH_OK)

@@ -22,7 +22,7 @@ static kith_graph *random_graph(uint64_t seed)
 }
 
 /* Either side of each fact of train. */
-static size_t queries_of(kith__train_query *asked, const kith_graph *graph)
+static size_t queries_of(kith__train_query *queries, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
@@ -30,8 +30,8 @@ static size_t queries_of(kith__train_query *asked, const kith_graph *graph)
     assert_true(2 * train.count <= MOST);
     for (size_t i = 0; i < train.count; i++) {
         kith_triple t = train.at[i];
-        asked[2 * i] = (kith__train_query){t.subject, t.relation, t.object};
-        asked[2 * i + 1] = (kith__train_query){t.object, t.relation + m, t.subject};
+        queries[2 * i] = (kith__train_query){t.subject, t.relation, t.object};
+        queries[2 * i + 1] = (kith__train_query){t.object, t.relation + m, t.subject};
     }
     return 2 * train.count;
 }
@@ -70,14 +70,14 @@ static bool is_left_out(const kith__shared_negatives *c, size_t query, size_t pl
 
 static void check_negatives(const kith_graph *graph, size_t shared, kith__rng *rng)
 {
-    kith__train_query asked[MOST];
-    size_t count = queries_of(asked, graph), seen = kith_graph_seen_entity_count(graph);
+    kith__train_query queries[MOST];
+    size_t count = queries_of(queries, graph), seen = kith_graph_seen_entity_count(graph);
     kith__shared_negatives c;
 
     assert_int_equal(kith__shared_negatives_init(&c, graph, shared, NULL), KITH_OK);
     assert_int_equal(c.shared_count, shared < seen ? shared : seen);
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(kith__shared_negatives_draw(&c, asked, count, rng, NULL), KITH_OK);
+        assert_int_equal(kith__shared_negatives_draw(&c, queries, count, rng, NULL), KITH_OK);
         for (size_t j = 0; j < c.shared_count; j++) {
             assert_true(c.shared[j] < seen);
             for (size_t k = 0; k < j; k++)
@@ -85,7 +85,7 @@ static void check_negatives(const kith_graph *graph, size_t shared, kith__rng *r
         }
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < c.shared_count; j++)
-                assert_int_equal(is_left_out(&c, i, j), in_train(graph, &asked[i], c.shared[j]));
+                assert_int_equal(is_left_out(&c, i, j), in_train(graph, &queries[i], c.shared[j]));
     }
     kith__shared_negatives_release(&c);
 }
@@ -156,16 +156,16 @@ static double plain_score(const scorer *s, const kith__train_query *a, uint32_t 
     return s->settings->scale * score;
 }
 
-static double plain_loss(const scorer *s, const kith__train_query *asked, size_t count,
+static double plain_loss(const scorer *s, const kith__train_query *queries, size_t count,
                          const kith__shared_negatives *c, bool inputs)
 {
     double loss = 0;
 
     for (size_t i = 0; i < count; i++) {
-        double right = plain_score(s, &asked[i], asked[i].answer, inputs), sum = 1;
+        double right = plain_score(s, &queries[i], queries[i].answer, inputs), sum = 1;
         for (size_t j = 0; j < c->shared_count; j++)
-            if (!in_train(s->model->graph, &asked[i], c->shared[j]))
-                sum += exp(plain_score(s, &asked[i], c->shared[j], inputs) - right);
+            if (!in_train(s->model->graph, &queries[i], c->shared[j]))
+                sum += exp(plain_score(s, &queries[i], c->shared[j], inputs) - right);
         loss += log(sum) / (double)count;
     }
     return loss;
@@ -185,8 +185,8 @@ static void stir(kith_model *model)
 
 static void check_loss(const kith_graph *graph, const kith_settings *settings, const char *what)
 {
-    kith__train_query asked[MOST];
-    size_t count = queries_of(asked, graph);
+    kith__train_query queries[MOST];
+    size_t count = queries_of(queries, graph);
     scorer s = {.settings = settings, .scratch = kith__calloc_aligned(6 * 16, sizeof(float))};
     kith__shared_negatives c;
     kith__engine step;
@@ -202,12 +202,12 @@ static void check_loss(const kith_graph *graph, const kith_settings *settings, c
     assert_int_equal(kith__engine_init(&step, s.model->encoder, &s.model->params,
                                      &s.model->settings, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&c, graph, 17, NULL), KITH_OK);
-    assert_int_equal(kith__shared_negatives_draw(&c, asked, count, &rng, NULL), KITH_OK);
-    assert_int_equal(ask(&step, asked, count, &c, NULL), KITH_OK);
-    double expected = plain_loss(&s, asked, count, &c, false);
+    assert_int_equal(kith__shared_negatives_draw(&c, queries, count, &rng, NULL), KITH_OK);
+    assert_int_equal(ask(&step, queries, count, &c, NULL), KITH_OK);
+    double expected = plain_loss(&s, queries, count, &c, false);
     if (!(fabs(step.loss_out - expected) < 2e-4 * (1 + expected)))
         fail_msg("%s: found %.8g, expected %.8g", what, step.loss_out, expected);
-    expected = plain_loss(&s, asked, count, &c, true);
+    expected = plain_loss(&s, queries, count, &c, true);
     if (!(fabs(step.loss_in - expected) < 2e-4 * (1 + expected)))
         fail_msg("%s, input: found %.8g, expected %.8g", what, step.loss_in, expected);
     kith__shared_negatives_release(&c);
@@ -244,7 +244,7 @@ static void softmax__is_the_plain_sum_for_every_decoder_and_kind_of_candidate(vo
 static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **state)
 {
     kith_graph *graph = random_graph(8);
-    kith__train_query asked[MOST];
+    kith__train_query queries[MOST];
     kith_settings settings;
     kith__shared_negatives c;
     kith__engine step;
@@ -252,7 +252,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     kith__rng rng;
 
     (void)state;
-    queries_of(asked, graph);
+    queries_of(queries, graph);
     kith__rng_init(&rng, 9, 0);
     assert_int_equal(kith__settings_init(&settings, "embedding", NULL), KITH_OK);
     assert_int_equal(
@@ -261,11 +261,11 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
     assert_int_equal(
         kith__engine_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
     assert_int_equal(kith__shared_negatives_init(&c, graph, 10, NULL), KITH_OK);
-    assert_int_equal(kith__shared_negatives_draw(&c, asked, 4, &rng, NULL), KITH_OK);
+    assert_int_equal(kith__shared_negatives_draw(&c, queries, 4, &rng, NULL), KITH_OK);
     float *row = kith__row(kith__ent(&model->params), c.shared[7]), before = row[3];
     for (int i = 0; i < 3; i++) {
         row[3] = i == 0 ? before : i == 1 ? NAN : INFINITY;
-        assert_int_equal(ask(&step, asked, 4, &c, NULL), KITH_OK);
+        assert_int_equal(ask(&step, queries, 4, &c, NULL), KITH_OK);
         assert_int_equal(isfinite(kith__engine_loss(&step)) != 0, i == 0);
         kith__gradients_clear(&step.gradients);
     }
@@ -277,7 +277,7 @@ static void softmax__a_value_that_is_not_finite_is_seen_wherever_it_is(void **st
 
 /* A step and a look at test, from nothing. */
 static kith_status try_step(const kith_graph *graph, const kith_settings *settings,
-                            const kith__train_query *asked, kith_error *error)
+                            const kith__train_query *queries, kith_error *error)
 {
     const kith_eval_options options = {.split = KITH_TEST, .candidates = KITH_ANSWERS_ALL};
     kith_model *model = NULL;
@@ -293,8 +293,8 @@ static kith_status try_step(const kith_graph *graph, const kith_settings *settin
     TRY(kith__engine_init(&step, model->encoder, &model->params, &model->settings, error));
     TRY(kith__shared_negatives_init(&c, graph, 10, error));
     TRY(kith__neighbor_lists_capped(&capped, model->lists, 3, error));
-    TRY(kith__shared_negatives_draw(&c, asked, 9, &rng, error));
-    TRY(ask(&step, asked, 9, &c, error));
+    TRY(kith__shared_negatives_draw(&c, queries, 9, &rng, error));
+    TRY(ask(&step, queries, 9, &c, error));
     TRY(kith_evaluate(&result, model, &options, error));
 cleanup:
     kith_eval_free(result);
@@ -309,10 +309,10 @@ static void softmax__says_so_where_memory_is_short(void **state)
 {
     static const char *const candidates[] = {"encoded", "input"};
     kith_graph *graph = random_graph(8);
-    kith__train_query asked[MOST];
+    kith__train_query queries[MOST];
 
     (void)state;
-    queries_of(asked, graph);
+    queries_of(queries, graph);
     for (int i = 0; i < 2; i++) {
         kith_settings settings;
         kith_status status = KITH_ERR_MEMORY;
@@ -323,7 +323,7 @@ static void softmax__says_so_where_memory_is_short(void **state)
         settings.subtask = 1;
         for (; status == KITH_ERR_MEMORY; n++) {
             kith__mem_fail_at(n + 1);
-            status = try_step(graph, &settings, asked, &error);
+            status = try_step(graph, &settings, queries, &error);
             kith__mem_fail_at(0);
         }
         assert_int_equal(status, KITH_OK);

@@ -108,7 +108,7 @@ static kith_status try_queries(values *found, const kith_graph *graph,
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     uint32_t m = kith_graph_seen_relation_count(graph);
-    kith__train_query asked[STEP_FACTS];
+    kith__train_query queries[STEP_FACTS];
     kith__shared_negatives negatives;
     kith_model *model;
     kith__engine step;
@@ -116,7 +116,7 @@ static kith_status try_queries(values *found, const kith_graph *graph,
 
     for (size_t i = 0; i < STEP_FACTS; i++) {
         kith_triple t = train.at[i];
-        asked[i] = i % 2 ? (kith__train_query){t.object, t.relation + m, t.subject}
+        queries[i] = i % 2 ? (kith__train_query){t.object, t.relation + m, t.subject}
                          : (kith__train_query){t.subject, t.relation, t.object};
     }
     kith__rng_init(&rng, 4, 0);
@@ -125,9 +125,9 @@ static kith_status try_queries(values *found, const kith_graph *graph,
     assert_int_equal(kith__shared_negatives_init(&negatives, graph, 3, NULL), KITH_OK);
     assert_int_equal(
         kith__engine_init(&step, model->encoder, &model->params, &model->settings, NULL), KITH_OK);
-    const kith__batch batch = {STEP_FACTS, NULL, NULL, 0, asked, &negatives};
+    const kith__batch batch = {STEP_FACTS, NULL, NULL, 0, queries, &negatives};
     kith__mem_fail_at(n);
-    kith_status status = kith__shared_negatives_draw(&negatives, asked, STEP_FACTS, &rng, error);
+    kith_status status = kith__shared_negatives_draw(&negatives, queries, STEP_FACTS, &rng, error);
     if (status == KITH_OK)
         status = kith__engine_run(&step, &batch, error);
     (void)stop_failing();

@@ -108,16 +108,23 @@ static void count_facts(kith_stats *s, const kith_graph *graph)
 {
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
 
+    static kith_split_stats counted[KITH_SPLITS];
+    static const kith_split_stats *const list[KITH_SPLITS] = {&counted[0], &counted[1],
+                                                              &counted[2], &counted[3]};
+
+    memset(counted, 0, sizeof counted);
+    s->splits = list;
+    s->split_count = KITH_SPLITS;
     for (int split = 0; split < KITH_SPLITS; split++) {
         kith_facts f = kith_graph_facts(graph, split);
-        s->facts[split] = f.count;
+        counted[split].facts = f.count;
         for (size_t i = 0; i < f.count; i++) {
             bool untrue = f.truth && !f.truth[i], leaked = false;
             for (size_t k = 0; split != KITH_TRAIN && k < train.count; k++)
                 leaked |= same(f.at[i], train.at[k]);
-            s->untrue[split] += untrue;
-            s->leaked[split] += leaked && !untrue;
-            s->unusable[split] += facts_with(graph, f.at[i].relation) == 0;
+            counted[split].untrue += untrue;
+            counted[split].leaked += leaked && !untrue;
+            counted[split].unusable += facts_with(graph, f.at[i].relation) == 0;
         }
     }
 }
@@ -249,11 +256,13 @@ static void verify_facts(const kith_stats *found, const kith_stats *expected,
                          const kith_graph *graph)
 {
     (void)graph;
+    assert_int_equal(found->split_count, KITH_SPLITS);
     for (int split = 0; split < KITH_SPLITS; split++) {
-        assert_int_equal(found->facts[split], expected->facts[split]);
-        assert_int_equal(found->untrue[split], expected->untrue[split]);
-        assert_int_equal(found->unusable[split], expected->unusable[split]);
-        assert_int_equal(found->leaked[split], expected->leaked[split]);
+        const kith_split_stats *a = found->splits[split], *b = expected->splits[split];
+        assert_int_equal(a->facts, b->facts);
+        assert_int_equal(a->untrue, b->untrue);
+        assert_int_equal(a->unusable, b->unusable);
+        assert_int_equal(a->leaked, b->leaked);
     }
 }
 
@@ -329,11 +338,11 @@ static void stats__a_small_graph_counted_by_hand(void **state)
     assert_int_equal(s.neighbors_min, 1);
     assert_int_equal(s.neighbors_max, 4);
     assert_true(s.neighbors_mean == 9 / 4.);
-    assert_int_equal(s.facts[KITH_DEV], 2);
-    assert_int_equal(s.untrue[KITH_DEV], 1);
-    assert_int_equal(s.leaked[KITH_DEV], 1);
-    assert_int_equal(s.unusable[KITH_TEST], 1);
-    assert_int_equal(s.unusable[KITH_AUX], 1);
+    assert_int_equal(s.splits[KITH_DEV]->facts, 2);
+    assert_int_equal(s.splits[KITH_DEV]->untrue, 1);
+    assert_int_equal(s.splits[KITH_DEV]->leaked, 1);
+    assert_int_equal(s.splits[KITH_TEST]->unusable, 1);
+    assert_int_equal(s.splits[KITH_AUX]->unusable, 1);
     assert_int_equal(s.duplicate_facts, 2); /* a r b and a s b */
     assert_int_equal(s.inverse_facts, 3);   /* those and b s a */
     assert_int_equal(s.inverse_relations, 1); /* s */

@@ -38,7 +38,7 @@ report $? "docs: no private words (tests/words.txt)" "$wrong"
 
 # What the program prints as help, which is put together from several strings.
 words=$(mktemp)
-trap 'rm -f "$words"' EXIT
+trap 'rm -f "$words" "$words.c"' EXIT
 {
     "$KITH" help
     for command in src/cli/cmd_*.c; do
@@ -54,6 +54,12 @@ report $? "docs: no private words in help" "$wrong"
 printf 'The rules that speak\nfor it, parted by blanks; nearness.\n' >"$words"
 [ "$(python3 tests/find_words.py tests/words.txt "$words" | wc -l)" = 4 ]
 report $? "docs: private words are found, also across lines" ""
+
+printf '/* asked */ int f(int room, int subject_asked) { return g("near", x->asked) + room; }\n' >"$words.c"
+found=$(python3 tests/find_words.py tests/words.txt "$words.c")
+rm -f "$words.c"
+[ "$(wc -l <<<"$found")" = 3 ] && [ "$(grep -c "'asked'" <<<"$found")" = 1 ]
+report $? "docs: private words are found as identifiers, but not in other names, comments or strings" "$found"
 
 # The kinds of rules: the stems in the table of kinds.h, and what their files say about themselves.
 kinds() { # prints "name letter" per kind

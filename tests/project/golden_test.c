@@ -649,7 +649,7 @@ static void check_ranking_model(const json_t *entry)
     kith_settings s = settings_of(encode);
     size_t count = json_array_size(list);
     kith__query *queries = calloc(count + 1, sizeof *queries);
-    kith_rank *ranks = calloc(count + 1, sizeof *ranks);
+    kith__ranked *ranks = calloc(count + 1, sizeof *ranks);
     double mr = 0, mrr = 0, support[3] = {0};
     static const int levels[] = {1, 3, 10};
     char name[256];
@@ -667,11 +667,11 @@ static void check_ranking_model(const json_t *entry)
     must(kith__rank_all(ranks, model, queries, count, &among, &(kith_eval_options){0}, &error),
          &error);
     for (size_t i = 0; i < count && good; i++) {
-        good = check_query(model, json_array_get(list, i), &ranks[i]);
-        mr += ranks[i].realistic / (double)count;
-        mrr += 1 / ranks[i].realistic / (double)count;
+        good = check_query(model, json_array_get(list, i), &ranks[i].shown);
+        mr += ranks[i].shown.realistic / (double)count;
+        mrr += 1 / ranks[i].shown.realistic / (double)count;
         for (int k = 0; k < 3; k++)
-            support[k] += (ranks[i].realistic <= levels[k]) / (double)count;
+            support[k] += (ranks[i].shown.realistic <= levels[k]) / (double)count;
     }
     good = good && close_to("MR", &mr, json_object_get(entry, "MR"), 1) &&
            close_to("MRR", &mrr, json_object_get(entry, "MRR"), 1) &&

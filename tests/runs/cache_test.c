@@ -163,7 +163,8 @@ static void forge(char *bytes, kith__cache_wanted *wanted)
         describe(&p, &h, &g, &r, &l);
         set_numbers(&g, &r, &l, &h);
         if (place_pieces(&p, bytes, &h) && ends_agree(&h, &g, &r, &l) &&
-            kith__cache_arrays_valid(&g, (size_t)h.label_bytes, h.has_rules ? &r : NULL, &l)) {
+            kith__cache_arrays_valid(&g, (size_t)h.label_bytes, h.has_rules ? &r : NULL, &l,
+                                     NULL)) {
             h.data_hash = kith_graph_hash(&g);
             h.derived = kith__derived_hash(&g, h.has_rules ? &r : NULL, &l);
             memcpy(bytes, &h, sizeof h);
@@ -357,7 +358,7 @@ static void cache__names_that_would_forge_lines_are_refused(void **state)
     for (int i = 0; i < 5; i++) {
         view v = view_of(bytes);
         rename_third(&v.g, names[i]);
-        if (kith__cache_arrays_valid(&v.g, (size_t)v.h.label_bytes, &v.r, &v.l) != (i == 0))
+        if (kith__cache_arrays_valid(&v.g, (size_t)v.h.label_bytes, &v.r, &v.l, NULL) != (i == 0))
             fail_msg("name %d: expected %s", i, i == 0 ? "to be accepted" : "an error");
         kith__names_release(&v.g.entities);
     }
@@ -374,7 +375,7 @@ static void cache__an_open_one_is_replaced_and_not_cut(void **state)
     kith_model *other = opened_run();
     struct stat info;
     int file = open(format("%s/cache.bin", run), O_RDONLY);
-    kith__cache_save(run, 1, other);
+    kith__cache_save(run, 1, other, NULL);
     kith_model_free(other);
     assert_int_equal(fstat(file, &info), 0);
     assert_int_equal(info.st_nlink, 0); /* nobody has written to what is mapped */

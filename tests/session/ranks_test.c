@@ -128,21 +128,21 @@ static size_t same_probabilities(const kith_answers *answers, const kith_graph *
     size_t unknown = 0, judged = 0;
     uint8_t *filtered = filtered_answers(graph, r);
 
-    for (size_t i = 0; i < answers->count && unknown < KITH_JUDGED; i++) {
+    for (size_t i = 0; i < answers->count && unknown < KITH__JUDGED; i++) {
         const kith_answer *a = answers->at[i];
         if (a->known)
             continue;
         unknown++;
         if (a->entity != gold && filtered[a->entity])
             continue;
-        assert_true(judged < r->judgements);
-        assert_int_equal(r->judged[judged].correct, a->entity == gold);
-        if (r->judged[judged].probability_if_any != (float)a->probability_if_any)
+        assert_true(judged < r->answer_count);
+        assert_int_equal(r->answers[judged]->correct, a->entity == gold);
+        if (r->answers[judged]->probability_if_any != (float)a->probability_if_any)
             fail_msg("found the probability %.9g, expected %.9g", a->probability_if_any,
-                     (double)r->judged[judged].probability_if_any);
+                     (double)r->answers[judged]->probability_if_any);
         judged++;
     }
-    assert_int_equal(judged, r->judgements);
+    assert_int_equal(judged, r->answer_count);
     free(filtered);
     return judged;
 }

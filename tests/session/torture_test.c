@@ -237,6 +237,24 @@ static kith_status explain(draft *out, kith_session *s, const kith_question *que
     return status;
 }
 
+static kith_status call_explain_all_ids(draft *out, kith_session *s, kith_error *error)
+{
+    const kith_triple ids[] = {{kith_session_entity_count(s) - 1, 0, UINT32_MAX}, {0, 0, 1}};
+    const kith_ask_options options = on_one_thread();
+    kith_explanations *all = NULL;
+    kith_status status = kith_session_explain_all_ids(&all, s, ids, 2, &options, error);
+
+    for (size_t i = 0; status == KITH_OK && i < 2; i++)
+        if (all->errors[i]) {
+            status = all->errors[i]->status;
+            *error = *all->errors[i];
+        } else {
+            show_explanation(out, all->at[i]);
+        }
+    kith_explanations_free(all);
+    return status;
+}
+
 static kith_status call_explain(draft *out, kith_session *s, kith_error *error)
 {
     return explain(out, s, &questions[0], error);
@@ -333,6 +351,7 @@ static const struct {
     {"find_missing", call_find_missing, false, false},
     {"explain", call_explain, false, false},
     {"explain a fact", call_explain_fact, false, false},
+    {"explain_all_ids", call_explain_all_ids, false, false},
     {"add", call_add, false, true},
     {"add_graph", call_add_graph, false, true},
     {"undo", call_undo, false, true},

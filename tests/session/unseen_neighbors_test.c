@@ -224,7 +224,7 @@ static void encodes_to_the_same_bits(const kith_graph *graph, const char *eviden
         uint32_t entity = (uint32_t)(i / (2 * m)), query = (uint32_t)(i % (2 * m));
         kith__span facts = kith__facts_of(kith__model_facts(model), entity);
         linked += kith__list_count(model->lists, entity) == 0 && facts.count > 0;
-        if (!kith__is_near_seen(&(kith__view){.base = kith__model_facts(model)}, facts,
+        if (!kith__leads_to_seen(&(kith__view){.base = kith__model_facts(model)}, facts,
                                 model->lists->seen))
             continue; /* an embedding alone refuses it */
         encode(one, session, name_in(graph, entity), kith_graph_relation_name(graph, query % m),

@@ -296,6 +296,29 @@ kith_graph *opened_with(const char *path, unsigned threads, bool skip_bad)
     return graph;
 }
 
+static bool equal_rank(const kith_rank *a, const kith_rank *b)
+{
+    bool equal = memcmp(&a->fact, &b->fact, sizeof a->fact) == 0 &&
+                 a->subject_hidden == b->subject_hidden && a->optimistic == b->optimistic &&
+                 a->pessimistic == b->pessimistic && a->realistic == b->realistic &&
+                 a->candidates == b->candidates && a->kind == b->kind && a->facts == b->facts &&
+                 a->correct == b->correct && a->answer_count == b->answer_count;
+
+    for (size_t i = 0; equal && i < a->answer_count; i++)
+        equal = a->answers[i]->correct == b->answers[i]->correct &&
+                a->answers[i]->probability_if_any == b->answers[i]->probability_if_any;
+    return equal;
+}
+
+bool equal_ranks(const kith_eval *a, const kith_eval *b)
+{
+    bool equal = a->rank_count == b->rank_count;
+
+    for (size_t i = 0; equal && i < a->rank_count; i++)
+        equal = equal_rank(a->ranks[i], b->ranks[i]);
+    return equal;
+}
+
 kith_stats stats_of(const kith_graph *graph)
 {
     static kith_stats *stats; /* lists of what is returned lie in it */

@@ -85,6 +85,9 @@ void refused(const char *path, kith_status status, ...) __attribute__((sentinel)
 void refused_with(const char *path, unsigned threads, kith_status status, ...)
     __attribute__((sentinel));
 
+/* Whether two evaluations have the same ranks. */
+bool equal_ranks(const kith_eval *a, const kith_eval *b);
+
 /* The statistics of a graph; their lists live until the next call. */
 kith_stats stats_of(const kith_graph *graph);
 

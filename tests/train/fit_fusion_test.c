@@ -306,7 +306,7 @@ static void held_out__ranks_are_those_of_evaluation(void **state)
     for (size_t i = 0; i < count; i++) {
         assert_memory_equal(&e->ranks[i]->fact, &queries[i].fact, sizeof queries[i].fact);
         assert_true(fabs(e->ranks[i]->realistic - ranked[i].rank) < 1e-9);
-        assert_int_equal(e->ranks[i]->judgements, ranked[i].samples);
+        assert_int_equal(e->ranks[i]->answer_count, ranked[i].samples);
     }
     kith_eval_free(e);
     kith__known_release(&known[0]);

@@ -186,6 +186,142 @@ static void stop__takes_less_than_half_a_second(void **state)
     }
 }
 
+/* ---- inside one batch ---- */
+
+static kith_settings one_batch(const char *aggregator, const char *loss, unsigned dim)
+{
+    kith_settings s;
+
+    assert_int_equal(kith__settings_init(&s, "release", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "evidence", "none", NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "aggregator", aggregator, NULL), KITH_OK);
+    assert_int_equal(kith_settings_set(&s, "loss", loss, NULL), KITH_OK);
+    s.dim = dim;
+    s.batch = 1 << 20;
+    s.epochs = 1;
+    s.eval_every = 0;
+    return s;
+}
+
+static kith_train_end train_batch(const char *folder, const kith_graph *graph,
+                                  const kith_settings *settings, watcher *w)
+{
+    const kith_train_options options = {.threads = 1, .watch = on_stage, .watch_context = w};
+    kith_train_end end;
+    kith_error error;
+
+    w->stopped = -1;
+    if (kith_train(&end, folder, graph, settings, &options, &error) != KITH_OK)
+        fail_msg("%s", error.message);
+    return end;
+}
+
+/* So wide that the only batch of an epoch takes long. Before, between and after its passes there
+ * are three calls at most. */
+static void check_batch_stops(const kith_graph *graph, const char *aggregator, const char *loss)
+{
+    enum { ENOUGH = 8, NEVER = 1000000 };
+    const char *whole = NULL;
+    kith_settings s;
+    size_t calls = 0;
+
+    for (unsigned dim = 32; calls < ENOUGH && dim <= 512; dim *= 2) {
+        watcher all = {.stop = "training", .after = NEVER};
+        s = one_batch(aggregator, loss, dim);
+        whole = keep(format("%s/run", new_folder()));
+        assert_int_equal(train_batch(whole, graph, &s, &all), KITH_TRAIN_FINISHED);
+        calls = all.calls;
+    }
+    if (calls < ENOUGH)
+        fail_msg("%s, %s: found %zu calls in a batch, expected more", aggregator, loss, calls);
+    for (size_t after = 1; after + 2 < calls; after += calls / 3) {
+        const char *folder = keep(format("%s/run", new_folder()));
+        watcher w = {.stop = "training", .after = after};
+        kith_train_end end = train_batch(folder, graph, &s, &w);
+        double late = used() - w.stopped;
+        assert_int_equal(end, KITH_TRAIN_STOPPED);
+        if (late > .5)
+            fail_msg("%s, %s: stopped after %.2f s, expected less than .5", aggregator, loss, late);
+        assert_int_equal(kith_train_resume(&end, folder, NULL, NULL), KITH_OK);
+        assert_int_equal(end, KITH_TRAIN_FINISHED);
+        check_same_file(whole, folder, "model.safetensors");
+    }
+}
+
+static void stop__inside_a_batch_goes_on_with_the_same_batch(void **state)
+{
+    kith_graph *graph = random_graph(1500, 12000);
+
+    (void)state;
+    check_batch_stops(graph, "lan", "softmax");
+    check_batch_stops(graph, "lstm", "margin");
+    check_batch_stops(graph, "lan", "logistic");
+    kith_graph_free(graph);
+}
+
+/* ---- opening ---- */
+
+/* Every tick is due, because each call takes longer than the time between two. */
+typedef struct {
+    const char *in; /* count the calls of this stage; NULL: all */
+    size_t calls, stop; /* stop at this call; 0: never */
+    size_t checks, reads, writes;
+} opener;
+
+static int on_every_tick(void *context, const kith_stage *stage)
+{
+    opener *o = context;
+
+    usleep(55 * 1000);
+    o->calls += !o->in || strcmp(stage->name, o->in) == 0;
+    o->checks += strcmp(stage->name, "checking the cache") == 0;
+    o->reads += strcmp(stage->name, "reading the model") == 0;
+    o->writes += strcmp(stage->name, "writing the cache") == 0;
+    return o->calls == o->stop && o->stop > 0;
+}
+
+static kith_status opening(kith_model **model, const char *run, opener *o)
+{
+    const kith_work_options options = {.threads = 1, .watch = on_every_tick, .context = o};
+
+    *model = NULL;
+    return kith_model_open(model, run, &options, NULL);
+}
+
+static void stop__opening_stops_while_the_cache_is_checked_and_tensors_are_read(void **state)
+{
+    kith_graph *graph = random_graph(300, 1500);
+    const char *run = keep(format("%s/run", new_folder()));
+    kith_model *model;
+    opener first = {0}, all = {0};
+
+    (void)state;
+    assert_int_equal(train_in(run, graph, "fused", &(watcher){0}), KITH_TRAIN_FINISHED);
+    assert_int_equal(opening(&model, run, &first), KITH_OK); /* writes the cache */
+    kith_model_free(model);
+    assert_int_equal(opening(&model, run, &all), KITH_OK);
+    kith_model_free(model);
+    /* once for each array and table at least */
+    assert_true(first.writes > 8 && all.checks > 8 && all.reads > 6);
+    for (size_t stop = 1; stop <= all.calls; stop += all.calls / 6) {
+        opener o = {.stop = stop};
+        assert_int_equal(opening(&model, run, &o), KITH_ERR_STOPPED);
+        assert_null(model);
+        assert_int_equal(o.calls, stop);
+    }
+    /* A cache that was not written whole is not there. */
+    const char *cache = keep(format("%s/cache.bin", run));
+    for (size_t stop = 1; stop <= first.writes; stop += first.writes - 1) {
+        opener o = {.in = "writing the cache", .stop = stop};
+        unlink(cache);
+        assert_int_equal(opening(&model, run, &o), KITH_ERR_STOPPED);
+        assert_true(!model && !exists(cache));
+    }
+    assert_int_equal(opening(&model, run, &(opener){0}), KITH_OK);
+    kith_model_free(model);
+    kith_graph_free(graph);
+}
+
 /* ---- questions ---- */
 
 /* A model with random parameters. */
@@ -277,6 +413,41 @@ static void stop__questions_stop_while_candidates_are_encoded(void **state)
     kith_graph_free(graph);
 }
 
+/* Ranks one fact; whether that was stopped before it was done. Between and after its queries there
+ * are three calls at most. */
+static bool stopped_ranking(kith_model *model, size_t after)
+{
+    watcher w = {.stop = "ranking", .after = after, .stopped = -1};
+    const kith_eval_options o = {
+        .split = KITH_TEST, .sample = 1, .watch = on_stage, .context = &w};
+    kith_eval *result = NULL;
+    kith_status status = kith_evaluate(&result, model, &o, NULL);
+    double late = used() - w.stopped;
+
+    kith_eval_free(result);
+    if (w.stopped < 0)
+        return false;
+    assert_int_equal(status, KITH_ERR_STOPPED);
+    if (late > .5)
+        fail_msg("stopped after %.2f s of the processor, expected less than .5", late);
+    return true;
+}
+
+static void stop__ranking_stops_while_candidates_are_encoded(void **state)
+{
+    kith_graph *graph = random_graph(40000, 400000);
+    bool stopped = false;
+
+    (void)state;
+    for (unsigned dim = 200; !stopped && dim <= 1600; dim *= 2) {
+        kith_model *model = wide_model(graph, "lan", dim);
+        stopped = stopped_ranking(model, 3);
+        kith_model_free(model);
+    }
+    assert_true(stopped);
+    kith_graph_free(graph);
+}
+
 /* Wherever the encoder stops, its next pass starts from nothing. */
 static void stop__a_stopped_question_leaves_no_trace(void **state)
 {
@@ -304,7 +475,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stop__in_any_stage_leaves_a_run_that_goes_on_as_if_it_had_not_been),
         cmocka_unit_test(stop__takes_less_than_half_a_second),
+        cmocka_unit_test(stop__inside_a_batch_goes_on_with_the_same_batch),
+        cmocka_unit_test(stop__opening_stops_while_the_cache_is_checked_and_tensors_are_read),
         cmocka_unit_test(stop__questions_stop_while_candidates_are_encoded),
+        cmocka_unit_test(stop__ranking_stops_while_candidates_are_encoded),
         cmocka_unit_test(stop__a_stopped_question_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -287,6 +287,8 @@ static void backward_piece(void *context, size_t piece)
     clear_sums(w, e);
     for (size_t k = piece; k < s->active.group_count; k += LSTM_PIECES) {
         kith__sequence_group *g = &s->active.groups[k];
+        if (kith__encoder_stops(e))
+            return;
         if (!s->active.sequences[g->first].home) {
             g->in = &w->own;
             kith__sequences_settle(&s->active, g);

@@ -112,9 +112,12 @@ void kith__encode_backward_piece(void *context, size_t piece)
     size_t from, to;
 
     kith__piece_of(&from, &to, e->plan.count, piece, PIECES);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
+        if (i % ENCODINGS_A_TICK == 0 && kith__encoder_stops(e))
+            return;
         if (e->plan.active[i]) {
             weigh(e, i);
             e->aggregator->backward(e, i);
         }
+    }
 }

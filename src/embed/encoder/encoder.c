@@ -72,6 +72,16 @@ void kith__encoder_set_watch(kith__encoder *e, kith__watch *watch)
     e->watch = watch;
 }
 
+int kith__encoder_tick(kith__encoder *e)
+{
+    return kith__encoder_stops(e);
+}
+
+kith_status kith__encoder_status(const kith__encoder *e, kith_error *error)
+{
+    return kith__watch_status(e->watch, error);
+}
+
 /* ---- accessors ---- */
 
 size_t kith__encoder_stride(const kith__encoder *e)
@@ -251,6 +261,11 @@ kith_status kith__encoder_backward(kith__encoder *e, kith__gradients *gradients,
         agg->backward_all(e);
     if (e->no_memory)
         return kith__no_memory(error);
+    if (kith__encoder_stops(e))
+        return kith__watch_status(e->watch, error);
     kith__pool_run(e->pool, kith__visit_backward_piece, e, e->back.pieces);
-    return kith__products_backward(e) ? kith__no_memory(error) : KITH_OK;
+    if (kith__encoder_stops(e))
+        return kith__watch_status(e->watch, error);
+    return kith__products_backward(e) ? kith__no_memory(error)
+                                      : kith__watch_status(e->watch, error);
 }

@@ -35,6 +35,9 @@ void kith__encoder_use(kith__encoder *encoder, const kith__neighbor_lists *lists
  * it stops them they return KITH_ERR_STOPPED, and the next call must be begin. Borrowed: set it
  * back to NULL before it is released. */
 void kith__encoder_set_watch(kith__encoder *encoder, kith__watch *watch);
+/* Nonzero if the watch stops the work; for loops of others over a batch, on any thread. */
+int kith__encoder_tick(kith__encoder *encoder);
+kith_status kith__encoder_status(const kith__encoder *encoder, kith_error *error);
 
 /* The encoder's dimensions. Vectors are `stride` floats long, with zeros after the settings'
  * width. */

@@ -38,18 +38,27 @@ static void copy_halves(kith__encoder *e)
         }
 }
 
+typedef struct {
+    kith__encoder *encoder;
+    kith__product product;
+} product_run;
+
 static void product_chunk(void *context, size_t chunk)
 {
-    const kith__product *p = context;
+    const product_run *run = context;
+    const kith__product *p = &run->product;
     size_t from = chunk * ROWS_A_CHUNK;
     size_t size = p->count - from < ROWS_A_CHUNK ? p->count - from : ROWS_A_CHUNK;
+    if (kith__encoder_stops(run->encoder))
+        return;
     kith__rows_times(p->out + from * p->width, p->rows + from, size, p->matrix, p->inner, p->width,
                      p->add);
 }
 
 void kith__run_product(kith__encoder *e, kith__product p)
 {
-    kith__pool_run(e->pool, product_chunk, &p, (p.count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK);
+    product_run run = {e, p};
+    kith__pool_run(e->pool, product_chunk, &run, (p.count + ROWS_A_CHUNK - 1) / ROWS_A_CHUNK);
 }
 
 static void power_piece(void *context, size_t piece)
@@ -172,6 +181,7 @@ static void add_pieces(kith__encoder *e, float *sum, size_t floats)
 /* The sum over rows of left^T right; each chunk of rows is summed separately, and chunks are added
  * in order. */
 typedef struct {
+    kith__encoder *encoder;
     float *partial;
     const float *left;
     const float *const *right;
@@ -186,6 +196,8 @@ static void outer_chunk(void *context, size_t chunk)
     float *to = o->partial + chunk * o->height * o->width;
 
     memset(to, 0, o->height * o->width * sizeof *to);
+    if (kith__encoder_stops(o->encoder))
+        return;
     kith__outer_sum(to, o->left + from * o->height, o->right + from, size, o->height, o->width);
 }
 
@@ -197,7 +209,7 @@ static int add_outer(kith__encoder *e, float *sum, const float *left, const floa
 
     if (KITH__GROW(&e->products, partial, (chunks + 4) * square))
         return -1;
-    outer o = {e->products.partial, left, right, count, e->hs, e->ds};
+    outer o = {e, e->products.partial, left, right, count, e->hs, e->ds};
     kith__pool_run(e->pool, outer_chunk, &o, chunks);
     for (size_t c = 0; c < chunks; c++)
         kith__axpy(sum, 1, e->products.partial + c * square, square);

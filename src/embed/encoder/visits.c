@@ -299,6 +299,8 @@ void kith__visit_backward_piece(void *context, size_t piece)
                         e->multiplies ? ROW_BACKWARD : 1, piece, e->back.pieces);
     for (size_t end; from < last; from = end) {
         end = kith__block_end(from, last);
+        if (kith__encoder_stops(e))
+            return;
         if (e->multiplies)
             memset(gbe, 0, ROWS_AT_ONCE * e->hs * sizeof *gbe);
         for (size_t k = from; k < end; k++) {

@@ -182,10 +182,10 @@ static int keep_unknown(splitting *s, kith_split split, kith_triple t,
 }
 
 static int remember(kith__triple_set *known, const kith__facts *facts,
-                    const kith__triple_set *asked)
+                    const kith__triple_set *queried)
 {
     for (size_t i = 0; i < facts->count; i++)
-        if (kith__triple_set_has(asked, facts->at[i]) &&
+        if (kith__triple_set_has(queried, facts->at[i]) &&
             kith__triple_set_add(known, facts->at[i]) < 0)
             return -1;
     return 0;
@@ -193,17 +193,17 @@ static int remember(kith__triple_set *known, const kith__facts *facts,
 
 static kith_status make_dev_and_test(splitting *s, const kith__facts *sampled, kith_error *error)
 {
-    kith__triple_set asked = {0}, known = {0};
-    bool failed = kith__triple_set_init(&asked, sampled->count + s->dev.count) ||
+    kith__triple_set queried = {0}, known = {0};
+    bool failed = kith__triple_set_init(&queried, sampled->count + s->dev.count) ||
                   kith__triple_set_init(&known, 0);
 
     /* Of train and aux, only facts that are also in dev or test need to be remembered. */
     for (size_t i = 0; !failed && i < sampled->count; i++)
-        failed = kith__triple_set_add(&asked, sampled->at[i]) < 0;
+        failed = kith__triple_set_add(&queried, sampled->at[i]) < 0;
     for (size_t i = 0; !failed && i < s->dev.count; i++)
-        failed = kith__triple_set_add(&asked, s->dev.at[i]) < 0;
-    failed = failed || remember(&known, &s->split[KITH_TRAIN], &asked) ||
-             remember(&known, &s->split[KITH_AUX], &asked);
+        failed = kith__triple_set_add(&queried, s->dev.at[i]) < 0;
+    failed = failed || remember(&known, &s->split[KITH_TRAIN], &queried) ||
+             remember(&known, &s->split[KITH_AUX], &queried);
     for (size_t i = 0; !failed && i < s->dev.count; i++) {
         kith_triple t = s->dev.at[i];
         if (s->seen[t.subject] && s->seen[t.object])
@@ -212,7 +212,7 @@ static kith_status make_dev_and_test(splitting *s, const kith__facts *sampled, k
     for (size_t i = 0; !failed && i < sampled->count; i++)
         if (is_test_fact(s, sampled->at[i]))
             failed = keep_unknown(s, KITH_TEST, sampled->at[i], &known);
-    kith__triple_set_release(&asked);
+    kith__triple_set_release(&queried);
     kith__triple_set_release(&known);
     return failed ? kith__no_memory(error) : KITH_OK;
 }

@@ -100,7 +100,7 @@ static bool is_between(const holding *h, kith_triple t)
 static void count_links(holding *h)
 {
     const kith__facts *train = &h->source->splits[KITH_TRAIN];
-    size_t between = 0, most = h->options->most_asked / 16;
+    size_t between = 0, most = h->options->most_queries / 16;
 
     for (size_t i = 0; i < train->count; i++)
         if (newcomer_of(h, train->at[i]) != UINT32_MAX)
@@ -144,7 +144,7 @@ static bool hides_link(holding *h, kith_triple t, uint32_t newcomer)
 {
     bool may_ask = newcomer == t.subject ? h->options->subjects : h->options->objects;
     bool hides = h->hide[newcomer] > 0 && may_ask &&
-                 h->split[KITH_TEST].count < h->options->most_asked;
+                 h->split[KITH_TEST].count < h->options->most_queries;
 
     h->hide[newcomer] -= hides;
     return hides;
@@ -152,7 +152,7 @@ static bool hides_link(holding *h, kith_triple t, uint32_t newcomer)
 
 static bool hides_between(holding *h)
 {
-    bool hides = h->hide_between > 0 && h->split[KITH_TEST].count < h->options->most_asked;
+    bool hides = h->hide_between > 0 && h->split[KITH_TEST].count < h->options->most_queries;
 
     h->hide_between -= hides;
     return hides;

@@ -10,7 +10,7 @@ typedef struct kith__holdout_options {
     bool between;           /* whether held-out entities keep facts among themselves */
     double share;           /* the share of seen entities to hold out */
     uint32_t most_hidden;   /* facts hidden per entity: a fifth of them, at least 1, at most this */
-    size_t most_asked;      /* hidden facts in total; between held-out entities a 16th of that */
+    size_t most_queries;      /* hidden facts in total; between held-out entities a 16th of that */
     uint64_t seed;
 } kith__holdout_options;
 

@@ -377,20 +377,20 @@ void kith__lines_release(kith__lines *lines)
 
 static kith_status read_more(kith__lines *lines, kith_error *error)
 {
-    size_t room = lines->capacity - lines->filled, got = 0;
+    size_t space = lines->capacity - lines->filled, got = 0;
     char *to = lines->buffer + lines->filled;
     kith_status status;
 
     if (lines->ranged) {
-        if (room > lines->end - lines->place)
-            room = (size_t)(lines->end - lines->place);
-        status = kith__input_read_at(&got, lines->input, to, room, lines->place, error);
+        if (space > lines->end - lines->place)
+            space = (size_t)(lines->end - lines->place);
+        status = kith__input_read_at(&got, lines->input, to, space, lines->place, error);
         lines->place += got;
         if (status == KITH_OK && got == 0 && lines->place < lines->end)
             return kith__fail(error, KITH_ERR_IO, "%s: became shorter while it was read",
                               lines->input->path);
     } else {
-        status = kith__input_read(&got, lines->input, to, room, error);
+        status = kith__input_read(&got, lines->input, to, space, error);
     }
     lines->filled += got;
     lines->ended = got == 0;

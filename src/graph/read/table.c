@@ -57,8 +57,8 @@ typedef struct {
     size_t good, bad;
     size_t bad_line; /* line of the first bad one */
     char bad_text[640];
-    const kith__loader *told; /* gets every row; NULL: none */
-    char problem[640];        /* of the last bad line, if `told` */
+    const kith__loader *observer; /* gets every row; NULL: none */
+    char problem[640];            /* of the last bad line, if there is an observer */
     kith_status status;
     kith_error error;
 } piece;
@@ -77,7 +77,7 @@ static bool bad(piece *p, const char *format, ...)
         va_end(arguments);
         p->bad_line = p->line;
     }
-    if (p->told) {
+    if (p->observer) {
         va_list arguments;
         va_start(arguments, format);
         vsnprintf(p->problem, sizeof p->problem, format, arguments);
@@ -345,16 +345,16 @@ static bool is_plain(const char *text, const char *end)
 /* Pass a line on, with its names or what is wrong with it. */
 static void tell_row(piece *p, const row *r, kith__field line, bool good)
 {
-    kith_row told = {.line = p->layout->data_line + p->line,
-                     .whole = line.text,
-                     .whole_length = line.length,
-                     .problem = good ? NULL : p->problem};
+    kith_row shown = {.line = p->layout->data_line + p->line,
+                      .whole = line.text,
+                      .whole_length = line.length,
+                      .problem = good ? NULL : p->problem};
 
     for (int i = 0; good && i < 3; i++) {
-        told.text[i] = r->text[i].text;
-        told.length[i] = r->text[i].length;
+        shown.text[i] = r->text[i].text;
+        shown.length[i] = r->text[i].length;
     }
-    if (p->status == KITH_OK && p->told->row(p->told->row_context, &told))
+    if (p->status == KITH_OK && p->observer->row(p->observer->row_context, &shown))
         p->status = kith__fail(&p->error, KITH_ERR_STOPPED, "stopped");
 }
 
@@ -368,7 +368,7 @@ static void parse_block(piece *p, const char *text, const char *end)
         if (kith__is_blank(line))
             continue;
         bool good = parse_row(r, p, line);
-        if (p->told)
+        if (p->observer)
             tell_row(p, r, line, good);
         if (!good)
             continue;
@@ -406,7 +406,7 @@ static void parse_piece(void *context, size_t index)
 static kith_status piece_init(piece *p, size_t index, kith__loader *loader)
 {
     p->skip_bad = loader->skip_bad;
-    p->told = loader->row && p->form->any_shape ? loader : NULL;
+    p->observer = loader->row && p->form->any_shape ? loader : NULL;
     p->entities = &loader->graph->entities;
     p->relations = &loader->graph->relations;
     if (index == 0)

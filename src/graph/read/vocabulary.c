@@ -209,101 +209,122 @@ cleanup:
     return status;
 }
 
-static kith_status add_label(kith__entity_labels *labels, kith__loader *loader, const reader *r,
-                             const char *path, kith__field line)
-{
-    const kith__names *entities = &labels->graph->entities;
-    char quoted[KITH__QUOTED];
-    const char *tab = memchr(line.text, '\t', line.length);
+/* ---- labels and prefixes ---- */
 
-    if (!tab || !kith__utf8_valid(line.text, line.length))
-        return kith__bad_line(loader, path, r->number,
-                              "found %s, expected a name and its label, separated by a tab",
-                              kith__quote(quoted, line.text, line.length));
-    size_t name_length = (size_t)(tab - line.text);
-    uint32_t id = kith__names_find(entities, line.text, name_length,
-                                   kith__names_hash(line.text, name_length));
-    size_t length = line.length - name_length - 1;
-    if (id == KITH__NO_ID || length == 0)
+/* A line of two columns; `second` has no text if the line has no tab. */
+typedef struct {
+    const char *path;
+    size_t number;
+    kith__field whole, first, second;
+} pair;
+
+static pair pair_of(kith__field line, const char *path, size_t number)
+{
+    const char *tab = memchr(line.text, '\t', line.length);
+    size_t length = tab ? (size_t)(tab - line.text) : 0;
+
+    return (pair){.path = path,
+                  .number = number,
+                  .whole = line,
+                  .first = {line.text, length},
+                  .second = {tab ? tab + 1 : NULL, tab ? line.length - length - 1 : 0}};
+}
+
+static kith_status bad_pair(kith__loader *loader, const pair *p, const char *expected)
+{
+    char quoted[KITH__QUOTED];
+
+    return kith__bad_line(loader, p->path, p->number, "found %s, expected %s",
+                          kith__quote(quoted, p->whole.text, p->whole.length), expected);
+}
+
+/* Call `add` for each line. */
+static kith_status read_pairs(kith__loader *loader, const char *path,
+                              kith_status (*add)(kith__loader *, void *context, const pair *),
+                              void *context)
+{
+    reader r;
+    kith__field line;
+    kith_status status;
+
+    TRY(reader_open(&r, path, loader));
+    for (;;) {
+        TRY(reader_next(&line, &r, loader->error));
+        if (!line.text)
+            break;
+        const pair next = pair_of(line, path, r.number);
+        TRY(add(loader, context, &next));
+    }
+cleanup:
+    reader_close(&r);
+    return status;
+}
+
+static const char label_line[] = "a name and its label, separated by a tab";
+
+static bool is_label(const pair *p)
+{
+    return p->second.text && kith__utf8_valid(p->whole.text, p->whole.length);
+}
+
+static kith_status add_label(kith__loader *loader, void *context, const pair *p)
+{
+    kith__entity_labels *labels = context;
+    const kith__names *entities = &loader->graph->entities;
+
+    if (!is_label(p))
+        return bad_pair(loader, p, label_line);
+    uint32_t id = kith__names_find(entities, p->first.text, p->first.length,
+                                   kith__names_hash(p->first.text, p->first.length));
+    if (id == KITH__NO_ID || p->second.length == 0)
         return KITH_OK;
-    return kith__entity_label_set(labels, id, tab + 1, length) ? kith__no_memory(loader->error)
-                                                               : KITH_OK;
+    return kith__entity_label_set(labels, id, p->second.text, p->second.length)
+               ? kith__no_memory(loader->error)
+               : KITH_OK;
 }
 
 kith_status kith__read_labels(kith__loader *loader, const char *path)
 {
     kith__entity_labels labels;
-    reader r;
-    kith__field line;
-    kith_status status;
 
-    TRY(reader_open(&r, path, loader));
     if (kith__entity_labels_begin(&labels, loader->graph))
-        TRY(kith__no_memory(loader->error));
-    for (;;) {
-        TRY(reader_next(&line, &r, loader->error));
-        if (!line.text)
-            break;
-        TRY(add_label(&labels, loader, &r, path, line));
-    }
-cleanup:
-    reader_close(&r);
-    return status;
+        return kith__no_memory(loader->error);
+    return read_pairs(loader, path, add_label, &labels);
+}
+
+static kith_status add_relation_label(kith__loader *loader, void *context, const pair *p)
+{
+    (void)context;
+    if (!is_label(p))
+        return bad_pair(loader, p, label_line);
+    return p->second.length > 0 && kith__relation_label_add(loader->graph, p->first.text,
+                                                            p->first.length, p->second.text,
+                                                            p->second.length)
+               ? kith__no_memory(loader->error)
+               : KITH_OK;
 }
 
 kith_status kith__read_relation_labels(kith__loader *loader, const char *path)
 {
-    char quoted[KITH__QUOTED];
-    reader r;
-    kith__field line;
-    kith_status status;
+    return read_pairs(loader, path, add_relation_label, NULL);
+}
 
-    TRY(reader_open(&r, path, loader));
-    for (;;) {
-        TRY(reader_next(&line, &r, loader->error));
-        if (!line.text)
-            break;
-        const char *tab = memchr(line.text, '\t', line.length);
-        size_t length = tab ? (size_t)(tab - line.text) : 0;
-        if (!tab || !kith__utf8_valid(line.text, line.length))
-            TRY(kith__bad_line(loader, path, r.number,
-                               "found %s, expected a name and its label, separated by a tab",
-                               kith__quote(quoted, line.text, line.length)));
-        else if (length + 1 < line.length &&
-                 kith__relation_label_add(loader->graph, line.text, length, tab + 1,
-                                          line.length - length - 1))
-            TRY(kith__no_memory(loader->error));
-    }
-cleanup:
-    reader_close(&r);
-    return status;
+static kith_status add_prefix(kith__loader *loader, void *context, const pair *p)
+{
+    kith__prefixes *prefixes = &loader->graph->prefixes;
+    size_t before = prefixes->count, length = p->first.length;
+
+    (void)context;
+    if (length > 0 && p->first.text[length - 1] == ':' &&
+        kith__prefixes_add(prefixes, p->first.text, length - 1, p->second.text, p->second.length))
+        return kith__no_memory(loader->error);
+    return prefixes->count == before
+               ? bad_pair(loader, p, "a prefix with its colon and its IRI, separated by a tab, "
+                                     "each prefix once")
+               : KITH_OK;
 }
 
 kith_status kith__read_prefixes(kith__loader *loader, const char *path)
 {
-    kith__prefixes *prefixes = &loader->graph->prefixes;
-    reader r;
-    kith__field line;
-    char quoted[KITH__QUOTED];
-    kith_status status;
-
-    TRY(reader_open(&r, path, loader));
-    for (;;) {
-        TRY(reader_next(&line, &r, loader->error));
-        if (!line.text)
-            break;
-        const char *tab = memchr(line.text, '\t', line.length);
-        size_t before = prefixes->count, length = tab ? (size_t)(tab - line.text) : 0;
-        if (length > 0 && tab[-1] == ':' &&
-            kith__prefixes_add(prefixes, line.text, length - 1, tab + 1, line.length - length - 1))
-            TRY(kith__no_memory(loader->error));
-        if (prefixes->count == before)
-            TRY(kith__bad_line(loader, path, r.number,
-                               "found %s, expected a prefix with its colon and its IRI, separated "
-                               "by a tab, each prefix once",
-                               kith__quote(quoted, line.text, line.length)));
-    }
-cleanup:
-    reader_close(&r);
-    return status;
+    return read_pairs(loader, path, add_prefix, NULL);
 }

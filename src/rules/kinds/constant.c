@@ -32,15 +32,15 @@ static uint32_t tally_answers(kith__evidence_query *a, kith_neighbor fact, uint3
     return body_count;
 }
 
-static void find(kith__evidence_query *a, const kith__query_facts *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *queried)
 {
-    for (size_t i = 0; i < asked->facts.count && !a->no_memory; i++) {
-        kith_neighbor fact = asked->facts.at[i];
+    for (size_t i = 0; i < queried->facts.count && !a->no_memory; i++) {
+        kith_neighbor fact = queried->facts.at[i];
         kith__reason rule = {.kind = KITH__CONSTANT_KIND,
                              .relation = {fact.relation, KITH__NO_RELATION, KITH__NO_RELATION},
                              .between = {fact.entity, UINT32_MAX}};
-        rule.body_count = tally_answers(a, fact, asked->self);
-        kith__evidence_support_tallied(a, rule, asked->self);
+        rule.body_count = tally_answers(a, fact, queried->self);
+        kith__evidence_support_tallied(a, rule, queried->self);
     }
 }
 

@@ -101,22 +101,22 @@ static void count_links(kith__evidence_query *a, const kith_neighbor *at, size_t
     }
 }
 
-static void find_at(kith__evidence_query *a, const kith__query_facts *asked, const kith__rule *rule,
-                    kith__span facts)
+static void find_at(kith__evidence_query *a, const kith__query_facts *queried,
+                    const kith__rule *rule, kith__span facts)
 {
     uint32_t r = rule->relation[0], support_here = 0, body_count_here = 0;
     bool inverse = r == kith__inverse(a->view.base, a->query);
 
-    count_at_subject(&support_here, &body_count_here, facts, asked->known,
-                     inverse ? asked->self : UINT32_MAX);
+    count_at_subject(&support_here, &body_count_here, facts, queried->known,
+                     inverse ? queried->self : UINT32_MAX);
     for (size_t i = 0; i < facts.count; i++) {
         uint32_t o = facts.at[i].entity, support = support_here, body_count = body_count_here;
-        if (inverse && o == asked->self)
+        if (inverse && o == queried->self)
             continue;
         /* The candidate itself must not count as a wrong answer, because it is unknown. */
-        if (body_count > 0 && !kith__span_has(asked->known, o))
+        if (body_count > 0 && !kith__span_has(queried->known, o))
             body_count--;
-        count_at_object(&support, &body_count, a, o, r, asked->self);
+        count_at_object(&support, &body_count, a, o, r, queried->self);
         kith__reason reason = kith__rule_reason(KITH__DIRECT_KIND, rule, o);
         reason.confidence = (rule->confidence * KITH__SHRINK + (float)support) /
                             (KITH__SHRINK + (float)body_count);
@@ -128,9 +128,9 @@ static void find_at(kith__evidence_query *a, const kith__query_facts *asked, con
     }
 }
 
-static void find(kith__evidence_query *a, const kith__query_facts *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *queried)
 {
-    kith__span facts = asked->facts;
+    kith__span facts = queried->facts;
 
     for (size_t from = 0, to; from < facts.count; from = to) {
         uint32_t r = facts.at[from].relation;
@@ -141,7 +141,7 @@ static void find(kith__evidence_query *a, const kith__query_facts *asked)
         count_links(a, facts.at + from, to - from);
         const kith__rule *rule = kith__rule_set_direct(a->evidence->rules, a->query, r);
         if (rule && rule->confidence > 0)
-            find_at(a, asked, rule, (kith__span){facts.at + from, to - from});
+            find_at(a, queried, rule, (kith__span){facts.at + from, to - from});
     }
 }
 

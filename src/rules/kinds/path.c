@@ -91,15 +91,15 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t x, ui
     }
 }
 
-static void find(kith__evidence_query *a, const kith__query_facts *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *queried)
 {
     const kith__rules *rules = &a->evidence->rules->of[KITH__PATH_KIND];
 
     for (uint64_t i = rules->offset[a->query]; i < rules->offset[a->query + 1]; i++) {
-        kith__span first = kith__span_of(asked->facts, rules->at[i].relation[0]);
+        kith__span first = kith__span_of(queried->facts, rules->at[i].relation[0]);
         for (size_t k = 0; k < first.count && !a->no_memory; k++)
-            if (first.at[k].entity != asked->self)
-                walk(a, &rules->at[i], first.at[k].entity, asked->self);
+            if (first.at[k].entity != queried->self)
+                walk(a, &rules->at[i], first.at[k].entity, queried->self);
     }
 }
 

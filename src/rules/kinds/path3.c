@@ -149,17 +149,17 @@ static void walk(kith__evidence_query *a, const kith__rule *rule, uint32_t self,
     }
 }
 
-static void find(kith__evidence_query *a, const kith__query_facts *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *queried)
 {
     const kith__rules *rules = &a->evidence->rules->of[KITH__PATH3_KIND];
 
     for (uint64_t i = rules->offset[a->query]; i < rules->offset[a->query + 1]; i++) {
-        kith__span first = kith__span_of(asked->facts, rules->at[i].relation[0]);
+        kith__span first = kith__span_of(queried->facts, rules->at[i].relation[0]);
         size_t taken = first.count < MOST_FIRST ? first.count : MOST_FIRST;
         for (size_t k = 0; k < taken && !a->no_memory; k++) {
             uint32_t x = first.at[taken == first.count ? k : k * first.count / taken].entity;
-            if (x != asked->self)
-                walk(a, &rules->at[i], asked->self, x);
+            if (x != queried->self)
+                walk(a, &rules->at[i], queried->self, x);
         }
     }
 }

@@ -69,9 +69,9 @@ static void find_by(kith__evidence_query *a, kith_neighbor fact, uint32_t suppor
     }
 }
 
-static void find(kith__evidence_query *a, const kith__query_facts *asked)
+static void find(kith__evidence_query *a, const kith__query_facts *queried)
 {
-    kith__span known = asked->known;
+    kith__span known = queried->known;
     size_t taken = known.count < MOST_KNOWN ? known.count : MOST_KNOWN;
     size_t count = gather_shared(a, known, taken);
 
@@ -79,10 +79,10 @@ static void find(kith__evidence_query *a, const kith__query_facts *asked)
         for (to = from; to < count && by_fact(&a->shared[from], &a->shared[to]) == 0; to++)
             ;
         /* The fact q(s, .) that all answers share is the query itself. */
-        if (a->shared[from].entity == asked->self)
+        if (a->shared[from].entity == queried->self)
             continue;
         if (to - from > 1 || taken < 3)
-            find_by(a, a->shared[from], (uint32_t)(to - from), taken, asked->self);
+            find_by(a, a->shared[from], (uint32_t)(to - from), taken, queried->self);
     }
 }
 

@@ -97,7 +97,7 @@ static void check_held(const held *h)
         check_part_facts(h, split, met, hidden, known);
     check_train_kept(h, met);
     assert_int_equal(kith_graph_facts(h->made, KITH_DEV).count, 0);
-    assert_true(kith_graph_facts(h->made, KITH_TEST).count <= h->options->most_asked);
+    assert_true(kith_graph_facts(h->made, KITH_TEST).count <= h->options->most_queries);
     for (uint32_t e = 0; e < n; e++) {
         uint64_t fifth = (hood.offset[e + 1] - hood.offset[e]) / 5;
         uint64_t most = fifth < h->options->most_hidden ? fifth : h->options->most_hidden;
@@ -141,7 +141,7 @@ static void holdout__parts_are_what_they_are_said_to_be(void **state)
                                    .between = i % 2 != 0,
                                    .share = shares[below(&rng, 5)],
                                    .most_hidden = 1 + below(&rng, 4),
-                                   .most_asked = below(&rng, 2) ? 1000 : below(&rng, 5),
+                                   .most_queries = below(&rng, 2) ? 1000 : below(&rng, 5),
                                    .seed = (uint64_t)i};
         kith_graph *made = hold_out(source, &o), *again = hold_out(source, &o);
         check_held(&(held){source, made, &o});
@@ -210,7 +210,7 @@ static kith_graph *held_out_of(const kith_graph *source, bool between)
                                            .between = between,
                                            .share = .2,
                                            .most_hidden = 8,
-                                           .most_asked = 8000,
+                                           .most_queries = 8000,
                                            .seed = 1};
     kith__pool *pool = kith__pool_new(1);
     kith_graph *graph = NULL;
@@ -351,7 +351,7 @@ static void holdout__few_hubs_leave_facts_to_train_on(void **state)
                                                .objects = sides >> 1,
                                                .share = .1,
                                                .most_hidden = 8,
-                                               .most_asked = 8000,
+                                               .most_queries = 8000,
                                                .seed = 1};
         kith__pool *pool = kith__pool_new(1);
         kith_graph *graph = NULL;
