@@ -5,6 +5,7 @@
 #include "model/idle_pools.h"
 #include "support.h"
 #include "people.h"
+#include "threads.h"
 
 /* ---- watching and stopping ---- */
 
@@ -130,19 +131,6 @@ static void watch__opening_and_making_models_reports_and_stops(void **state)
     check_watched(kith_work_options, kith_model_open(&made, run, &o, NULL),
                   kith_model_free(made));
     kith_settings_free(settings);
-}
-
-static size_t threads_made;
-
-int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*make)(void *), void *argument)
-{
-    threads_made++;
-    return __real_pthread_create(thread, attributes, make, argument);
 }
 
 static void ask_on(kith_session *session, unsigned threads)

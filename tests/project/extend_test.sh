@@ -37,7 +37,7 @@ for patch in "$root"/tests/patches/*.patch; do
 done
 programs=$(printf '%s\n' $programs | sort -u)
 
-(cd "$work/copy" && meson setup build -Dtests=true -Dwerror=true &&
+(cd "$work/copy" && meson setup build -Dtests=true -Dwerror=true -Doptimization=1 &&
     ninja -C build kith $(printf 'tests/%s ' $programs)) >"$work/log" 2>&1
 report $? 'the copy builds' "$(grep -E 'error|FAILED' -A5 "$work/log" | head -30)"
 [ "$failed" = 0 ] || finish

@@ -12,7 +12,7 @@ static void questions__bad_ones_are_refused_in_words(void **state)
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
 
     (void)state;
@@ -38,7 +38,7 @@ static void questions__known_answers_are_marked_or_left_out(void **state)
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     uint32_t bulls, bob;
 
@@ -75,7 +75,7 @@ static void questions__top_cuts_and_nothing_else(void **state)
 {
     kith_graph *graph = graph_with_unseen(3);
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
 
     (void)state;
@@ -102,7 +102,7 @@ static void questions__pairs_are_the_best_over_all_relations(void **state)
     for (int a = 0; a < AGGREGATORS; a++) {
         kith_graph *graph = graph_with_unseen((uint64_t)a);
         kith_settings s = settings_with(aggregators[a]);
-        kith_model *model = model_with(graph, &s);
+        kith_model *model = model_on(graph, &s, 2);
         kith_session *session = session_of(model);
         for (int side = 0; side < 2; side++) {
             const char *who = name_of(graph, 1);
@@ -142,7 +142,7 @@ static void questions__many_at_once_are_answered_as_one_by_one(void **state)
 {
     kith_graph *graph = graph_with_unseen(4);
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     enum { MANY = 200 };
     kith_question questions[MANY];
@@ -269,7 +269,7 @@ static void arguments__what_makes_no_sense_is_refused_and_nothing_is_fine(void *
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     float vector[8];
     kith_error error;
@@ -296,7 +296,7 @@ static void questions__one_that_cannot_be_asked_does_not_hinder_the_others(void 
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     const kith_question questions[] = {{"ann", "plays for", NULL},
                                        {"bulls2", "plays for", NULL},
@@ -340,7 +340,7 @@ static void questions__ids_are_as_good_as_names(void **state)
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     kith_facts train = kith_graph_facts(graph, KITH_TRAIN);
     kith_answers *by_id, *answers;
@@ -371,7 +371,7 @@ static void options__of_another_size_are_understood(void **state)
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     const kith_question question = {"ann", "plays for", NULL};
     struct {
@@ -510,7 +510,7 @@ static void memory__any_allocation_may_fail(void **state)
 
     (void)state;
     while (status != KITH_OK) {
-        kith_model *model = model_with(graph, &s);
+        kith_model *model = model_on(graph, &s, 2);
         kith__mem_fail_at(++n);
         status = use_it_all(model);
         kith__mem_fail_at(0);

@@ -109,7 +109,7 @@ static void why__every_aggregator_tells_what_it_has(void **state)
     (void)state;
     for (int a = 0; a < AGGREGATORS; a++) {
         kith_settings s = settings_with(aggregators[a]);
-        kith_model *model = model_with(graph, &s);
+        kith_model *model = model_on(graph, &s, 2);
         kith_session *session = session_of(model);
         tell_life(session, SIZE_MAX);
         kith_explanation *e = explained_query(session, "new", "r2", NULL);
@@ -131,7 +131,7 @@ static void why__rules_and_redundant_neighbours_are_those_of_the_graph(void **st
 {
     kith_graph *graph = lively_graph();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     kith_implications *rules;
 
@@ -179,7 +179,7 @@ static void why__one_fact_cannot_be_left_out_and_a_cut_list_says_so(void **state
 
     (void)state;
     s.max_neighbors = 4;
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     say(session, "other", "r1", "e1");
     kith_explanation *e = explained_query(session, "other", "r2", NULL);
@@ -257,7 +257,7 @@ static void why__a_question_is_encoded_and_scored_once_and_so_is_each_ablation(v
     for (int k = 0; k < 3; k++) {
         kith_settings s = settings_with("lan");
         set(&s, "evidence", evidence[k]);
-        kith_model *model = k ? trained_model(graph, &s) : model_with(graph, &s);
+        kith_model *model = k ? trained_model(graph, &s) : model_on(graph, &s, 2);
         check_once(model, "ann", "plays for");
         kith_model_free(model);
     }

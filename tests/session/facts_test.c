@@ -7,7 +7,7 @@ static void facts__each_is_used_or_named_with_the_reason(void **state)
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
 
     (void)state;
@@ -39,7 +39,7 @@ static void facts__an_empty_name_or_one_that_is_not_utf8_is_refused(void **state
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("mean");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     kith_error error;
 
@@ -68,7 +68,7 @@ static void facts__undo_takes_back_one_after_the_other(void **state)
                                           {"dee", "plays for", "bulls"}};
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     kith_answers *dee[7], *ann[7];
 
@@ -129,7 +129,7 @@ static void facts__a_graph_can_be_said_as_a_whole(void **state)
 {
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *one = session_of(model), *other = session_of(model);
     kith_graph *plain = opened(file("news.tsv", "dee\tplays for\tbulls\neve\tlives in\tchicago\n"
                                                 "eve\tdances with\tann\n"));
@@ -161,7 +161,7 @@ static void facts__a_million_about_one_entity_are_cut_as_training_cuts(void **st
     for (int i = 0; i < ENTITIES; i++)
         add(&text, "e%d\tr%d\te%d\n", i, i % RELATIONS, (i + 1) % ENTITIES);
     kith_graph *graph = opened(file("ring.tsv", text.at));
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     for (int i = 0; i < 1000000; i++)
         say(session, "new", format("r%d", i % RELATIONS), format("e%d", i / RELATIONS));
@@ -181,7 +181,7 @@ static void facts__names_of_ten_thousand_bytes_work(void **state)
     char *long_name = malloc(10001);
     kith_graph *graph = teams();
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
 
     (void)state;

@@ -275,7 +275,7 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
             set(&s, "candidate-vectors", candidates_by[(a + d) / 2 % 2]);
             set(&s, "loss", (a + d) % 2 ? "softmax" : "margin");
             set(&s, "reciprocal", (a + d) % 2 ? "on" : "off");
-            kith_model *model = model_with(graph, &s);
+            kith_model *model = model_on(graph, &s, 2);
             model->calibration = (kith__calibration){true, {.9f, .2f, -.3f}};
             strangers += compare_with_ranks(model);
             kith_model_free(model);
@@ -286,7 +286,7 @@ static void predict__ranks_are_those_of_eval_for_every_aggregator_and_decoder(vo
 
 static void compare_both_drivers(const kith_graph *graph, const kith_settings *s)
 {
-    kith_model *model = model_with(graph, s);
+    kith_model *model = model_on(graph, s, 1);
 
     model->calibration = (kith__calibration){true, {.9f, .2f, -.3f}};
     compare_with_ranks(model);
@@ -338,7 +338,7 @@ static void predict__ranks_are_those_of_eval_on_a_larger_graph(void **state)
         s.dim = 24;
         set(&s, "neighbors", kept[k % 2]);
         set(&s, "candidate-vectors", candidates_by[k / 2]);
-        kith_model *model = model_with(graph, &s);
+        kith_model *model = model_on(graph, &s, 2);
         assert_true(compare_with_ranks(model) > 10);
         kith_model_free(model);
     }
@@ -361,7 +361,7 @@ static void predict__scores_do_not_depend_on_what_was_asked_before(void **state)
         s.max_neighbors = 64;
         kith_answers *first = NULL;
         for (int before = 0; before < 3; before++) {
-            kith_model *model = model_with(graph, &s);
+            kith_model *model = model_on(graph, &s, 2);
             kith_session *session = session_of(model);
             const char *who = name_of(graph, 5), *what = kith_graph_relation_name(graph, 3);
             if (before > 0) {
@@ -396,7 +396,7 @@ static void predict__ranks_are_those_of_eval_on_subject_10(void **state)
     s.dim = 16;
     s.max_neighbors = 64;
     set(&s, "predict", "object");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     const kith_eval_options options = {.split = KITH_TEST, .sample = 150, .seed = 3};
     kith_eval *e;

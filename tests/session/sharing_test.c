@@ -41,7 +41,7 @@ static void sharing__sessions_are_light(void **state)
     (void)state;
     kith__rng_init(&rng, 23, 5);
     kith_graph *graph = opened(random_folder(&rng, &shape));
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     uint32_t relations = kith_graph_seen_relation_count(graph);
     for (int i = 0; i < 64; i++)
         questions[i] =
@@ -120,7 +120,7 @@ static void sharing__sessions_on_many_threads_give_the_same_answers(void **state
 
     (void)state;
     for (int b = 0; b < 3; b++) {
-        kith_model *model = model_with(graph, &s);
+        kith_model *model = model_on(graph, &s, 2);
         size_t relations = kith_graph_seen_relation_count(graph);
         kith_answers **expected = calloc(relations, sizeof *expected);
         pthread_t threads[THREADS];
@@ -132,7 +132,7 @@ static void sharing__sessions_on_many_threads_give_the_same_answers(void **state
                                      (kith_ask_options){0});
         kith_session_free(session);
         kith_model_free(model);
-        model = model_with(graph, &s);
+        model = model_on(graph, &s, 2);
         assert_int_equal(kith_model_set_cache(model, bytes[b], NULL), KITH_OK);
         for (int t = 0; t < THREADS; t++) {
             visitors[t] = (visitor){model, expected, relations, 0};
@@ -156,7 +156,7 @@ static void sharing__the_cache_keeps_to_its_bytes(void **state)
 {
     kith_graph *graph = graph_with_unseen(6);
     kith_settings s = settings_with("lan");
-    kith_model *model = model_with(graph, &s);
+    kith_model *model = model_on(graph, &s, 2);
     kith_session *session = session_of(model);
     kith__candidate_cache *shared = model->cache;
     size_t one = (size_t)kith_graph_seen_entity_count(graph) * shared->stride * sizeof(float);

@@ -434,15 +434,20 @@ void set(kith_settings *settings, const char *name, const char *value)
         fail_msg("%s", error.message);
 }
 
-kith_model *model_with(const kith_graph *graph, const kith_settings *settings)
+kith_model *model_on(const kith_graph *graph, const kith_settings *settings, unsigned threads)
 {
     kith_model *model = NULL;
     kith_error error;
 
-    if (kith_model_new(&model, graph, settings, &(kith_work_options){.threads = 2}, &error) !=
+    if (kith_model_new(&model, graph, settings, &(kith_work_options){.threads = threads}, &error) !=
         KITH_OK)
         fail_msg("%s", error.message);
     return model;
+}
+
+kith_model *model_with(const kith_graph *graph, const kith_settings *settings)
+{
+    return model_on(graph, settings, 1);
 }
 
 kith_model *opened_model(const char *folder)

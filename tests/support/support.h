@@ -100,8 +100,9 @@ const char *facts(const kith_graph *graph, kith_split split);
 
 /* Set a setting by name, to a value that must be accepted. */
 void set(kith_settings *settings, const char *name, const char *value);
-/* A model with initial values. */
+/* A model with initial values, on one thread or several. */
 kith_model *model_with(const kith_graph *graph, const kith_settings *settings);
+kith_model *model_on(const kith_graph *graph, const kith_settings *settings, unsigned threads);
 /* Open a run that must open, on one thread. */
 kith_model *opened_model(const char *folder);
 float score_of(kith_model *model, kith_triple fact);

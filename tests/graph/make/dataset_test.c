@@ -3,6 +3,7 @@
 
 #include "support.h"
 #include "splits.h"
+#include "threads.h"
 
 /* ---- what was made, in the source's ids ---- */
 
@@ -369,17 +370,6 @@ static void split__a_missing_dev_or_test_alone_is_set_aside_from_train(void **st
 
 static const char *const part_names[KITH_SPLITS] = {"train", "dev", "test", "aux"};
 
-static bool same_file(const char *a, const char *b)
-{
-    size_t m, n;
-    char *x = contents(a, &m), *y = contents(b, &n);
-    bool equal_bytes = m == n && memcmp(x, y, m) == 0;
-
-    free(x);
-    free(y);
-    return equal_bytes;
-}
-
 static void compare_seeds(uint64_t a, uint64_t b, bool expected)
 {
     kith_graph *source = middle_sized_graph();
@@ -397,8 +387,8 @@ static void compare_seeds(uint64_t a, uint64_t b, bool expected)
     }
     bool all_same = true;
     for (int split = 0; split < KITH_SPLITS; split++)
-        all_same &= same_file(format("%s/%s", folders[0], part_names[split]),
-                              format("%s/%s", folders[1], part_names[split]));
+        all_same &=
+            same_bytes(in(folders[0], part_names[split]), in(folders[1], part_names[split]));
     assert_int_equal(all_same, expected);
     kith_graph_free(source);
 }
@@ -407,19 +397,6 @@ static void split__the_same_seed_gives_the_same_bytes(void **state)
 {
     (void)state;
     compare_seeds(7, 7, true);
-}
-
-static size_t threads_made;
-
-int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument)
-{
-    threads_made++;
-    return __real_pthread_create(thread, attributes, run, argument);
 }
 
 static void split__makes_as_many_threads_as_the_options_say(void **state)

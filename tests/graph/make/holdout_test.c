@@ -8,6 +8,7 @@
 #include "train/fit.h"
 #include "train/fit_new_graphs.h"
 #include "support.h"
+#include "threads.h"
 
 typedef struct {
     const kith_graph *source, *made;
@@ -582,19 +583,6 @@ static void holdout__rules_alone_are_fitted_without_an_embedding(void **state)
     run_of(graph, 1);
     assert_int_equal(embeddings, 0);
     kith_graph_free(graph);
-}
-
-static size_t threads_made;
-
-int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument)
-{
-    threads_made++;
-    return __real_pthread_create(thread, attributes, run, argument);
 }
 
 static void holdout__training_on_one_thread_makes_no_other(void **state)
